@@ -5,7 +5,7 @@ export { bytesToHex, hexToBytes };
 
 const ENCODER = new TextEncoder();
 
-/** As that of the library, which makes an encoder for each text: a tenth of what hashing a short one costs. */
+/** Like the library's, which creates an encoder for each text: a tenth of the cost of hashing a short one. */
 export function utf8ToBytes(text: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(ENCODER.encode(text));
 }

@@ -2,7 +2,10 @@
 
 const LINE_END = "\r\n";
 
-/** The beginning of a formula, behind what a spreadsheet may skip. Of the text's compatible form: a full-width sign counts in some languages. */
+/**
+ * The beginning of a formula, after anything that a spreadsheet may skip. Applied to the text's compatible form, because a full-width sign counts in some
+ * languages.
+ */
 const FORMULA = /^([\t\r\n]|[\s\p{C}\p{Z}"]*[=+\-@\u2212])/u;
 
 /** Where a cell begins for a spreadsheet that separates by a semicolon, as in German, or a tab: then our quotation marks do not count. */

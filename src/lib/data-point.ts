@@ -1,5 +1,5 @@
-// Data points for Cloudflare's Analytics Engine, where the binding ANALYTICS is set (docs/operations/monitoring.md). Without it nothing is written, and
-// nothing else changes.
+// Data points for Cloudflare's Analytics Engine, if the binding ANALYTICS is set (docs/operations/monitoring.md). Without it nothing is written, and nothing
+// else changes.
 import { logAlert, safeMessage } from "./log.ts";
 import { type Cost, NO_COST } from "./work-log.ts";
 
@@ -12,20 +12,20 @@ interface DataPoint {
   /** What it is about: a network, a queue, the code of a refusal. */
   readonly subject: string;
   readonly merchantId?: string | null;
-  /** Seconds, bytes, or 1 for what is counted. */
+  /** Seconds, bytes, or 1 for a count. */
   readonly value: number;
-  /** Of the request that it is about. */
+  /** Duration of the request that it is about. */
   readonly ms?: number;
   readonly cost?: Cost;
 }
 
-/** Never throws: what was measured matters more than the measure. */
+/** Never throws: the measured work matters more than the measurement. */
 export function writePoint({ ANALYTICS }: WithAnalytics, point: DataPoint): void {
   if (ANALYTICS === undefined) return;
   const { kind, subject, merchantId, value, ms = 0, cost = NO_COST } = point;
   try {
     ANALYTICS.writeDataPoint({
-      // The platform samples by it: no merchant's points crowd out another's.
+      // The platform samples by it, so that no merchant's points crowd out another's.
       indexes: [merchantId ?? kind],
       blobs: [kind, subject, merchantId ?? ""],
       doubles: [value, ms, cost.calls, cost.rowsRead, cost.rowsWritten],

@@ -4,8 +4,8 @@ export function emailKeyOf(email: string): string {
 }
 
 /**
- * One name for the spellings that reach one mailbox: without a tag behind `+`, at Gmail without dots, with the domain in Punycode. For limits alone: it
- * never identifies anybody, because elsewhere two spellings may be two people.
+ * One name for all spellings that reach one mailbox: without a tag after `+`, at Gmail without dots, with the domain in Punycode. Only for limits: it never
+ * identifies anyone, because elsewhere two spellings may be two people.
  */
 export function countedMailboxOf(email: string): string {
   const key = emailKeyOf(email);

@@ -12,7 +12,7 @@ export type OutageKind =
   | "UNREACHABLE"
   /** Status 429 or 418: too many requests. */
   | "RATE_LIMITED"
-  /** Any other status but 200, redirects included. */
+  /** Any other status except 200, redirects included. */
   | "BAD_STATUS"
   /** A 200 that is not JSON: the page of a portal, a proxy or a challenge. */
   | "NOT_JSON"

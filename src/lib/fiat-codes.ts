@@ -6,7 +6,7 @@ export const BANK_CODES: readonly string[] =
     " ",
   );
 
-/** All that are money somewhere: no funds, no metals, no codes for tests. Which of the others can be priced is known from day to day (rates/quote.ts). */
+/** All codes that are legal tender somewhere: no funds, metals or test codes. Which of these can be priced changes from day to day (rates/quote.ts). */
 export const FIAT_CODES: readonly string[] = [
   ...BANK_CODES,
   ...(
@@ -26,7 +26,7 @@ export function minorDigits(code: string): 0 | 2 | 3 {
   return WITH_THREE_DIGITS.includes(code) ? 3 : 2;
 }
 
-/** How `Intl` names a fiat currency to readers: the two francs CFA would look the same but for a space. */
+/** How `Intl` shows a fiat currency: the two CFA francs would differ only by a space. */
 export function currencyDisplay(code: string): "code" | "symbol" {
   return code === "XAF" || code === "XOF" ? "code" : "symbol";
 }

@@ -8,7 +8,7 @@ export function isAnyGiven(body: object): boolean {
   return Object.values(body).some((value) => value !== undefined);
 }
 
-/** Its length first: the pattern of an address takes its time over a long text. */
+/** Checks the length first: the pattern of an address is slow on a long text. */
 export const emailField = () => z.string().max(320, { abort: true }).check(z.email());
 
 /** Text of at most `max` code points; at least 1 by default. */
@@ -60,7 +60,7 @@ function isTextRecord(value: unknown): boolean {
   return Object.values(value).every((member) => typeof member === "string");
 }
 
-/** A query parameter `true` or `false`. The reference names what the text of a parameter is read as. */
+/** A query parameter `true` or `false`. The reference names the type that the parameter's text is parsed to. */
 export const flagParameter = () =>
   z
     .string()

@@ -51,7 +51,7 @@ export function isLoopback(ip: string): boolean {
   return ip === "::1" || /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(ip);
 }
 
-/** Whether what is secret may be sent to, or served at, an origin: https, or loopback, which never leaves the machine (as browsers' secure contexts). */
+/** Whether secrets may be sent to, or served at, an origin: https, or loopback, which never leaves the machine (like browsers' secure contexts). */
 export function isOriginSafe(origin: string): boolean {
   const protocol = URL.parse(origin)?.protocol;
   return protocol === "https:" || (protocol === "http:" && isLoopbackUrl(origin));

@@ -38,8 +38,8 @@ export function parseKeyring(name: string, text: string | undefined): Result<Key
 }
 
 /**
- * A key for one purpose from each key, under the same ids: HKDF-SHA256 (RFC 5869) without a salt. Keys of different `info` are independent, and none
- * tells anything of the key that it was derived from.
+ * A key for one purpose from each key, under the same ids: HKDF-SHA256 (RFC 5869) without a salt. Keys of different `info` are independent, and none reveals
+ * anything about the key that it was derived from.
  */
 export function deriveKeyring([first, ...rest]: Keyring, info: string, bytes = MIN_SECRET_BYTES): Keyring {
   const derived = ({ id, secret }: SecretKey) => ({

@@ -1,6 +1,5 @@
-// What is given to somebody now and acts for them later: a link in a mail, a mailed code, the challenge of a passkey, the way back from a
-// provider. Each ends with what its act needs of the holder: a seat, a role, a session or a browser. test/worker/accounts/links.test.ts goes
-// over all of them.
+// Everything that is given to someone now and acts for them later: a link in a mail, a mailed code, the challenge of a passkey, the way back from a provider.
+// Each ends when its holder loses what the action requires: a seat, a role, a session or a browser. test/worker/accounts/links.test.ts covers all of them.
 
 /** Rows of `single_use_tokens`. */
 export const TOKEN_KINDS = [

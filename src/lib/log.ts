@@ -29,7 +29,7 @@ export function logAlert(alert: string, facts: LogFacts = {}): void {
   log("error", { alert, ...facts });
 }
 
-/** Work that nobody waits for: it may be lost, but its failure is in the log. Does not reject. */
+/** Work that nothing waits for: it may be lost, but its failure is logged. Does not reject. */
 export function unattended(work: Promise<unknown>): Promise<unknown> {
   return work.catch((error: unknown) => log("warn", { work: "background", ...safeError(error) }));
 }

@@ -1,5 +1,5 @@
-// Opens Durable Objects. An object lives for ever where it was first asked for, and its hint counts only then, so every object of a deployment is
-// opened here, with the deployment's hint from its first call on.
+// Opens Durable Objects. An object stays forever where it was first opened, and its hint counts only then, so every object of a deployment is opened here, with
+// the deployment's hint from its first call on.
 import { err, ok, type Result } from "./result.ts";
 
 /** As https://developers.cloudflare.com/durable-objects/reference/data-location/ lists them. */
@@ -29,14 +29,14 @@ export function objectOf<Stub>(env: Pick<Env, "LOCATION_HINT">, namespace: Objec
 const STAND_IN = "for:";
 
 /**
- * The object that does what this one cannot do while it still runs the release before: a new one runs this release. It sorts before all ids, so
- * that a reader of both meets first what came first.
+ * The object that stands in for this one while that still runs the previous release: a new object runs this release. Its name sorts before all ids, so that a
+ * reader of both sees the earlier items first.
  */
 export function standInOf(name: string): string {
   return `${STAND_IN}${name}`;
 }
 
-/** The object that the one with this name stands in for; itself, if it is no stand-in. */
+/** The object that the one with this name stands in for; itself, if it is not a stand-in. */
 export function ownerOf(name: string): string {
   return name.startsWith(STAND_IN) ? name.slice(STAND_IN.length) : name;
 }

@@ -49,14 +49,14 @@ interface Sleeper {
 }
 
 /**
- * Many sleeps on one timer, which is active only while somebody sleeps. The runtime allows an object 10,000 active timers, and keeps an object in
- * memory, and bills it, while it has one.
+ * Many sleeps on one timer, which is active only while something sleeps. The runtime allows an object 10,000 active timers, and keeps an object in memory, and
+ * bills it, while it has one.
  */
 class SharedTimer {
   readonly #clock: SleepClock;
   readonly #sleepers = new Set<Sleeper>();
   #timer: { readonly atMs: number; readonly delayMs: number; readonly stop: () => void } | undefined;
-  /** Its own time, so that setting the system's clock keeps nobody asleep; and what that clock showed when it was last read. */
+  /** Its own time, so that changing the system's clock delays no sleeper; and the clock's time when it was last read. */
   #ownMs = 0;
   #readMs = 0;
 
@@ -70,17 +70,17 @@ class SharedTimer {
     this.#sleepers.add(sleeper);
     const timer = this.#timer;
     if (timer === undefined || sleeper.atMs < timer.atMs) this.#restart(sleeper.atMs);
-    // By the clock the timer should have rung: something ran long, or the clock was set forward, and the timer would ring much later.
+    // By the clock the timer should already have fired: something ran long, or the clock was set forward, and the timer would fire much later.
     else if (timer.atMs === this.#ownMs && timer.delayMs > 0) this.#restart(timer.atMs);
     return sleeper;
   }
 
-  /** The timer of the one that was next stays, so that a storage call that is in time costs no timer; it rings in vain once. */
+  /** Keeps the timer of the removed sleeper, so that a storage call that is fast enough costs no timer; it fires once without effect. */
   remove(sleeper: Sleeper): void {
     if (this.#sleepers.delete(sleeper) && this.#sleepers.size === 0) this.#stop();
   }
 
-  /** By what has passed on the clock: not back where it was set back, and not beyond the timer, which knows better what has passed. */
+  /** Advances by the time passed on the clock: never backwards if that was set back, and never beyond the timer, which is more reliable. */
   #advance(): void {
     const nowMs = this.#clock.nowMs();
     const passedMs = Math.max(0, nowMs - this.#readMs);

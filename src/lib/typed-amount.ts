@@ -1,15 +1,15 @@
-// Reads an amount as people type it, in the writing of their locale, and never guesses: a text that two people could read a thousand times apart is
-// refused with both readings (decisions 4, "Typed amounts"). The console and the payer's pages read amounts with this rule alone.
+// Reads an amount as people type it in their locale, and never guesses: a text with two readings a factor of a thousand apart is refused with both (decisions
+// 4, "Typed amounts"). The console and the payer's pages read amounts with this rule alone.
 import { FIAT_CODES, minorDigits } from "./fiat-codes.ts";
 import { err, ok, type Result } from "./result.ts";
 
 /** Fraction digits that the service keeps of any amount (Interface 2.2). */
 const MOST_DIGITS = 6;
-/** More is no amount, and need not be looked at. */
+/** A longer text is not an amount, and is not parsed. */
 const LONGEST_TEXT = 60;
 
 interface AmountRule {
-  /** Undefined: the browser's own. */
+  /** Undefined for the browser's own. */
   readonly locale: string | undefined;
   /** How many fraction digits an amount may have. */
   readonly digits: number;
@@ -30,20 +30,20 @@ export interface AmbiguousAmount {
   readonly instead: readonly string[];
 }
 
-/** How numbers are written: `sizes` are those of the group beside the decimal sign, and of the others. */
+/** How numbers are written: `sizes` are the size of the group next to the decimal sign, and of the others. */
 interface Convention {
   readonly decimal: string;
   readonly group: string;
   readonly sizes: readonly [last: number, others: number];
 }
 
-/** The exact amount that was typed, in ASCII digits with a point and without needless zeros; or why it is none. */
+/** The exact amount that was typed, in ASCII digits with a point and without needless zeros; or why it is not an amount. */
 export function readAmount(text: string, { locale, digits, most }: AmountRule): Result<string, AmountProblem> {
   const plain = text.length > LONGEST_TEXT ? "?" : inAscii(text).trim();
   if (plain === "") return err({ kind: "EMPTY" });
   const own = readingsBy(conventionsOf(locale), plain);
-  // What the locale itself reads is only doubted by a reading that the currency allows. What it cannot read is somebody else's writing: then
-  // everybody's reading counts.
+  // The locale's own reading is only doubted by a reading that the currency allows. A text that it cannot read follows another convention: then all readings
+  // count.
   const others = readingsBy(COMMON, plain).filter(({ written }) => own.length === 0 || written <= digits);
   const readings = [...new Set([...own, ...others].map(({ value }) => value))];
   const [value] = readings;
@@ -66,12 +66,12 @@ export function amountText(amount: string, locale: string | undefined): string {
   return `${whole}${own?.decimal ?? "."}${shown}${isLikeAGroup ? "0" : ""}`;
 }
 
-/** How many fraction digits prices in the currency have: its own of ISO 4217; of a coin, as many as the service keeps. */
+/** How many fraction digits prices in the currency have: its own of ISO 4217; for a coin, as many as the service keeps. */
 export function currencyDigits(currency: string): number {
   return FIAT_CODES.includes(currency) ? minorDigits(currency) : MOST_DIGITS;
 }
 
-/** Readers in most of the world write one of these: the decimal sign, then that of groups. Spaces and apostrophes only ever divide thousands. */
+/** Readers in most of the world write one of these: the decimal sign, then the group separator. Spaces and apostrophes only ever divide thousands. */
 const COMMON: readonly Convention[] = [".,", ",.", ". ", ", ", ".'", ",'", "\u066b\u066c"].map(
   ([decimal = "", group = ""]) => ({
     decimal,
@@ -80,10 +80,10 @@ const COMMON: readonly Convention[] = [".,", ",.", ". ", ", ", ".'", ",'", "\u06
   }),
 );
 
-/** A number whose groups show their sizes. */
+/** A number long enough to show all group sizes. */
 const SAMPLE = 1_234_567_890.5;
 
-/** Those of the locale, first that of its numbers in Latin digits. Some have digits of their own, too, and some write prices otherwise. */
+/** The conventions of the locale, first that of its numbers in Latin digits. Some locales also have their own digits, and some write prices differently. */
 function conventionsOf(locale: string | undefined): readonly Convention[] {
   const own = new Intl.NumberFormat(locale).resolvedOptions().locale;
   const numberings = [new Intl.Locale(own, { numberingSystem: "latn" }).toString(), own];
@@ -112,7 +112,7 @@ function readingsBy(conventions: readonly Convention[], text: string): readonly 
   return conventions.flatMap((convention) => readingBy(convention, text) ?? []);
 }
 
-/** What the text is under one convention; undefined if it is not written so. */
+/** The text's reading under one convention; undefined if it does not follow it. */
 function readingBy({ decimal, group, sizes: [last, others] }: Convention, text: string): Reading | undefined {
   const [whole = "", fraction, ...more] = text.split(decimal);
   if (more.length > 0 || (fraction !== undefined && !/^\d+$/.test(fraction))) return undefined;
@@ -128,12 +128,12 @@ function readingBy({ decimal, group, sizes: [last, others] }: Convention, text: 
   return { value, written: fraction?.length ?? 0 };
 }
 
-/** Every digit and sign in the one way that the rules above know. */
+/** Normalises digits and signs to the forms that the rules above know. */
 function inAscii(text: string): string {
   return (
     text
       .replaceAll(/\p{Nd}/gu, digitOf)
-      // Marks of direction, which are not seen.
+      // Direction marks, which are invisible.
       .replaceAll(/[\u061c\u200e\u200f]/g, "")
       .replaceAll(/\s/g, " ")
       .replaceAll(/[\u2019\u02bc\uff07]/g, "'")
@@ -142,7 +142,7 @@ function inAscii(text: string): string {
   );
 }
 
-/** Unicode has decimal digits in runs, each of which begins with a 0; some runs follow each other. */
+/** Unicode has decimal digits in runs, each starting with a 0; some runs are adjacent. */
 function digitOf(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let before = 0;
@@ -154,7 +154,7 @@ function fractionOf(amount: string): string {
   return amount.split(".")[1] ?? "";
 }
 
-/** Without the fraction digits beyond these. Only what is proposed is ever cut. */
+/** Cuts further fraction digits. Only proposed amounts are ever cut. */
 function cut(amount: string, digits: number): string {
   return `${amount.split(".")[0]}.${fractionOf(amount).slice(0, digits)}`;
 }

@@ -1,12 +1,12 @@
-// One line for each piece of work: a request, a job, a watcher's pass, a round of deliveries. It says what was done and what it cost, in ids, names of
-// ours and counts; never a body, a header, a query text, or a path that a caller wrote.
+// One line for each piece of work: a request, a job, a watcher's pass, a round of deliveries. It says what was done and what it cost, in ids, our own names and
+// counts; never a body, a header, a query text, or a path that a caller wrote.
 import { logLine, writeLine } from "./log.ts";
 import { err, ok, type Result } from "./result.ts";
 
-/** What a piece of work asked of D1. */
+/** What a piece of work cost in D1. */
 export interface Cost {
   readonly calls: number;
-  /** As D1 says; entries of indexes are rows, too. A share of a call that several pieces of work made together. */
+  /** As reported by D1, index entries included. A share, for a call that several pieces of work made together. */
   readonly rowsRead: number;
   readonly rowsWritten: number;
 }
@@ -17,7 +17,7 @@ export interface Work {
   readonly work: "request" | "job" | "pass" | "deliveries";
   readonly ms: number;
   readonly cost: Cost;
-  /** Whether it failed for a reason of ours: such lines are never left out. */
+  /** Whether it failed because of us: such lines are never left out. */
   readonly isFault: boolean;
   readonly facts: Readonly<Record<string, string | number | boolean | null>>;
 }

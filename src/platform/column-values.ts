@@ -18,12 +18,12 @@ export const INVOICE_ORIGINS = ["API", "PUBLIC_KEY", "PRODUCT_PAGE"] as const;
 export type InvoiceOrigin = (typeof INVOICE_ORIGINS)[number];
 
 /**
- * A merchant's rank at an address that several merchants registered. 1: kept for a signature that proves control of it; nothing gives it. 2: enough money
- * was confirmed there, and at least a tenth of the highest amount of any merchant there, because anyone can pay a little to an address. 3: the rest.
+ * A merchant's rank at an address that several merchants registered. 1: reserved for a signature that proves control of it; nothing assigns it yet. 2: enough
+ * money was confirmed there, and at least a tenth of the highest amount of any merchant there, because anyone can pay a little to an address. 3: the rest.
  */
 export type Rank = 1 | 2 | 3;
 
-/** What an entry of the audit log says was done (decisions 10); the list is closed. */
+/** The actions in the audit log (decisions 10); the list is closed. */
 export const AUDIT_ACTIONS = [
   "merchant.created",
   "merchant.updated",
@@ -56,7 +56,7 @@ export const AUDIT_ACTIONS = [
   "invoice.status_changed",
   "invoice.cancelled",
   "invoice.resolved",
-  /** Its rows were lost when the database was put back, and written again. */
+  /** Its rows were lost when the database was restored, and written again. */
   "invoice.restored",
   "payment.resolved",
   "product.created",

@@ -25,7 +25,7 @@ export type Failure =
   | { readonly code: "MERCHANT_NOT_FOUND" }
   | { readonly code: "PERMISSION_DENIED"; readonly permission: string }
   | { readonly code: "PUBLIC_KEY_FORBIDDEN" }
-  /** `siteKey` and `action`: of the widget that makes a token. */
+  /** `siteKey` and `action`: for the widget that issues a token. */
   | { readonly code: "CHALLENGE_REQUIRED"; readonly siteKey: string; readonly action: string }
   | { readonly code: "CHALLENGE_FAILED"; readonly siteKey: string; readonly action: string }
   | { readonly code: "CHALLENGE_UNAVAILABLE" }
@@ -88,7 +88,7 @@ export type Failure =
   | { readonly code: "LIMIT_REACHED"; readonly name: LimitName; readonly limit: number }
   // outages of a service that the operation needed; safe to repeat
   | { readonly code: "STORAGE_UNAVAILABLE"; readonly retryAfterSeconds?: number }
-  /** The database was put back, and what it lost is not back yet. */
+  /** The database was restored, and what it lost is not recovered yet. */
   | { readonly code: "RESTORING" }
   | { readonly code: "CONTENTION" }
   | { readonly code: "INTERNAL_ERROR" };

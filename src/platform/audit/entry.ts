@@ -1,5 +1,4 @@
-// Entries of the audit log (decisions 10): the action, the actor, and the changed fields. An entry never holds a secret, but a fingerprint or a
-// name of it.
+// Entries of the audit log (decisions 10): the action, the actor, and the changed fields. An entry never holds a secret, only a fingerprint or a name of it.
 import type { ApiKeyId, AuditId, MerchantId, RequestId, UserId } from "../../lib/ids.ts";
 import type { AuditAction } from "../column-values.ts";
 

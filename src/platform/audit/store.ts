@@ -83,7 +83,7 @@ function within(scope: AuditScope): readonly SQL[] {
   }
 }
 
-/** The condition of the partial index on actors, which SQLite uses only where it is written out. */
+/** The condition of the partial index on actors, which SQLite uses only if it is written out. */
 const isByUser = sql`actor_kind = 'USER'`;
 
 function isBy(actor: string): SQL | undefined {
@@ -92,7 +92,7 @@ function isBy(actor: string): SQL | undefined {
   return and(eq(auditEvents.actorId, actor), actor.startsWith("key_") ? undefined : isByUser);
 }
 
-/** What each invoice adds, often; the partial index on actions does not have it. */
+/** The actions of each invoice, which are many; the partial index on actions leaves them out. */
 const OF_EACH_INVOICE: readonly AuditAction[] = ["invoice.created", "invoice.status_changed"];
 
 function isOf(action: AuditAction): SQL | undefined {

@@ -1,5 +1,5 @@
-// Decides whether a stranger's request may go on to what costs storage. The service's own faults refuse the request too: whoever asks for a shield
-// would rather sell nothing for a while than have it open, and strangers could bring about the fault.
+// Decides whether an unauthenticated request may continue to work that costs storage. Turnstile's own faults refuse the request too: an operator who wants the
+// protection would rather sell nothing for a while than lose it, and attackers could cause the fault.
 import { lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { logAlert } from "../../lib/log.ts";
@@ -14,26 +14,26 @@ import {
   type TokenVerdict,
 } from "./turnstile.ts";
 
-/** The challenge that the operator's keys make. */
+/** The challenge configured by the operator's keys. */
 export interface Challenge {
   readonly siteKey: string;
-  /** Of the widget's script and frame. */
+  /** The origin of the widget's script and frame. */
   readonly origin: string;
   readonly ask: (question: TokenQuestion) => Promise<Result<TokenVerdict, Outage>>;
 }
 
 interface Attempt extends Expected {
-  /** As it was sent. */
+  /** As sent. */
   readonly token: string | undefined;
   readonly ip: string | null;
   /**
-   * Names the operation that the token pays for; undefined without an idempotency key. The same token passes again for the same operation, so that
-   * a request may be repeated whose answer was lost, and for no other.
+   * Names the operation that the token pays for; undefined without an idempotency key. The same token passes again for the same operation, so that a request
+   * whose answer was lost can be repeated, but for no other operation.
    */
   readonly operation: string | undefined;
 }
 
-/** Undefined if the request may go on. Refuses CHALLENGE_REQUIRED without a token, CHALLENGE_FAILED or CHALLENGE_UNAVAILABLE. */
+/** Undefined if the request may continue. Refuses CHALLENGE_REQUIRED without a token, CHALLENGE_FAILED or CHALLENGE_UNAVAILABLE. */
 export async function passChallenge(challenge: Challenge, of: Attempt): Promise<Failure | undefined> {
   const { token = "", ip, action, operation } = of;
   const { siteKey } = challenge;
@@ -53,7 +53,7 @@ export async function passChallenge(challenge: Challenge, of: Attempt): Promise<
 }
 
 function unavailable(why: string): Failure {
-  // Also where our own secret is wrong, which only the operator can mend.
+  // Also if our own secret is wrong, which only the operator can correct.
   logAlert("a challenge could not be verified: see TURNSTILE_SECRET_KEY in docs/operations/deploy.md", { why });
   return { code: "CHALLENGE_UNAVAILABLE" };
 }

@@ -1,4 +1,4 @@
-// Asks Turnstile's service about a token (developers.cloudflare.com/turnstile/get-started/server-side-validation).
+// Verifies a token with Turnstile's service (developers.cloudflare.com/turnstile/get-started/server-side-validation).
 import * as z from "zod";
 import { type BoundedRequest, fetchPlainJson, type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { TokenQuestion, TokenVerdict, TurnstileKeys } from "./turnstile.ts";
 
-/** A customer waits for it. */
+/** A customer is waiting for it. */
 const TIMEOUT_MS = 5 * SECOND_MS;
 const LIMIT_BYTES = 16_384;
 
@@ -25,7 +25,7 @@ interface TurnstileSettings extends Pick<TurnstileKeys, "secretKey" | "origin"> 
   readonly timeoutMs?: number;
 }
 
-/** Any answer of the service, or why there is none. */
+/** Turnstile's answer, or why there is none. */
 export async function askTurnstile(
   { fetch, origin, secretKey, timeoutMs = TIMEOUT_MS }: TurnstileSettings,
   { token, ip, onceId }: TokenQuestion,

@@ -1,12 +1,12 @@
-// Cloudflare Turnstile: the operator's keys, and which answer of its service counts as a solved challenge. Without keys nobody is asked.
+// Cloudflare Turnstile: the operator's keys, and which answer of its service counts as a solved challenge. Without keys there is no challenge.
 import { err, ok, type Result } from "../../lib/result.ts";
 
-/** Where the widget's script, its frame and the service are. */
+/** The origin of the widget's script, its frame and the service. */
 const ORIGIN = "https://challenges.cloudflare.com";
 /** The longest token that the service makes. */
 const LONGEST_TOKEN = 2_048;
 
-/** What a token was solved for: a widget names it, so that a token of a product's page makes no invoice with a public key. */
+/** What a token was solved for: a widget names it, so that a token from a product page cannot create an invoice with a public key. */
 type ChallengeAction = "buy" | "invoice";
 
 export interface TurnstileKeys {
@@ -24,7 +24,7 @@ export interface TurnstileVariables {
   readonly TURNSTILE_ORIGIN?: string | undefined;
 }
 
-/** Undefined without keys: then nobody is asked. The error never repeats a value. */
+/** Undefined without keys: then there is no challenge. The error never repeats a value. */
 export function parseTurnstile(of: TurnstileVariables): Result<TurnstileKeys | undefined, string> {
   const siteKey = (of.TURNSTILE_SITE_KEY ?? "").trim();
   const secretKey = (of.TURNSTILE_SECRET_KEY ?? "").trim();
@@ -40,14 +40,14 @@ export function parseTurnstile(of: TurnstileVariables): Result<TurnstileKeys | u
 export interface TokenQuestion {
   readonly token: string;
   readonly ip: string | null;
-  /** A UUID. The service gives the same answer to the same token with it, where it would otherwise call the token used. */
+  /** A UUID. With it the service gives the same answer to the same token, instead of reporting the token as used. */
   readonly onceId: string | undefined;
 }
 
-/** What the service says of a token. */
+/** The service's verdict on a token. */
 export interface TokenVerdict {
   readonly isSolved: boolean;
-  /** Where the widget was. */
+  /** The host that showed the widget. */
   readonly hostname: string | undefined;
   readonly action: string | undefined;
   /** Why it is not solved; `timeout-or-duplicate` for a token that is too old or was used before. */
@@ -57,7 +57,7 @@ export interface TokenVerdict {
 /** What a token must have been solved for. */
 export interface Expected {
   readonly action: ChallengeAction;
-  /** The host of the page with the widget; undefined if it is not known. */
+  /** The host of the page with the widget; undefined if unknown. */
   readonly hostname: string | undefined;
 }
 
@@ -81,7 +81,7 @@ export function isTokenLike(token: string): boolean {
   return token.length <= LONGEST_TOKEN && /^[\x21-\x7e]+$/.test(token);
 }
 
-/** The host of a page's origin, as the service names it; undefined for none or an opaque one. */
+/** The host of a page's origin, as the service names it; undefined if it is absent or opaque. */
 export function hostnameOf(origin: string | undefined): string | undefined {
   return URL.parse(origin ?? "")?.hostname || undefined;
 }

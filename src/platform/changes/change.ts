@@ -36,7 +36,7 @@ interface Stage {
   keep(kept: Kept): void;
 }
 
-/** What a change would have sent, and does after it. */
+/** What a change would have sent, and what it does afterwards. */
 export type Kept = Pick<Decision<unknown>, "afterwards"> & { readonly statements: readonly Write[] };
 
 interface Subject<Facts> {
@@ -69,9 +69,9 @@ export interface Decision<T> {
 type Decided<T> = Result<Decision<T>, Failure>;
 
 /**
- * Calls `decide` again with fresh facts after each batch that failed because of another writer. Throws if the batch violated a key that no other
- * writer can legitimately hold: that is a bug. Refuses what `read` and `decide` refuse; CONTENTION after five attempts; STORAGE_UNAVAILABLE if
- * it is unknown whether the batch committed. On a stage it decides once and keeps the batch; `runOnce` has the loop then.
+ * Calls `decide` again with fresh facts after each batch that failed because of another writer. Throws if the batch violated a key that no other writer can
+ * legitimately hold: that is a bug. Refuses what `read` and `decide` refuse; CONTENTION after five attempts; STORAGE_UNAVAILABLE if it is unknown whether the
+ * batch committed. On a stage it decides once and keeps the batch; `runOnce` then has the loop.
  */
 export async function change<Facts, T>(
   deps: CommitDependencies,

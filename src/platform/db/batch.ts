@@ -21,8 +21,8 @@ export async function batch(db: Sender, statements: readonly Statement[]): Promi
 }
 
 /**
- * The same for what may have consequences: copies of what is revoked are kept before the batch is sent, without which it is not; and once it has
- * committed, those who are to hear of it do.
+ * The same for what may have consequences: copies of revocations are kept before the batch is sent (otherwise it is not sent), and its listeners are notified
+ * once it has committed.
  */
 export function commit<const S extends readonly Write[]>(db: Sender, writes: S): Promise<ResultsOf<S>>;
 export async function commit(db: Sender, writes: readonly Write[]): Promise<readonly unknown[]> {
@@ -56,8 +56,8 @@ export function readTogether(db: Db, statements: readonly Statement[]): Promise<
 }
 
 /**
- * The same for one statement that a request reads later on. It waits for no request that only begins, and is never refused for having waited:
- * something is reserved by then.
+ * The same for one statement that a request reads later. It does not wait for requests that have just begun, and is never refused for waiting too long, because
+ * something is already reserved.
  */
 export function readFurther<S extends Statement>(db: Db, statement: S): Promise<Awaited<S>>;
 export async function readFurther(db: Db, statement: Statement): Promise<unknown> {

@@ -1,5 +1,5 @@
-// The database client, and who hears of its batches: endpoints that have deliveries due, and open checkout pages. Both only save time: the cron
-// finds due deliveries anyway, and pages poll. What a batch revokes is kept outside the database before; without the copy nothing is revoked.
+// The database client, and the listeners of its batches: endpoints that have deliveries due, and open checkout pages. Both only save time: the cron finds due
+// deliveries anyway, and pages poll. Copies of revocations are first kept outside the database; without the copy nothing is revoked.
 
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
@@ -14,11 +14,11 @@ import type { News } from "./statement.ts";
 export type Db = ReturnType<typeof openDb>;
 
 /**
- * The database client. `commit` (batch.ts) calls the listeners. `group`: the request takes part in groups, in which `readTogether` and `sendChange`
- * send its statements. `meter`: counts every call, for a request of a group every batch.
+ * The database client. `commit` (batch.ts) calls the listeners. `group`: the request takes part in groups, in which `readTogether` and `sendChange` send its
+ * statements. `meter`: counts every call, for a request in a group, every batch.
  */
 export function openDb(d1: D1Database, listeners: Listeners = {}, group?: RequestGroup, meter?: Meter) {
-  // What a request of a group awaits alone runs beside its answer: whether it is over by then is chance.
+  // Statements that a grouped request awaits on their own run alongside its answer, and may or may not finish before it.
   const single = group === undefined ? meter : undefined;
   return Object.assign(drizzle(oneByOne(d1, single)), { $client: d1, listeners, group, meter } satisfies Client);
 }
@@ -72,8 +72,8 @@ export async function wakeEndpoints(
 }
 
 /**
- * Notifies the open pages of invoices, and the merchant's people of these and of other things, each given as `<merchantId> <id>`. Rejects if a
- * room does not respond; all of them poll anyway.
+ * Notifies the open pages of invoices, and the merchant's team of these and of other ids, each given as `<merchantId> <id>`. Rejects if a room does not
+ * respond; all of them poll anyway.
  */
 export async function tellRooms(
   env: Pick<Env, "CHECKOUT_ROOM" | "LOCATION_HINT">,
@@ -91,7 +91,7 @@ export async function tellRooms(
   );
 }
 
-/** Each but `keep` is called at most once for a committed batch; the ids are distinct. */
+/** Each except `keep` is called at most once for a committed batch; the ids are distinct. */
 type Listeners = { readonly [Kind in keyof News]?: (ids: readonly string[]) => void } & {
   /** Called before a batch that revokes something is sent; it is sent only if this resolves. */
   readonly keep?: (revocations: readonly Revocation[]) => Promise<void>;

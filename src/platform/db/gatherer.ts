@@ -1,15 +1,15 @@
-// Sends the work of many callers together. While a call is under way, what arrives waits and goes with the next one; an idle gatherer sends at
-// once, so nothing ever waits for a timer.
+// Sends the work of many callers together. While a call is running, new items wait for the next one; an idle gatherer sends at once, so nothing ever waits for
+// a timer.
 //
-// "At once" means after the callers who are running now: those whose last call was one, go on at the same time and arrive one after the other.
-// If the first of them did not wait for the others, a group would fall apart at each of its calls.
+// "At once" means after the callers that are running now: those that shared the last call continue at the same time and arrive one after another. If the first
+// did not wait for the rest, the group would break up at each call.
 import { Cancellation, type Sleep } from "../../lib/sleep.ts";
 
-/** Calls under way at once: the one that stalls, and one more. */
+/** Concurrent calls: a stalled one, and one more. */
 const MOST_CALLS = 2;
-/** After so many turns in which nobody arrived, those who were on their way are there. */
+/** After this many turns without an arrival, all expected callers have arrived. */
 const QUIET_TURNS = 2;
-/** Beyond it nobody waits for those who arrive late: neither for a stream of them that never ends, nor where something else fills each turn. */
+/** The longest wait for late arrivals, even if they never stop coming or other work fills each turn. */
 const LONGEST_GATHERING_MS = 5;
 
 interface Gathering<I, O> {
@@ -20,21 +20,21 @@ interface Gathering<I, O> {
   send(items: readonly I[], settle: (item: I, outcome: O) => void): Promise<readonly O[]>;
   /** The first of the waiting items that go with the next call; at least one. */
   choose(waiting: readonly I[]): readonly I[];
-  /** A call that takes longer than this no longer holds up the next one. */
+  /** A call that takes longer than this no longer delays the next one. */
   readonly stalledMs: number;
-  /** Whether something else holds up the next call. `goOn` must be called when that ends. */
+  /** Whether something else delays the next call. `goOn` must be called when that ends. */
   isHeldUp?(): boolean;
-  /** Called when a call no longer holds up the next one. */
+  /** Called when a call no longer delays the next one. */
   onFree?(): void;
   readonly turns?: Turns;
   readonly sleep: Sleep;
 }
 
-/** Turns of the event loop, in which callers arrive who are on their way. */
+/** Turns of the event loop, in which the expected callers arrive. */
 interface Turns {
   next(): Promise<void>;
   nowMs(): number;
-  /** With so many waiting, it waits for no others. */
+  /** With this many waiting, it waits for no more. */
   readonly fullAt: number;
 }
 
@@ -47,13 +47,13 @@ interface Waiting<I, O> {
 export class Gatherer<I, O> {
   readonly #gathering: Gathering<I, O>;
   #waiting: Waiting<I, O>[] = [];
-  /** Whether the next call waits for callers who are running now. */
+  /** Whether the next call waits for callers that are running now. */
   #isLettingOthersRun = false;
-  /** Ends the wait for a turn, where enough wait for it or it is late. */
+  /** Ends the wait for a turn once enough items wait, or it takes too long. */
   #onArrival = () => {};
   /** How many items the last call had. */
   #lastSize = 0;
-  /** Calls that hold up the next one, and all calls under way. */
+  /** Calls that delay the next one, and all running calls. */
   #holding = 0;
   #underWay = 0;
 
@@ -61,22 +61,22 @@ export class Gatherer<I, O> {
     this.#gathering = gathering;
   }
 
-  /** Whether one of those that wait is so. */
+  /** Whether `isSo` holds for one of the waiting items. */
   has(isSo: (item: I) => boolean): boolean {
     return this.#waiting.some(({ item }) => isSo(item));
   }
 
-  /** Whether nothing waits and no call is under way. */
+  /** Whether nothing waits and no call is running. */
   get isIdle(): boolean {
     return this.#waiting.length === 0 && this.#underWay === 0;
   }
 
-  /** Whether the next call waits for callers who are on their way. */
+  /** Whether the next call waits for expected callers. */
   get isGathering(): boolean {
     return this.#isLettingOthersRun;
   }
 
-  /** Whether a call that has not stalled is under way. */
+  /** Whether a call is running that has not stalled. */
   get isCalling(): boolean {
     return this.#holding > 0;
   }
@@ -90,7 +90,7 @@ export class Gatherer<I, O> {
     return outcome;
   }
 
-  /** Sends what waits, unless a call holds it up. */
+  /** Sends the waiting items, unless a call delays them. */
   goOn(): void {
     if (this.#isLettingOthersRun || !this.#maySend()) return;
     this.#isLettingOthersRun = true;
@@ -101,8 +101,8 @@ export class Gatherer<I, O> {
   }
 
   /**
-   * Callers who were answered together come back together, but spread over the next turns of the event loop: it goes on as long as more of them
-   * arrive. A lone caller, whose requests come one after the other, waits for nobody, and neither does a full group.
+   * Callers that were answered together come back together, but spread over the next turns of the event loop: keeps waiting as long as more of them arrive. A
+   * lone caller, whose requests come one after another, does not wait, nor does a full group.
    */
   async #letOthersRun(): Promise<void> {
     const { turns } = this.#gathering;
@@ -115,7 +115,7 @@ export class Gatherer<I, O> {
     const isOver = () => this.#waiting.length >= turns.fullAt || turns.nowMs() >= untilMs;
     for (let quiet = 0; quiet < QUIET_TURNS && !isOver(); ) {
       const before = this.#waiting.length;
-      // Under load a turn takes seconds, because the runtime runs timers when nothing else is to do. Whoever arrives meanwhile ends the wait for it.
+      // Under load a turn takes seconds, because the runtime runs timers only when nothing else is to be done. A new arrival ends the wait.
       const arrived = new Promise<void>((end) => {
         this.#onArrival = () => isOver() && end();
       });
@@ -172,10 +172,10 @@ export class Gatherer<I, O> {
   }
 }
 
-/** How many steps of promises a caller may need from one call to its next, at least. */
+/** The least number of promise steps to allow a caller between one call and its next. */
 const STEPS = 100;
 
-/** Resolves once the callers who are running now have come to wait for something else. Only promises, so it takes microseconds. */
+/** Resolves once the callers that are running now wait for something else. Only promises, so it takes microseconds. */
 async function othersHaveRun(): Promise<void> {
   for (let step = 0; step < STEPS; step++) await undefined;
 }

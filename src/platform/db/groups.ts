@@ -1,6 +1,6 @@
-// The storage calls of the concurrent requests of one merchant, joined into groups: all reads that wait are one batch, and all changes that wait are
-// one batch with one statement for each table. A change is as alone as without a group: a conflict halves the group down to the change that causes
-// it, and only that one is decided again.
+// The storage calls of the concurrent requests of one merchant, joined into groups: all waiting reads are one batch, and all waiting changes are one batch with
+// one statement for each table. A change is as isolated as without a group: a conflict halves the group down to the change that causes it, and only that one is
+// decided again.
 
 import type { Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
@@ -22,13 +22,13 @@ const MOST_BYTES = 512 * 1_024;
 const MOST_PUBLIC = MOST_IN_GROUP / 4;
 /** A read that has waited longer is refused: nothing is reserved yet, so its caller may simply repeat the request. */
 const LONGEST_WAIT_MS = 2 * SECOND_MS;
-/** After so many conflicts, the rest of a group is decided again. */
+/** After this many conflicts, the rest of a group is decided again. */
 const MOST_CONFLICTS = 4;
-/** How long a call may hold up the next one: less than a read may wait, so that one that hangs fails no others. */
+/** How long a call may delay the next one: less than a read may wait, so that a hanging call does not fail others. */
 const STALLED_MS = SECOND_MS;
-/** The same for what is asked of another object, which is near and only counts or allocates: a slow one holds up its own askers only. */
+/** The same for calls to another object, which is near and only counts or allocates: a slow one delays only its own callers. */
 const STALLED_ASKING_MS = 50;
-/** Of how many subjects the last change is remembered. */
+/** For how many subjects the last change is remembered. */
 const REMEMBERED_SUBJECTS = 4_096;
 
 interface Waiting {
@@ -70,12 +70,12 @@ interface Question {
   readonly send: (items: readonly unknown[]) => Promise<readonly unknown[]>;
 }
 
-/** The groups of one merchant. Only in memory: what is lost with it, was never answered. */
+/** The groups of one merchant. Only in memory: requests lost with it were never answered. */
 export class Groups {
   readonly #deps: GroupDependencies;
   readonly #reads: Gatherer<Reading, ReadOutcome>;
   readonly #writes: Gatherer<Writing, WriteOutcome>;
-  /** By name: what is asked of other objects, and whether reads wait for it. */
+  /** By name: the calls to other objects, and whether reads wait for them. */
   readonly #questions = new Map<string, Questions>();
   /** How many groups of changes have ended, and the number of the last one that changed a subject. */
   #ended = 0;
@@ -89,8 +89,7 @@ export class Groups {
       stalledMs: STALLED_MS,
       choose: (waiting) => this.#chooseReads(waiting),
       send: (items) => this.#read(items),
-      // Whoever arrives while others are on their way to a write, or during it, could be answered no sooner than the next write. So one read
-      // serves all of them.
+      // Requests that arrive before or during a write cannot be answered before the next write anyway, so one read serves all of them.
       isHeldUp: () => this.#writes.isCalling || this.#isAsking(),
       turns: { next: () => sleep(0), nowMs: () => deps.nowMs(), fullAt: MOST_IN_GROUP },
     });
@@ -106,7 +105,7 @@ export class Groups {
     });
   }
 
-  /** Whether reads of such requests wait for longer than they may: one that comes now would be refused, too. */
+  /** Whether reads of such requests have waited longer than allowed: a new one would be refused too. */
   isBehind(isPublic: boolean): boolean {
     return this.#reads.has((each) => each.isPublic === isPublic && this.#isLate(each));
   }
@@ -142,7 +141,7 @@ export class Groups {
     this.#questions.set(name, questions);
     const { asked } = questions;
     const outcome = await asked.add({ item, send });
-    // There are as many names as addresses that callers come from.
+    // There is a name for each address that callers come from.
     if (asked.isIdle) this.#questions.delete(name);
     if ("error" in outcome) throw outcome.error;
     return outcome.results[0];
@@ -156,7 +155,7 @@ export class Groups {
       choose: (waiting) => waiting.slice(0, MOST_IN_GROUP),
       send: (questions: readonly Question[]) => askAll(sleep, questions),
       onFree: () => this.#reads.goOn(),
-      // Those who read together ask together.
+      // Requests that read together ask together.
       isHeldUp: () => when === "BESIDE_READ" && (this.#reads.isGathering || this.#writes.isCalling),
     });
   }
@@ -165,7 +164,7 @@ export class Groups {
     for (const { asked, when } of this.#questions.values()) if (when === "BESIDE_READ") asked.goOn();
   }
 
-  /** Whether a request that has read asks another object, and the answer is not late. */
+  /** Whether a request that has finished its read is calling another object, and the answer is not late. */
   #isAsking(): boolean {
     return [...this.#questions.values()].some(({ asked, when }) => when === "AFTER_READ" && asked.isCalling);
   }
@@ -182,13 +181,13 @@ export class Groups {
     return sinceMs < this.#deps.nowMs() - LONGEST_WAIT_MS;
   }
 
-  /** All late ones, beside a group of the others: in their places, all would be late at their turn, and nobody answered any more. */
+  /** All late ones, in addition to a full group of the others: if they took places, everyone would be late by their turn, and none would be answered. */
   #chooseReads(waiting: readonly Reading[]): readonly Reading[] {
     const late = new Set(waiting.filter((item) => this.#isLate(item)));
     return [...late, ...first(waiting, (item) => !late.has(item))];
   }
 
-  /** One batch. If it fails for a reason that may be one of the reads, each is read alone. */
+  /** One batch. If one of the reads may be the reason for a failure, each is repeated alone. */
   async #readAll(items: readonly Reading[]): Promise<ReadonlyMap<Reading, ReadOutcome>> {
     const { db, sleep } = this.#deps;
     if (items.length === 0) return new Map();
@@ -207,7 +206,7 @@ export class Groups {
 
   async #write(items: readonly Writing[], settle: Settle<Writing>): Promise<readonly WriteOutcome[]> {
     const fresh = items.filter(({ isStale }) => !isStale());
-    // Those of servers first, so that what is refused of browsers delays only browsers.
+    // Servers' reads first, so that refusing browsers' reads delays only browsers.
     const inOrder = [...fresh.filter(({ isPublic }) => !isPublic), ...fresh.filter(({ isPublic }) => isPublic)];
     const sent = new Map<Writing, WriteOutcome>();
     await sendGroup(this.#deps, inOrder, {
@@ -236,18 +235,18 @@ const decideAgain = (mayCommit = false): Sent => ({ kind: "conflict", conflict: 
 
 type Settle<I> = (item: I, outcome: WriteOutcome) => void;
 
-/** A group while it is sent. */
+/** A group while it is being sent. */
 interface Sending<I> {
-  /** How many of its changes had a conflict of their own. */
+  /** How many of its changes had their own conflict. */
   conflicts: number;
   /** Called once for each change, as soon as its outcome is known. */
   readonly settle: Settle<I>;
 }
 
 /**
- * Sends the changes as one batch. If the database refuses it, halves it down to the change that is refused, also if an earlier attempt may have
- * committed: a change that has committed then violates its own key. Where many have a conflict, a fact that most relied on is no longer true: the
- * rest is decided again, instead of a batch for each.
+ * Sends the changes as one batch. If the database refuses it, halves it down to the change that is refused, even if an earlier attempt may have committed,
+ * because a committed change then violates its own key. If many conflict, a fact that most relied on no longer holds: the rest is decided again instead of sent
+ * one by one.
  */
 async function sendGroup<I extends Measured>(
   deps: GroupDependencies,
@@ -291,7 +290,7 @@ function metered({ $client, listeners }: Sender, meter: Meter): Sender {
 
 type Measured = GroupedChange & Pick<Writing, "meter">;
 
-/** Each took part in the calls, and bears its share of their rows. */
+/** Each took part in the calls, and gets its share of their rows. */
 function share({ cost }: Meter, items: readonly Pick<Writing, "meter">[]): void {
   for (const { meter } of items) meter?.add(cost, items.length);
 }
@@ -301,7 +300,7 @@ function alsoAfter(mayCommit: boolean, part: WriteOutcome): WriteOutcome {
   return "mayCommit" in part ? { ...part, mayCommit: part.mayCommit || mayCommit } : part;
 }
 
-/** All items in one call; if that fails for a reason that may be one of them, each in a call of its own. */
+/** All items in one call; if one of them may be the reason for a failure, each in a separate call. */
 async function askAll(sleep: Sleep, questions: readonly Question[]): Promise<readonly ReadOutcome[]> {
   const [first] = questions;
   if (first === undefined) return [];

@@ -1,10 +1,10 @@
-// The statements of several independent changes as one batch: what all of them insert into a table is one statement, so that a batch of fifty
-// changes has hardly more statements than a batch of one.
+// The statements of several independent changes as one batch: all inserts into one table become one statement, so that a batch of fifty changes has hardly more
+// statements than a batch of one.
 import { joinNews, statementOf } from "./batch.ts";
 import { PreparedStatement } from "./prepared-statement.ts";
 import { Effect, type Statement, type Write } from "./statement.ts";
 
-/** D1 takes 2 MB as one value. The longest row of ours is an event of 128 KB. */
+/** D1 accepts a value of up to 2 MB. Our longest row is an event of 128 KB. */
 const LONGEST_PARAMETER = 1_000_000;
 
 /**
@@ -16,7 +16,7 @@ export function joinStatements(lists: readonly (readonly Write[])[]): readonly W
   for (const list of lists) {
     let from = 0;
     for (const write of list) {
-      // The slot before `from` holds this list's previous statement: behind it in the same slot is still behind it.
+      // The slot before `from` holds this list's previous statement: after it in the same slot is still after it.
       const found = slots.findIndex((slot, at) => at >= from - 1 && isJoint(slot[0], write));
       if (found === -1) slots.splice(from, 0, [write]);
       else slots[found]?.push(write);
@@ -39,7 +39,7 @@ export function joinReads(lists: readonly (readonly Statement[])[]): JoinedReads
   const slotOfKind = new Map<object, number>();
   const known = new Map<object, Map<string, Place>>();
   const add = (read: Statement): Place => {
-    // It was not compiled before, so that nothing cheap shows whether it equals another one.
+    // It is not compiled, so there is no cheap way to see whether it equals another one.
     if (!(read instanceof PreparedStatement)) return { slot: slots.push([read]) - 1, part: 0 };
     const ofKind = known.get(read.kind) ?? new Map<string, Place>();
     known.set(read.kind, ofKind);
@@ -118,7 +118,7 @@ function parts(slot: readonly Write[]): readonly (readonly Write[])[] {
   return [...full, part];
 }
 
-/** An upper bound in bytes of JSON: six for each character of text, as for one that JSON escapes. */
+/** An upper bound in bytes of JSON: six for each character, as if JSON escaped it. */
 function lengthOf(statement: Statement): number {
   if (!(statement instanceof PreparedStatement)) return 0;
   return statement.toSQL().params.reduce<number>((sum, each) => sum + 6 * String(each).length + 3, 0);

@@ -1,4 +1,4 @@
-// Counts what a piece of work asks of D1: a request, a job, a watcher's pass, a round of deliveries.
+// Counts the D1 usage of a piece of work: a request, a job, a watcher's pass, a round of deliveries.
 
 import type { Cost } from "../../lib/work-log.ts";
 import { askD1 } from "./unanswered.ts";
@@ -7,7 +7,7 @@ export class Meter implements Cost {
   calls = 0;
   rowsRead = 0;
   rowsWritten = 0;
-  /** Statements that were sent, each of a batch by itself, and those that failed included: D1 limits their number in an invocation. */
+  /** Statements sent, counting each of a batch, failed ones included: D1 limits their number in an invocation. */
   statements = 0;
 
   /** Called before statements are sent. */
@@ -15,7 +15,7 @@ export class Meter implements Cost {
     this.statements += statements;
   }
 
-  /** Counts a call by its answers; none for one that failed. */
+  /** Counts a call by its answers; empty for a failed one. */
   count(answers: readonly unknown[]): void {
     this.calls += 1;
     for (const answer of answers) {
@@ -24,14 +24,14 @@ export class Meter implements Cost {
     }
   }
 
-  /** `sharers`: how many pieces of work made the calls together. Each took part in all calls, and bears its share of their rows. */
+  /** `sharers`: how many pieces of work made the calls together. Each took part in all calls, and gets its share of their rows. */
   add(cost: Cost, sharers = 1): void {
     this.calls += cost.calls;
     this.rowsRead += cost.rowsRead / sharers;
     this.rowsWritten += cost.rowsWritten / sharers;
   }
 
-  /** What was counted since `before`. */
+  /** The difference from `before`. */
   since(before: Cost): Cost {
     return {
       calls: this.calls - before.calls,
@@ -40,7 +40,7 @@ export class Meter implements Cost {
     };
   }
 
-  /** As it is now. */
+  /** The current values. */
   get cost(): Cost {
     const { calls, rowsRead, rowsWritten } = this;
     return { calls, rowsRead, rowsWritten };
@@ -55,8 +55,8 @@ function rowsIn(answer: unknown, name: "rows_read" | "rows_written"): number {
 }
 
 /**
- * The database for statements that are awaited one by one, within the bound of calls without an answer (unanswered.ts); `batch` (batch.ts) does both for
- * itself. Where D1 answers with rows alone (`raw`), these are counted as read.
+ * The database for statements that are awaited one by one, within the bound of unanswered calls (unanswered.ts); `batch` (batch.ts) does both itself. If D1
+ * answers only with rows (`raw`), these count as read.
  */
 export function oneByOne(d1: D1Database, meter?: Meter): D1Database {
   return new Proxy(d1, {

@@ -51,24 +51,24 @@ export class PreparedStatement<T> extends QueryPromise<T> implements BoundStatem
     return this.#compiled.decode(answer);
   }
 
-  /** Whether both are the same SQL, and may be said at once. */
+  /** Whether both are the same SQL, and can be joined into one statement. */
   isJointWith(other: PreparedStatement<unknown>): boolean {
     return this.#compiled === other.#compiled && this.#compiled.join !== undefined;
   }
 
-  /** One statement that does what this one and then `others` do, each joint with it. It returns what one of them returns, of all. */
+  /** One statement that does what this one and then `others` do; each must be joint with this one. Its result combines theirs. */
   joinedWith(others: readonly PreparedStatement<unknown>[]): PreparedStatement<unknown> {
     const joined = this.#compiled.join?.([this.#values, ...others.map((other) => other.#values)]);
     if (joined === undefined) throw new Error("a statement that cannot be joined");
     return new PreparedStatement(this.#db, joined.compiled, joined.values);
   }
 
-  /** Whether it is joint with every statement of its kind, and each finds its own part of what all return together. */
+  /** Whether it is joint with every statement of its kind, and each can find its own part of the combined result. */
   get isLookup(): boolean {
     return this.#compiled.partOf !== undefined;
   }
 
-  /** What the `n`-th of joined reads returns; `result` is what all return together. */
+  /** The result of the `n`-th joined read; `result` is the combined one. */
   partOf(result: unknown, n: number): unknown {
     const { partOf } = this.#compiled;
     if (partOf === undefined) throw new Error("a statement whose results cannot be told apart");
@@ -130,8 +130,8 @@ function compile(
 }
 
 /**
- * The same for a statement over the items of a list (`json_each(of.items)`), of which each use gives one: joined, it is one statement over all of
- * their items. In what it reads, `at` of each row is the `key` of its item, so that each use gets its own rows.
+ * The same for a statement over the items of a list (`json_each(of.items)`), where each use has one item: joined, it is one statement over all items. In what
+ * it reads, `at` of each row is the `key` of its item, so that each use gets its own rows.
  */
 export function preparedForEach<A extends readonly unknown[], T extends D1Result | readonly { readonly at: number }[]>(
   itemOf: (...args: A) => Item,
@@ -174,7 +174,7 @@ export function preparedInsert<T extends SQLiteTable>(
           encoded(values, name, column),
     );
     const decode = (answer: D1Result) => answer;
-    // SQLite takes `on conflict` behind a select only where the select has a `where`.
+    // SQLite accepts `on conflict` after a select only if the select has a `where`.
     const members = columns.map((_, at) => `value->>${at}`).join(", ");
     const joined: Compiled = {
       sql: `${into} select ${members} from json_each(?) where true${then}`,

@@ -13,9 +13,9 @@ export type Sent =
 export interface GroupedChange {
   readonly statements: readonly Write[];
   /**
-   * What the change inserts and at most one request may insert, for example a customer with a new email. Of two changes of one subject, the second
-   * goes with a later group, and is decided again if it was decided before the first one had committed. The database refuses it in any case; this
-   * only saves the group a refused batch.
+   * What the change inserts that only one request may insert, for example a customer with a new email. Of two changes of one subject, the second goes into a
+   * later group, and is decided again if it was decided before the first committed. The database refuses it in any case; this only saves the group a refused
+   * batch.
    */
   readonly subjects: readonly string[];
 }
@@ -29,9 +29,9 @@ export interface RequestGroup {
   /** Like `sendBatch`, but without the results of the statements. One statement must insert a unique key. Never rejects, except for bugs. */
   write(change: GroupedChange): Promise<Sent>;
   /**
-   * Asks an object for `item`, in one call with what other requests ask of it meanwhile. `send` answers in order, and may be repeated. `name` names
-   * the object and the question: all that is asked under one name is of one type, and any of its `send` may send it. Reads of other requests wait
-   * for the answer, so that they share the next group of those who ask; not for what is asked `BESIDE_READ`.
+   * Sends `item` to an object, in one call with those of other waiting requests. `send` answers in order, and may be repeated. `name` identifies the object and
+   * the question: all items under one name have one type, and any of the `send` functions may send them. Reads of other requests wait for the answer, so that
+   * they share the next group; they do not wait for `BESIDE_READ`.
    */
   ask<I, O>(name: string, item: I, send: (items: readonly I[]) => Promise<readonly O[]>, when?: AskedWhen): Promise<O>;
 }

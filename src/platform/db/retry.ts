@@ -8,7 +8,7 @@ import { d1Messages } from "./conflict.ts";
 
 export const ATTEMPT_LIMIT_MS = 3_000;
 export const MAX_REPEATS = 2;
-/** For work that is not repeated: what the attempts of a repeated read have together. */
+/** For work that is not repeated: the combined limit of a repeated read's attempts. */
 const UNREPEATED_LIMIT_MS = (1 + MAX_REPEATS) * ATTEMPT_LIMIT_MS;
 const FIRST_PAUSE_MS = 50;
 
@@ -17,16 +17,16 @@ export class TimeLimitError extends Error {
   override readonly name = "TimeLimitError";
 }
 
-/** Thrown for work that was not begun, because too much was waiting. */
+/** Thrown for work that was not started because too much was waiting. */
 export class OverloadedError extends Error {
   override readonly name = "OverloadedError";
   readonly overloaded = true;
 }
 
-/** Where more come than can be answered. Clients add a random time of their own: a stall that lasts a minute leaves a minute's callers behind. */
+/** For more requests than can be answered. Clients add a random time of their own, because after a stall of a minute all its callers come back. */
 export const OVERLOADED: Failure = { code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 };
 
-/** The refusal of what met a fault of storage. A single one may be over in a second; what was not begun, because too much waits, is not. */
+/** The refusal for a storage fault. A single fault may be over in a second; an overload is not. */
 export function unavailable(error: unknown): Failure {
   if (error instanceof OverloadedError) return OVERLOADED;
   return error instanceof Error && error.cause !== undefined
@@ -40,11 +40,11 @@ export function unavailable(error: unknown): Failure {
  */
 type FaultKind = "transient" | "reset" | "overloaded" | "other";
 
-/** A method that this release added, on an object that still runs the release before: for some minutes after a deploy. */
+/** Error for a method that this release added, on an object that still runs the previous release: for a few minutes after a deploy. */
 const LACKS_METHOD = "rpc receiver does not implement";
 
 /**
- * Parts of the platform's messages, in lower case; the simulators draw every fault from here. Each is on one of these pages, or in the runtime's own source
+ * Parts of the platform's messages, in lower case; the simulators take every fault from here. Each is on one of these pages, or in the runtime's own source
  * (workerd), and retry.test.ts has the messages whole:
  * - developers.cloudflare.com/d1/observability/debug-d1, the list of D1_ERRORs; /d1/platform/limits
  * - developers.cloudflare.com/durable-objects/observability/troubleshooting, /durable-objects/platform/known-issues
@@ -57,7 +57,7 @@ export const FAULT_MESSAGES = {
     "exceeded maximum db size",
     "maximum account storage limit",
     "database or disk is full",
-    // Of the account, which asks too much of objects or of their storage.
+    // For an account that overloads its objects or their storage.
     "please back off",
   ],
   transient: [
@@ -65,7 +65,7 @@ export const FAULT_MESSAGES = {
     "object to be reset",
     "the durable object was reset",
     "because its code was updated",
-    // Of an object that another instance has replaced.
+    // For an object that another instance has replaced.
     "can no longer access storage",
     "storage is no longer accessible",
     "instance is no longer active",
@@ -95,7 +95,7 @@ function says(error: unknown, parts: readonly string[]): boolean {
   return parts.some((part) => text.includes(part));
 }
 
-/** Calls a method that this release added; `instead`, where the object still runs the release before. */
+/** Calls a method that this release added; `instead` if the object still runs the previous release. */
 export async function callAdded<T>(call: () => Promise<T>, instead: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -125,7 +125,7 @@ export async function withinLimit<T>(sleep: Sleep, work: Promise<T>, limitMs = A
   }
 }
 
-/** An object's answer; `otherwise` if it cannot be reached, fails or takes too long: its own log has the reason, and its work may go on. */
+/** An object's answer; `otherwise` if it cannot be reached, fails or takes too long: its own log has the reason, and its work may continue. */
 export async function answerWithin<T>(
   sleep: Sleep,
   ask: () => Promise<T>,

@@ -1,5 +1,5 @@
-// D1 ends an invocation that sends more than 1,000 statements (docs/design/platform.md), and what was under way is lost. So work of unknown size, such
-// as applying what one block holds, has a budget: once it is spent, nothing more is begun, and what has been committed stays.
+// D1 ends an invocation that sends more than 1,000 statements (docs/design/platform.md), and unfinished work is lost. So work of unknown size, such as applying
+// the transfers of one block, has a budget: once it is spent, nothing more is started, and committed work stays.
 import type { Meter } from "./meter.ts";
 
 export class StatementBudget {
@@ -18,7 +18,7 @@ export class StatementBudget {
     return this.#meter !== undefined && this.#meter.statements - this.#begin >= this.#most;
   }
 
-  /** The same budget with another end: a later part of the work may use what earlier ones had to leave to it. */
+  /** The same budget with a higher limit: a later part of the work may use what earlier parts had to leave over. */
   upTo(most: number): StatementBudget {
     return new StatementBudget(this.#meter, most, this.#begin);
   }

@@ -1,4 +1,4 @@
-// What a batch is made of: statements of drizzle, and compiled ones (prepared-statement.ts); and what some of them mean to others.
+// What a batch is made of: statements of drizzle, and compiled ones (prepared-statement.ts); and the consequences of some of them.
 import type { Revocation } from "../revocations/revocation.ts";
 
 export interface Query {
@@ -24,29 +24,29 @@ export interface Builder<T> extends PromiseLike<T> {
   prepare(): PreparedQuery;
 }
 
-/** SQL as drizzle takes it (`db.run`, `db.all`), for a table that is known only by its name. */
+/** SQL as drizzle accepts it (`db.run`, `db.all`), for a table that is known only by its name. */
 interface RawQuery<T> extends PromiseLike<T>, PreparedQuery {}
 
 /** A statement of a batch. Awaited alone, it returns the same as in a batch. */
 export type Statement<T = unknown> = BoundStatement<T> | Builder<T> | RawQuery<T>;
 
-/** Who is to hear of a batch once it has committed. */
+/** Who is notified of a batch once it has committed. */
 export interface News {
   /** Ids of endpoints with deliveries due. */
   readonly wake?: readonly string[];
-  /** Invoices whose open checkout pages are out of date, and what the merchant's people are told of, each as `<merchantId> <id>`. */
+  /** Invoices whose open checkout pages are out of date, and the ids that the merchant's team is notified of, each as `<merchantId> <id>`. */
   readonly tell?: readonly string[];
 }
 
-/** What a statement means outside of the database. */
+/** The consequences of a statement outside the database. */
 interface Consequences<T> {
   /** By the statement's result. A method, because TypeScript compares the parameters of methods bivariantly: an `Effect<X>` is an `Effect<unknown>`. */
   newsOf?(result: T): News;
-  /** What it revokes: a copy of it is kept before the batch is sent. */
+  /** What it revokes; a copy is kept before the batch is sent. */
   readonly revokes?: readonly Revocation[];
 }
 
-/** A statement with its consequences. Only `commit` (batch.ts) takes it, so that no caller can forget them. */
+/** A statement with its consequences. Only `commit` (batch.ts) accepts it, so that no caller can forget them. */
 export class Effect<T> {
   readonly statement: Statement<T>;
   readonly consequences: Consequences<T>;
@@ -66,7 +66,7 @@ export class Effect<T> {
 /** What a change commits. */
 export type Write<T = unknown> = Statement<T> | Effect<T>;
 
-/** A statement whose result says who is to hear of it. */
+/** A statement whose result says who is to be notified. */
 export function withNews<S extends Statement>(statement: S, newsOf: (result: Awaited<S>) => News): Effect<Awaited<S>>;
 export function withNews(statement: Statement, newsOf: (result: unknown) => News): Effect<unknown> {
   return new Effect(statement, { newsOf });

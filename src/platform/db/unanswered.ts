@@ -7,16 +7,16 @@ import { SECOND_MS } from "../../lib/time.ts";
 import type { Failure } from "../failures.ts";
 import { ATTEMPT_LIMIT_MS, OVERLOADED, OverloadedError } from "./retry.ts";
 
-/** Calls without an answer for ATTEMPT_LIMIT_MS, at which it becomes careful; and from then on, the most that are under way. */
+/** The number of calls unanswered for ATTEMPT_LIMIT_MS that triggers the bound; from then on, the most concurrent calls. */
 export const MOST_UNANSWERED = 16;
-/** One more is begun if for so long none was: it may find that the database answers again. */
+/** One more call is started if none was for this long: it may find that the database answers again. */
 export const PROBE_EVERY_MS = SECOND_MS;
-/** D1 ends every call by then; and so long after the last refusal it is careful. */
+/** D1 has ended every call by then; the bound also stays this long after the last refusal. */
 const FORGOTTEN_AFTER_MS = 30 * SECOND_MS;
 /** Two calls that began this close together may arrive in either order. */
 const CLOSE_MS = SECOND_MS;
 
-/** The calls of one database that this isolate has begun. */
+/** The calls of one database that this isolate has started. */
 export class Unanswered {
   /** When each began, the oldest first. */
   readonly #calls = new Set<{ readonly sinceMs: number }>();
@@ -64,8 +64,8 @@ export class Unanswered {
   }
 
   /**
-   * What began before a call that was answered has had its turn. A call of a client that went away is never heard of again, because the runtime ends its
-   * request: this forgets it.
+   * Calls that began before an answered one have had their turn. A call whose client disconnected never settles, because the runtime ends its request: this
+   * removes it.
    */
   #forgetBefore(ms: number): void {
     for (const each of this.#calls) {

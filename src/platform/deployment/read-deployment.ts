@@ -1,6 +1,6 @@
-// Whether the deployment is set up, the origin that its set-up stored, its newest restore, and whether the import has ended. Kept by the isolate, because
-// every request of a deployment may need it. "Set up" and "ended" never become untrue, so they are kept for ever; the origin changes with a new
-// set-up link, so it is read again after a minute.
+// Whether the deployment is set up, the origin that its set-up stored, its newest restore, and whether the import has ended. Kept by the isolate, because every
+// request of a deployment may need it. "Set up" and "ended" never become untrue, so they are kept forever; the origin changes with a new set-up link, so it is
+// read again after a minute.
 
 import { unattended } from "../../lib/log.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -15,12 +15,12 @@ import { parseRestoreEpoch, printRestoreEpoch, type RestoreEpoch, type RestoreSt
 import { selectDeployment, selectPhase } from "./store.ts";
 
 const ORIGIN_KEPT_MS = MINUTE_MS;
-/** Meanwhile one request reads it again, and the others go on with what is kept: in a stall each would wait for nine seconds. */
+/** One request reads it again, and the others continue with the kept value: in a stall each would wait for nine seconds. */
 const READING_MS = 10 * SECOND_MS;
 
 interface Deployment {
   readonly isSetUp: boolean;
-  /** Whether anybody has an account. Not kept once the deployment is set up, when nobody asks. */
+  /** Whether anyone has an account. Not kept once the deployment is set up, because it is no longer needed. */
   readonly hasUsers: boolean;
   /** Null before the set-up, and for a deployment that never redeemed a link. */
   readonly origin: string | null;
@@ -31,7 +31,7 @@ interface Kept {
   readAtMs: number;
 }
 
-/** By the database's binding: those who share the binding share what is kept, which in an isolate are all requests. */
+/** By the database's binding: requests that share the binding share the kept value, which in an isolate are all requests. */
 const kept = new WeakMap<D1Database, Kept>();
 
 interface ReadingDeployment {
@@ -45,7 +45,7 @@ export async function readSetUp(env: WithDatabases, of: ReadingDeployment): Prom
   return known === undefined ? readAnew(env, of) : ok(known.deployment);
 }
 
-/** The number of the newest restore whose import has ended, as far as the isolate has read it; by the database's binding. */
+/** The number of the newest restore whose import has ended, as far as the isolate has read; by the database's binding. */
 const ended = new WeakMap<D1Database, number>();
 
 /** One that was never set is undefined, despite the generated types. */
@@ -54,8 +54,8 @@ type WithEpoch = WithDatabases & {
 };
 
 /**
- * How far the import after the deployment's newest restore has come. Reads storage only while it has not ended, and never where no restore is named.
- * A wrong RESTORE_EPOCH counts as an import that has not begun, and so does a number that another restore has used. STORAGE_UNAVAILABLE.
+ * How far the import after the deployment's newest restore has come. Reads storage only while it has not ended, and never if no restore is named. A wrong
+ * RESTORE_EPOCH counts as an import that has not begun, and so does a number that another restore has used. STORAGE_UNAVAILABLE.
  */
 export async function readRestoreStage(env: WithEpoch, sleep: Sleep): Promise<Result<RestoreStage, Failure>> {
   const epoch = parseRestoreEpoch(env.RESTORE_EPOCH);
@@ -72,7 +72,7 @@ export async function readRestoreStage(env: WithEpoch, sleep: Sleep): Promise<Re
   return ok(phase === "DONE" ? "OPEN" : "IMPORTING");
 }
 
-/** Whether an import has not ended: then nothing may be decided from what was read of the chains. True also if storage does not say. */
+/** Whether an import has not ended: then nothing may be decided from what was read from the chains. Also true if storage does not answer. */
 export async function isRestoring(env: WithEpoch, sleep: Sleep): Promise<boolean> {
   const stage = await readRestoreStage(env, sleep);
   return !stage.ok || stage.value !== "OPEN";
@@ -106,8 +106,8 @@ export async function withOrigin<E extends WithDatabases & Pick<Env, "PUBLIC_URL
 const newest = new WeakMap<D1Database, RestoreEpoch | null>();
 
 /**
- * The environment with the newest restore whose import has begun as its RESTORE_EPOCH, where that names an older one or none: a deploy may lose the
- * variable. An isolate reads it once, because the next restore comes with a deployment of its own. STORAGE_UNAVAILABLE.
+ * The environment with the newest restore whose import has begun as its RESTORE_EPOCH, if that names an older one or none: a deploy may lose the variable. An
+ * isolate reads it once, because the next restore comes with its own deploy. STORAGE_UNAVAILABLE.
  */
 export async function withRestore<E extends WithEpoch>(env: E, of: ReadingDeployment): Promise<Result<E, Failure>> {
   const named = parseRestoreEpoch(env.RESTORE_EPOCH);
@@ -131,7 +131,7 @@ export async function withDeployment<E extends WithEpoch & Pick<Env, "PUBLIC_URL
   return known.ok ? withRestore(known.value, of) : known;
 }
 
-/** The same for work without a request, which throws and is begun again. */
+/** The same for work without a request, which throws and is started again. */
 export async function withDeploymentOrThrow<E extends WithEpoch & Pick<Env, "PUBLIC_URL">>(
   env: E,
   of: ReadingDeployment,
@@ -146,7 +146,7 @@ export function forgetDeployment(env: WithDatabases): void {
   kept.delete(databaseOfDeployment(env));
 }
 
-/** What is kept counts for longer while storage does not answer. */
+/** The kept value is used for longer while storage does not answer. */
 async function readOrigin(env: WithDatabases, of: ReadingDeployment): Promise<Result<string | null, Failure>> {
   const known = kept.get(databaseOfDeployment(env));
   const ageMs = known === undefined ? undefined : of.nowMs - known.readAtMs;

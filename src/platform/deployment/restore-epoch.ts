@@ -1,21 +1,21 @@
-// RESTORE_EPOCH: that the database was put back to an earlier minute (docs/operations/restore.md). A number that rises with each restore, and the minute.
+// RESTORE_EPOCH says that the database was restored to an earlier minute (docs/operations/restore.md): a number that rises with each restore, and the minute.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";
 
 export interface RestoreEpoch {
   /** 1 for the first restore of the deployment. */
   readonly number: number;
-  /** The minute that the database was put back to. */
+  /** The minute to which the database was restored. */
   readonly restoredToMs: number;
 }
 
-/** How far an import has come. CLOSED: revoked keys may still work. IMPORTING: lost invoices are not back yet. */
+/** How far an import has come. CLOSED: revoked keys may still work. IMPORTING: lost invoices are not recovered yet. */
 export type RestoreStage = "CLOSED" | "IMPORTING" | "OPEN";
 
 const MOST = 9_999;
 const EPOCH = /^(\d{1,4})@(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)$/;
 
-/** Undefined if it is empty: the database was never put back. The error is a sentence for the operator. */
+/** Undefined if it is empty: the database was never restored. The error is a sentence for the operator. */
 export function parseRestoreEpoch(text: string | undefined): Result<RestoreEpoch | undefined, string> {
   const given = (text ?? "").trim();
   if (given === "") return ok(undefined);
@@ -28,7 +28,7 @@ export function parseRestoreEpoch(text: string | undefined): Result<RestoreEpoch
   return ok({ number, restoredToMs });
 }
 
-/** As `parseRestoreEpoch` reads it. */
+/** In the form that `parseRestoreEpoch` parses. */
 export function printRestoreEpoch({ number, restoredToMs }: RestoreEpoch): string {
   return `${number}@${isoTime(restoredToMs)}`;
 }
@@ -37,8 +37,8 @@ export function printRestoreEpoch({ number, restoredToMs }: RestoreEpoch): strin
 const SKIPPED = 1_000_000;
 
 /**
- * Sequences of events after it are greater than any that was given before the restore: consumers ignore an event whose sequence is not above the last
- * one that they saw, and they saw events that the database has lost.
+ * Event sequences after it are greater than any used before the restore. Consumers ignore an event whose sequence is not above the last one they saw, and they
+ * saw events that the database has lost.
  */
 export function sequenceFloor(epoch: RestoreEpoch | undefined): number {
   return (epoch?.number ?? 0) * SKIPPED;

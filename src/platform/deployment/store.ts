@@ -3,7 +3,7 @@ import type { Db } from "../db/client.ts";
 import { deployment } from "../db/schema/deployment.ts";
 import { restores } from "../db/schema/restores.ts";
 
-/** The one row of the deployment, without columns' values before the set-up; and the newest restore whose import has begun. */
+/** The one row of the deployment, with null columns before the set-up, and the newest restore whose import has begun. */
 export function selectDeployment(db: Db) {
   return db
     .select({
@@ -26,7 +26,7 @@ export function recordSetUp(db: Db, of: { readonly origin: string; readonly nowM
     .onConflictDoUpdate({ target: deployment.id, set: { origin: of.origin } });
 }
 
-/** How far the import of a RESTORE_EPOCH has come, and of which minute; no row before it begins. */
+/** How far the import of a RESTORE_EPOCH has come, and to which minute; no row before it begins. */
 export function selectPhase(db: Db, epoch: number) {
   return db
     .select({ phase: restores.phase, restoredToMs: restores.restoredToMs })

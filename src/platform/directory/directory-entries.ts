@@ -1,8 +1,8 @@
-// The names of Durable Objects. The platform lists none, and a database that is put back to an earlier minute has lost the rows that would name
-// the newest ones. So each object writes its name here before its first use.
+// The names of Durable Objects. The platform lists none, and a database restored to an earlier minute has lost the rows that would name the newest ones. So
+// each object writes its name here before its first use.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 
-/** What is listed: objects that know what the database may lose. Each kind has a directory object of its own, named after the kind. */
+/** The listed objects: those that keep what the database may lose. Each kind has its own directory object, named after the kind. */
 const OBJECT_KINDS = ["MERCHANTS", "ADDRESSES", "AMOUNTS"] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
@@ -22,12 +22,12 @@ export class DirectoryEntries {
     );
   }
 
-  /** Changes nothing for a name that is there. */
+  /** Changes nothing for an existing name. */
   enter(name: string, nowMs: number): void {
     this.#sql.exec("INSERT INTO entries (name, entered_at_ms) VALUES (?, ?) ON CONFLICT DO NOTHING", name, nowMs);
   }
 
-  /** Names after that one, at most `limit`, in their order; "" for the first. */
+  /** Names after the given one, at most `limit`, in their order; "" for the first. */
   list(after: string, limit: number): readonly string[] {
     const rows = this.#sql
       .exec("SELECT name FROM entries WHERE name > ? ORDER BY name LIMIT ?", after, limit)

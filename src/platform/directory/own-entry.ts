@@ -1,4 +1,4 @@
-// An object's own entry in the directory. While the directory does not answer, the object does nothing: what it gave could not be found again
+// An object's own entry in the directory. While the directory does not answer, the object does nothing: addresses and amounts it gave could not be found again
 // after a restore of the database (docs/design/reliability.md, "Restores").
 
 import type { LocationHint } from "../../lib/object-of.ts";
@@ -32,13 +32,13 @@ export class OwnEntry {
       const atMs = nowMs();
       const directory: DirectoryRpc = objectOf(env, env.DIRECTORY, kind);
       await directory.enter(name, atMs);
-      // Calls that came at once may all be here.
+      // Concurrent calls may all get here.
       if (!this.#isMade) this.#sql.exec("INSERT INTO own_entry (made_at_ms) VALUES (?)", atMs);
       this.#isMade = true;
     };
   }
 
-  /** To be asked first: without a wait, an object that is listed answers in the turn in which it was called. */
+  /** Check this first: without awaiting, a listed object answers in the turn in which it was called. */
   isMade(): boolean {
     return this.#isMade;
   }

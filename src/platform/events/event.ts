@@ -15,7 +15,7 @@ export const EVENT_TYPES = [
   "invoice.cancelled",
   "invoice.payment_late",
   "invoice.reversed",
-  /** Somebody says that it is settled; its status is that of its money. */
+  /** A user marked it as settled; its status still reflects its money. */
   "invoice.marked",
   /** A payment method was activated. */
   "payment.created",
@@ -65,7 +65,7 @@ export function isNewsForPayer({ type, invoiceId }: Pick<OutboxEvent, "type" | "
   return invoiceId !== null && type !== "invoice.created" && type !== "payment.created";
 }
 
-/** Events without an invoice of which the merchant's people are told at once, where they look: what needs them, and who may look. */
+/** Events without an invoice that are sent at once to the team members who are watching: those that need attention, and those that change access. */
 const TOLD: readonly EventType[] = [
   "payment.unmatched",
   "webhook.endpoint_disabled",
@@ -73,14 +73,14 @@ const TOLD: readonly EventType[] = [
   "team.role_changed",
 ];
 
-/** Whether the merchant's people are told at once. They find all other events within half a minute. */
+/** Whether the merchant's team is notified at once. All other events reach it within half a minute. */
 export function isNewsForTeam({ type, invoiceId }: Pick<OutboxEvent, "type" | "invoiceId">): boolean {
   return invoiceId === null && TOLD.includes(type);
 }
 
 /**
- * An event for the outbox; `data` is JSON, of an object. `sequence` increases within an invoice, by one but after a restore; it and `invoiceId` are null for other
- * events.
+ * An event for the outbox; `data` is JSON, of an object. `sequence` increases within an invoice, by one, except after a restore; it and `invoiceId` are null
+ * for other events.
  */
 export interface OutboxEvent {
   readonly id: EventId;
@@ -89,7 +89,7 @@ export interface OutboxEvent {
   readonly invoiceId: InvoiceId | null;
   readonly sequence: number | null;
   readonly data: string;
-  /** The length of what `data` has in common with the batch's other events: it ends before a member's comma or the last brace. */
+  /** The length of the head that `data` shares with the batch's other events; it ends before a member's comma or the last brace. */
   readonly headLength?: number;
   readonly createdAtMs: number;
 }

@@ -96,8 +96,8 @@ function insertEvent(db: Db, row: OutboxEvent, first: OutboxEvent | undefined) {
 }
 
 /**
- * The events of a change hold the same invoice: the first has it, the others only what follows it. They are forgotten together
- * (`forgetOldEvents`). Events of no invoice are stored as they are.
+ * The events of a change hold the same invoice: the first stores it, the others only what follows it. They are deleted together (`forgetOldEvents`). Events
+ * without an invoice are stored as they are.
  */
 function stored({ data, headLength, ...row }: OutboxEvent, first: OutboxEvent | undefined) {
   if (headLength === undefined) return { data, headSequence: null, headLength: null };
@@ -107,7 +107,7 @@ function stored({ data, headLength, ...row }: OutboxEvent, first: OutboxEvent | 
   return { data: packData(data.slice(headLength), head), headSequence: first.sequence, headLength };
 }
 
-/** Whether two events are forgotten in one go: of one moment, with ids of one time. */
+/** Whether two events are always deleted together: they have the same time, also in their ids. */
 function isBeside(one: Omit<OutboxEvent, "data">, other: OutboxEvent): boolean {
   const isOfInvoice = one.invoiceId !== null && one.invoiceId === other.invoiceId;
   return isOfInvoice && one.createdAtMs === other.createdAtMs && timeIn(one.id) === timeIn(other.id);
@@ -159,7 +159,7 @@ export function selectEventPage(db: Db, merchantId: string, page: EventPage) {
   const wanted = types === undefined ? undefined : sql`json_each(${JSON.stringify(types)})`;
   const query = db.select(columns).from(events).limit(limit).$dynamic();
   if (invoiceId !== undefined) {
-    // The last event that the poller saw usually belongs to the same invoice; then its sequence says where to start.
+    // The last event that the poller saw usually belongs to the same invoice; then its sequence shows where to start.
     const isLater = sql`sequence ${beyond} coalesce((select sequence from events where id = ${from ?? ""} and invoice_id = ${invoiceId}),
       ${page.after === undefined ? Number.MAX_SAFE_INTEGER : 0})`;
     const isOfType = wanted === undefined ? sql`` : sql` and type in (select value from ${wanted})`;
@@ -198,7 +198,7 @@ export function selectPlace(db: Db, merchantId: string, id: string) {
 }
 
 /**
- * Deletes `limit` events older than `beforeMs`, oldest first, and what else was recorded with the last of them: the others of a change need the
+ * Deletes `limit` events older than `beforeMs`, oldest first, and those recorded together with the last of them, because the other events of a change need the
  * first one. The time in an id can be earlier than its event's, never later.
  */
 export function forgetOldEvents(db: Db, of: { readonly beforeMs: number; readonly limit: number }) {

@@ -1,5 +1,5 @@
-// The body is read once, before authentication, because the request's one storage read needs values of it. A problem with the body is only
-// reported to an authenticated caller.
+// The body is read once, before authentication, because the request's single storage read needs values from it. A problem with the body is only reported to an
+// authenticated caller.
 
 import { LIMITS } from "../../lib/limits.ts";
 import { readBytes } from "../../lib/read-bytes.ts";
@@ -56,7 +56,7 @@ function isJsonMediaType(header: string | null): boolean {
   return (header ?? "").split(";")[0]?.trim().toLowerCase() === "application/json";
 }
 
-/** A decoder keeps nothing from one whole text to the next. */
+/** A decoder keeps no state between complete texts. */
 const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 function parseJson(bytes: Uint8Array): { readonly json: Json; readonly text: string } | undefined {
@@ -77,7 +77,7 @@ function invalid(message: string): Result<never, Failure> {
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
 
-/** Counts what begins a member or an item, outside of texts, before anything is parsed: parsing thousands takes longer than all else. */
+/** Counts the starts of members and items, outside of strings, before anything is parsed: parsing thousands takes longer than everything else. */
 function hasTooManyValues(bytes: Uint8Array): boolean {
   let values = 0;
   let isInText = false;

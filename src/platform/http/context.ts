@@ -18,7 +18,7 @@ export interface AppEnv {
   Variables: {
     requestId: RequestId;
     nowMs: number;
-    /** Counts what the request asks of D1. */
+    /** Counts the request's D1 usage. */
     meter: Meter;
     /** The operation of the route. */
     operationId: string | undefined;
@@ -49,7 +49,7 @@ function newRequestId(nowMs: number): RequestId {
 
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
 
-/** Writes the request's line. A path that no route has, and a method that is none, are the caller's own text and left out. */
+/** Writes the request's line. Leaves out unknown paths and methods, which are the caller's own text. */
 function noteRequest(c: AppContext): void {
   const { routePath, method } = c.req;
   const { status } = c.res;
@@ -67,7 +67,7 @@ function noteRequest(c: AppContext): void {
   const isCreate = CREATES.includes(c.get("operationId") ?? "") && status < 400;
   if (isCreate && !c.res.headers.has("idempotent-replayed"))
     writePoint(c.env, { kind: "create", subject: "", merchantId, value: 1, ...done });
-  // Of our routes: what strangers try elsewhere says nothing.
+  // Only for our own routes: what strangers try on other paths means nothing.
   if (code !== null && c.get("operationId") !== undefined)
     writePoint(c.env, { kind: "refusal", subject: code, merchantId, value: 1, ...done });
 }
@@ -81,7 +81,7 @@ export function errorResponse(error: unknown, c: AppContext): Response {
   return refuse(c, failureOf(error, { requestId, route: c.req.routePath }));
 }
 
-/** The response to a failure, whose code the request's line has. */
+/** The response to a failure; its code is in the request's log line. */
 export function refuse(c: AppContext, failure: Failure, own: Readonly<Record<string, string>> = {}): Response {
   c.set("refusal", failure.code);
   return failureResponse(failure, c.get("requestId"), own);

@@ -1,11 +1,11 @@
-// As whom the callers of a merchant's object are counted, remembered so that their next requests are counted beside the storage call that
-// authenticates them, instead of after it. It only foresees: the count is used if the request is then found to be of this caller, and permitted.
+// Remembers as whom the callers of a merchant's object are counted, so that their next requests are counted during the storage call that authenticates them,
+// not after it. It is only a prediction: the count is used if the request then proves to be this caller's, and permitted.
 
 /** As whom the requests of an authenticated caller are counted. */
 export interface CountedAs {
   /** The caller's own counter. */
   readonly name: string;
-  /** What each IP address is counted for first; only for keys that anyone can see. */
+  /** The act for which the IP address is counted first; only for keys that anyone can see. */
   readonly act: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export class CountedCallers {
     if (this.#known.size < MOST_REMEMBERED) this.#known.set(nameOf(operationId, credentialHash), caller);
   }
 
-  /** After one was not: its next requests are not counted before they are refused. */
+  /** After a request was not permitted: the caller's next requests are not counted before they are refused. */
   forget(operationId: string, credentialHash: string): void {
     this.#known.delete(nameOf(operationId, credentialHash));
   }

@@ -1,8 +1,8 @@
 // What the edge hands over to the object of a merchant (app/merchant-object.ts), and what the object hands back.
 //
-// While an object refuses more requests than it takes, because D1 stalls or because more come than it can answer, most of them are refused at the edge: a
-// refusal that costs its whole way to the object keeps the object from those that it could take. Those who are refused come back later and at different
-// times. This is the adaptive throttling of Google's SRE book ("Handling overload"), counted by answers, so that a burst passes.
+// While an object refuses more requests than it accepts, because D1 stalls or it is overloaded, most of them are refused at the edge: a refusal that travels
+// all the way to the object costs it time for requests that it could accept. Refused callers come back later, at different times. This is the adaptive
+// throttling of Google's SRE book ("Handling overload"), counted by answers, so that a burst passes.
 import type { RequestId } from "../../lib/ids.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, type Result } from "../../lib/result.ts";
@@ -15,8 +15,8 @@ import type { Incoming } from "./incoming.ts";
 import { CHALLENGE_TOKEN } from "./route.ts";
 
 /**
- * A request that the edge has read, found valid and admitted. The object authenticates it again, and validates it with its own schema. The sender
- * of a page's form is counted at the edge, any other caller in the object.
+ * A request that the edge has read, validated and admitted. The object authenticates it again, and validates it with its own schema. The sender of a page's
+ * form is counted at the edge, any other caller in the object.
  */
 export interface HandedOver {
   readonly operationId: string;
@@ -31,19 +31,19 @@ export interface HandedOver {
   readonly isPublic: boolean;
   /** The length of its body. */
   readonly bytes: number;
-  /** The newest restore that the edge knows, as RESTORE_EPOCH names it; absent from an edge that still runs the release before. */
+  /** The newest restore known at the edge, in the form of RESTORE_EPOCH; absent from an edge that still runs the previous release. */
   readonly restoreEpoch?: string;
 }
 
-/** What the object answers. The edge makes the response, with `headers`. */
+/** The object's answer. The edge builds the response, with `headers`. */
 export interface HandedBack {
   readonly result: Result<HandedReply, Failure>;
   readonly headers: Readonly<Record<string, string>>;
-  /** What it asked of D1; absent from an object that still runs the release before. */
+  /** Its D1 usage; absent from an object that still runs the previous release. */
   readonly cost?: Cost;
 }
 
-/** A reply that is no stream. */
+/** A reply that is not a stream. */
 export interface HandedReply {
   readonly status: number;
   readonly body: string | null;
@@ -58,10 +58,7 @@ export interface MerchantObjectRpc {
 /** The headers that a route inside the object may read. */
 const HEADERS = ["x-api-key", "cookie", "origin", "idempotency-key", CHALLENGE_TOKEN, "accept", "user-agent"];
 
-/**
- * Has the object of the merchant answer. `isRepeatable`: whether a second request changes nothing that the first has changed. Without a key, the
- * first one may have created something.
- */
+/** Has the object of the merchant answer. `isRepeatable`: whether repeating the request is safe. Without a key, the first one may have created something. */
 export async function answerInMerchantObject(
   env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">,
   merchantId: string,
@@ -94,17 +91,17 @@ export function handOver(
     const value = incoming.header(name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  // Hono's objects have no prototype, and a call between objects takes only plain ones.
+  // Hono's objects have no prototype, and calls between objects accept only plain ones.
   const [params, query] = [{ ...incoming.params }, { ...of.query }];
   const { RESTORE_EPOCH: restoreEpoch } = incoming.env;
   return { ...of, requestId, ip, path, params, query, headers: Object.fromEntries(headers), restoreEpoch };
 }
 
-/** An answer counts for so long, ever less. */
+/** An answer counts for this long, with fading weight. */
 const FADES_MS = 3 * SECOND_MS;
-/** So many more refusals than takings pass, faded: about three a second find out whether the object takes requests again. */
+/** The faded surplus of refusals that is tolerated: about three requests a second still test whether the object accepts requests again. */
 const PASSING = 10;
-/** Of how many merchants an isolate counts the answers. */
+/** For how many merchants an isolate counts answers. */
 const MOST_MERCHANTS = 1_024;
 
 export class Throttle {
@@ -112,7 +109,7 @@ export class Throttle {
   #taken = 0;
   #atMs = 0;
 
-  /** STORAGE_UNAVAILABLE, or undefined where the object is to be asked. */
+  /** STORAGE_UNAVAILABLE, or undefined if the object should be called. */
   refusal(nowMs: number): Failure | undefined {
     this.#fade(nowMs);
     return this.#refused < this.#taken + PASSING ? undefined : OVERLOADED;
@@ -135,12 +132,12 @@ export class Throttle {
 
 const throttles = new Map<string, Throttle>();
 
-/** The refusal of a request for a merchant's object, which may be that of anybody. Undefined where the object is to be asked. */
+/** The refusal of a request for a merchant's object, before its caller is known. Undefined if the object should be called. */
 export function throttled(merchantId: string | undefined): Failure | undefined {
   return throttles.get(merchantId ?? "")?.refusal(Date.now());
 }
 
-/** What the merchant's object has answered to one of its servers: what browsers get says nothing to servers. */
+/** Records the object's answer to one of the merchant's servers; answers to browsers say nothing about servers. */
 export function noteAnswer(merchantId: string, result: Result<unknown, Failure>): void {
   const throttle = throttles.get(merchantId) ?? new Throttle();
   throttles.set(merchantId, throttle);

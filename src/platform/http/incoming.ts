@@ -1,4 +1,4 @@
-// A request as the pipeline sees it, at the edge and in the object of its merchant alike.
+// A request in the form for the pipeline, both at the edge and in the merchant's object.
 import type { RequestId } from "../../lib/ids.ts";
 import { unattended } from "../../lib/log.ts";
 import { requestSleep } from "../../lib/sleep.ts";
@@ -23,7 +23,7 @@ export interface Incoming {
   readonly header: (name: string) => string | undefined;
   /** Runs work after the response; the work may be lost. */
   readonly background: (work: Promise<unknown>) => void;
-  /** Counts what the request asks of D1. */
+  /** Counts the request's D1 usage. */
   readonly meter: Meter;
   /** Set inside the object of the merchant. */
   readonly merchantContext: MerchantContext | undefined;

@@ -23,10 +23,10 @@ function forgetSafeRange({ jsonSchema: json }: { readonly jsonSchema: z.core.JSO
 function withReferences(node: unknown, named: NamedSchemas): unknown {
   if (Array.isArray(node)) return node.map((each) => withReferences(each, named));
   if (typeof node !== "object" || node === null) return node;
-  // A member that is never there is not documented: `z.never()` is `{ not: {} }`.
+  // A member that never exists is not documented: `z.never()` is `{ not: {} }`.
   const parts = Object.entries(node).filter(([, value]) => !(value instanceof Object && "not" in value));
   const whole: JsonSchema = Object.fromEntries(parts.map(([key, value]) => [key, withReferences(value, named)]));
-  // A property with the name `title` is a schema, not a text.
+  // A property named `title` is a schema, not a text.
   if (typeof whole.title !== "string") return whole;
   named[whole.title] = whole;
   return { $ref: `${NAMED_SCHEMAS}${whole.title}` };

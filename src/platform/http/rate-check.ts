@@ -61,7 +61,7 @@ export async function limitCaller(
   return checkRate(incoming, { name, perMinute, isShown: true }, headers);
 }
 
-/** Counts one request of an unauthenticated caller by IP address (decisions 8); not counted where the edge reports no address. */
+/** Counts one request of an unauthenticated caller by IP address (decisions 8); not counted if the edge reports no address. */
 export async function limitByIp(incoming: Incoming, headers: Record<string, string>): Promise<Failure | undefined> {
   const perMinute = requestsPerMinute(incoming.env);
   const { ip } = incoming;
@@ -70,8 +70,8 @@ export async function limitByIp(incoming: Incoming, headers: Record<string, stri
 }
 
 /**
- * The refusal of a credential that has failed, counted by the network of its sender at the place that serves it, which costs no storage. Asked only
- * after the failure, so that what others try never refuses a valid one.
+ * The refusal of a failed credential, counted by its sender's network at the serving edge location, which costs no storage. Counted only after the failure, so
+ * that other callers' attempts never cause a valid one to be refused.
  */
 export async function failedCredential({ env, ip }: Pick<Incoming, "env" | "ip">): Promise<Failure> {
   const [own] = countedCallers(env, ip ?? null);
@@ -101,7 +101,7 @@ export async function waitOfIp(
   return 0;
 }
 
-/** The same per merchant, whoever the caller is: counts one act of the merchant. */
+/** The same per merchant, for any caller: counts one act of the merchant. */
 export function waitOfMerchant(
   env: Pick<Env, "RATE_LIMITER" | "LOCATION_HINT">,
   act: string,

@@ -41,8 +41,8 @@ export class RateWindow {
   }
 
   /**
-   * `beganMs`: when the request began, by its isolate's clock. One that began before the window, but arrives in it, counts in it: otherwise each would
-   * begin the window anew.
+   * `beganMs`: when the request began, by its isolate's clock. One that began before the window, but arrives in it, counts in it: otherwise each would start
+   * the window again.
    */
   take(limit: number, beganMs: number): RateVerdict {
     const windowMs = this.#windowMs;

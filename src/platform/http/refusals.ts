@@ -20,7 +20,7 @@ const MERCHANT: readonly FailureCode[] = [
   "PERMISSION_DENIED",
   "SECURITY_REQUIREMENT_NOT_MET",
 ];
-/** Codes of a route that changes something: any of them may be sent a body, even where it needs none. */
+/** Codes of a route that changes something: a caller may send any of them a body, even if it needs none. */
 const CHANGING: readonly FailureCode[] = [
   "MALFORMED_JSON",
   "BODY_TOO_LARGE",
@@ -66,7 +66,7 @@ export function refusalsOf(spec: RouteSpec): readonly FailureCode[] {
   ];
 }
 
-/** Why a page may refuse: it shows texts and no codes, so that only their statuses are documented. */
+/** The refusals of a page: it shows texts and no codes, so only their statuses are documented. */
 export function pageRefusalsOf({ method }: RouteSpec): readonly FailureCode[] {
   const unread: readonly FailureCode[] = ["VALIDATION_FAILED", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
   return ["ROUTE_NOT_FOUND", "RATE_LIMITED", "INTERNAL_ERROR", "RESTORING", ...(method === "GET" ? [] : unread)];

@@ -6,7 +6,7 @@ import { answerHeaders } from "./security-headers.ts";
 /** The successful response of a route. */
 export interface Reply {
   readonly status: number;
-  /** JSON text, or another text with a `content-type` in `headers`; a stream where the text may be too long for memory. */
+  /** JSON text, or another text with a `content-type` in `headers`; a stream if the text may be too long for memory. */
   readonly body: string | ReadableStream<Uint8Array> | null;
   readonly headers?: Readonly<Record<string, string>>;
   /** Complete values of Set-Cookie headers. */
@@ -22,7 +22,7 @@ export function emptyReply(status = 204): Reply {
   return { status, body: null };
 }
 
-/** What was done or read, as JSON; or why not. */
+/** The result as JSON, or the refusal. */
 export function replyTo<T>(
   done: Result<T, Failure>,
   bodyOf: (value: T) => unknown = (value) => value,
@@ -31,7 +31,7 @@ export function replyTo<T>(
   return done.ok ? ok({ status, body: JSON.stringify(bodyOf(done.value)) }) : done;
 }
 
-/** No body once it is done; or why not. */
+/** No body on success, or the refusal. */
 export function emptyReplyTo(done: Result<unknown, Failure>): Result<Reply, Failure> {
   return done.ok ? ok(emptyReply()) : done;
 }

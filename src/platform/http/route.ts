@@ -3,7 +3,7 @@ import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { FailureCode } from "../failures.ts";
 
-/** Chapters of both API references, in their order: first what a shop's server needs, last sign-in, health and pages. */
+/** Chapters of both API references, in their order: first those that a shop's server needs, last sign-in, health and pages. */
 export const TAGS = {
   Invoices: "What a customer has to pay, and the payment methods for it.",
   Payments: "Transfers seen on chain, the invoice that each was credited to and why, and decisions made by hand.",
@@ -32,8 +32,8 @@ export const TAGS = {
 export type Tag = keyof typeof TAGS;
 
 /**
- * Whether it waits while revoked access may work again after a restore: whatever has a caller, changes something, signs somebody in, or shows payers
- * what to pay.
+ * Whether it waits while revoked access may work again after a restore: all routes that have a caller, change something, sign a user in, or show payers what to
+ * pay.
  */
 export function waitsForRestore({ callers, method, tag, isForAnyOrigin, isPage }: RouteSpec): boolean {
   const isReadByAnybody = callers === "ANYBODY" && method === "GET" && !isPage && tag !== "Sign-in";
@@ -45,7 +45,7 @@ export interface RouteAnswer {
   readonly description: string;
   /** Absent for a response without a JSON body. Built only for the documents: at module scope it would slow the Worker's start. */
   readonly schema?: () => z.ZodType;
-  /** Of each line, where the response is JSON lines. */
+  /** The schema of each line, if the response is JSON lines. */
   readonly lineSchema?: () => z.ZodType;
   /** Another media type that the route may respond with. */
   readonly alsoAs?: string;
@@ -60,11 +60,11 @@ export interface RouteSpec {
   readonly summary: string;
   readonly description?: string;
   /**
-   * Who may call: ANYBODY; USER: a user with a session; MEMBER: a user of the merchant's team; MEMBER_OR_KEY: also its API keys; KEY: a secret API
-   * key, of the merchant that it belongs to.
+   * Who may call: ANYBODY; USER: a user with a session; MEMBER: a user of the merchant's team; MEMBER_OR_KEY: also its API keys; KEY: a secret API key, for its
+   * own merchant.
    */
   readonly callers: "ANYBODY" | "USER" | "MEMBER" | "MEMBER_OR_KEY" | "KEY";
-  /** The permission that a member or a key needs, "a or b" where each is enough; null where `callers` is enough. */
+  /** The permission that a member or a key needs, "a or b" if either is enough; null if `callers` is enough. */
   readonly permission: string | null;
   /** A role check, not a permission (decisions 7). */
   readonly isOwnerOnly?: true;
@@ -80,7 +80,7 @@ export interface RouteSpec {
   readonly isPage?: true;
   /** Whether it honours an Idempotency-Key (decisions 6). */
   readonly isIdempotent: boolean;
-  /** Whether a public key has to send a Turnstile token where the operator asks for one. */
+  /** Whether a public key must send a Turnstile token, if the operator requires one. */
   readonly isChallenged?: true;
   /** Built when the first request or a document needs it, as is `query`: at module scope, schemas took most of the Worker's start. */
   readonly body: () => z.ZodType;

@@ -1,6 +1,6 @@
 /**
- * Headers of every response: no framing, content sniffing, caching or scripts. A page replaces the policy by its own. Set when a response is
- * built, because each later change of a header is a call into the runtime.
+ * Headers of every response: no framing, content sniffing, caching or scripts. A page replaces the policy with its own. Set when a response is built, because
+ * each later change of a header is a call into the runtime.
  */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
@@ -19,7 +19,7 @@ const FOR_ANY_ORIGIN: Readonly<Record<string, string>> = {
     "retry-after, ratelimit, ratelimit-policy, idempotent-replayed, x-request-id, x-warning",
 };
 
-/** The same for a caller: a page that sends a secret key has shown it to all of its visitors. */
+/** The same for one caller: a page that sends a secret key has exposed it to all of its visitors. */
 export function forAnyOrigin(header: (name: string) => string | undefined): Readonly<Record<string, string>> {
   const isShown = header("origin") !== undefined && header("x-api-key")?.startsWith("sk_");
   return isShown ? { ...FOR_ANY_ORIGIN, "x-warning": "SECRET_KEY_IN_BROWSER" } : FOR_ANY_ORIGIN;

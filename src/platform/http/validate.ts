@@ -1,7 +1,7 @@
-// What the pipeline reads of a request, as it was sent or as a translation of another API's request says it (commerce/greenfield): read, and then
-// validated with Hono's validator. Two of its behaviours are replaced. It responds to an invalid request at once and in its own format: here the
-// pipeline responds in ours, after authentication (401 before 400). It treats an unreadable body as an empty object, or throws: so `body.ts` reads
-// the body first, and only passes on what is JSON or a form.
+// What the pipeline reads from a request, either as sent or translated from another API's request (commerce/greenfield): reads it, then validates it with
+// Hono's validator. Two of its behaviours are replaced. It responds to an invalid request at once and in its own format: here the pipeline responds in ours,
+// after authentication (401 before 400). It treats an unreadable body as an empty object, or throws: so `body.ts` reads the body first, and only passes on what
+// is JSON or a form.
 import { zValidator } from "@hono/zod-validator";
 import type { MiddlewareHandler } from "hono";
 import type * as z from "zod";
@@ -23,11 +23,11 @@ interface Read {
   readonly request: () => Promise<ValidRequest>;
 }
 
-/** A request in this route's words. Its sender has sent another. */
+/** A request in this route's format, translated from the one that was sent. */
 export interface TranslatedRequest {
   readonly said: Pick<Incoming, "path" | "params" | "header">;
   readonly query: Query;
-  /** Read by `readBody` and translated since, or what is wrong with it: told to a caller who is proved, as everywhere. */
+  /** Read by `readBody` and then translated, or the problem with it; reported only to an authenticated caller, as everywhere. */
   readonly parsed: Read["parsed"];
 }
 
@@ -82,7 +82,7 @@ export function validateBody(
   schema: z.ZodType,
   text: string,
 ): Promise<Verdict> {
-  // Hono keeps promises here, though it declares the texts themselves.
+  // Hono keeps promises here, although it declares the texts themselves.
   Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
   return verdictOf(c, target, schema, target === "form" ? (form) => oneOfEach(form, -1) : (json) => json);
 }
@@ -92,7 +92,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown): Verdict<T> {
   return verdict(parse(schema, value));
 }
 
-/** Serializers write null for a member that is not there. Where the schema refuses that null, it counts as absent; where null means something, it stays. */
+/** Serializers write null for an absent member. If the schema refuses that null, it counts as absent; if null has a meaning, it is kept. */
 function parse<T>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed;

@@ -5,7 +5,7 @@ import type { Failure } from "../failures.ts";
 
 /** Interface 8: "any string up to 255 chars". */
 const MAX_CODE_POINTS = 255;
-/** The Workers runtime reads header bytes as UTF-8 and replaces invalid bytes by this character. */
+/** The Workers runtime reads header bytes as UTF-8 and replaces invalid bytes with this character. */
 const REPLACEMENT_CHARACTER = "\ufffd";
 
 /**

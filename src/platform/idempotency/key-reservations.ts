@@ -1,7 +1,7 @@
-// Decides which request runs an operation. One table per merchant: an idempotency key, the fingerprint of its first request, and its operation
-// id. A key keeps its operation id for 24 hours, also when a lease ends: dropping it after a fault would create a second invoice, because a
-// batch whose response was lost may still have committed.
-// Every method is synchronous: no other call can run between its statements, and a Durable Object commits all writes of one turn together.
+// Decides which request runs an operation. One table per merchant: an idempotency key, the fingerprint of its first request, and its operation id. A key keeps
+// its operation id for 24 hours, even after a lease ends: dropping it after a fault would create a second invoice, because a batch whose response was lost may
+// still have committed. Every method is synchronous: no other call can run between its statements, and a Durable Object commits all writes of one turn
+// together.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS, SECOND_MS } from "../../lib/time.ts";
 
@@ -25,9 +25,9 @@ export interface Keys {
   reserve(keyHash: string, fingerprint: string, nowMs: number): Promise<KeyReservation>;
   takeOver(keyHash: string, operationId: string, nowMs: number): Promise<TakeOver>;
   endLease(keyHash: string, operationId: string, attempt: number): Promise<void>;
-  /** Whether the key is reserved. Absent where nothing is decided before a reservation. */
+  /** Whether the key is reserved. Absent if nothing is decided before a reservation. */
   knows?(keyHash: string, nowMs: number): Promise<boolean>;
-  /** Runs an operation of this key, known to `ended`. Absent where other requests of the key may run elsewhere. */
+  /** Runs an operation of this key, tracked for `ended`. Absent if other requests of the key may run elsewhere. */
   run?<T>(keyHash: string, work: () => Promise<T>): Promise<T>;
   /** Resolves once no operation of this key runs here. */
   ended?(keyHash: string): Promise<void>;

@@ -52,7 +52,7 @@ export type Prepared =
       readonly kind: "ready";
       readonly status: number;
       readonly body: string;
-      /** Where the body is in the `data` of the operation's first event, which it ends but for a brace: then only the event holds it. */
+      /** Where the body is in the `data` of the operation's first event, which ends with it and a brace; then only the event holds it. */
       readonly bodyAt?: number | undefined;
       readonly statements: readonly Write[];
       /** See `GroupedChange`. */
@@ -75,7 +75,7 @@ type Stored = { readonly status: number; readonly body: string };
 type Run = {
   readonly merchantId: ScopeId;
   readonly operationId: string;
-  /** Whether an earlier request has begun the operation, and may have committed it. */
+  /** Whether an earlier request has started the operation, and may have committed it. */
   readonly isTakenOver?: boolean;
   readonly endLease: () => void;
 };
@@ -101,7 +101,7 @@ export async function runOnce(deps: OnceDependencies, request: OnceRequest, work
   }
 }
 
-/** For an operation that another caller has run or is running: replays its response, waits for it, or takes over once its lease is over. */
+/** For an operation that another caller ran or is running: replays its response, waits for it, or takes over once its lease is over. */
 async function follow(
   deps: OnceDependencies,
   known: { merchantId: ScopeId; keyHash: string; operationId: string },
@@ -161,7 +161,7 @@ async function run(deps: OnceDependencies, of: Run, work: Work): Promise<OnceAns
     const prepared = await prepare(of, work, { conflict, tries });
     if (prepared.kind === "refused") {
       if (mayCommit || of.isTakenOver) {
-        // What refuses it may be that it has been done.
+        // The refusal may be because the operation is already done.
         const stored = await readStored(deps, of);
         if (!stored.ok) return refused(stored.error);
         if (stored.value !== undefined) return { kind: "answer", ...stored.value, isReplay: true };

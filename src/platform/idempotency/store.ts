@@ -34,7 +34,7 @@ export const selectOperation = prepared(
       .where(and(eq(operations.id, of.id), eq(operations.merchantId, of.merchantId))),
 );
 
-/** The response's body; null if the event that holds it is gone. It ends the event's data but for a brace. */
+/** The response's body; null if the event that holds it is gone. The event's data ends with it and a brace. */
 export function storedBody(of: {
   readonly body: string;
   readonly bodyAt: number | null;

@@ -1,11 +1,10 @@
-// One bounded run of a scheduled job. Messages come twice, late and at the same time: of each job one run goes on at a time, and every run may
-// be repeated.
+// One bounded run of a scheduled job. Messages may come twice, late and concurrently: each job has one run at a time, and every run may be repeated.
 import { MINUTE_MS } from "../../lib/time.ts";
 import type { Db } from "../db/client.ts";
 import type { Left } from "./left.ts";
 import { beginRun, endRun } from "./store.ts";
 
-/** Longer than any run takes. A run that died keeps the job from the next one for so long. */
+/** Longer than any run takes. A run that died blocks the next one for this long. */
 export const LEASE_MS = 2 * MINUTE_MS;
 
 interface JobDependencies {
@@ -15,7 +14,7 @@ interface JobDependencies {
   newRunId(): string;
 }
 
-/** Runs the job, or answers `running` where another run of it goes on. Throws what the job throws. */
+/** Runs the job, or returns `running` if another run of it is in progress. Throws what the job throws. */
 export async function runJob(
   deps: JobDependencies,
   job: { readonly name: string; run(): Promise<Left> },

@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { jobRuns } from "../db/schema/job-runs.ts";
 
-/** Begins a run and returns its row; no row while another run of the job holds its lease. */
+/** Starts a run and returns its row; no row while another run of the job holds its lease. */
 export function beginRun(
   db: Db,
   of: { readonly job: string; readonly runId: string; readonly nowMs: number; readonly leasedUntilMs: number },
@@ -16,7 +16,7 @@ export function beginRun(
     .returning({ runId: jobRuns.runId });
 }
 
-/** Ends the lease of a run, unless another one has begun since. `endedAtMs`: undefined where it failed. */
+/** Ends the lease of a run, unless another one has started since. `endedAtMs`: undefined if it failed. */
 export function endRun(
   db: Db,
   of: { readonly job: string; readonly runId: string; readonly endedAtMs: number | undefined },

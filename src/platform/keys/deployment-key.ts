@@ -1,14 +1,14 @@
-// The record of the deployment's keys. It tells a key from another one under the same id, and keeps what outlives a key.
+// The record of the deployment's keys. It distinguishes a key from another one under the same id, and keeps what outlives a key.
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import { isMacOf, type KeyedMac, type Keyring, macText, type SecretKey } from "../../lib/keyring.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { MacRows, SealedRows } from "./keyed-rows.ts";
 import type { KeyringName } from "./keyrings.ts";
 
-/** For how long a public key stays published after it has left SIGNING_KEY. */
+/** How long a public key stays published after it leaves SIGNING_KEY. */
 const PUBLISHED_MS = 90 * DAY_MS;
 
-/** A public key as it is recorded. */
+/** A recorded public key. */
 interface RecordedPublicKey {
   readonly keyId: string;
   readonly kept: string | null;
@@ -17,12 +17,12 @@ interface RecordedPublicKey {
   readonly macKeyId: string | null;
 }
 
-/** 64 bits, which tell nothing of the key. */
+/** 64 bits, which reveal nothing about the key. */
 export function fingerprintOf(key: SecretKey): string {
   return macText([key], "edgetill key fingerprint v1").mac.slice(0, 16);
 }
 
-/** The HMAC under which a public key is recorded: whoever can write to the database alone cannot have a key of their own published. */
+/** The HMAC under which a public key is recorded: an attacker who can only write to the database cannot have their own key published. */
 export function macOfPublicKey(macKeys: Keyring, of: Pick<RecordedPublicKey, "keyId" | "kept" | "leftAtMs">): KeyedMac {
   return macText(macKeys, publicKeyText(of));
 }

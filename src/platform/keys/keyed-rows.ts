@@ -1,5 +1,5 @@
-// Which rows carry the id of a key: what the job needs to know of a table to renew its rows under the newest key. The features that own the tables
-// declare them. What lives for less than a day is not among them: mailed codes, attempts at a provider and stored answers are waited for.
+// Which rows carry the id of a key: what the job must know about a table to renew its rows under the newest key. The features that own the tables declare them.
+// Rows that live for less than a day are not included: the job simply waits for mailed codes, attempts at a provider and stored answers to expire.
 import type { KeyringName } from "./keyrings.ts";
 
 export const KEYED_KINDS = ["wallets", "methods", "signingKeys", "webhookSecrets", "totpSecrets", "peppers"] as const;
@@ -12,7 +12,7 @@ interface Keyed {
   readonly kind: KeyedKind;
   /** Its name in SQL; so are the columns below. */
   readonly table: string;
-  /** SQL of which rows count; undefined for all. */
+  /** SQL condition for the rows that count; undefined for all. */
   readonly where?: (nowMs: number) => string;
 }
 
@@ -23,7 +23,7 @@ export interface MacRows extends Keyed {
   readonly columns: readonly string[];
   /** The text under the HMAC. */
   readonly textOf: (cells: Cells) => string;
-  /** Whether the feature has a way of its own to freeze what is altered. */
+  /** Whether the feature has its own way to freeze altered rows. */
   readonly freezes?: true;
 }
 
@@ -31,7 +31,7 @@ export interface MacRows extends Keyed {
 export interface SealedRows extends Keyed {
   readonly keyring: "SECRETS_AES_KEY";
   readonly column: string;
-  /** The column that `contextOf` takes. */
+  /** The column passed to `contextOf`. */
   readonly id: string;
   readonly contextOf: (id: string) => string;
 }
@@ -39,8 +39,8 @@ export interface SealedRows extends Keyed {
 export type KeyedRows = MacRows | SealedRows;
 
 /**
- * Put before the key id of a row that does not verify under a key that is there. No keyring can have such an id, so the row stays hidden whatever
- * becomes of the key, as it was, for whoever looks into the matter.
+ * Prefix of the key id of a row that does not verify under an existing key. No keyring can have such an id, so the row stays hidden and unchanged, whatever
+ * happens to the key, for whoever investigates.
  */
 export const DAMAGED = "!";
 

@@ -1,5 +1,5 @@
-// The keys of a deployment. MASTER_KEY is all that an operator has to set: each keyring is derived from it under the key ids of MASTER_KEY. A
-// keyring that is set itself is taken as it is.
+// The keys of a deployment. MASTER_KEY is all that an operator must set: each keyring is derived from it, under the same key ids. A keyring that is set
+// explicitly is used as it is.
 import { deriveKeyring, type Keyring, parseKeyring } from "../../lib/keyring.ts";
 import { remembering } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -23,7 +23,7 @@ export const KEYRING_NAMES = [
   "API_KEY_MAC_KEY",
 ] as const satisfies readonly KeyringName[];
 
-/** What a part of the Worker takes of the environment to have these keyrings. */
+/** The part of the environment that provides these keyrings. */
 export type KeySettings<Name extends KeyringName = KeyringName> = {
   readonly [setting in Name | "MASTER_KEY"]?: string | undefined;
 };
@@ -54,7 +54,7 @@ export function isSet(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== "";
 }
 
-// Once an isolate: ten HMACs a key are too many for each request.
+// Once per isolate: ten HMACs per key are too many for each request.
 const derivedFrom = remembering((text: string): Result<Readonly<Record<KeyringName, Keyring>>, string> => {
   const master = parseMasterKey(text);
   if (!master.ok) return master;

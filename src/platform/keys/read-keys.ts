@@ -1,4 +1,4 @@
-// What an operator asks before a key is dropped: how many rows are left under it, and from when on it may go.
+// Answers whether a key may be dropped: how many rows are left under it, and from when on it is not needed.
 import { DAY_MS } from "../../lib/time.ts";
 import { batch } from "../db/batch.ts";
 import type { Db } from "../db/client.ts";
@@ -7,18 +7,18 @@ import type { KeyedKind, KeyedRows } from "./keyed-rows.ts";
 import { KEYRING_NAMES, type KeyringName } from "./keyrings.ts";
 import { countRows, type DeploymentKey, selectKeys } from "./store.ts";
 
-/** Answers that are stored under a key for replays live for a day, and so does all else that is not counted. */
+/** Answers stored under a key for replays live for a day, and so does everything else that is not counted. */
 const WAITED_MS = DAY_MS;
 
 export interface KeyUse {
-  /** The secret that has the key: MASTER_KEY, or a keyring that is set itself. */
+  /** The secret that has the key: MASTER_KEY, or a keyring that is set explicitly. */
   readonly setting: "MASTER_KEY" | KeyringName;
   readonly keyId: string;
   /** Whether rows are written under it. It cannot be retired. */
   readonly isNewest: boolean;
   /** Rows that depend on it, by their kind. */
   readonly left: Readonly<Partial<Record<KeyedKind, number>>>;
-  /** From when on it may be dropped from the setting; null while rows are left, and until a walk has found none. */
+  /** When it may be dropped from the setting; null while rows are left, and until a walk has found none. */
   readonly retirableAtMs: number | null;
 }
 
@@ -26,7 +26,7 @@ export interface UseDependencies {
   readonly db: Db;
   readonly nowMs: number;
   readonly rings: Keyrings;
-  /** The keyrings that are set themselves; the others are derived from MASTER_KEY. */
+  /** The keyrings that are set explicitly; the others are derived from MASTER_KEY. */
   readonly explicit: ReadonlySet<KeyringName>;
   readonly kinds: readonly KeyedRows[];
 }
@@ -62,7 +62,7 @@ function settingsOf({
   return [{ setting: "MASTER_KEY", keyrings: valid.filter((name) => !explicit.has(name)) }, ...own];
 }
 
-/** Since when no row of any of the keyrings depends on the key; null if one does, or if it is not known. */
+/** Since when no row of any of the keyrings depends on the key; null if one does, or if unknown. */
 function unusedSince(
   keyrings: readonly KeyringName[],
   keyId: string,

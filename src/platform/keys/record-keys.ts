@@ -1,5 +1,5 @@
-// Records the deployment's keys before they are needed: a public key must outlive the key that signed, and backup codes the pepper under which
-// they were stored, because only their HMACs are known. Writes nothing while the keys are as they are recorded.
+// Records the deployment's keys before they are needed: a public key must outlive the key that signed, and backup codes need the pepper under which they were
+// stored, because only their HMACs are known. Writes nothing while the keys match the record.
 import { base64 } from "@scure/base";
 import type { SecretKey } from "../../lib/keyring.ts";
 import type { Report } from "../../lib/log.ts";
@@ -23,7 +23,7 @@ export interface RecordDependencies {
 
 type Named = { readonly keyring: KeyringName; readonly key: SecretKey; readonly isNewest: boolean };
 
-/** Returns the names (`meetingName`) of keys that are not the ones recorded under their ids: nothing may be judged by them. */
+/** Returns the names (`meetingName`) of keys that differ from those recorded under their ids: they must not be used to judge rows. */
 export async function recordKeys(deps: RecordDependencies): Promise<ReadonlySet<string>> {
   const { db } = deps;
   const rows = await selectKeys(db);
@@ -87,7 +87,7 @@ function recorded(
   );
 }
 
-/** A key that is in its keyring no longer. Its row stays, so that no other key takes its id. */
+/** Records a key that is no longer in its keyring. Its row stays, so that no other key can take its id. */
 function recordLeft({ db, nowMs, rings }: RecordDependencies, row: DeploymentKey): readonly Statement[] {
   if (row.leftAtMs !== null) return [];
   if (row.keyring !== "SIGNING_KEY") return [recordKey(db, row, { leftAtMs: nowMs })];

@@ -1,6 +1,6 @@
-// The job that lets a key be retired: it walks through all rows that carry the id of a key, and renews those of older keys under the newest one. It
-// does nothing while each keyring has one key. A walk that met an older key is followed by another; one that met none is repeated every hour,
-// because an isolate of before the rotation may still write.
+// The job that lets a key be retired: it walks through all rows that carry the id of a key, and renews those of older keys under the newest one. It does
+// nothing while each keyring has one key. A walk that finds an older key is followed by another; one that finds none is repeated every hour, because an isolate
+// from before the rotation may still write.
 import type { Keyring } from "../../lib/keyring.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
@@ -17,7 +17,7 @@ export interface RotateDependencies extends RecordDependencies, RowDependencies 
 }
 
 const WALK = "ROWS";
-/** Rows of a stretch, which is one batch; and stretches of a run. */
+/** Rows per stretch, which is one batch, and stretches per run. */
 const STRETCH = 500;
 const STRETCHES = 20;
 
@@ -41,7 +41,7 @@ interface OlderKey {
   readonly keyId: string;
 }
 
-/** All but the newest key of each keyring. A keyring whose newest key is not the recorded one has none: nothing may be written under it. */
+/** All but the newest key of each keyring. Empty for a keyring whose newest key is not the recorded one: nothing may be written under it. */
 function olderKeys({ rings }: RotateDependencies, foreign: ReadonlySet<string>): readonly OlderKey[] {
   return KEYRING_NAMES.flatMap((keyring) => {
     const [newest, ...rest] = rings[keyring] ?? [];
@@ -52,7 +52,7 @@ function olderKeys({ rings }: RotateDependencies, foreign: ReadonlySet<string>):
   });
 }
 
-/** The walk under way; another one where the keys have changed, or where one is due. */
+/** The current walk; a new one if the keys have changed, or if one is due. */
 async function currentWalk(deps: RotateDependencies): Promise<KeyWalk> {
   const { db, nowMs, rings } = deps;
   const ids = (ring: Keyring | undefined) => (ring ?? []).map(({ id }) => id).join(",");
@@ -70,7 +70,7 @@ function beginning({ kinds, nowMs }: RotateDependencies, keys: string): KeyWalk 
   return { name: WALK, keys, kind, after: 0, met: "{}", beganAtMs: nowMs, endedAtMs: null };
 }
 
-/** Renews the rows of the next stretch, and moves the walk on, in one batch. */
+/** Renews the rows of the next stretch, and advances the walk, in one batch. */
 async function walkOn(deps: RotateDependencies, walk: KeyWalk, older: readonly OlderKey[]): Promise<KeyWalk> {
   const at = deps.kinds.findIndex(({ kind }) => kind === walk.kind);
   const rows = deps.kinds[at];
@@ -98,7 +98,7 @@ function addMet(met: Met, keyring: KeyringName, keyIds: readonly string[]): Met 
   return sum;
 }
 
-/** Notes which keys are in use no longer. Begins again if rows were met, to see whether all of them are renewed. */
+/** Records which keys are no longer in use. Starts over if older rows were found, to check that all of them are renewed. */
 async function endWalk(deps: RotateDependencies, walk: KeyWalk, older: readonly OlderKey[]): Promise<KeyWalk> {
   const { db, nowMs } = deps;
   const met = parseJson<Met>(walk.met);

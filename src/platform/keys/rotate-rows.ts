@@ -1,5 +1,5 @@
-// One stretch of a table: every row under an older key is verified with that key and renewed under the newest one. What does not verify is never
-// signed again: it was altered, and stays hidden or is frozen. A row that changes between the read and the write is left to the next walk.
+// One stretch of a table: every row under an older key is verified with that key and renewed under the newest one. A row that does not verify is never signed
+// again: it was altered, and stays hidden or is frozen. A row that changes between the read and the write is left to the next walk.
 import { isMacOf, type Keyring, macText } from "../../lib/keyring.ts";
 import type { Report } from "../../lib/log.ts";
 import { seal, unseal } from "../../lib/seal.ts";
@@ -14,16 +14,16 @@ export interface RowDependencies {
   readonly db: Db;
   readonly nowMs: number;
   readonly report: Report;
-  /** Freezes those of a kind's rows that were altered, for a kind that `freezes`. Does nothing with rows that are intact. */
+  /** Freezes the altered rows of a kind, for a kind that `freezes`. Does nothing with rows that are intact. */
   freeze(ids: readonly string[]): Promise<void>;
 }
 
 interface PlannedStretch {
   /** The rowid after which the next stretch begins; undefined at the end of the table. */
   readonly next: number | undefined;
-  /** The key ids of the rows that were met, one for each row. */
+  /** The key ids of the rows read, one for each row. */
   readonly met: readonly string[];
-  /** Empty if nothing is to be written. */
+  /** Empty if there is nothing to write. */
   readonly statements: readonly Statement[];
 }
 
@@ -34,7 +34,7 @@ interface Of {
   readonly stretch: Omit<Stretch, "nowMs">;
 }
 
-/** Reads a stretch and plans its changes; what is altered is frozen at once where its kind can be. */
+/** Reads a stretch and plans its changes; freezes altered rows at once if their kind can be frozen. */
 export async function planStretch(deps: RowDependencies, { rows, ring, stretch }: Of): Promise<PlannedStretch> {
   return rows.keyring === "ROW_MAC_KEY"
     ? planMacs(deps, { rows, ring, stretch })

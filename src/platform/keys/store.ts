@@ -19,7 +19,7 @@ export function selectKeysOf(db: Db, keyring: KeyringName) {
     .where(and(eq(deploymentKeys.keyring, keyring), isNotNull(deploymentKeys.kept)));
 }
 
-/** Inserts a key, or changes the one that is there to `changes`. */
+/** Inserts a key, or applies `changes` to the existing one. */
 export function recordKey(
   db: Db,
   row: DeploymentKey,
@@ -29,7 +29,7 @@ export function recordKey(
   return db.insert(deploymentKeys).values(row).onConflictDoUpdate({ target, set: changes });
 }
 
-/** Forgets the kept peppers under which no backup code is left. */
+/** Deletes kept peppers under which no backup code is left. */
 export function forgetUnusedPeppers(db: Db) {
   return db
     .update(deploymentKeys)
@@ -40,12 +40,12 @@ export function forgetUnusedPeppers(db: Db) {
     );
 }
 
-/** Another rotation: which keys are unused is found out again. */
+/** After another rotation, finds out again which keys are unused. */
 export function resetUnused(db: Db) {
   return db.update(deploymentKeys).set({ unusedSinceMs: null }).where(isNotNull(deploymentKeys.unusedSinceMs));
 }
 
-/** `sinceMs`: when it was found unused, which an earlier time is not replaced by; null where it is in use. */
+/** `sinceMs`: when it was found unused, unless an earlier time is stored; null if it is in use. */
 export function noteUnused(
   db: Db,
   of: { readonly keyring: KeyringName; readonly keyId: string; readonly sinceMs: number | null },
@@ -75,7 +75,7 @@ export interface Stretch {
   readonly nowMs: number;
 }
 
-/** The rowid of the stretch's last row; no row where the table ends within it. */
+/** The rowid of the stretch's last row; no row if the table ends within it. */
 export function selectEnd(db: Db, rows: KeyedRows, { after, length }: Pick<Stretch, "after" | "length">) {
   return db
     .select({ end: sql<number>`rowid`.as("end") })
@@ -130,7 +130,7 @@ interface NewMac {
   readonly macKeyId: string;
 }
 
-/** Gives rows another HMAC, unless theirs is no longer the one that was read. */
+/** Replaces rows' HMACs, unless they changed since they were read. */
 export function replaceMacs(db: Db, { table }: MacRows, changes: readonly NewMac[]) {
   const name = sql.raw(table);
   const change = sql`update ${name} set mac = next.value ->> '$.mac', mac_key_id = next.value ->> '$.macKeyId'
@@ -145,7 +145,7 @@ interface NewSeal {
   readonly sealed: string;
 }
 
-/** Gives rows another sealed text, unless theirs is no longer the one that was read. */
+/** Replaces rows' sealed texts, unless they changed since they were read. */
 export function replaceSeals(db: Db, { table, column }: SealedRows, changes: readonly NewSeal[]) {
   const [name, own] = [sql.raw(table), sql.raw(column)];
   const change = sql`update ${name} set ${own} = next.value ->> '$.sealed' from json_each(${JSON.stringify(changes)}) next
@@ -153,7 +153,7 @@ export function replaceSeals(db: Db, { table, column }: SealedRows, changes: rea
   return db.run(change);
 }
 
-/** How many rows there are under each key, in use or not, but for those marked as damaged. Reads the whole table. */
+/** How many rows there are under each key, in use or not, except those marked as damaged. Reads the whole table. */
 export function countRows(db: Db, rows: KeyedRows, nowMs: number) {
   const keyId = sql.raw("column" in rows ? sealKeyId(rows.column) : "mac_key_id");
   return db

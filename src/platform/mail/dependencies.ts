@@ -34,7 +34,7 @@ export function mailerOf(
   return { post: async (mail) => given.background(sendMail(deps, client.value, mail, crypto.randomUUID())) };
 }
 
-/** Whether the operator has set how mail is sent, well or badly. Without it a mailed code would never come. */
+/** Whether the operator has configured how mail is sent, even if wrongly. Without it a mailed code would never come. */
 export function isMailOffered(env: Pick<Env, "ENVIRONMENT" | "MAIL_PROVIDER">): boolean {
   return isDevelopment(env) || isSet(env.MAIL_PROVIDER);
 }

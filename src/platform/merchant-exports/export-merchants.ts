@@ -1,5 +1,5 @@
-// Exports every merchant's rows to a bucket, once a night. A run is bounded; what it has done, and where the next one goes on, is an object in the
-// bucket. A run that dies is repeated from there, and writes the same keys again.
+// Exports every merchant's rows to a bucket, once a night. A run is bounded; its progress, and where the next one continues, is an object in the bucket. A run
+// that dies is repeated from there, and writes the same keys again.
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { Report } from "../../lib/log.ts";
 import { isoTime, SECOND_MS } from "../../lib/time.ts";
@@ -37,7 +37,7 @@ interface ExportDependencies {
 interface State {
   readonly date: string;
   readonly phase: "merchants" | "forget" | "done";
-  /** How many runs have begun since one has ended well. */
+  /** How many runs have started since the last one that ended well. */
   readonly attempts: number;
   readonly afterMerchant: string;
   readonly current: Progress | null;
@@ -46,17 +46,17 @@ interface State {
 }
 
 /**
- * Bounds of a run, after which it reads no further page: well below the limits of memory and CPU, and of 1,000 queries. It ends long before its lease
- * does, after which another one would begin.
+ * Bounds of a run, after which it reads no more pages: well below the limits of memory and CPU, and of 1,000 queries. It ends long before its lease, after
+ * which another one would start.
  */
 export const RUN_BOUNDS = { characters: 16_000_000, statements: 600, ms: 20 * SECOND_MS };
-/** A merchant at whom runs have died for half an hour is left out of this night, so that others are not. */
+/** A merchant whose export has killed runs for half an hour is skipped this night, so that others are not. */
 const MOST_ATTEMPTS = 30;
 
 export async function exportMerchants(deps: ExportDependencies): Promise<Left> {
   const begun = await readState(deps);
   if (begun.phase === "done") return "nothing";
-  // Written before the work: what kills a run, such as its memory, is no error that could be caught.
+  // Written before the work: what kills a run, such as a lack of memory, cannot be caught as an error.
   const state = withoutFailing({ ...begun, attempts: begun.attempts + 1 }, deps.report);
   await writeState(deps, state);
   const next = state.phase === "forget" ? await forgetOld(deps, state) : await exportSome(deps, state);
@@ -64,7 +64,7 @@ export async function exportMerchants(deps: ExportDependencies): Promise<Left> {
   return next.phase === "done" ? "nothing" : "more";
 }
 
-/** A night that was not finished goes on; then the last one that has begun is next. */
+/** An unfinished night continues; then the last one that has begun is next. */
 async function readState({ bucket, nowMs }: ExportDependencies): Promise<State> {
   const date = nightOf(nowMs);
   const json: JsonOf<State> | undefined = await (await bucket.get(STATE_KEY))?.text();
@@ -91,7 +91,7 @@ function withoutFailing(state: State, report: Report): State {
   };
 }
 
-/** Reads until a bound is met, and ends with the parts of what was read in the bucket. */
+/** Reads until a bound is reached, then writes the parts to the bucket. */
 async function exportSome(deps: ExportDependencies, from: State): Promise<State> {
   const { bounds } = deps;
   const untilMs = deps.clock() + bounds.ms;
@@ -120,12 +120,12 @@ async function nextMerchant(deps: ExportDependencies, state: State): Promise<Pro
   const [merchant] = await selectNextMerchant(deps.db, state.afterMerchant);
   if (merchant === undefined) return null;
   const current = beginMerchant(merchant.id, deps.clock());
-  // A run has died before: if it dies again, it is known at whom.
+  // A run died earlier: if it dies again, this shows at which merchant.
   if (state.attempts > 1) await writeState(deps, { ...state, current });
   return current;
 }
 
-/** The progress with the parts of what was read. */
+/** Writes the parts; returns the progress with them. */
 async function putParts(deps: ExportDependencies, current: Progress, { state, lines }: Read): Promise<Progress> {
   const { numbers } = current;
   const written = await packParts(lines, { folder: folderOf(state.date, current.merchantId), numbers });
@@ -166,7 +166,7 @@ async function endMerchants({ bucket }: ExportDependencies, state: State): Promi
   return { ...state, current: null, phase: "forget" };
 }
 
-/** Older nights go only once a newer one is whole. */
+/** Older nights are deleted only once a newer one is complete. */
 async function forgetOld(deps: ExportDependencies, state: State): Promise<State> {
   const { bucket, keepDays } = deps;
   const left = keepDays === null ? "nothing" : await forgetExports(bucket, state.date, keepDays);

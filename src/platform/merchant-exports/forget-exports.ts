@@ -2,7 +2,7 @@ import type { Left } from "../jobs/left.ts";
 import type { Bucket } from "./bucket.ts";
 import { oldNights, PREFIX } from "./manifest.ts";
 
-/** A list has at most 1,000 keys, and so does a call that deletes. */
+/** A list returns at most 1,000 keys, and a delete call accepts as many. */
 const LISTS_A_RUN = 20;
 
 /** Deletes the objects of nights that are older than `keepDays`, a bounded number of them. */

@@ -1,11 +1,11 @@
-// What says that an export of a merchant is whole. It is written last: without it there is no export. The import reads it first.
+// Proof that a merchant's export is complete. It is written last: without it there is no export. The import reads it first.
 import { DAY_MS, HOUR_MS, isoTime } from "../../lib/time.ts";
 
 export interface ExportedPart {
   readonly key: string;
   readonly table: string;
   readonly rows: number;
-  /** Of the object, compressed. */
+  /** The size of the object, compressed. */
   readonly bytes: number;
   readonly sha256: string;
 }
@@ -16,12 +16,12 @@ export interface Manifest {
   readonly release: string;
   readonly date: string;
   readonly merchantId: string;
-  /** Nothing that was made later is in the export. */
+  /** Rows created later are not in the export. */
   readonly begunAt: string;
   readonly endedAt: string;
   /** Lines in all parts of a table. A row may be there twice; the later line counts. */
   readonly rows: Readonly<Record<string, number>>;
-  /** In the order in which they were read. */
+  /** In the order read. */
   readonly parts: readonly ExportedPart[];
 }
 
@@ -30,7 +30,7 @@ export interface NightIndex {
   readonly format: 1;
   readonly date: string;
   readonly merchants: readonly { readonly merchantId: string; readonly manifest: string; readonly sha256: string }[];
-  /** Those that could not be exported. */
+  /** Merchants that could not be exported. */
   readonly failed: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function nightOf(nowMs: number): string {
   return isoTime(nowMs - BEGINS_AT_HOUR * HOUR_MS).slice(0, 10);
 }
 
-/** Of these folders those of nights that are older than `keepDays` on `date`; nothing else that lies in the bucket. */
+/** Those of the folders that belong to nights older than `keepDays` on `date`; ignores anything else in the bucket. */
 export function oldNights(folders: readonly string[], date: string, keepDays: number): readonly string[] {
   const first = isoTime(Date.parse(date) - keepDays * DAY_MS).slice(0, 10);
   return folders.filter((folder) => {

@@ -1,4 +1,4 @@
-// One step of reading a merchant: a page, or all of the few rows with which an export begins and ends. Each step is one batch, and so one moment.
+// One step of reading a merchant: a page, or all of the few rows with which an export begins and ends. Each step is one batch, and so a consistent snapshot.
 import { batch } from "../db/batch.ts";
 import type { Db } from "../db/client.ts";
 import type { ExportedPart } from "./manifest.ts";

@@ -1,4 +1,4 @@
-// The parts of a run: what it has read of each table, as lines of JSON, compressed once it has read what it may.
+// The parts of a run: the rows read of each table, as lines of JSON, compressed at the end of the run.
 import { bytesToHex } from "../../lib/bytes.ts";
 import { type ExportedPart, partKey } from "./manifest.ts";
 import type { StoredRow } from "./store.ts";
@@ -6,7 +6,7 @@ import type { StoredRow } from "./store.ts";
 /** By table. */
 export type Lines = Map<string, string[]>;
 
-/** Adds rows in their order, and returns how many characters they are. */
+/** Adds rows in their order, and returns their length in characters. */
 export function addRows(lines: Lines, rows: readonly (readonly [string, readonly StoredRow[]])[]): number {
   let characters = 0;
   for (const [table, found] of rows) {

@@ -1,15 +1,15 @@
-// Reads what an export holds. Tables are known only by their names, so that a column that is added to one is exported without a change here.
+// Reads the rows of an export. Tables are known only by name, so that a new column is exported without a change here.
 import { type SQL, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { merchants } from "../db/schema/merchants.ts";
 import type { Statement } from "../db/statement.ts";
 import { type Walk, type Whole, WITHOUT_ROWID } from "./tables.ts";
 
-/** A row as it is stored, with its rowid where it has one. */
+/** A row as it is stored, with its rowid if it has one. */
 export type StoredRow = Readonly<Record<string, string | number | null>>;
 export type Place = readonly (string | number)[];
 
-/** The merchant after that one; none after the last. */
+/** The merchant after the given one; no row after the last. */
 export function selectNextMerchant(db: Db, afterId: string) {
   return db.select({ id: merchants.id }).from(merchants).where(sql`id > ${afterId}`).orderBy(merchants.id).limit(1);
 }
@@ -23,7 +23,7 @@ export function selectWhole(db: Db, { table, from }: Whole, merchantId: string):
 export interface Page {
   readonly merchantId: string;
   readonly cutMs: number;
-  /** The key of the last row that was read; null at the beginning. */
+  /** The key of the last row that was read; null at the start. */
   readonly after: Place | null;
   readonly limit: number;
 }

@@ -1,27 +1,27 @@
-// What an export of a merchant holds, table by table, and in which order it is read. All that hangs on an invoice is read with it in one batch, so each
-// invoice is whole and as it was at one moment. What invoices refer to is read after them, so whatever they name is there.
-// Rows are exported as they are stored: hashed, sealed and signed columns stay so, and there is no secret in the clear in any table.
+// What an export of a merchant holds, table by table, and in which order it is read. Everything that belongs to an invoice is read with it in one batch, so
+// each invoice is complete and consistent. What invoices refer to is read after them, so it is always included. Rows are exported as stored: hashed, sealed and
+// signed columns stay so, and no table holds a secret in plain text.
 
 /** Rows that are read page by page, in the order of `key`. SQL: `t` is the row, `page` the keys of the page. */
 export interface Walk {
   readonly table: string;
-  /** The rows of the merchant with an index that has the order of `key`; `t` only where it is not left out. */
+  /** The table `t` with an index in the order of `key`; just the table if absent. */
   readonly from?: string;
-  /** Which column says whose rows they are. */
+  /** The column with the owner of the rows. */
   readonly scope?: string;
   readonly key: readonly string[];
   readonly limit: number;
-  /** Leaves out what was made after the export of the merchant began. */
+  /** Leaves out rows created after the export of the merchant began. */
   readonly endsAtCut?: boolean;
-  /** What an index has only rows of. */
+  /** The condition of a partial index. */
   readonly where?: string;
-  /** Of the rows that the page reads, those that are exported. Applied after the limit, so that each page reads a bounded number of rows. */
+  /** The rows of the page that are exported. Applied after the limit, so that each page reads a bounded number of rows. */
   readonly filter?: string;
-  /** Rows that belong to those of the page: `from` begins with what is joined to `page`, and `c` is the row. */
+  /** Rows that belong to those of the page: `from` starts with the table joined to `page`, and `c` is the row. */
   readonly companions?: readonly { readonly table: string; readonly from: string }[];
 }
 
-/** Rows that are few, and are read at once. `from`: with `?` for the merchant, if they are the merchant's; `c` is the row. */
+/** A few rows, read all at once. `from`: with `?` for the merchant, if they are the merchant's; `c` is the row. */
 export interface Whole {
   readonly table: string;
   readonly from: string;
@@ -30,8 +30,8 @@ export interface Whole {
 const ofInvoice = (table: string) => ({ table, from: `${table} c on c.invoice_id = page.id` });
 
 /**
- * How far networks were read before any invoice was: an import goes on from there, so a payment that an invoice of the export does not know yet is found
- * again. And the deployment's keys, which some of the merchant's rows are sealed or signed with: ids, fingerprints and sealed remains, no key.
+ * How far networks had been read before any invoice was read: an import continues from there, so a payment that an exported invoice does not have yet is found
+ * again. Also the deployment's keys with which some of the merchant's rows are sealed or signed: ids, fingerprints and sealed remains, but no keys.
  */
 export const OPENING: readonly Whole[] = [
   { table: "network_cursors", from: "network_cursors c" },
@@ -39,7 +39,7 @@ export const OPENING: readonly Whole[] = [
 ];
 
 export const WALKS: readonly Walk[] = [
-  // Before the events that they are about, so that none is owed that is not there. What was delivered, or failed for good, is a log that stays behind.
+  // Read before their events, so that no delivery lacks its event. Deliveries that succeeded or failed for good are only a log and are not exported.
   {
     table: "deliveries",
     from: "webhooks w cross join deliveries t on t.webhook_id = w.id and t.status = 'PENDING'",
@@ -48,7 +48,7 @@ export const WALKS: readonly Walk[] = [
     limit: 500,
     endsAtCut: true,
   },
-  // Before invoices: one that is assigned to an invoice meanwhile is read twice, and not never. Of a row that is there twice the later one counts.
+  // Read before invoices: one that is assigned to an invoice in the meantime is read twice rather than missed. If a row occurs twice, the later one counts.
   {
     table: "payments",
     key: ["created_at_ms", "id"],
@@ -72,7 +72,7 @@ export const WALKS: readonly Walk[] = [
       ofInvoice("receipts"),
       {
         table: "method_amounts",
-        // Several methods never have one amount, so no row comes twice.
+        // Two methods never share an amount, so no row occurs twice.
         from: `payment_methods m on m.invoice_id = page.id cross join method_amounts c on c.network = m.network
           and c.cryptocurrency = m.cryptocurrency and c.address = m.address and c.invoice_id = m.invoice_id`,
       },
@@ -99,7 +99,7 @@ export const WALKS: readonly Walk[] = [
 
 const USERS = "members m cross join users u on u.id = m.user_id";
 
-/** Who the merchant is, who belongs to it, where its money goes and who is told, all as at one moment. */
+/** The merchant, its team, where its money goes and who is notified, as one consistent snapshot. */
 export const CLOSING: readonly Whole[] = [
   ...["teams", "members", "invitations", "api_keys", "wallets", "webhooks"].map((table) => ({
     table,
@@ -114,7 +114,7 @@ export const CLOSING: readonly Whole[] = [
     table: "webhook_secrets",
     from: "webhooks w cross join webhook_secrets c on c.webhook_id = w.id where w.merchant_id = ?",
   },
-  // Those of the wallets that were ever there: a deleted wallet keeps its row.
+  // Those of all wallets that ever existed: a deleted wallet keeps its row.
   {
     table: "address_proofs",
     from: `(select distinct network, coalesce(key_hash, address) as target, merchant_id from wallets where merchant_id = ?) w
@@ -123,7 +123,7 @@ export const CLOSING: readonly Whole[] = [
   { table: "merchants", from: "merchants c where c.id = ?" },
 ];
 
-/** Tables whose rows have no rowid; of all others it is exported too, because the order of events and deliveries is that of their rowids. */
+/** Tables whose rows have no rowid; for all others it is exported too, because events and deliveries are ordered by rowid. */
 export const WITHOUT_ROWID: ReadonlySet<string> = new Set([
   "address_proofs",
   "audit_events",
@@ -137,7 +137,7 @@ export const WITHOUT_ROWID: ReadonlySet<string> = new Set([
   "timeline_items",
 ]);
 
-/** Why a table is in no export. */
+/** Why a table is not exported. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   sessions: "users sign in again",
   email_codes: "valid for minutes",

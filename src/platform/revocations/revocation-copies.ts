@@ -1,11 +1,11 @@
-// The copies of revocations in the object of their merchant or user. They are written before the batch, so a revocation that is answered with success
-// has its copy; a copy whose batch never committed takes a right away only after a restore, and only if the restored minute was before it.
+// The copies of revocations in the object of their merchant or user. They are written before the batch, so every successful revocation has a copy. A copy whose
+// batch never committed revokes a right only after a restore, and only if the restored minute was before it.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { type KeptRevocation, type NewRevocation, REVOCATION_KINDS, type RevokedColumns } from "./revocation.ts";
 
-/** Longer than a database can be put back. */
+/** Longer than a database can be restored. */
 const KEPT_MS = 31 * DAY_MS;
 
 export class RevocationCopies {
@@ -34,8 +34,8 @@ export class RevocationCopies {
   }
 
   /**
-   * Those kept at or after a time, oldest first, behind a place; 0 for the first. A page with fewer than `limit` is the last one, so kinds of another
-   * release do not count.
+   * Copies kept at or after a time, oldest first, after a place; 0 for the first. A page with fewer than `limit` is the last one, so kinds of another release
+   * do not count.
    */
   since(
     sinceMs: number,

@@ -1,17 +1,17 @@
-// What takes a right away, as a copy outside the database: after a restore, the import makes it again (docs/operations/restore.md). A copy names rows by
-// id and the columns that changed, and holds no secret but hashes. Sessions need none, because an import ends all of them.
+// A copy of a revocation outside the database: after a restore, the import repeats it (docs/operations/restore.md). A copy names rows by id and the columns
+// that changed, and holds no secrets, only hashes. Sessions need no copy, because an import ends all of them.
 
 /** What is revoked or narrowed. Each kind is a table, or a part of its rows. */
 export const REVOCATION_KINDS = [
-  /** A key was deleted, rotated, or given other limits: its columns since. */
+  /** A key was deleted, rotated, or given different limits: its new columns. */
   "API_KEY",
   /** A member was removed, or got another role. */
   "MEMBER_REMOVED",
   "MEMBER_ROLE",
   "INVITATION",
-  /** A wallet was deleted, switched on or off, or frozen: its columns since. */
+  /** A wallet was deleted, switched on or off, or frozen: its new columns. */
   "WALLET",
-  /** A merchant was deleted, suspended or resumed: its columns since. */
+  /** A merchant was deleted, suspended or resumed: its new columns. */
   "MERCHANT",
   "OPERATOR",
   "PASSKEY",

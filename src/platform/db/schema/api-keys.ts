@@ -24,9 +24,9 @@ export const apiKeys = sqliteTable(
     createdBy: text("created_by"),
     lastUsedAtMs: integer("last_used_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
-    /** The origin of the application that a person gave the key to; null for a key that nobody asked for, as are the next three. */
+    /** The origin of the application that a user gave the key to; null for a key that no application asked for, as are the next three. */
     givenTo: text("given_to"),
-    /** What was given, in the application's words (accounts/applications/rights.ts). */
+    /** The rights given, by the application's names (accounts/applications/rights.ts). */
     rights: jsonText<readonly string[]>("rights"),
     /** Names the question that the key answers: each is answered once. */
     question: text("question"),

@@ -23,8 +23,7 @@ export const auditEvents = sqliteTable(
   },
   (t) => [
     index("audit_events_listed").on(t.merchantId, t.createdAtMs, t.id),
-    // Neither holds what each invoice adds, which is most of the entries. Filters by a key, by the system and by these actions read the list of
-    // all.
+    // Neither holds the actions of each invoice, which are most of the entries. Filters by a key, by the system and by these actions read the list of all.
     index("audit_events_actor").on(t.merchantId, t.actorId, t.createdAtMs, t.id).where(sql`actor_kind = 'USER'`),
     index("audit_events_action")
       .on(t.merchantId, t.action, t.createdAtMs, t.id)

@@ -18,7 +18,7 @@ export const customers = sqliteTable(
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),
     deletedAtMs: integer("deleted_at_ms"),
-    /** As those of an invoice. */
+    /** Like those of an invoice. */
     searchText: text("search_text"),
     indexedAtMs: integer("indexed_at_ms"),
   },

@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** Every key that the deployment has had in a keyring since rotations are recorded; no secret in the clear. */
+/** Every key that the deployment has had in a keyring since rotations were first recorded; no secret in plain text. */
 export const deploymentKeys = sqliteTable(
   "deployment_keys",
   {
@@ -8,9 +8,9 @@ export const deploymentKeys = sqliteTable(
       enum: ["ROW_MAC_KEY", "CODE_PEPPER", "SECRETS_AES_KEY", "SIGNING_KEY", "API_KEY_MAC_KEY"],
     }).notNull(),
     keyId: text("key_id").notNull(),
-    /** Tells another key under the same id: its rows would all seem to be altered. */
+    /** Detects a different key under the same id, whose rows would all look altered. */
     fingerprint: text("fingerprint").notNull(),
-    /** What outlives the key: of SIGNING_KEY the public key (base64url), of CODE_PEPPER the key itself, sealed. Else null. */
+    /** What outlives the key: for SIGNING_KEY the public key (base64url), for CODE_PEPPER the key itself, sealed. Otherwise null. */
     kept: text("kept"),
     /** HMAC over the public key and `left_at_ms`, with the id of its key; null for other keyrings. */
     mac: text("mac"),
@@ -27,14 +27,14 @@ export const deploymentKeys = sqliteTable(
 /** How far the job that renews rows under the newest keys has come. */
 export const keyWalks = sqliteTable("key_walks", {
   name: text("name").primaryKey(),
-  /** The ids of all keyrings when the walk began: others begin another walk. */
+  /** The key ids of all keyrings when the walk began; if they change, a new walk starts. */
   keys: text("keys").notNull(),
-  /** The kind of rows that it is at, and the rowid of the last one that it read. */
+  /** The kind of rows that it is reading, and the rowid of the last one read. */
   kind: text("kind").notNull(),
   after: integer("after").notNull(),
   /** JSON: `<keyring> <key id>` to how many rows under it the walk has met. */
   met: text("met").notNull(),
   beganAtMs: integer("began_at_ms").notNull(),
-  /** Null while it goes on. */
+  /** Null while it is running. */
   endedAtMs: integer("ended_at_ms"),
 });

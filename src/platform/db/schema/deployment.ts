@@ -7,9 +7,9 @@ export const deployment = sqliteTable(
   "deployment",
   {
     id: integer("id").primaryKey(),
-    /** When the first set-up link was redeemed; for a deployment from before there were such links, when it was upgraded. */
+    /** When the first set-up link was redeemed; for a deployment older than such links, when it was upgraded. */
     setUpAtMs: integer("set_up_at_ms").notNull(),
-    /** The origin at which the last set-up link was redeemed; it counts where PUBLIC_URL is empty. */
+    /** The origin at which the last set-up link was redeemed; used if PUBLIC_URL is empty. */
     origin: text("origin"),
   },
   (t) => [check("deployment_is_one", sql`${t.id} = 1`)],

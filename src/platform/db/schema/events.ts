@@ -22,7 +22,7 @@ export const events = sqliteTable(
   },
   (t) => [
     uniqueIndex("events_lock").on(t.invoiceId, t.sequence),
-    // Both indexes end with the rowid, which is the commit order: reading on from an event misses no event that commits later.
+    // Both indexes end with the rowid, which is the commit order: continuing from an event misses none that commits later.
     index("events_listed").on(t.merchantId),
     index("events_of_type").on(t.merchantId, t.type),
   ],

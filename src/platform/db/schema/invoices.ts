@@ -44,9 +44,9 @@ export const invoices = sqliteTable(
     closedAtMs: integer("closed_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),
-    /** The words by which it is found, as `search_words` has them (commerce/search-index/words.ts). */
+    /** Its search words, as in `search_words` (commerce/search-index/words.ts). */
     searchText: text("search_text"),
-    /** The `updated_at_ms` for which that is true. Where it differs, the row was written by a release that knows no words, or by an import. */
+    /** The `updated_at_ms` for which they are current. If it differs, the row was written by a release without search words, or by an import. */
     indexedAtMs: integer("indexed_at_ms"),
   },
   (t) => [
@@ -117,14 +117,14 @@ export const paymentMethods = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.invoiceId, t.cryptocurrency, t.network] }),
-    // Of own addresses only: nobody asks for the methods of a shared one by its wallet.
+    // Only for own addresses: methods of a shared one are never read by wallet.
     index("payment_methods_wallet").on(t.walletId, t.addressIndex).where(sql`address_index is not null`),
     index("payment_methods_public")
       .on(t.merchantId, t.activatedAtMs)
       .where(sql`is_from_public_key = 1 and address_index is not null`),
-    // Ends with the index, so that an own address is found however many methods have the same one as a shared address.
+    // Ends with the index, so that an own address is found quickly, however many methods use it as a shared address.
     index("payment_methods_address").on(t.network, t.address, t.addressIndex).where(sql`address is not null`),
-    // In any case: who searches for the beginning of an address does not know which of its letters are capitals.
+    // Ignores case: a user who searches for the beginning of an address does not know its capitals.
     index("payment_methods_own_address").on(t.merchantId, sql`lower(address)`).where(sql`address_index is not null`),
     index("payment_methods_watch").on(t.network, t.activatedAtMs).where(sql`status = 'ACTIVE'`),
     index("payment_methods_turns")

@@ -38,9 +38,9 @@ export const merchants = sqliteTable("merchants", {
   brand: text("brand"),
   /** Origins that may frame the checkout. */
   frameAncestors: jsonText<readonly string[]>("frame_ancestors"),
-  /** What a plugin that was not told otherwise still calls the merchant. */
+  /** The id that a plugin which was not reconfigured still uses for the merchant. */
   formerStoreId: text("former_store_id"),
-  /** Since when an operator lets the merchant take no new payments; null for nearly all. */
+  /** Since when an operator has kept the merchant from taking new payments; null for nearly all. */
   suspendedAtMs: integer("suspended_at_ms"),
   createdAtMs: integer("created_at_ms").notNull(),
   updatedAtMs: integer("updated_at_ms").notNull(),

@@ -36,16 +36,16 @@ export const networkCursors = sqliteTable(
     lastOutage: text("last_outage"),
     /** JSON of `WatchProgress` (watchers/progress.ts): state for the next pass, because the watcher keeps nothing in memory. */
     progress: text("progress").notNull().default("{}"),
-    /** Since when an operator keeps the network from being read; null for nearly all. */
+    /** Since when an operator has kept the network from being read; null for nearly all. */
     pausedAtMs: integer("paused_at_ms"),
   },
-  // Creates ask which networks are paused. The index has no entry while none is, so they read no row.
+  // Creates read which networks are paused. While none is, the index is empty, so they read no row.
   (t) => [index("network_cursors_paused").on(t.network).where(sql`paused_at_ms is not null`)],
 );
 
 /**
- * Blocks that a watcher reads again because an operator asked for it: at most one range of each network, the newest one asked for. A source that is
- * read by blocks moves `nextHeight`, a source that is read by address the place in the order of activations.
+ * Blocks that a watcher reads again because an operator asked for it: at most one range per network, the one requested last. A source that is read by blocks
+ * moves `nextHeight`, one that is read by address the place in the order of activations.
  */
 export const networkRereads = sqliteTable("network_rereads", {
   network: text("network").primaryKey(),

@@ -18,7 +18,7 @@ export const notices = sqliteTable(
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     /** When the last mail was sent, or was about to be sent. */
     sentAtMs: integer("sent_at_ms").notNull(),
-    /** How often it has happened since then without a mail. */
+    /** How often it has happened since without a mail. */
     waiting: integer("waiting").notNull(),
     /** When these are mailed together; null while `waiting` is 0. */
     dueAtMs: integer("due_at_ms"),

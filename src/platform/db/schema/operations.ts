@@ -10,7 +10,7 @@ export const operations = sqliteTable("operations", {
   status: integer("status").notNull(),
   /** Empty if it is part of an event. */
   body: text("body").notNull(),
-  /** The number of characters before it in the `data` of the operation's first event; there a brace follows it. Null if it is not part of one. */
+  /** The number of characters before it in the `data` of the operation's first event; a brace follows it there. Null if it is not part of one. */
   bodyAt: integer("body_at"),
   createdAtMs: integer("created_at_ms").notNull(),
 });

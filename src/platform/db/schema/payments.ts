@@ -68,10 +68,10 @@ export const payments = sqliteTable(
     index("payments_open").on(t.network).where(sql`final_at_ms is null`),
     index("payments_unweighed").on(t.createdAtMs).where(sql`weighed_by = 'NO_RATE'`),
     index("payments_feed").on(t.merchantId, t.createdAtMs, t.id),
-    // Those that were dropped and came back: their time is later than their row.
+    // Payments that were dropped and came back: their time is later than their row.
     index("payments_returned").on(t.merchantId, t.receivedAtMs).where(sql`received_at_ms > created_at_ms`),
     index("payments_by_status").on(t.merchantId, t.status, t.createdAtMs, t.id),
-    // Both hold all that a day's limits count (`selectUnmatchedCounts`).
+    // Both hold everything that a day's limits count (`selectUnmatchedCounts`).
     index("payments_loose_unmatched")
       .on(t.network, t.toAddress, t.createdAtMs, t.merchantId, t.usdMicros)
       .where(sql`status = 'UNMATCHED'`),
@@ -82,8 +82,8 @@ export const payments = sqliteTable(
 );
 
 /**
- * Transfers that were decided and have no row of a payment: they were beyond a day's limit for every merchant. One row for a transfer, however many
- * merchants hold its address, so that no look decides it again. Only a cache: without a row the transfer is decided again, with the same result.
+ * Transfers that were decided and have no payment row, because they exceeded a day's limit for every merchant. One row per transfer, however many merchants
+ * hold its address, so that no look decides it again. Only a cache: without a row the transfer is decided again, with the same result.
  */
 export const leftOutTransfers = sqliteTable(
   "left_out_transfers",
@@ -91,9 +91,9 @@ export const leftOutTransfers = sqliteTable(
     network: text("network").notNull(),
     txHash: text("tx_hash").notNull(),
     outputIndex: text("output_index").notNull(),
-    /** The block in which it was when it was decided; empty for an unconfirmed one. In another block it is decided again. */
+    /** Its block when it was decided; empty if unconfirmed. In another block it is decided again. */
     blockHash: text("block_hash").notNull(),
-    /** What it did then (`effectText`). With another effect it is decided again. */
+    /** Its effect at that time (`effectText`). With another effect it is decided again. */
     effect: text("effect").notNull(),
     decidedAtMs: integer("decided_at_ms").notNull(),
   },

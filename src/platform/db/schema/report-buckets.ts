@@ -13,11 +13,11 @@ export const reportBuckets = sqliteTable(
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     startsAtMs: integer("starts_at_ms").notNull(),
     currency: text("currency").notNull(),
-    /** The coin of the payments; both are empty where invoices are counted. */
+    /** The coin of the payments; both are empty if invoices are counted. */
     network: text("network").notNull(),
     cryptocurrency: text("cryptocurrency").notNull(),
     created: sum("created"),
-    /** Invoices that have this status since then. */
+    /** Invoices that have had this status since then. */
     paid: sum("paid"),
     overpaid: sum("overpaid"),
     underpaid: sum("underpaid"),

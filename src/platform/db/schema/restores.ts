@@ -2,29 +2,29 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { RestoreFindingId } from "../../../lib/ids.ts";
 
-/** Imports after the database was put back, one row for each RESTORE_EPOCH (commerce/restores). */
+/** Imports after a restore of the database, one row for each RESTORE_EPOCH (commerce/restores). */
 export const restores = sqliteTable("restores", {
   /** The number of the RESTORE_EPOCH; below, its minute. */
   epoch: integer("epoch").primaryKey(),
   restoredToMs: integer("restored_to_ms").notNull(),
-  /** A ULID; ids of what the import writes derive from it, so that a repeated step writes the same. */
+  /** A ULID; ids of rows that the import writes derive from it, so that a repeated step writes the same. */
   operationId: text("operation_id").notNull(),
   phase: text("phase", { enum: ["REVOCATIONS", "ADDRESSES", "AMOUNTS", "DONE"] }).notNull(),
-  /** The object whose contents are read, and the place up to which they were; a place of null: the object is done. */
+  /** The object whose contents are being read, and how far; a null place means that the object is done. */
   atName: text("at_name").notNull(),
   atPlace: integer("at_place"),
   objects: integer("objects").notNull().default(0),
   revocations: integer("revocations").notNull().default(0),
-  /** Addresses and amounts that were put back. */
+  /** Addresses and amounts that were recovered. */
   recovered: integer("recovered").notNull().default(0),
   findings: integer("findings").notNull().default(0),
   beganAtMs: integer("began_at_ms").notNull(),
-  /** When keys and members could call again; below, when invoices could be created again. */
+  /** When keys and members could make requests again; below, when invoices could be created again. */
   openedAtMs: integer("opened_at_ms"),
   endedAtMs: integer("ended_at_ms"),
 });
 
-/** What an import could not put back, for operators to look at. */
+/** What an import could not recover, for operators to review. */
 export const restoreFindings = sqliteTable(
   "restore_findings",
   {
@@ -43,7 +43,7 @@ export const restoreFindings = sqliteTable(
     /** What the object knew, as JSON: the terms of an invoice, or the columns of a revocation. */
     known: text("known"),
     createdAtMs: integer("created_at_ms").notNull(),
-    /** When an operator marked it as looked at; null while it is open. */
+    /** When an operator marked it as reviewed; null while it is open. */
     reviewedAtMs: integer("reviewed_at_ms"),
     reviewedBy: text("reviewed_by"),
   },

@@ -2,8 +2,8 @@ import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { CustomerId, InvoiceId, MerchantId } from "../../../lib/ids.ts";
 
 /**
- * A row for each word by which an invoice or a customer is found: words of an invoice's name and external id, or of a customer's name and email.
- * Derived from the row's `search_text`, and written in the batch that changes it (commerce/search-index/store.ts).
+ * A row for each search word of an invoice or a customer: words of an invoice's name and external id, or of a customer's name and email. Derived from the row's
+ * `search_text`, and written in the batch that changes it (commerce/search-index/store.ts).
  */
 export const searchWords = sqliteTable(
   "search_words",

@@ -18,7 +18,7 @@ export const users = sqliteTable("users", {
   /** The last accepted 30 s step, so that a code works only once. */
   totpLastStep: integer("totp_last_step"),
   emailOtpEnabledAtMs: integer("email_otp_enabled_at_ms"),
-  /** Since when the user is an operator of the deployment; null for everybody else. It gives no role in any team. */
+  /** Since when the user is an operator of the deployment; null for everyone else. It gives no role in any team. */
   operatorSinceMs: integer("operator_since_ms"),
   /** Both are unused: `factor_guesses` counts attempts. The previous release still writes them. */
   factorFailures: integer("factor_failures").notNull().default(0),
@@ -66,7 +66,7 @@ export const emailCodes = sqliteTable(
     id: text("id").primaryKey(),
     purpose: text("purpose", { enum: CODE_PURPOSES }).notNull(),
     emailKey: text("email_key").notNull(),
-    /** What the limit of the address counts by (`countedMailboxOf`); null in a row that the release before has written. */
+    /** The key for the address's limit (`countedMailboxOf`); null in a row that the previous release wrote. */
     mailbox: text("mailbox"),
     /** As the user typed it; the first sign-in creates the user with it. */
     email: text("email").notNull(),
