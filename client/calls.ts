@@ -1,24 +1,24 @@
-// From a method of the client to a request: the address, the query, and the transport with the key in it.
+// Turns a client method into a request: the address, the query, and the transport that holds the key.
 import { ROUTES } from "./api-types.ts";
 import type { PublicCall } from "./public.ts";
 import { open, type Request, send, type Transport } from "./request.ts";
 import type { Call, Open } from "./resources.ts";
 
-/** What a client needs to know, and how patient it is. */
+/** What a client needs to know, and how long it waits. */
 export interface EdgetillOptions {
-  /** Where the service is: `https://pay.example.com`. */
+  /** The service's address: `https://pay.example.com`. */
   readonly baseUrl: string;
   /** A secret key, `sk_...`, or for `EdgetillPublic` a public one, `pk_...`. It is sent as a header and nowhere else. */
   readonly apiKey: string;
-  /** `mer_...`: whose key it is. */
+  /** `mer_...`: the merchant that the key belongs to. */
   readonly merchantId: string;
-  /** Instead of the runtime's own. */
+  /** A `fetch` to use instead of the runtime's own. */
   readonly fetch?: typeof fetch | undefined;
-  /** Attempts after the first, of a call that failed for a passing reason; 3 unless given. */
+  /** Attempts after the first, for a call that failed for a temporary reason; 3 by default. */
   readonly maxRetries?: number | undefined;
-  /** Of one attempt; 30,000 unless given. The service itself may wait 10 s for another request with the same Idempotency-Key. */
+  /** Time limit of one attempt; 30,000 by default. The service itself may wait 10 s for another request with the same Idempotency-Key. */
   readonly timeoutMs?: number | undefined;
-  /** The first wait before a retry is random up to `baseMs`, each next up to twice that, at most `capMs`; 500 and 8,000 unless given. */
+  /** Before the first retry it waits a random time up to `baseMs`, doubling for each further one up to `capMs`; 500 and 8,000 by default. */
   readonly backoff?: { readonly baseMs: number; readonly capMs: number } | undefined;
 }
 
@@ -28,15 +28,15 @@ export interface Calls {
   readonly callPublic: PublicCall;
 }
 
-/** The key lives in this closure alone, so that no print of the client shows it. */
+/** The key lives only in this closure, so that printing the client does not show it. */
 export function callsOf(options: EdgetillOptions): Calls {
   const { apiKey, baseUrl, merchantId } = options;
-  // What fits no header would come back in the message of the runtime's error.
+  // The runtime's error message would repeat a key that does not fit into a header.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey is missing, or is no API key");
   const merchantUrl = `${new URL(baseUrl).href.replace(/\/+$/, "")}/api/v1/merchants/merchant/${segment("merchantId", merchantId)}`;
   const transport: Transport = {
     apiKey,
-    // Not the bare function: Workers refuse to call it as a method of something else.
+    // Wrapped, because Workers refuse to call `fetch` as a method of another object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     maxRetries: options.maxRetries ?? 3,
     timeoutMs: options.timeoutMs ?? 30_000,
@@ -63,7 +63,7 @@ interface Parts {
   readonly body?: object;
 }
 
-/** An id as one segment of a path. An empty one, or one that climbs, would be another route. */
+/** An id as one segment of a path. An empty one, or one with dots, would be another route. */
 function segment(name: string, id: string): string {
   if (id === "" || id === "." || id === "..") throw new TypeError(`${name} is missing, or is no id`);
   return encodeURIComponent(id);

@@ -36,7 +36,7 @@ export {
   WebhookVerificationError,
 } from "./webhook.ts";
 
-/** Everything that a merchant's secret key may call. A method throws what errors.ts has, or the reason of its `signal`. */
+/** Everything that a merchant's secret key may call. A method throws an error of errors.ts, or the reason of its `signal`. */
 export class Edgetill {
   readonly invoices: ReturnType<typeof resources.invoices>;
   readonly payments: ReturnType<typeof resources.payments>;

@@ -1,14 +1,14 @@
-// How a call fails: the API refused it (EdgetillError), nobody knows what came of it (EdgetillConnectionError, EdgetillTimeoutError), or
-// the caller gave it up, which throws the reason of their signal. No message of ours holds the API key.
+// How a call fails: the API refused it (EdgetillError), its outcome is unknown (EdgetillConnectionError, EdgetillTimeoutError), or the caller aborted it, which
+// throws the reason of their signal. No message of ours holds the API key.
 
 import type { ErrorTable } from "./error-table.ts";
 
-/** A code of the catalogue, such as `INVOICE_NOT_FOUND`. A newer service may answer others: have a default. */
+/** A code of the catalogue, such as `INVOICE_NOT_FOUND`. A newer service may send others: have a default. */
 export type ErrorCode = keyof ErrorTable;
 
 /**
- * A refusal with this code: its `status` and `facts` are those of the code. Of all codes it is a union that `switch (error.code)` narrows.
- * An answer that is not the API's own, such as a proxy's, has the code `HTTP_<status>` and no facts.
+ * A refusal with this code: its `status` and `facts` are those of the code. For all codes it is a union that `switch (error.code)` narrows. An answer that is
+ * not the API's own, such as a proxy's, has the code `HTTP_<status>` and no facts.
  */
 export type Refusal<Code extends ErrorCode = ErrorCode> =
   | { [Each in Code]: EdgetillError & { readonly code: Each } & ErrorTable[Each] }[Code]
@@ -16,19 +16,19 @@ export type Refusal<Code extends ErrorCode = ErrorCode> =
 
 /** A field of the request that was refused, and why. */
 export interface ErrorDetail {
-  /** Of the body or the query, joined by dots: `paymentMethods.0.network`; empty for the whole. */
+  /** Path in the body or the query, joined by dots: `paymentMethods.0.network`; empty for the whole. */
   readonly path: string;
   /** In English, for people. */
   readonly message: string;
 }
 
-/** What a failed call was. */
+/** The call that failed. */
 export interface FailedCall {
   /** `POST /invoices` */
   readonly route: string;
-  /** How often it was sent. Where it is over 1, a refusal may speak of what an earlier attempt had done, such as 404 for a second DELETE. */
+  /** How often it was sent. If it is above 1, a refusal may be about what an earlier attempt did, such as 404 for a second DELETE. */
   readonly attempts: number;
-  /** Of a POST: the same call with this key goes on where this one ended, for 24 hours. */
+  /** For a POST: the same call with this key continues where this one ended, for 24 hours. */
   readonly idempotencyKey: string | undefined;
 }
 
@@ -41,14 +41,14 @@ export class EdgetillError extends Error implements FailedCall {
   readonly route: string;
   readonly attempts: number;
   readonly idempotencyKey: string | undefined;
-  /** Of HTTP. */
+  /** The HTTP status. */
   readonly status: number;
-  /** A stable name from the catalogue at /docs; `HTTP_<status>` where the answer is not the API's own. */
+  /** A stable name from the catalogue at /docs; `HTTP_<status>` if the answer is not the API's own. */
   readonly code: string;
   /** The fields that were wrong; empty unless `code` is VALIDATION_FAILED. */
   readonly details: readonly ErrorDetail[];
   readonly requestId: string | undefined;
-  /** What the service asked to wait before another call. */
+  /** How long the service asked to wait before the next call. */
   readonly retryAfterMs: number | undefined;
   /** Facts of this code, such as the `invoiceId` of EXTERNAL_ID_EXISTS. */
   readonly facts: Readonly<Record<string, unknown>>;
@@ -70,14 +70,14 @@ export class EdgetillError extends Error implements FailedCall {
     this.facts = facts;
   }
 
-  /** For the compiler alone: what JavaScript does by itself. */
+  /** Only for the compiler; the runtime does the same by default. */
   static override [Symbol.hasInstance](value: unknown): value is Refusal {
     // biome-ignore lint/complexity/noThisInStatic: of a subclass, its own instances alone.
     return Function.prototype[Symbol.hasInstance].call(this, value);
   }
 }
 
-/** No whole answer came, and `cause` says why. Whether the call was carried out is not known. */
+/** No complete answer arrived; `cause` says why. Whether the call was carried out is unknown. */
 export class EdgetillConnectionError extends Error implements FailedCall {
   override readonly name: string = "EdgetillConnectionError";
   readonly route: string;
@@ -92,12 +92,12 @@ export class EdgetillConnectionError extends Error implements FailedCall {
   }
 }
 
-/** No whole answer came within `timeoutMs`. */
+/** No complete answer arrived within `timeoutMs`. */
 export class EdgetillTimeoutError extends EdgetillConnectionError {
   override readonly name = "EdgetillTimeoutError";
 }
 
-/** The members of the JSON object that the text is; none where it is something else. */
+/** The members of the JSON object in the text; empty if it is something else. */
 function membersOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const json: unknown = JSON.parse(text);

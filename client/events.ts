@@ -1,4 +1,4 @@
-// What a delivery and an event that is read say, by type: `switch (event.type)` narrows `event.data`. Types may be added, so have a default.
+// The content of deliveries and events, by type: `switch (event.type)` narrows `event.data`. Types may be added, so have a default.
 import type { ApiKey, Invoice, Payment, PaymentMethod, Wallet } from "./api-types.ts";
 import type { InvoiceStatus } from "./enums.ts";
 
@@ -6,13 +6,13 @@ interface Event<Type extends string, Data> {
   /** The same on every attempt and in every list: act once for each. */
   id: string;
   type: Type;
-  /** The type again, as older consumers know it. */
+  /** The type again, for older consumers. */
   event: Type;
   /** When it happened; ISO 8601. */
   timestamp: string;
   apiVersion: string;
   merchantId: string;
-  /** Grows by one within an invoice: drop what is older than what you know. Null for what is no invoice's. */
+  /** Increases within an invoice: ignore events older than the last one you handled. Null for an event without an invoice. */
   sequence: number | null;
   data: Data;
 }
@@ -22,7 +22,7 @@ type EventOf<Type extends string, Data> = Type extends string ? Event<Type, Data
 
 interface OfInvoice {
   invoiceId: string;
-  /** As GET shows it, with its newest 20 payments and timeline items. */
+  /** As GET returns it, with its newest 20 payments and timeline items. */
   invoice: Invoice;
   /** Members of the invoice that were cut, because the event would have been too large: read the invoice for them. */
   truncated?: string[];
@@ -36,18 +36,18 @@ interface WithPayment extends OfInvoice {
 interface WithMethod extends OfInvoice {
   paymentMethod: PaymentMethod;
 }
-/** A transfer that no invoice has. */
+/** A transfer that matches no invoice. */
 interface Stray {
   payment: Payment;
 }
-/** Instead of one event for each, beyond the hundredth stray transfer of a day to one address. */
+/** Replaces one event each, from the hundredth unmatched transfer of a day to one address on. */
 interface StraySummary {
   payment: null;
   network: string;
   toAddress: string;
   unmatchedToday: number;
   isTruncated: true;
-  /** The range of worth in US dollars that is full; null where it is not known, or has no end. */
+  /** The range of values in US dollars that is full; null if the value is unknown, or the range has no end. */
   worthFrom: string | null;
   worthBelow: string | null;
 }
@@ -77,7 +77,7 @@ interface OfMember {
 
 type InvoiceMove = "pending_confirmation" | "paid" | "underpaid" | "overpaid" | "expired" | "cancelled" | "reversed";
 
-/** An event, by type. Amounts and times are as the API shows them. */
+/** An event, by type. Amounts and times are in the API's format. */
 export type WebhookEvent =
   | EventOf<"invoice.created" | "invoice.updated" | "invoice.partially_paid" | "invoice.marked", OfInvoice>
   | EventOf<`invoice.${InvoiceMove}`, Moved>

@@ -1,13 +1,13 @@
-// Exports: lines of JSON that come as they are read, and go on after a broken connection.
+// Exports: lines of JSON that arrive as they are read, and continue after a broken connection.
 import type { CallOptions } from "./request.ts";
 
-/** Where an export goes on. */
+/** Where an export continues. */
 interface Place {
   readonly asOf?: string | undefined;
   readonly after?: string | undefined;
 }
 
-/** Every line of an export, each once. Throws what a call throws, and what broke the connection if not one more line came since it last broke. */
+/** Every line of an export, each once. Throws what a call throws, and the connection's error if not one more line arrived since the last break. */
 export async function* linesOf<Line extends { readonly id: string | null }>(
   open: (place: Place) => Promise<Response>,
   { signal }: CallOptions = {},
@@ -16,7 +16,7 @@ export async function* linesOf<Line extends { readonly id: string | null }>(
   for (;;) {
     const began = place.after;
     const response = await open(place);
-    // Sums at the end have no id: they come anew when it goes on, so none is given before all have come.
+    // Sums at the end have no id: they are sent again after a break, so none is returned before all have arrived.
     const sums: Line[] = [];
     const asOf = place.asOf ?? response.headers.get("export-as-of") ?? undefined;
     try {
@@ -43,7 +43,7 @@ export async function bodyOf(response: Response | Promise<Response>): Promise<Re
   return body ?? new ReadableStream({ start: (controller) => controller.close() });
 }
 
-/** The text between line ends. */
+/** The lines of the text. */
 async function* textLines(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-// Lists, as one page and as all of them.
+// Lists: one page, or all of them.
 
 /** One page of a list; `nextCursor` is null on the last. */
 export interface Page<T> {
@@ -6,10 +6,10 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-/** `await` gives the first page; `for await` gives every row, and asks for a page when it gets there. */
+/** `await` returns the first page; `for await` returns every row, and fetches each page when it gets there. */
 export type Pages<T, P> = Promise<P> & AsyncIterable<T>;
 
-/** `read` gives the page at a cursor; without one, the first. That one is asked for at once. */
+/** `read` returns the page at a cursor, or the first one without a cursor. The first is fetched at once. */
 export function pagesOf<T, P>(read: (cursor?: string) => Promise<P & Page<T>>): Pages<T, P> {
   const first = read();
   return Object.assign(first, {

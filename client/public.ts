@@ -8,14 +8,14 @@ import { type NewInvoice, pageAt } from "./resources.ts";
 type ServersOnly = "externalId" | "metadata" | "expiresInSeconds";
 
 /**
- * An invoice that a page may ask for, with at most one payment method. Name a product: its price and currency then count. Without one the
- * visitor names the price.
+ * An invoice that a page may create, with at most one payment method. If it names a product, that one's price and currency apply. Without a product the visitor
+ * names the price.
  */
 export type NewPublicInvoice = NewInvoice & { readonly [Name in ServersOnly]?: never };
 
-/** Of one call of a page. */
+/** Options of one call from a page. */
 export interface PublicCallOptions extends CallOptions {
-  /** Where a refusal had the code CHALLENGE_REQUIRED: what the Turnstile widget gave. It pays for one new invoice. */
+  /** After a refusal with the code CHALLENGE_REQUIRED: the token from the Turnstile widget. It is valid for one new invoice. */
   readonly turnstileToken?: string | undefined;
 }
 
@@ -28,12 +28,12 @@ export type PublicCall = <Name extends keyof Api.PublicOperations>(
   options: PublicCallOptions | undefined,
 ) => Promise<Api.PublicOperations[Name]["answer"]>;
 
-/** For browsers: a public key may be read by everybody, and can do only this. Answers show no customer and nothing of the merchant's notes. */
+/** For browsers: anyone may read a public key, and it can do only this. Answers contain neither customers nor the merchant's notes. */
 export class EdgetillPublic {
   readonly invoices: ReturnType<typeof publicInvoices>;
   readonly products: ReturnType<typeof publicProducts>;
 
-  /** Throws a TypeError for a secret key: in a page it would be everybody's. */
+  /** Throws a TypeError for a secret key, which a page would expose to everyone. */
   constructor(options: EdgetillOptions) {
     if (!options.apiKey.startsWith("pk_")) throw new TypeError("EdgetillPublic takes a public key (pk_)");
     const { callPublic } = callsOf(options);
@@ -45,18 +45,18 @@ export class EdgetillPublic {
 const publicInvoices = (call: PublicCall) => ({
   /** Send the visitor to the `checkoutUrl` of the answer. An `idempotencyKey` for each order makes it safe to press the button twice. */
   create: (body: NewPublicInvoice, options?: PublicCallOptions) => call("createInvoice", { body }, options),
-  /** As it is now; any invoice of the merchant whose id the page knows. */
+  /** The current state of any invoice of the merchant whose id the page knows. */
   get: (invoiceId: string, options?: PublicCallOptions) => call("getInvoice", { params: { invoiceId } }, options),
-  /** Active ones, and those that can be picked. */
+  /** Active methods, and those that can be picked. */
   listPaymentMethods: (invoiceId: string, options?: PublicCallOptions) =>
     call("listPaymentMethods", { params: { invoiceId } }, options),
-  /** Locks the rate and gives an address or an amount; the same pair again gives the same. */
+  /** Locks the rate and returns an address or an amount; the same pair again returns the same. */
   addPaymentMethod: (invoiceId: string, body: Api.ActivatePaymentMethodBody, options?: PublicCallOptions) =>
     call("activatePaymentMethod", { params: { invoiceId }, body }, options),
 });
 
 const publicProducts = (call: PublicCall) => ({
-  /** Those that are for sale, newest first. */
+  /** Products for sale, newest first. */
   list: (query: Api.ListProductsQuery = {}, options?: PublicCallOptions) =>
     pagesOf((cursor) => call("listProducts", { query: pageAt(query, cursor) }, options)),
   get: (productId: string, options?: PublicCallOptions) => call("getProduct", { params: { productId } }, options),

@@ -1,7 +1,7 @@
-// One call as the API sees it: sent, judged, and sent again while that is safe and may help.
+// One call: sends it, judges the answer, and repeats it while that is safe and may help.
 //
-// Every method is repeated. GET changes nothing. Any other carries an Idempotency-Key, the same on each attempt: where an answer was lost, the
-// next attempt gets what the first one did, and not the refusal of a second.
+// Every method is repeated. GET changes nothing. Any other carries an Idempotency-Key, the same on each attempt: if an answer was lost, the next attempt gets
+// the result of the first, not the refusal of a second.
 import { EdgetillConnectionError, EdgetillError, EdgetillTimeoutError, type FailedCall } from "./errors.ts";
 import { type Backoff, isRetryable, parseRetryAfter, retryDelayMs } from "./retry.ts";
 
@@ -13,13 +13,13 @@ export interface Transport {
   readonly backoff: Backoff;
 }
 
-/** Of one call. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Of any call but a GET; 1 to 255 characters, sent as UTF-8. A random one unless given: give your own to be safe over a restart of your server, too. */
+  /** For any call except GET; 1 to 255 characters, sent as UTF-8. Random by default: pass your own to be safe across a restart of your server too. */
   readonly idempotencyKey?: string | undefined;
-  /** Gives the call up, wherever it stands; it then throws the signal's reason. */
+  /** Aborts the call at any stage; it then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Of one attempt, instead of the client's. */
+  /** Time limit of one attempt, instead of the client's. */
   readonly timeoutMs?: number | undefined;
   /** Attempts after the first, instead of the client's. */
   readonly maxRetries?: number | undefined;
@@ -29,19 +29,19 @@ export interface Request {
   readonly method: string;
   readonly url: string;
   readonly body?: object | undefined;
-  /** Of a browser's visitor, where the operator asks for one. */
+  /** A browser visitor's token, if the operator requires one. */
   readonly turnstileToken?: string | undefined;
   /** For errors: `GET /invoices/{invoiceId}` */
   readonly route: string;
 }
 
-/** Gives what a call wants of a good answer. */
+/** Extracts the result of a call from a successful response. */
 type Take<T> = (response: Response) => Promise<T>;
 
-/** A longer Retry-After is the caller's to wait for: the error says how long. */
+/** The caller must wait for a longer Retry-After: the error says how long. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** The JSON of the answer; undefined where it has no body. Throws what errors.ts has, or the reason of the caller's signal. */
+/** The JSON of the answer; undefined if it has no body. Throws an error of errors.ts, or the reason of the caller's signal. */
 export async function send<T>(transport: Transport, request: Request, options: CallOptions): Promise<T> {
   return sendAndTake(transport, request, options, async (response) => {
     const text = await response.text();
@@ -49,7 +49,7 @@ export async function send<T>(transport: Transport, request: Request, options: C
   });
 }
 
-/** The answer as soon as it begins: what comes of it may take any time, and is the caller's to read. */
+/** The answer as soon as it begins; its body may take any time, and the caller reads it. */
 export async function open(transport: Transport, request: Request, options: CallOptions): Promise<Response> {
   return sendAndTake(transport, request, options, async (response) => response);
 }
@@ -70,7 +70,7 @@ async function sendAndTake<T>(transport: Transport, request: Request, options: C
   }
 }
 
-/** Over after `ms`, or as soon as the signal is aborted. */
+/** Resolves after `ms`, or as soon as the signal is aborted. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -83,7 +83,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   });
 }
 
-/** Never follows a redirect: that would hand the key to wherever it leads. */
+/** Never follows a redirect: that would send the key to wherever it leads. */
 function requestInit(
   { apiKey }: Transport,
   { method, body, turnstileToken }: Request,
@@ -98,8 +98,8 @@ function requestInit(
 }
 
 /**
- * Text as the value of a header that carries its UTF-8. By the Fetch standard each character of a value is one byte; Workers encode as UTF-8
- * by themselves, and are known by taking a character that is no byte.
+ * Text as the value of a header that carries its UTF-8. By the Fetch standard each character of a value is one byte; Workers encode as UTF-8 themselves, and
+ * are recognised by accepting a character above one byte.
  */
 function asHeader(text: string): string {
   const bytes = new TextEncoder().encode(text);
@@ -112,7 +112,7 @@ function asHeader(text: string): string {
   }
 }
 
-/** The service knows a web page by its Origin. */
+/** The service recognises a web page by its Origin. */
 const SHOWN =
   "Edgetill: this web page sends a secret key (sk_), so everybody who opens it can read and use the key. Rotate it now, and use EdgetillPublic with a public key (pk_) here.";
 
@@ -133,7 +133,7 @@ async function attempt<T>(
   options: CallOptions,
 ): Promise<Outcome<T>> {
   const { signal, timeoutMs = transport.timeoutMs } = options;
-  // By hand: AbortSignal.any with AbortSignal.timeout is forgotten by the garbage collector of some Node 20, and then nothing times out.
+  // Built by hand: some versions of Node 20 garbage-collect AbortSignal.any with AbortSignal.timeout, and then nothing times out.
   const controller = new AbortController();
   const end = () => controller.abort();
   const timer = setTimeout(end, timeoutMs);
@@ -146,7 +146,7 @@ async function attempt<T>(
     const { status, headers } = response;
     const retryAfterMs = parseRetryAfter(headers.get("retry-after"), Date.now());
     const answer = { status, requestId: headers.get("x-request-id"), retryAfterMs };
-    // A proxy in between may answer with the request that it got.
+    // A proxy in between may echo the request in its answer.
     const error = new EdgetillError(call, { ...answer, text: text.replaceAll(transport.apiKey, "[API key]") });
     return { error, mayRetry: isRetryable(status), retryAfterMs };
   } catch (cause) {

@@ -1,6 +1,6 @@
-// When a call is made again, and after how long (Interface 8 "Client retry guidance"). Pure.
+// When a call is repeated, and after how long (Interface 8 "Client retry guidance"). Pure.
 
-/** Answers that may be better next time. Never another 4xx: a conflict or a refusal stays one. */
+/** Answers that may change next time. Never another 4xx: a conflict or a refusal stays one. */
 export function isRetryable(status: number): boolean {
   return status === 429 || status === 500 || (status >= 502 && status <= 504);
 }
@@ -12,8 +12,8 @@ export interface Backoff {
 }
 
 /**
- * Full jitter: a random share of a ceiling that doubles up to `capMs`, on top of what Retry-After asks, so that callers who were turned
- * away together do not come back together. `retry` is 0 for the first; `random` is in [0, 1).
+ * Full jitter: a random share of a ceiling that doubles up to `capMs`, on top of what Retry-After asks, so that callers refused together do not come back
+ * together. `retry` is 0 for the first; `random` is in [0, 1).
  */
 export function retryDelayMs(
   of: Backoff & { retry: number; random: number; retryAfterMs: number | undefined },
@@ -23,7 +23,7 @@ export function retryDelayMs(
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Retry-After as milliseconds from now, of seconds or an HTTP date (RFC 9110 10.2.3); undefined where it is neither. */
+/** Retry-After in milliseconds from now, from seconds or an HTTP date (RFC 9110 10.2.3); undefined if it is neither. */
 export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;

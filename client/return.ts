@@ -1,7 +1,7 @@
-// Whether the address that a customer came back to is Edgetill's word that they paid: Ed25519, with Web Crypto alone.
+// Verifies that the address a customer came back to was signed by Edgetill after payment: Ed25519, with only Web Crypto.
 import { EdgetillConnectionError } from "./errors.ts";
 
-/** Why a return is not to be believed; stable. */
+/** Why a return is refused; the values are stable. */
 export type ReturnRefusal =
   | "PARAMETERS_MISSING"
   | "PARAMETERS_MALFORMED"
@@ -10,7 +10,7 @@ export type ReturnRefusal =
   | "KEY_UNKNOWN"
   | "SIGNATURE_MISMATCH";
 
-/** The return is not to be believed; `reason` says why. */
+/** The return is refused; `reason` says why. */
 export class ReturnVerificationError extends Error {
   override readonly name = "ReturnVerificationError";
   /** Stable. */
@@ -22,30 +22,30 @@ export class ReturnVerificationError extends Error {
   }
 }
 
-/** What `/.well-known/edgetill-keys.json` answers, or as much of it as is needed. */
+/** The answer of `/.well-known/edgetill-keys.json`, as far as needed. */
 export interface ReturnKeys {
   readonly keys: readonly { readonly kid: string; readonly x: string }[];
 }
 
-/** A return to be verified, with `keys` or `baseUrl`. */
+/** A return to verify, with `keys` or `baseUrl`. */
 export interface ReturnRequest {
-  /** The address that the customer came to; a path with its query will do, such as node's `request.url`. */
+  /** The address that the customer came to; a path with its query is enough, such as node's `request.url`. */
   readonly url: string | URL;
-  /** The service's public keys; without them they are fetched from `baseUrl`, at each call that is worth it. */
+  /** The service's public keys; if absent they are fetched from `baseUrl`, for each return that needs it. */
   readonly keys?: ReturnKeys | undefined;
-  /** Where the service is: `https://pay.example.com`. */
+  /** The service's address: `https://pay.example.com`. */
   readonly baseUrl?: string | undefined;
-  /** How old a return may be, and how far the service's clock may be before yours; 300 unless given. */
+  /** How old a return may be, and how far the service's clock may be ahead of yours; 300 by default. */
   readonly maxAgeSeconds?: number | undefined;
   /** The clock, for tests. */
   readonly nowMs?: number | undefined;
-  /** Instead of the runtime's own. */
+  /** A `fetch` to use instead of the runtime's own. */
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** What the service says of the invoice. */
+/** What the service says about the invoice. */
 export interface VerifiedReturn {
-  /** Compare it with the invoice of the order that you show: a genuine return of another order is genuine too. */
+  /** Compare it with the invoice of the order that you show: a genuine return may belong to another order. */
   readonly invoiceId: string;
   readonly status: "PAID" | "OVERPAID";
   /** When it was signed. */
@@ -55,9 +55,9 @@ export interface VerifiedReturn {
 const FETCH_LIMIT_MS = 10_000;
 
 /**
- * What the service says of the customer's invoice. Whoever has the address has the same word for `maxAgeSeconds`: thank by it, and deliver by
- * the webhook. Throws a ReturnVerificationError for a return that is not to be believed, an EdgetillConnectionError where the keys cannot be
- * fetched, and a TypeError where neither keys nor `baseUrl` are given.
+ * What the service says about the customer's invoice. Anyone who has the address can use it for `maxAgeSeconds`: use it to thank the customer, and the webhook
+ * to deliver. Throws a ReturnVerificationError for a return that fails verification, an EdgetillConnectionError if the keys cannot be fetched, and a TypeError
+ * if neither keys nor `baseUrl` are given.
  */
 export async function verifyReturn(request: ReturnRequest): Promise<VerifiedReturn> {
   const { keys, baseUrl, maxAgeSeconds = 300, nowMs = Date.now() } = request;
@@ -79,7 +79,7 @@ interface SignedReturn extends VerifiedReturn {
   readonly signature: Uint8Array<ArrayBuffer>;
 }
 
-/** A member that is there twice is refused: this reads one of them, and the page may read the other. */
+/** A repeated parameter is refused: this code would read one of them, and the page might read the other. */
 function membersOf(given: string | URL): SignedReturn {
   const url = String(given);
   if (!URL.canParse(url, "http://localhost")) throw new ReturnVerificationError("PARAMETERS_MALFORMED");
@@ -115,7 +115,7 @@ async function fetchKeys(baseUrl: string, fetcher: typeof fetch | undefined): Pr
   const call = { route: `GET ${path}`, attempts: 1, idempotencyKey: undefined };
   let answer: unknown;
   try {
-    // Not the bare function: Workers refuse to call it as a method of something else.
+    // Wrapped, because Workers refuse to call `fetch` as a method of another object.
     const response = await (fetcher ?? ((input, init) => fetch(input, init)))(url, {
       signal: AbortSignal.timeout(FETCH_LIMIT_MS),
     });
@@ -123,7 +123,7 @@ async function fetchKeys(baseUrl: string, fetcher: typeof fetch | undefined): Pr
   } catch (error) {
     throw new EdgetillConnectionError(call, "the public keys could not be fetched", error);
   }
-  // An answer that is a refusal has none either.
+  // A refusal has no keys either.
   if (!isKeys(answer)) throw new EdgetillConnectionError(call, "the answer holds no public keys", undefined);
   return answer;
 }
@@ -135,7 +135,7 @@ function isKeys(value: unknown): value is ReturnKeys {
   return value.keys.every(isKey);
 }
 
-/** Undefined where the text is not so many bytes as they are written canonically: each value has one spelling. */
+/** Undefined unless the text is the canonical encoding of exactly this many bytes: each value has one spelling. */
 function base64urlBytes(text: string, length: number): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[\w-]+$/.test(text)) return undefined;
   try {

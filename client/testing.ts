@@ -1,4 +1,4 @@
-// An in-memory fake of the API, for the tests of a shop: the client calls it instead of a server, and a test is the customer who pays.
+// An in-memory fake of the API, for the tests of a shop: the client calls it instead of a server, and the test plays the customer who pays.
 
 import type { Payment as PaymentRow } from "../src/commerce/payments/payment.ts";
 import { paymentBodyOf } from "../src/commerce/payments/payment-body.ts";
@@ -23,45 +23,45 @@ interface FakeWalletOptions {
   readonly cryptocurrency: string;
   /** Such as `ETH`. */
   readonly network: string;
-  /** Unless given, one that belongs to nobody. */
+  /** By default one that no one owns. */
   readonly address?: string | undefined;
-  /** 1 unless given. */
+  /** 1 by default. */
   readonly requiredConfirmations?: number | undefined;
 }
 
-/** Of a new fake. */
+/** Options of a new fake. */
 interface FakeOptions {
-  /** One for each pair; USDT on ETH unless given. All are direct wallets: invoices share the address and are told apart by their amounts. */
+  /** One per pair; USDT on ETH by default. All are direct wallets: invoices share the address and are distinguished by their amounts. */
   readonly wallets?: readonly FakeWalletOptions[] | undefined;
-  /** When it begins, in milliseconds since 1970; now unless given. From then on its clock runs, and `advance` moves it. */
+  /** Its start time, in milliseconds since 1970; now by default. Its clock runs from then on, and `advance` moves it. */
   readonly nowMs?: number | undefined;
 }
 
-/** How the next requests fail. `CONNECTION`: no answer comes. `LOST_ANSWER`: the request is carried out, and its answer is lost. */
+/** How the next requests fail. `CONNECTION`: there is no answer. `LOST_ANSWER`: the request is carried out, but its answer is lost. */
 type Failing = "CONNECTION" | "LOST_ANSWER" | "RATE_LIMITED" | "STORAGE_UNAVAILABLE" | "INTERNAL_ERROR";
 
-/** For the rows that the service signs. Nobody but the fake has its rows. */
+/** For the rows that the service signs. Only the fake has its rows. */
 const MAC_KEYS: FakeState["macKeys"] = [{ id: "fake", secret: new Uint8Array(32) }];
 
 const STATUS = { RATE_LIMITED: 429, STORAGE_UNAVAILABLE: 503, INTERNAL_ERROR: 500 } as const;
 
 /**
- * One merchant of one service, in memory. It answers as the API does, with the same bodies, codes, paging, idempotency, events and signatures, at
- * the fixed prices of development: one test suite is run against both. What it does not do is refused with 501 and the code `NOT_IN_FAKE`, or
- * throws an Error that says so.
+ * One merchant of one service, in memory. It answers as the API does, with the same bodies, codes, paging, idempotency, events and signatures, at the fixed
+ * prices of development: one test suite runs against both. Anything it does not support is refused with 501 and the code `NOT_IN_FAKE`, or throws an Error that
+ * says so.
  */
 export class FakeEdgetill {
   /** For `new Edgetill(fake.options)`. Add `backoff` to make retries quick. */
   readonly options: EdgetillOptions;
   /** For `new EdgetillPublic(fake.publicOptions)`. */
   readonly publicOptions: EdgetillOptions;
-  /** In place of the runtime's own, for the client and for `verifyReturn`. */
+  /** Replaces the runtime's own, for the client and for `verifyReturn`. */
   readonly fetch: typeof fetch;
   readonly #state: FakeState;
   readonly #failing: Failing[] = [];
   readonly #returns = makeReturns();
   #aheadMs: number;
-  /** The time of the request or the hand's work that is being done: one for all that it does. */
+  /** The time of the current request or test action; the same for everything it does. */
   #nowMs: number;
 
   constructor({ wallets = [{ cryptocurrency: "USDT", network: "ETH" }], nowMs = Date.now() }: FakeOptions = {}) {
@@ -83,25 +83,25 @@ export class FakeEdgetill {
     this.publicOptions = { ...at, apiKey: keys.publicKey };
   }
 
-  /** A customer pays an invoice, in full unless an amount is given. Throws where the fake has no such payment, such as one that comes too late. */
+  /** A customer pays an invoice, in full unless an amount is given. Throws if the fake does not support the payment, such as one that comes too late. */
   pay(invoiceId: string, transfer: Transfer = {}): Payment {
     this.#tick();
     return shown(pay(this.#state, invoiceId, transfer));
   }
 
-  /** A transfer that no invoice asked for: it waits to be resolved by hand. Names its pair and its amount. */
+  /** A transfer that matches no invoice: it waits to be resolved by hand. Must name its pair and amount. */
   payUnmatched(transfer: Transfer): Payment {
     this.#tick();
     return shown(payUnmatched(this.#state, transfer));
   }
 
-  /** Of a payment that was made with `isConfirmed: false`: the chain confirms it. */
+  /** Confirms a payment that was made with `isConfirmed: false`. */
   confirm(paymentId: string): Payment {
     this.#tick();
     return shown(confirm(this.#state, paymentId));
   }
 
-  /** Moves the clock on. What expires by it is seen, as of the service, when it is read. */
+  /** Advances the clock. As in the service, what expires shows when it is read. */
   advance(ms: number): void {
     if (!(ms >= 0)) throw new TypeError("the clock goes on, never back");
     this.#aheadMs += ms;
@@ -120,15 +120,15 @@ export class FakeEdgetill {
   }
 
   /**
-   * Hands every delivery that is owed to your handler, one after the other, signed as the service signs them. What it does not answer with 2xx
-   * comes again with the next call, under the same event id.
+   * Passes every pending delivery to your handler, one after another, signed like the service's. A delivery not answered with 2xx is repeated by the next call,
+   * with the same event id.
    */
   deliver(handler: (request: Request) => Response | Promise<Response>): Promise<readonly Delivered[]> {
     this.#tick();
     return deliver(this.#state, handler);
   }
 
-  /** The address at which the customer of a paid invoice comes back to your shop. Throws for one that is not paid or has no `redirectUrl`. */
+  /** The address at which the customer of a paid invoice returns to your shop. Throws for one that is not paid or has no `redirectUrl`. */
   returnUrl(invoiceId: string): Promise<string> {
     this.#tick();
     return this.#returns.sign(currentFile(this.#state, invoiceId).invoice, this.#nowMs);

@@ -1,7 +1,7 @@
-// Whether a request to your webhook endpoint is from Edgetill: Standard Webhooks 1.0, with Web Crypto alone.
+// Whether a request to your webhook endpoint is from Edgetill: Standard Webhooks 1.0, with only Web Crypto.
 import type { WebhookEvent } from "./events.ts";
 
-/** Why a request is not to be believed; stable. */
+/** Why a request is refused; the values are stable. */
 export type WebhookRefusal =
   | "HEADERS_MISSING"
   | "TIMESTAMP_MALFORMED"
@@ -10,7 +10,7 @@ export type WebhookRefusal =
   | "SIGNATURE_MISMATCH"
   | "PAYLOAD_MALFORMED";
 
-/** The request is not to be believed; `reason` says why. */
+/** The request is refused; `reason` says why. */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
   /** Stable. */
@@ -27,23 +27,23 @@ export type WebhookHeaders =
   | Iterable<readonly [string, string]>
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A request to be verified, as it came. */
+/** A request to verify, as received. */
 export interface WebhookRequest {
-  /** The body exactly as it came; never parsed and printed again. */
+  /** The body exactly as received; never parsed and serialised again. */
   readonly payload: string | Uint8Array;
   readonly headers: WebhookHeaders;
-  /** `whsec_` and base64. While a secret is rotated give both, or only one of them. */
+  /** `whsec_` and base64. During a rotation pass both, or only one of them. */
   readonly secret?: string | undefined;
   readonly secrets?: readonly string[] | undefined;
-  /** How far the sender's clock may be from yours, either way; 300 unless given. */
+  /** How far the sender's clock may be from yours, either way; 300 by default. */
   readonly toleranceSeconds?: number | undefined;
   /** The clock, for tests. */
   readonly nowMs?: number | undefined;
 }
 
 /**
- * The event that the request brings. It may come again, and late: act once for each `event.id`. Throws a WebhookVerificationError for a request
- * that is not to be believed, and a TypeError for a secret that is none.
+ * The event in the request. It may arrive again, and late: act once for each `event.id`. Throws a WebhookVerificationError for a request that fails
+ * verification, and a TypeError for an invalid secret.
  */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEvent> {
   const { payload, toleranceSeconds = 300, nowMs = Date.now() } = request;
@@ -65,7 +65,7 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEve
   return parseEvent(body);
 }
 
-/** Whether any of the signatures is of any of the keys; each is compared in constant time. */
+/** Whether any of the signatures was made with any of the keys; each is compared in constant time. */
 async function isSigned(
   signed: Uint8Array<ArrayBuffer>,
   keys: readonly Uint8Array<ArrayBuffer>[],
@@ -100,7 +100,7 @@ function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Undefined where the text is not base64 as it is written canonically: each value has one spelling. */
+/** Undefined unless the text is canonical base64: each value has one spelling. */
 function base64Bytes(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const binary = atob(text);
@@ -110,7 +110,7 @@ function base64Bytes(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** A header that is there twice is joined, as HTTP does, and so is none that we ever sent. */
+/** A repeated header is joined, as in HTTP, and then matches none that we sent. */
 function namedInLowerCase(headers: WebhookHeaders): ReadonlyMap<string, string> {
   const pairs = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
   const named = new Map<string, string>();

@@ -1,5 +1,5 @@
-// `edgetill/testing` is made of the service's own rules (src/), of which a package that is installed has none: both forms of the entry are one file
-// with all that they use, and its types those of testing.ts alone. At the end of each are the licenses of the packages within.
+// `edgetill/testing` is built from the service's own rules (src/), which an installed package does not have: each form of the entry is one file with everything
+// it uses, and its types are only those of testing.ts. Each ends with the licenses of the bundled packages.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import ts from "typescript";
 const CLIENT = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE = join(CLIENT, "testing.ts");
 
-/** No module of src/ does anything when it is loaded (test/unit/import-rules.test.ts): one of which nothing is used is left out, with its packages. */
+/** No module of src/ does anything when it is loaded (test/unit/import-rules.test.ts): an unused one is left out, with its packages. */
 const withoutEffects = {
   name: "modules of src have no effects",
   setup: ({ onResolve, resolve }) =>
@@ -32,7 +32,7 @@ for (const [format, folder] of [
     outfile: file,
     bundle: true,
     format,
-    // What a browser has, Node and Workers have, too.
+    // Node and Workers have everything that a browser has.
     platform: "browser",
     target: "es2022",
     metafile: true,
@@ -46,7 +46,7 @@ for (const [format, folder] of [
   writeFileSync(join(CLIENT, folder, "testing.d.ts"), typesOf(readFileSync(SOURCE, "utf8")));
 }
 
-/** Of each package of which something is in the bundle. */
+/** For each package with code in the bundle. */
 function licensesOf(inputs) {
   const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
   const texts = [...folders].sort().map((folder) => {

@@ -1,9 +1,9 @@
-// The client's types as TypeScript, written by openapi-typescript. The OpenAPI document is first cut to what a secret key calls, and bodies,
-// queries and operations become schemas with names, because users import those names. Pure: the same document gives the same text.
+// The client's types as TypeScript, written by openapi-typescript. The OpenAPI document is first reduced to what a secret key can call, and bodies, queries and
+// operations become schemas with names, because users import those names. Pure: the same document gives the same text.
 import openapiTS, { astToString, type SchemaObject, type TransformNodeOptions } from "openapi-typescript";
 import ts from "typescript";
 
-/** The members of JSON Schema that are looked at here. */
+/** The members of JSON Schema that are used here. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -42,33 +42,33 @@ export interface ApiDocument {
 
 const MERCHANT = "/api/v1/merchants/merchant/{merchantId}";
 const REFERENCE = /#\/components\/schemas\/(\w+)/;
-/** Paths of the schemas that callers write; they read the others. */
+/** Paths of the request schemas, which callers write; they only read the others. */
 const OF_A_REQUEST = /^#\/components\/schemas\/\w+(Body|Query)(\/|$)/;
 /** The document shows events of every type as one schema; client/events.ts tells them apart. */
 const EVENT = { path: "#/components/schemas/WebhookEvent", type: "events.WebhookEvent" };
-/** What a file calls the one that it is beside. */
+/** The local name for the imports from the neighbouring file. */
 const BESIDE = "shared";
 /** The answer without a body, which JSON Schema cannot describe. */
 const NO_BODY: Schema = { "x-type": "undefined" };
-/** The generator writes these sections always; here they would be empty. */
+/** The generator always writes these sections; here they would be empty. */
 const EMPTY_SECTIONS: readonly string[] = ["paths", "webhooks", "$defs", "operations"];
 
 export interface Wanted {
-  /** What a secret key, or a user, calls. */
+  /** The operations that a secret key, or a user, can call. */
   readonly operationIds: ReadonlySet<string>;
-  /** Those of them that a public key may call, with the answers that it gets. */
+  /** Those of them that a public key may call, with its answers. */
   readonly publicIds?: ReadonlySet<string>;
-  /** Where the types of events are, as the file imports them. */
+  /** The file's import path for the types of events. */
   readonly events: string;
-  /** Another file of these types, beside which this one is read. */
+  /** Another file of these types, next to which this one is used. */
   readonly beside?: Beside | undefined;
 }
 
-/** What it has is taken from it, and not written again. */
+/** Its types are imported, not written again. */
 interface Beside {
-  /** As the file imports it. */
+  /** The import path of that file. */
   readonly file: string;
-  /** What it was written for; all of this is wanted here, too. */
+  /** What it was written for; all of it is needed here too. */
   readonly wanted: Wanted;
 }
 
@@ -78,8 +78,8 @@ interface Route {
 }
 
 /**
- * TypeScript source of everything that the operations named take and answer, and of the table of their routes. Not yet formatted. Beside another
- * file it has only what that one has not, and exports the other's types with its own.
+ * TypeScript source of the parameters and answers of the named operations, and of the table of their routes. Not yet formatted. Next to another file it has
+ * only what that one lacks, and re-exports the other's types.
  */
 export async function clientTypes(document: ApiDocument, wanted: Wanted): Promise<string> {
   const { beside } = wanted;
@@ -109,7 +109,7 @@ function routesOf(document: ApiDocument, { operationIds }: Wanted): readonly Rou
   );
 }
 
-/** The tables of operations, and all that they lead to, by name in the order of the alphabet. */
+/** The tables of operations, and everything that they refer to, in alphabetical order. */
 function schemasFor(document: ApiDocument, wanted: Wanted): Schemas {
   const { publicIds = new Set(), beside } = wanted;
   const { Event: WebhookEvent = {}, ...others } = document.components.schemas;
@@ -129,14 +129,14 @@ function schemasFor(document: ApiDocument, wanted: Wanted): Schemas {
   return reachable(JSON.parse(schemas), Object.keys(tables));
 }
 
-/** As TypeScript, without `theirs`: what refers to one of these names it in the file beside. */
+/** As TypeScript, without `theirs`: references to those are imported from the neighbouring file. */
 async function typesOf(schemas: Schemas, theirs: Schemas): Promise<string> {
   const source = { openapi: "3.1.0", info: { title: "", version: "" }, components: { schemas } };
   const nodes = await openapiTS(JSON.stringify(source), {
     rootTypes: true,
     rootTypesNoSchemaPrefix: true,
     rootTypesKeepCasing: true,
-    // A default is what the service takes for an absent member.
+    // A default is what the service uses for an absent member.
     defaultNonNullable: false,
     emptyObjectsUnknown: true,
     silent: true,
@@ -152,7 +152,7 @@ async function typesOf(schemas: Schemas, theirs: Schemas): Promise<string> {
   );
 }
 
-/** Bodies and queries by the names under which users import them. */
+/** Bodies and queries, by the names that users import. */
 function requestSchemas(operations: readonly Operation[]): Schemas {
   const parts = operations.map((operation) => {
     const name = pascal(operation.operationId);
@@ -166,7 +166,7 @@ function requestSchemas(operations: readonly Operation[]): Schemas {
   return Object.assign({}, ...parts);
 }
 
-/** Which of an operation's answers a kind of key gets, and what its table says of itself. */
+/** Which of an operation's answers a kind of key gets, and the description of its table. */
 interface KeyKind {
   readonly table: string;
   readonly description: string;
@@ -182,7 +182,7 @@ const PUBLIC: KeyKind = {
   description: "What a public key may call, by operationId, and what it is answered.",
   isPublic: true,
 };
-/** Of a file beside another. */
+/** For a file next to another. */
 const OTHERS: KeyKind = {
   table: "OtherOperations",
   description: "What may be called besides, by operationId.",
@@ -223,10 +223,10 @@ const objectOf = (properties: Schemas): Schema => ({ type: "object", properties,
 
 const parametersIn = (place: string, { parameters }: Operation) => parameters.filter((each) => each.in === place);
 
-/** What a kind of key is answered, each form once. Where one form is for public keys, the others are for secret ones. */
+/** The answers to a kind of key, each form once. If one form is for public keys, the others are for secret ones. */
 function answersOf({ responses }: Operation, { isPublic }: KeyKind): readonly Schema[] {
   const good = Object.entries(responses).flatMap(([status, { content }]) => {
-    // Of JSON lines, one line.
+    // For JSON lines, one line.
     const schema = (content?.["application/json"] ?? content?.["application/jsonl"])?.schema;
     return status.startsWith("2") && schema !== undefined ? (schema.anyOf ?? [schema]) : [];
   });
@@ -237,7 +237,7 @@ function answersOf({ responses }: Operation, { isPublic }: KeyKind): readonly Sc
   ];
 }
 
-/** Who may call is said at the end, for sessions and public keys too; here it is the permission as a key carries it (Interface 5.3). */
+/** The description ends with who may call, including sessions and public keys; here that becomes a key's permission (Interface 5.3). */
 function aboutKeys(description: string): string {
   return description.replace(
     /Needs the permission (\w+):(\w+),.*$/,
@@ -245,7 +245,7 @@ function aboutKeys(description: string): string {
   );
 }
 
-/** The schemas that the `roots` lead to, in the order of the alphabet. */
+/** The schemas that the `roots` refer to, in alphabetical order. */
 function reachable(schemas: Schemas, roots: readonly string[]): Schemas {
   const names = new Set<string>();
   const visit = (name: string) => {
@@ -262,7 +262,7 @@ function reachable(schemas: Schemas, roots: readonly string[]): Schemas {
 function transform(schema: SchemaObject, { path = "" }: TransformNodeOptions): ts.TypeNode | undefined {
   if (path === EVENT.path) return ts.factory.createTypeReferenceNode(EVENT.type);
   if (schema["x-type"] === NO_BODY["x-type"]) return keyword(ts.SyntaxKind.UndefinedKeyword);
-  // JSON and queries write a Date as the API wants it.
+  // JSON and queries serialise a Date in the API's format.
   if (schema.format !== "date-time" || !OF_A_REQUEST.test(path)) return undefined;
   const date = ts.factory.createTypeReferenceNode("Date");
   return ts.factory.createUnionTypeNode([keyword(ts.SyntaxKind.StringKeyword), date]);
@@ -274,7 +274,7 @@ function postTransform(type: ts.TypeNode, { path = "" }: TransformNodeOptions): 
   return ts.factory.createTypeOperatorNode(ts.SyntaxKind.ReadonlyKeyword, type);
 }
 
-/** Lets optional members of requests be undefined: callers may pass on values that they do not have. */
+/** Lets optional members of requests be undefined, so that callers can pass values that may be missing. */
 function transformProperty(
   property: ts.PropertySignature,
   _schema: SchemaObject,
@@ -292,7 +292,7 @@ function isFilled(node: ts.Node): boolean {
   return !EMPTY_SECTIONS.includes(nameOf(node));
 }
 
-/** Of a declaration or a member; "" of any other node. */
+/** The name of a declaration or a member; "" for any other node. */
 function nameOf(node: ts.Node): string {
   const isNamed = ts.isTypeAliasDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isPropertySignature(node);
   return isNamed && ts.isIdentifier(node.name) ? node.name.text : "";

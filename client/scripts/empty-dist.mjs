@@ -1,5 +1,5 @@
-// Before a build: a file of an earlier one, whose source is gone, would be published. What is below dist/cjs is for programs that call require(), and
-// says so itself, because the package's own files are modules.
+// Runs before a build: otherwise a leftover file whose source is gone would be published. Files in dist/cjs are for programs that call require(), which needs a
+// package.json there, because the package's own files are modules.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 
 const DIST = new URL("../dist/", import.meta.url);

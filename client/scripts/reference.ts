@@ -1,4 +1,4 @@
-// The client's reference as Markdown, from its types and their comments alone. Throws where something that users see says nothing of itself.
+// The client's reference as Markdown, only from its types and their comments. Throws if something that users see has no comment.
 import ts from "typescript";
 
 /** The pages, by name. `entries`: the modules that users import, by the names of their pages. */
@@ -22,14 +22,14 @@ export function referencePages(entries: Readonly<Record<string, string>>): Reado
   return Object.fromEntries(pages);
 }
 
-/** Of the generated types: what they are made of, shown with the methods that use it. */
+/** The generated types, shown with the methods that use them. */
 const TABLES = ["components", "Operations", "PublicOperations"];
 
 interface Context {
   readonly checker: ts.TypeChecker;
-  /** What the API says of each operation. */
+  /** The API's description of each operation. */
   readonly operations: ReadonlyMap<string, string>;
-  /** What has no comment. */
+  /** Members without a comment. */
   readonly silent: string[];
 }
 
@@ -83,7 +83,7 @@ function signatureText(declaration: ts.FunctionDeclaration | ts.MethodDeclaratio
   return withoutBody(declaration).replace(/^(export |async )+/, "");
 }
 
-/** A declaration as its reader calls it. */
+/** A declaration as its users see it. */
 function withoutBody(declaration: ts.Declaration): string {
   const text = declaration.getText();
   const { body } = Object(declaration);
@@ -140,7 +140,7 @@ function resourcePart(name: string, type: ts.Type, context: Context): string {
   );
 }
 
-/** What the client says of a method, and what the API says of the operation that it calls. */
+/** The client's comment on a method, and the API's description of the operation that it calls. */
 function methodText(comment: string, declaration: ts.Declaration, { operations }: Context): string {
   const [, operation = ""] = /\b(?:call|open)\(\s*"(\w+)"/.exec(declaration.getText()) ?? [];
   return [comment, operations.get(operation) ?? ""].filter((text) => text !== "").join(" ");
@@ -166,7 +166,7 @@ function tableOf(members: readonly ts.Symbol[], { checker }: Context): string {
   return ["| member | type | |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** As it is written, which names what it refers to; without a written one, as the compiler knows it. */
+/** The type as written, which names what it refers to, or else as the compiler infers it. */
 function writtenType(member: ts.Symbol, checker: ts.TypeChecker): string {
   const { type } = Object(member.valueDeclaration);
   if (type === undefined) return shortType(checker.getTypeOfSymbol(member), checker);
@@ -181,7 +181,7 @@ function writtenType(member: ts.Symbol, checker: ts.TypeChecker): string {
 
 const LONGEST = 160;
 
-/** Long lists of literals are told by their beginning. */
+/** Long lists of literals are abbreviated. */
 function shortType(type: ts.Type, checker: ts.TypeChecker): string {
   const text = checker.typeToString(type, undefined, ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope);
   return shortened(text);

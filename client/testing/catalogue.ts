@@ -30,7 +30,7 @@ export function createProduct(state: FakeState, { image, ...wanted }: Body<"crea
   return product;
 }
 
-/** Deleted ones are not found; to a public key neither are those that are not for sale. */
+/** Deleted ones are not found; nor, for a public key, are those not for sale. */
 export function productOf(state: FakeState, id: string, isPublic: boolean): Product {
   const product = state.products.get(id);
   if (product === undefined || !isShownTo(product, isPublic)) throw new Refused({ code: "PRODUCT_NOT_FOUND" });
@@ -91,7 +91,7 @@ export function updateCustomer(state: FakeState, id: string, said: CustomerChang
   return changeCustomer(state, customer, said);
 }
 
-/** Keeps the row for its invoices, without the person. */
+/** Keeps the row for its invoices, without personal data. */
 export function deleteCustomer(state: FakeState, id: string): CustomerRecord {
   const customer = customerOf(state, id);
   return putCustomer(state, customer, { ...customer, ...NOTHING_PERSONAL, deletedAtMs: state.now() });
@@ -109,7 +109,7 @@ function putCustomer(state: FakeState, before: CustomerRecord, after: CustomerRe
   return customer;
 }
 
-/** Of a change: a row moves on with each. */
+/** The time of a change: each change of a row gets a later one. */
 function laterThan(state: FakeState, { updatedAtMs }: { readonly updatedAtMs: number }): number {
   return Math.max(state.now(), updatedAtMs + 1);
 }

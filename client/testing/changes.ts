@@ -1,4 +1,4 @@
-// Carries out what a rule of the service decides about an invoice: the rows after it, the amounts that are asked for from then on, and its events.
+// Applies the service's decision about an invoice: the new rows, the amounts asked for from then on, and the events.
 import { isSamePair } from "../../src/chains/registry/pair.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "../../src/commerce/invoice-records/invoice.ts";
 import { isQuoteOver, lockEndMs } from "../../src/commerce/invoice-records/invoice.ts";
@@ -46,7 +46,7 @@ export function carryOut(state: FakeState, file: InvoiceFile, change: Decided): 
   return after;
 }
 
-/** An invoice as of now: settled if its time is over, with new quotes where a lock is over. */
+/** An invoice as of now: settled if its time is over, with new quotes if a lock is over. */
 export function currentFile(state: FakeState, id: string): InvoiceFile {
   const file = fileOf(state, id);
   const due = isDue(file.invoice, state.now()) ? settlementChange(file, state.now()) : undefined;
@@ -76,7 +76,7 @@ function requoted(state: FakeState, file: InvoiceFile): InvoiceFile {
   return carryOut(state, file, { columns, payments, moves, methods, events: [...events, ...more] });
 }
 
-/** The change, with an amount for the rest of what was paid in part (reserve-remainder.ts of the service). */
+/** The change, with an amount for the rest after a partial payment (the service's reserve-remainder.ts). */
 export function withRests(state: FakeState, file: InvoiceFile, change: Decided): Decided {
   const { invoice } = file;
   const { status, receivedMicros } = { ...invoice, ...change.columns };

@@ -9,7 +9,7 @@ import { type FakeAnswer, OPERATIONS, PUBLIC_OPERATIONS } from "./operations.ts"
 import { allowed, Refused, refusalAnswer } from "./refusal.ts";
 import type { FakeState } from "./state.ts";
 
-/** Of the two keys that the fake knows. */
+/** The two keys that the fake knows. */
 interface FakeKeys {
   readonly secretKey: string;
   readonly publicKey: string;
@@ -17,7 +17,7 @@ interface FakeKeys {
   readonly keyId: string;
 }
 
-/** A key that was used, and for what. */
+/** A key that was used, and the request it was used for. */
 interface Reserved {
   readonly fingerprint: string;
   readonly expiresAtMs: number;
@@ -71,7 +71,7 @@ export class FakeDoor {
     return false;
   }
 
-  /** The same key and request have the same answer for as long as the service remembers it; what was refused runs again. */
+  /** The same key and request get the same answer for as long as the service remembers it; a refused request runs again. */
   #once(
     { method, headers, url }: Request,
     { isPublic, json }: Pick<ParsedBody, "json"> & { readonly isPublic: boolean },
@@ -95,7 +95,7 @@ export class FakeDoor {
   }
 }
 
-/** JSON as the API sends it. */
+/** JSON in the API's format. */
 export function answer(
   status: number,
   text: string | null,
@@ -106,7 +106,7 @@ export function answer(
   return new Response(text, { status, headers: answerHeaders(requestId, { ...type, ...more }) });
 }
 
-/** A route of the API that the fake has not. No attempt of the client is repeated for it. */
+/** A route of the API that the fake does not have. The client does not retry it. */
 class NotOffered extends Error {
   readonly #name: string;
 
@@ -152,7 +152,7 @@ function paramsIn(pattern: string, path: string): Found["params"] | undefined {
   return params;
 }
 
-/** A header carries bytes of UTF-8, one a character; where it has other characters, they are the text. */
+/** A header carries the bytes of UTF-8, one per character; if it has other characters, it is already the text. */
 function headerText(value: string): string {
   const bytes = Array.from(value, (character) => character.charCodeAt(0));
   return bytes.some((byte) => byte > 255) ? value : new TextDecoder().decode(Uint8Array.from(bytes));

@@ -1,4 +1,4 @@
-// Events of the fake: recorded with each change, listed, polled, and owed to the endpoints that subscribe to them.
+// Events of the fake: recorded with each change, listed, polled, and delivered to the endpoints that subscribe to them.
 import type { InvoiceFile } from "../../src/commerce/invoice-records/invoice.ts";
 import type { ChangeEvent } from "../../src/commerce/invoices/change-invoice.ts";
 import { invoiceEventData } from "../../src/commerce/invoices/event-invoice.ts";
@@ -14,7 +14,7 @@ import { allowed, Refused } from "./refusal.ts";
 import type { Query } from "./requests.ts";
 import { bodyContext, type FakeState } from "./state.ts";
 
-/** Those of one change of an invoice, which is as it is after the change. */
+/** Records the events of one change; `file` is the invoice after it. */
 export function recordChange(state: FakeState, after: InvoiceFile, events: readonly ChangeEvent[]): void {
   const { invoice, payments, cursors } = after;
   const context = bodyContext(state);
@@ -35,14 +35,14 @@ export function recordChange(state: FakeState, after: InvoiceFile, events: reado
 
 type News = Pick<OutboxEvent, "type" | "invoiceId" | "sequence" | "data">;
 
-/** An event of the merchant: owed to every endpoint that subscribes to it. */
+/** Records an event of the merchant, to be delivered to every endpoint that subscribes to it. */
 export function record(state: FakeState, news: News): void {
   const event = eventOf(state, news);
   for (const { webhook } of state.webhooks.values())
     if (parseJson(webhook.events).some((name) => typesNamed(name).includes(event.type))) owe(state, webhook, event);
 }
 
-/** To one endpoint alone, whatever it subscribes to. */
+/** To one endpoint only, whatever it subscribes to. */
 export function ping(state: FakeState, webhook: Webhook): { readonly id: DeliveryId; readonly eventId: EventId } {
   const data = JSON.stringify({ webhookId: webhook.id });
   const event = eventOf(state, { type: "ping", invoiceId: null, sequence: null, data });
@@ -72,7 +72,7 @@ export function textOf(event: OutboxEvent): string {
   return eventText(event);
 }
 
-/** The JSON text of a page, or of what happened after an event. */
+/** The JSON text of a page, or of the events after a given one. */
 export function listEvents(state: FakeState, query: Query<"listEvents">): string {
   const { type: types, invoiceId, after } = query;
   const wanted = state.events.filter(

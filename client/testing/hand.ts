@@ -1,17 +1,17 @@
-// What a test does as the customer, and what it sees of deliveries.
+// What a test does as the customer, and the deliveries it sees.
 
 /** A transfer to one of the merchant's addresses. */
 export interface Transfer {
-  /** The pair that is paid with; unless given the invoice's only active one. */
+  /** The pair to pay with; by default the invoice's only active one. */
   readonly cryptocurrency?: string | undefined;
   readonly network?: string | undefined;
-  /** In whole coins, such as "49.9"; unless given what is still due. */
+  /** In whole coins, such as "49.9"; by default the amount still due. */
   readonly amount?: string | undefined;
-  /** Whether it has all its confirmations at once; true unless given. */
+  /** Whether it has all its confirmations at once; true by default. */
   readonly isConfirmed?: boolean | undefined;
 }
 
-/** An event that was handed to your code, and the status that it answered. */
+/** An event that was delivered to your code, and the status of its answer. */
 export interface Delivered {
   readonly eventId: string;
   readonly type: string;

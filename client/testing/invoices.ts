@@ -61,7 +61,7 @@ export function createInvoice(state: FakeState, wanted: NewInvoice, isPublic: bo
   return made;
 }
 
-/** Stores the customer of an invoice. A new one gets an id of the fake's, which sorts as it was made. */
+/** Stores the customer of an invoice. A new one gets an id from the fake, which sorts by creation. */
 function putCustomer(state: FakeState, customer: Customer, before: Customer | undefined): Customer {
   const id = before?.id ?? state.newId("cus");
   const { metadata = null } = state.customers.get(id) ?? {};
@@ -94,7 +94,7 @@ export function updateInvoice(state: FakeState, id: string, update: Body<"update
   return carryOut(state, file, { columns, events: [{ type: "invoice.updated" }] });
 }
 
-/** With an email the customer with that email, else the invoice's own, and where there is none a new one; with the given fields. */
+/** With an email, the customer with that email; else the invoice's own; else a new one. With the given fields. */
 function customerAfter(state: FakeState, file: InvoiceFile, update: Body<"updateInvoice">): Customer {
   const own = file.customer?.deletedAtMs === null ? file.customer : undefined;
   const { customerEmail: email } = update;
@@ -113,7 +113,7 @@ function customerAfter(state: FakeState, file: InvoiceFile, update: Body<"update
   return after.updatedAtMs === before.updatedAtMs ? before : putCustomer(state, after, before);
 }
 
-/** As cancel-invoice.ts of the service. */
+/** Like the service's cancel-invoice.ts. */
 export function cancelInvoice(state: FakeState, id: string): InvoiceFile {
   const file = currentFile(state, id);
   const { status, receivedMicros, expiresAtMs, monitorSeconds } = file.invoice;
@@ -126,7 +126,7 @@ export function cancelInvoice(state: FakeState, id: string): InvoiceFile {
   return carryOut(state, file, change);
 }
 
-/** By hand. `actor`: the key that decides. */
+/** A decision by hand. `actor`: the key that decides. */
 export function resolveInvoice(state: FakeState, id: string, body: Body<"resolveInvoice">, actor: string): InvoiceFile {
   const { action, reason, txHash = null } = body;
   const file = currentFile(state, id);
@@ -143,7 +143,7 @@ export function resolveInvoice(state: FakeState, id: string, body: Body<"resolve
   return carryOut(state, file, settled ?? { columns, events: [{ type: "invoice.updated" }] });
 }
 
-/** Whether the method was made now, the method, and its invoice. */
+/** Whether the method was just created, the method, and its invoice. */
 export function addMethod(state: FakeState, id: string, pair: Pair) {
   const file = currentFile(state, id);
   const { invoice, methods } = file;

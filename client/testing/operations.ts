@@ -1,4 +1,4 @@
-// What the fake offers, by operationId: from a request to the work that answers it.
+// The fake's operations, by operationId: each turns a request into the work that answers it.
 import { canonicalPairs } from "../../src/chains/registry/pair.ts";
 import { customerBodyOf, locatedCustomerBodyOf } from "../../src/commerce/customers/customer-body.ts";
 import type { InvoiceFile } from "../../src/commerce/invoice-records/invoice.ts";
@@ -30,23 +30,23 @@ interface FakeRequest {
   /** Undefined without one. */
   readonly body: unknown;
   readonly isPublic: boolean;
-  /** Of the key. */
+  /** The key's id. */
   readonly actor: string;
 }
 
 export interface FakeAnswer {
   readonly status: number;
-  /** JSON; null where there is none. */
+  /** JSON; null if there is none. */
   readonly text: string | null;
 }
 
-/** Checks the request, and gives what is done once for its idempotency key. */
+/** Checks the request, and returns the work to run once per idempotency key. */
 type FakeOperation = (state: FakeState, request: FakeRequest) => () => FakeAnswer;
 
 /** Operations by operationId. */
 type Some<Operation> = { readonly [Name in keyof Operations]?: Operation };
 
-/** What a public key may call, as its generated types have it. */
+/** The operations that a public key may call, from its generated types. */
 const PUBLIC: Readonly<Record<keyof PublicOperations, true>> = {
   createInvoice: true,
   getInvoice: true,
@@ -224,7 +224,7 @@ function walletBody({ macKeys, wallets, now }: FakeState, wallet: FakeState["wal
   return walletBodyOf(wallet, { macKeys, watchedNetworks, nowMs: now() });
 }
 
-/** Whether a row has what a query asks for, where it asks. */
+/** Whether a row matches a query's filter, if there is one. */
 function fits<T>(wanted: T | undefined, value: T): boolean {
   return wanted === undefined || wanted === value;
 }

@@ -1,4 +1,4 @@
-// Payments of the fake: made by a test's hand, and decided by hand.
+// Payments of the fake: made by a test, and decided by hand.
 import { isSamePair, type Pair, pairOf } from "../../src/chains/registry/pair.ts";
 import type { Transfer as ChainTransfer } from "../../src/chains/sources/transfer.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "../../src/commerce/invoice-records/invoice.ts";
@@ -57,7 +57,7 @@ export function pay(state: FakeState, invoiceId: string, transfer: Transfer): Pa
   return (transfer.isConfirmed ?? true) ? confirm(state, payment.id) : paymentOf(state, payment.id);
 }
 
-/** A transfer that no invoice asked for. */
+/** A transfer that matches no invoice. */
 export function payUnmatched(state: FakeState, transfer: Transfer): Payment {
   const { cryptocurrency = "", network = "", amount = "" } = transfer;
   const pair = pairNamed({ cryptocurrency, network });
@@ -116,7 +116,7 @@ export function paymentFileOf(state: FakeState, payment: Payment): PaymentFile {
   return { ...payment, evidence, tipHeight: null, finalizedHeight: null, claims: [], asking };
 }
 
-/** By hand. `actor`: the key that decides. What explains it is as it was before. */
+/** A decision by hand. `actor`: the key that decides. The evidence does not change. */
 export function resolvePayment(
   state: FakeState,
   id: string,
@@ -151,7 +151,7 @@ function assign(state: FakeState, file: InvoiceFile, payment: Payment, resolutio
     requiredConfirmations,
     resolution,
     network: pairOf(payment).network,
-    // Until somebody decides, the chain goes on.
+    // The chain keeps growing until the decision.
     tipHeight: heightOf(payment) + requiredConfirmations - 1,
     finalizedHeight: null,
     mayConfirm: true,
@@ -273,7 +273,7 @@ function newPayment(
       network,
       heights: { tipHeight: transfer.block?.height ?? 0, finalizedHeight: null },
       nowMs: state.now(),
-      // The test's hand says when.
+      // The test decides when.
       mayConfirm: false,
     },
   });

@@ -1,9 +1,9 @@
-// A refusal of the fake: a failure of the service, thrown by whatever decides it, and answered as the service answers it.
+// A refusal of the fake: a failure of the service, thrown where it is decided, and answered as in the service.
 import type { Result } from "../../src/lib/result.ts";
 import type { Failure, FailureCode } from "../../src/platform/failures.ts";
 import { answerTo, failureResponse } from "../../src/platform/http/errors.ts";
 
-/** What the fake refuses with. A test holds it to each of them. */
+/** The refusals of the fake. A test covers each of them. */
 export const CODES: readonly FailureCode[] = [
   "VALIDATION_FAILED",
   "MALFORMED_JSON",
@@ -50,7 +50,7 @@ export class Refused extends Error {
   }
 }
 
-/** What a rule gives. Throws what it refuses. */
+/** The value of a rule's result; throws its refusal. */
 export function allowed<T>(result: Result<T, Failure>): T {
   if (!result.ok) throw new Refused(result.error);
   return result.value;

@@ -1,4 +1,4 @@
-// The requests that the fake takes, checked by the service's own contracts: what a body or a query says is what they make of it.
+// The requests that the fake accepts, parsed by the service's own contracts.
 import type * as z from "zod";
 import { listCustomersQuery, updateCustomerBody, upsertCustomerBody } from "../../src/commerce/customers/contract.ts";
 import {
@@ -16,7 +16,7 @@ import { listEventsQuery } from "../../src/platform/events/contract.ts";
 import { validate } from "../../src/platform/http/validate.ts";
 import { allowed } from "./refusal.ts";
 
-/** Schemas by operationId, each built when it is first asked for. */
+/** Schemas by operationId, each built on first use. */
 export const BODIES = {
   createInvoice: lazily(createInvoiceBody),
   updateInvoice: lazily(updateInvoiceBody),
@@ -38,11 +38,11 @@ export const QUERIES = {
   listEvents: lazily(listEventsQuery),
 };
 
-/** What a schema makes of a request. */
+/** The parsed type of a body. */
 export type Body<Name extends keyof typeof BODIES> = z.output<ReturnType<(typeof BODIES)[Name]>>;
 export type Query<Name extends keyof typeof QUERIES> = z.output<ReturnType<(typeof QUERIES)[Name]>>;
 
-/** What a request says by its schema. Throws VALIDATION_FAILED with every problem. `given`: undefined without a body. */
+/** A request parsed by its schema. Throws VALIDATION_FAILED with every problem. `given`: undefined without a body. */
 export function checked<T>(schema: () => z.ZodType<T>, given: unknown): T {
   return allowed(validate(schema(), given));
 }

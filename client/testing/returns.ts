@@ -1,19 +1,19 @@
-// Signed returns of the fake: a key of its own, and addresses that `verifyReturn` believes.
+// Signed returns of the fake: a key of its own, and addresses that `verifyReturn` accepts.
 import { base64urlnopad } from "@scure/base";
 import { returnText, returnUrl } from "../../src/checkout/signed-redirect/return-url.ts";
 import type { Invoice } from "../../src/commerce/invoice-records/invoice.ts";
 import type { ReturnKeys } from "../return.ts";
 
 interface Returns {
-  /** The invoice's `redirectUrl` with the service's word on it. */
+  /** The invoice's `redirectUrl`, signed. */
   sign(invoice: Invoice, nowMs: number): Promise<string>;
-  /** What `/.well-known/edgetill-keys.json` answers. */
+  /** The answer of `/.well-known/edgetill-keys.json`. */
   keys(): Promise<ReturnKeys>;
 }
 
 const KEY_ID = "fake";
 
-/** The key is made when it is first needed. */
+/** The key is created on first use. */
 export function makeReturns(): Returns {
   let made: Promise<CryptoKeyPair> | undefined;
   const pair = () => {

@@ -1,4 +1,4 @@
-// What the fake remembers: rows of the service, in memory, and what the service would read of them together.
+// What the fake remembers: rows of the service, in memory, and the joined reads of the service.
 import type { MerchantRow } from "../../src/accounts/merchant-records/store.ts";
 import type { CustomerRecord } from "../../src/commerce/customers/customer.ts";
 import type { Invoice, InvoiceFile } from "../../src/commerce/invoice-records/invoice.ts";
@@ -42,7 +42,7 @@ export interface FakeState {
   readonly origin: string;
   readonly macKeys: MacKeys;
   readonly wallets: readonly Wallet[];
-  /** Rows in the order in which they were made, by their ids. */
+  /** Rows in the order of creation, by their ids. */
   readonly invoices: Map<string, FakeInvoice>;
   readonly payments: Map<string, Payment>;
   readonly evidence: Map<string, JsonOf<Partial<PaymentEvidence>>>;
@@ -57,7 +57,7 @@ export interface FakeState {
   newId<P extends IdPrefix>(prefix: P): `${P}_${string}`;
 }
 
-/** Ids of the service's form: where the service has chance, they count. */
+/** Ids in the service's form, with a counter instead of the random part. */
 export function idMaker(now: () => number): FakeState["newId"] {
   let count = 0;
   let latestMs = 0;
@@ -100,7 +100,7 @@ export function newMerchant(id: MerchantId, nowMs: number): MerchantRow {
   };
 }
 
-/** An invoice as it is stored, with its relations as they are now. */
+/** An invoice as stored, with its current relations. */
 export function fileOf(state: FakeState, id: string): InvoiceFile {
   const stored = state.invoices.get(id);
   if (stored === undefined) throw new Refused({ code: "INVOICE_NOT_FOUND" });

@@ -1,4 +1,4 @@
-// Wallets of the fake, and the amounts by which invoices at one address are told apart.
+// Wallets of the fake, and the amounts that distinguish invoices at one address.
 import { assetOn, networkNamed } from "../../src/chains/registry/networks.ts";
 import { isSamePair, type Pair, pairKey, pairOf } from "../../src/chains/registry/pair.ts";
 import { saltCapacity, saltedUnits } from "../../src/commerce/amounts/direct-amount.ts";
@@ -18,7 +18,7 @@ export function pairNamed({ cryptocurrency, network: name }: Pair): Pair | undef
     : { cryptocurrency: asset.code, network: network.name };
 }
 
-/** A direct wallet; its address is nobody's unless given. */
+/** A direct wallet; by default no one owns its address. */
 export function newWallet(
   state: FakeState,
   of: { readonly pair: Pair; readonly address?: string | undefined; readonly requiredConfirmations: number },
@@ -52,7 +52,7 @@ export function newWallet(
   return { ...row, ...signRow(state.macKeys, walletMacSubject(row)) };
 }
 
-/** The wallets as a create reads them: no other merchant has their addresses. */
+/** The wallets in the form that a create reads: no other merchant has their addresses. */
 export function payableWallets({ wallets }: FakeState): readonly PayableWallet[] {
   const alone = { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
   return wallets.map((each) => ({ ...each, ...alone, isKeyShared: false, paidAddresses: 0, isPaused: false }));
@@ -62,10 +62,7 @@ export function walletFor({ wallets }: FakeState, pair: Pair): Wallet | undefine
   return wallets.find((wallet) => isSamePair(wallet, pair));
 }
 
-/**
- * The amount that an invoice asks for at a price: the first that no other invoice has while that is watched. The same invoice and price always
- * get the same amount.
- */
+/** The amount that an invoice asks for at a price: the first that no other watched invoice has. The same invoice and price always get the same amount. */
 export function amountFor(state: FakeState, { id: invoiceId }: Invoice, pair: Pair, priceUnits: bigint): bigint {
   const key = pairKey(pair);
   const held = state.amounts.filter((each) => each.pair === key);
@@ -82,7 +79,7 @@ export function amountFor(state: FakeState, { id: invoiceId }: Invoice, pair: Pa
   throw new Error(`every amount near ${priceUnits} is taken: the fake has too many open invoices of one price`);
 }
 
-/** Of an invoice that is being made: it is not stored yet. */
+/** An invoice that is being created is not stored yet. */
 function isWatched({ invoices, now }: FakeState, id: string): boolean {
   const { invoice } = invoices.get(id) ?? {};
   return invoice === undefined || now() <= invoice.monitorUntilMs;

@@ -23,7 +23,7 @@ export function createWebhook(
   const id = state.newId("whk");
   const secret = given ?? webhookSecret(crypto.getRandomValues(new Uint8Array(32)));
   const preview = secretKeyPreview(secret);
-  // Nothing seals it: the fake is no safer than its memory.
+  // Not encrypted: the fake is no safer than its memory.
   const row = { id: state.newId("whs"), webhookId: id, sealed: secret, preview, expiresAtMs: null, createdAtMs: nowMs };
   const webhook: Webhook = {
     ...wanted,
@@ -57,7 +57,7 @@ export function updateWebhook(state: FakeState, id: string, wanted: SettingsUpda
   return after;
 }
 
-/** What is owed to it goes with it. */
+/** Deletes its pending deliveries too. */
 export function deleteWebhook(state: FakeState, id: string): void {
   webhookOf(state, id);
   state.webhooks.delete(id);
@@ -65,14 +65,14 @@ export function deleteWebhook(state: FakeState, id: string): void {
   state.deliveries.splice(0, state.deliveries.length, ...left);
 }
 
-/** As in development: also on this machine. */
+/** Like in development, also allows this machine. */
 function hrefOf(text: string): string {
   const url = parseEndpointUrl(text, { isLoopbackOpen: true });
   if (!url.ok) throw new Refused({ code: "WEBHOOK_URL_REFUSED", reason: url.error });
   return url.value.href;
 }
 
-/** Hands over, in their order, what endpoints that are switched on are owed. What is not answered with 2xx stays owed. */
+/** Delivers, in order, what is pending for active endpoints. A delivery not answered with 2xx stays pending. */
 export async function deliver(
   state: FakeState,
   receive: (request: Request) => Response | Promise<Response>,
