@@ -898,7 +898,7 @@ export interface components {
        */
       timeout?: number | undefined;
       /**
-       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events of which it knows a type can be subscribed to. It cannot be changed.
+       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events with a type of its own can be subscribed to. It cannot be changed.
        * @default STANDARD
        * @enum {string}
        */
@@ -1070,10 +1070,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     ExportInvoicesQuery: {
@@ -1097,10 +1097,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     ExportPaymentsCsvQuery: {
@@ -1124,10 +1124,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     ExportPaymentsQuery: {
@@ -1151,10 +1151,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     ExportRecoveryQuery: {
@@ -1178,10 +1178,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     ExportStatementQuery: {
@@ -1198,10 +1198,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     /** ExportedInvoice */
@@ -1242,7 +1242,7 @@ export interface components {
        */
       amountReceived: string;
       /**
-       * @description Of those with enough confirmations.
+       * @description The sum of those with enough confirmations.
        * @example 49.900000
        */
       amountConfirmed: string;
@@ -2150,7 +2150,7 @@ export interface components {
       events: string[];
       description: string | null;
       /**
-       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events of which it knows a type can be subscribed to. It cannot be changed.
+       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events with a type of its own can be subscribed to. It cannot be changed.
        * @enum {string}
        */
       format: "STANDARD" | "GREENFIELD";
@@ -2531,37 +2531,37 @@ export interface components {
         query: components["schemas"]["GetTotalsQuery"];
         answer: components["schemas"]["ReportTotals"];
       };
-      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
       exportPayments: {
         query: components["schemas"]["ExportPaymentsQuery"];
         answer: components["schemas"]["ExportedPayment"];
       };
-      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs INVOICE_VIEW. */
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. Needs INVOICE_VIEW. */
       exportInvoices: {
         query: components["schemas"]["ExportInvoicesQuery"];
         answer: components["schemas"]["ExportedInvoice"];
       };
-      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
       exportStatement: {
         query: components["schemas"]["ExportStatementQuery"];
         answer: components["schemas"]["StatementLine"];
       };
-      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
       exportPaymentsCsv: {
         query: components["schemas"]["ExportPaymentsCsvQuery"];
         answer: undefined;
       };
-      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs INVOICE_VIEW. */
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs INVOICE_VIEW. */
       exportInvoicesCsv: {
         query: components["schemas"]["ExportInvoicesCsvQuery"];
         answer: undefined;
       };
-      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
+      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
       exportStatementCsv: {
         query: components["schemas"]["ExportStatementCsvQuery"];
         answer: undefined;
       };
-      /** @description Find invoices, customers and payments by what is known of them. Finds what has a word for each word of the text, equal to it or beginning with it, so that a search costs the same among any number of invoices. Each kind is shown to those who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
+      /** @description Find invoices, customers and payments by what is known about them. Finds what has a word for each word of the text, equal to it or beginning with it, so that a search costs the same among any number of invoices. Each kind is shown to those who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
       search: {
         query: components["schemas"]["SearchQuery"];
         answer: components["schemas"]["SearchResults"];
@@ -2735,7 +2735,7 @@ export interface components {
            * @enum {string}
            */
           reason: "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW" | "TOO_MANY_PAYMENTS" | "NOT_CONSIDERED";
-          /** @description Whether somebody named this transaction on the page of the invoice. Hashes are public: it proves nothing. */
+          /** @description Whether someone named this transaction on the page of the invoice. Hashes are public: it proves nothing. */
           isNamed: boolean;
           /** @description The closest amount that it asked for in this coin; null if none. */
           askedAmount: string | null;
@@ -3215,7 +3215,7 @@ export interface components {
           seconds: string;
         };
         /**
-         * @description Payments received in the period and credited to an invoice, but for those on test networks.
+         * @description Payments received in the period and credited to an invoice, except those on test networks.
          * @example 33
          */
         payments: number;
@@ -3317,7 +3317,7 @@ export interface components {
           seconds: string;
         };
         /**
-         * @description Payments received in the period and credited to an invoice, but for those on test networks.
+         * @description Payments received in the period and credited to an invoice, except those on test networks.
          * @example 33
          */
         payments: number;
@@ -4020,7 +4020,7 @@ export interface components {
       events: string[];
       description: string | null;
       /**
-       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events of which it knows a type can be subscribed to. It cannot be changed.
+       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events with a type of its own can be subscribed to. It cannot be changed.
        * @enum {string}
        */
       format: "STANDARD" | "GREENFIELD";

@@ -26,9 +26,9 @@ export interface ErrorTable {
   OPERATION_IN_PROGRESS: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
   /** There is no valid API key and no valid session. A deleted or expired key counts as wrong. Send the header `x-api-key`, or sign in. */
   UNAUTHORIZED: { readonly status: 401; readonly facts: Readonly<Record<string, never>> };
-  /** The API key may be used from certain IP addresses only. Add your server's address to the key's `allowedIps`, or send from one that is there. */
+  /** The API key may be used from certain IP addresses only. Add your server's address to the key's `allowedIps`, or send from one on that list. */
   IP_NOT_ALLOWED: { readonly status: 403; readonly facts: Readonly<Record<string, never>> };
-  /** The API key belongs to another merchant than the one in the path. Use the merchant id that belongs to the key. */
+  /** The API key does not belong to the merchant in the path. Use the merchant id that belongs to the key. */
   MERCHANT_MISMATCH: { readonly status: 403; readonly facts: Readonly<Record<string, never>> };
   /** There is no such merchant, or you are not a member of its team. Check the id; ask the owner for an invitation. */
   MERCHANT_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };
@@ -46,7 +46,7 @@ export interface ErrorTable {
   SECOND_FACTOR_REQUIRED: { readonly status: 403; readonly facts: { readonly factors: readonly string[] } };
   /** The change is sensitive, and your last proof of a factor is older than five minutes. Call `/api/v1/auth/step-up/start`, then `/verify` with one of `factors`, then repeat the request. */
   STEP_UP_REQUIRED: { readonly status: 403; readonly facts: { readonly factors: readonly string[] } };
-  /** An operator has suspended the merchant, so it makes no new invoices and gives payers no new address or amount; existing payments are still found. Ask whoever runs the deployment. A stored answer is still replayed under its `Idempotency-Key`. */
+  /** An operator has suspended the merchant, so it makes no new invoices and gives payers no new address or amount; existing payments are still found. Ask the deployment's operator. A stored answer is still replayed under its `Idempotency-Key`. */
   MERCHANT_SUSPENDED: { readonly status: 403; readonly facts: Readonly<Record<string, never>> };
   /** The deployment asks browsers for a Turnstile token, and the request of a public key has none. Show the widget with `siteKey` and `action`, and send its token in `cf-turnstile-response`. */
   CHALLENGE_REQUIRED: { readonly status: 403; readonly facts: { readonly siteKey: string; readonly action: string } };
@@ -72,7 +72,7 @@ export interface ErrorTable {
   IMAGE_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };
   /** This cryptocurrency is not supported on this network. Use a pair of the table in docs/guides/wallets.md. */
   UNSUPPORTED_PAIR: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
-  /** The text is not an address of this network; the message says what it looks like. Copy the address anew from your wallet software. */
+  /** The text is not an address of this network; the message says what it looks like. Copy the address again from your wallet software. */
   INVALID_ADDRESS: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
   /** The text is not the extended public key of an account; the message says what is wrong. Export the key of the account from your wallet software: it starts with xpub, ypub or zpub. */
   INVALID_XPUB: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
@@ -88,7 +88,7 @@ export interface ErrorTable {
   WALLET_HAS_ACTIVE_PAYMENTS: { readonly status: 409; readonly facts: { readonly invoiceIds: readonly string[] } };
   /** There is no such wallet. Read the list again: it was deleted, or the id belongs to another merchant. */
   WALLET_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };
-  /** The wallet's stored row was changed by something else than Edgetill, so it is not used any more. Find out who can write to the database; delete the wallet and register it again. */
+  /** Something other than Edgetill changed the wallet's stored row, so it is no longer used. Find out who can write to the database; delete the wallet and register it again. */
   WALLET_FROZEN: { readonly status: 409; readonly facts: Readonly<Record<string, never>> };
   /** The wallet is one address, so it has no list of addresses. Ask this of an `XPUB_WALLET` only. */
   WALLET_IS_NOT_XPUB: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
@@ -100,9 +100,9 @@ export interface ErrorTable {
   NO_ENABLED_WALLET: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** The invoice has ended, or its payment is being confirmed: it takes no further payment method. Create a new invoice if the customer still wants to pay. */
   INVOICE_NOT_PAYABLE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
-  /** The invoice does not wait for payment any more. Create a new invoice; only one in `AWAITING_PAYMENT` can be changed. */
+  /** The invoice no longer waits for payment. Create a new invoice; only one in `AWAITING_PAYMENT` can be changed. */
   INVOICE_NOT_EDITABLE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
-  /** The invoice does not wait for payment any more. Leave it; only one in `AWAITING_PAYMENT` can be cancelled. */
+  /** The invoice no longer waits for payment. Leave it; only one in `AWAITING_PAYMENT` can be cancelled. */
   INVOICE_NOT_CANCELLABLE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** The invoice has received money. Wait until it is paid or has expired, then decide by hand: docs/guides/resolving-by-hand.md. */
   INVOICE_HAS_PAYMENTS: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
@@ -148,7 +148,7 @@ export interface ErrorTable {
   REPLAY_TOO_LARGE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** The database did not answer. Wait as long as `Retry-After` says, then repeat the request. */
   STORAGE_UNAVAILABLE: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
-  /** The deployment's database was put back to an earlier minute, and what it lost is being brought back. Wait as long as `Retry-After` says, then repeat the request. */
+  /** The deployment's database was restored to an earlier minute, and what it lost is being recovered. Wait as long as `Retry-After` says, then repeat the request. */
   RESTORING: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
   /** Others changed the same thing at the same moment, several times. Wait as long as `Retry-After` says, then repeat the request. */
   CONTENTION: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };

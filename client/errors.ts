@@ -33,8 +33,8 @@ export interface FailedCall {
 }
 
 /**
- * The API refused the call. Compare `code`, show `message`, give `requestId` to whoever runs the service. `error instanceof EdgetillError`
- * narrows to the union `Refusal`, in which `error.code === "EXTERNAL_ID_EXISTS"` gives `error.facts.invoiceId`.
+ * The API refused the call. Compare `code`, show `message`, give `requestId` to the operator of the service. `error instanceof EdgetillError` narrows to the
+ * union `Refusal`, in which `error.code === "EXTERNAL_ID_EXISTS"` gives `error.facts.invoiceId`.
  */
 export class EdgetillError extends Error implements FailedCall {
   override readonly name = "EdgetillError";

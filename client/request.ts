@@ -114,7 +114,7 @@ function asHeader(text: string): string {
 
 /** The service recognises a web page by its Origin. */
 const SHOWN =
-  "Edgetill: this web page sends a secret key (sk_), so everybody who opens it can read and use the key. Rotate it now, and use EdgetillPublic with a public key (pk_) here.";
+  "Edgetill: this web page sends a secret key (sk_), so everyone who opens it can read and use the key. Rotate it now, and use EdgetillPublic with a public key (pk_) here.";
 
 interface Attempt<T> {
   readonly url: string;

@@ -103,7 +103,7 @@ export class FakeEdgetill {
 
   /** Advances the clock. As in the service, what expires shows when it is read. */
   advance(ms: number): void {
-    if (!(ms >= 0)) throw new TypeError("the clock goes on, never back");
+    if (!(ms >= 0)) throw new TypeError("the clock moves forward, never back");
     this.#aheadMs += ms;
     this.#tick();
     for (const id of this.#state.invoices.keys()) currentFile(this.#state, id);

@@ -38,7 +38,7 @@ interface HeldAmount {
 
 export interface FakeState {
   readonly merchant: MerchantRow;
-  /** Of the service, without a slash at the end. */
+  /** The service's origin, without a slash at the end. */
   readonly origin: string;
   readonly macKeys: MacKeys;
   readonly wallets: readonly Wallet[];

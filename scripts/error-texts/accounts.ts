@@ -46,10 +46,10 @@ export const ACCESS = {
   },
   IP_NOT_ALLOWED: {
     means: "The API key may be used from certain IP addresses only",
-    remedy: "Add your server's address to the key's `allowedIps`, or send from one that is there",
+    remedy: "Add your server's address to the key's `allowedIps`, or send from one on that list",
   },
   MERCHANT_MISMATCH: {
-    means: "The API key belongs to another merchant than the one in the path",
+    means: "The API key does not belong to the merchant in the path",
     remedy: "Use the merchant id that belongs to the key",
   },
   MERCHANT_NOT_FOUND: {
@@ -127,12 +127,12 @@ export const DEPLOYMENT = {
   },
   REREAD_NOT_FOUND: {
     means: "No range of this network is being read again",
-    remedy: "Nothing: it has ended, or somebody else ended it",
+    remedy: "Nothing: it has ended, or someone else ended it",
   },
   MERCHANT_SUSPENDED: {
     means:
       "An operator has suspended the merchant, so it makes no new invoices and gives payers no new address or amount; existing payments are still found",
-    remedy: "Ask whoever runs the deployment. A stored answer is still replayed under its `Idempotency-Key`",
+    remedy: "Ask the deployment's operator. A stored answer is still replayed under its `Idempotency-Key`",
   },
 } as const satisfies ErrorTexts;
 

@@ -33,7 +33,7 @@ export const WALLETS = {
   },
   INVALID_ADDRESS: {
     means: "The text is not an address of this network; the message says what it looks like",
-    remedy: "Copy the address anew from your wallet software",
+    remedy: "Copy the address again from your wallet software",
   },
   INVALID_XPUB: {
     means: "The text is not the extended public key of an account; the message says what is wrong",
@@ -61,7 +61,7 @@ export const WALLETS = {
   },
   WALLET_NOT_FOUND: { means: "There is no such wallet", remedy: READ_THE_LIST },
   WALLET_FROZEN: {
-    means: "The wallet's stored row was changed by something else than Edgetill, so it is not used any more",
+    means: "Something other than Edgetill changed the wallet's stored row, so it is no longer used",
     remedy: "Find out who can write to the database; delete the wallet and register it again",
   },
   WALLET_IS_NOT_XPUB: {
@@ -89,15 +89,15 @@ export const INVOICES = {
     remedy: "Create a new invoice if the customer still wants to pay",
   },
   INVOICE_ENDED: {
-    means: "The invoice is paid or cancelled: its page gets no live updates any more",
+    means: "The invoice is paid or cancelled: its page no longer gets live updates",
     remedy: "Read the invoice once more and close the connection",
   },
   INVOICE_NOT_EDITABLE: {
-    means: "The invoice does not wait for payment any more",
+    means: "The invoice no longer waits for payment",
     remedy: "Create a new invoice; only one in `AWAITING_PAYMENT` can be changed",
   },
   INVOICE_NOT_CANCELLABLE: {
-    means: "The invoice does not wait for payment any more",
+    means: "The invoice no longer waits for payment",
     remedy: "Leave it; only one in `AWAITING_PAYMENT` can be cancelled",
   },
   INVOICE_HAS_PAYMENTS: {
@@ -197,7 +197,7 @@ export const WEBHOOKS = {
 export const OUTAGES = {
   STORAGE_UNAVAILABLE: { means: "The database did not answer", remedy: WAIT },
   RESTORING: {
-    means: "The deployment's database was put back to an earlier minute, and what it lost is being brought back",
+    means: "The deployment's database was restored to an earlier minute, and what it lost is being recovered",
     remedy: WAIT,
   },
   CONTENTION: { means: "Others changed the same thing at the same moment, several times", remedy: WAIT },

@@ -23,7 +23,7 @@ export type OutageKind =
   | "UNEXPECTED_SHAPE"
   /** A 200 in which the service reports an error. */
   | "REFUSED"
-  /** A chain source of another chain than configured. */
+  /** A chain source of a different chain. */
   | "WRONG_CHAIN"
   /** A chain source that does not have the block or state, not yet or no longer. */
   | "BEHIND";

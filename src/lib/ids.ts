@@ -84,7 +84,7 @@ export function ulidTime(nowMs: number): string {
   return text;
 }
 
-/** Time and database of ids that are made at `nowMs` beside the row of `id`, in its database. */
+/** Time and database of ids that are created at `nowMs` in the same database as the row of `id`. */
 export function ulidHead(nowMs: number, id: Id<IdPrefix>): string {
   return ulidTime(nowMs) + id.slice(-(RANDOM_LENGTH + DATABASE.length), -RANDOM_LENGTH);
 }

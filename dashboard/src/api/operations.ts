@@ -887,7 +887,7 @@ export interface components {
         query: components["schemas"]["ListMyAuditEventsQuery"];
         answer: shared.AuditEventList;
       };
-      /** @description Start a sign-in: mail a code. The response is the same with and without an account; the first sign-in creates one, where `SIGN_UP` of the deployment lets everybody in or an invitation waits for the address. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour. Needs no key. */
+      /** @description Start a sign-in: mail a code. The response is the same with and without an account; the first sign-in creates one, where `SIGN_UP` of the deployment lets everyone in or an invitation waits for the address. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour. Needs no key. */
       startEmailSignIn: {
         body: components["schemas"]["StartEmailSignInBody"];
         answer: components["schemas"]["CodeSent"];
@@ -940,7 +940,7 @@ export interface components {
         query: components["schemas"]["StartProviderSignInQuery"];
         answer: undefined;
       };
-      /** @description The redirect URI to which the provider sends the browser back. A linked identity signs its user in, an unknown one creates an account where `SIGN_UP` lets everybody in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting. Needs no key. */
+      /** @description The redirect URI to which the provider sends the browser back. A linked identity signs its user in, an unknown one creates an account where `SIGN_UP` lets everyone in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting. Needs no key. */
       finishProviderSignIn: {
         params: {
           provider: string;
@@ -1050,7 +1050,7 @@ export interface components {
         };
         answer: undefined;
       };
-      /** @description Start to redeem a set-up link. Returns the options for `navigator.credentials.create`. Whoever can deploy makes the link: `npm run setup-link`. It works once, for 24 hours. Needs no key. */
+      /** @description Start to redeem a set-up link. Returns the options for `navigator.credentials.create`. Anyone who can deploy makes the link: `npm run setup-link`. It works once, for 24 hours. Needs no key. */
       beginSetUp: {
         body: components["schemas"]["BeginSetUpBody"];
         answer: components["schemas"]["PasskeyCreationOptions"];
@@ -1060,7 +1060,7 @@ export interface components {
         body: components["schemas"]["RedeemSetUpLinkBody"];
         answer: components["schemas"]["SignedIn"];
       };
-      /** @description List the operators of the deployment. An operator runs the deployment. It is no role in a team, and opens no merchant's data. Needs the session of an operator; not for API keys. */
+      /** @description List the operators of the deployment. An operator runs the deployment. It is not a role in a team, and gives access to no merchant's data. Needs the session of an operator; not for API keys. */
       listOperators: {
         answer: components["schemas"]["OperatorList"];
       };
@@ -1080,7 +1080,7 @@ export interface components {
       listKeys: {
         answer: components["schemas"]["KeyUseList"];
       };
-      /** @description Read whether the deployment works, and what waits. `/healthz` says the same of the reasons, to anybody, and `/metrics` the same as numbers. Needs the session of an operator; not for API keys. */
+      /** @description Read whether the deployment works, and what waits. `/healthz` shows the same reasons to anyone, and `/metrics` the same as numbers. Needs the session of an operator; not for API keys. */
       readDeploymentStatus: {
         answer: components["schemas"]["DeploymentStatus"];
       };
@@ -1115,7 +1115,7 @@ export interface components {
         };
         answer: components["schemas"]["NetworkState"];
       };
-      /** @description Read a range of a network's blocks again. Finds payments that a source had hidden, also those of invoices that have ended. Runs beside the network's own scan, in steps; a transfer that is known is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. For the range that is being read nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Read a range of a network's blocks again. Finds payments that a source had hidden, also those of invoices that have ended. Runs alongside the network's own scan, in steps; a transfer that is known is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. For the range that is being read nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       rereadNetwork: {
         params: {
           network: string;
@@ -1130,11 +1130,11 @@ export interface components {
         };
         answer: components["schemas"]["NetworkState"];
       };
-      /** @description Read how far the import after a restore has come. Of the restore that RESTORE_EPOCH names. Needs the session of an operator; not for API keys. */
+      /** @description Read how far the import after a restore has come. The import of the restore that RESTORE_EPOCH names. Needs the session of an operator; not for API keys. */
       readRestore: {
         answer: components["schemas"]["Restore"];
       };
-      /** @description List what imports could not put back, newest first. Of all restores: what belongs to a lost merchant or wallet, and addresses of which nothing else is known. Needs the session of an operator; not for API keys. */
+      /** @description List what imports could not recover, newest first. From all restores: rows of a lost merchant or wallet, and addresses about which nothing else is known. Needs the session of an operator; not for API keys. */
       listRestoreFindings: {
         query: components["schemas"]["ListRestoreFindingsQuery"];
         answer: components["schemas"]["RestoreFindingList"];
@@ -1300,7 +1300,7 @@ export interface components {
     };
     /** Restore */
     Restore: {
-      /** @description The number of RESTORE_EPOCH; 0 if the database was never put back. */
+      /** @description The number of RESTORE_EPOCH; 0 if the database was never restored. */
       epoch: number;
       restoredTo: string | null;
       /**
@@ -1312,9 +1312,9 @@ export interface components {
       objects: number;
       /** @description Revocations that were repeated. */
       revocations: number;
-      /** @description Addresses and amounts that were put back with their invoices. */
+      /** @description Addresses and amounts that were recovered with their invoices. */
       recovered: number;
-      /** @description What could not be put back. */
+      /** @description What could not be recovered. */
       findings: number;
       beganAt: string | null;
       /** @description When keys and members were served again. */
@@ -1403,7 +1403,7 @@ export interface components {
     SignInMethods: {
       /** @description Those of this deployment, for `/api/v1/auth/{provider}/start`. */
       providers: ("google" | "github")[];
-      /** @description Whether the first sign-in of anybody makes an account; otherwise it needs an invitation. */
+      /** @description Whether anyone's first sign-in makes an account; otherwise it needs an invitation. */
       isSignUpOpen: boolean;
     };
     /** SignedIn */
@@ -1617,7 +1617,7 @@ export interface components {
       };
     };
     WatchMerchantQuery: {
-      /** @description The `eventId` of the last message, to go on behind it after a lost connection. */
+      /** @description The `eventId` of the last message, to continue after it when the connection was lost. */
       after?: string | undefined;
     };
   };

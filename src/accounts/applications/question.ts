@@ -9,7 +9,7 @@ import { isRight, type Right } from "./rights.ts";
 const LONGEST_NAME = 200;
 /** Encoded twice when it is part of the address to return to after signing in with a provider. */
 const LONGEST_URL = 1_000;
-/** Of distinct names; about forty exist. */
+/** Distinct names in one question; about forty exist. */
 const MOST_NAMES = 60;
 
 const NOT_VALID = "The address that the key should go to is not a valid one.";

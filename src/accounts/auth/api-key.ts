@@ -24,7 +24,7 @@ export interface NewApiKey {
 /** What a key is made for, and with. */
 export interface KeyMaking {
   readonly kind: KeyKind;
-  /** Of a secret key: whether it works only through the routes of BTCPay Server's API (`isOfApplication`). */
+  /** Whether a secret key works only through the routes of BTCPay Server's API (`isOfApplication`). */
   readonly isForApplication?: boolean | undefined;
   readonly merchantId: string;
   /** API_KEY_MAC_KEY, newest first. */

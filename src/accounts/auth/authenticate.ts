@@ -27,7 +27,7 @@ interface Authenticated<R extends Statements> {
 }
 
 interface Credentials {
-  /** Of a well-formed key: `apiKeyKind` has been called before. */
+  /** The hash of a well-formed key: `apiKeyKind` has been called before. */
   readonly keyHash: string;
   /** The merchant of the path. */
   readonly merchantId: string;

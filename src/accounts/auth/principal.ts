@@ -20,7 +20,7 @@ export interface ApiKeyPrincipal {
   readonly rights: readonly string[] | null;
 }
 
-/** A user with a live session that needs no second factor any more. */
+/** A user with a live session that no longer needs a second factor. */
 export interface UserPrincipal {
   readonly kind: "USER";
   readonly user: User;

@@ -1,5 +1,5 @@
-// Who may create an account (SIGN_UP). `first`: only whoever redeems a set-up link; until then production serves nothing else. `invite`: the same for a
-// deployment that already has users and keeps serving. After that both admit only invited users. `open`: everybody.
+// Who may create an account (SIGN_UP). `first`: only the user who redeems a set-up link; until then production serves nothing else. `invite`: the same for a
+// deployment that already has users and keeps serving. After that both admit only invited users. `open`: everyone.
 import { err, ok, type Result } from "../../lib/result.ts";
 
 export const SIGN_UP_MODES = ["first", "invite", "open"] as const;

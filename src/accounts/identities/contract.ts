@@ -55,7 +55,7 @@ export const methodsBody = () =>
         .array(provider())
         .meta({ description: "Those of this deployment, for `/api/v1/auth/{provider}/start`." }),
       isSignUpOpen: z.boolean().meta({
-        description: "Whether the first sign-in of anybody makes an account; otherwise it needs an invitation.",
+        description: "Whether anyone's first sign-in makes an account; otherwise it needs an invitation.",
       }),
     })
     .meta({ title: "SignInMethods" });

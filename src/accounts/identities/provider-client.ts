@@ -135,7 +135,7 @@ function problemOf(error: unknown): ProviderProblem {
   return { kind: "UNAVAILABLE", problem: `an invalid response (${code ?? "unknown"})` };
 }
 
-/** The same for the check of the signature: any error but an outage of the key endpoint means that the signature is not the provider's. */
+/** The same for the check of the signature: any error except an outage of the key endpoint means that the signature is not the provider's. */
 export function signatureProblemOf(error: unknown): ProviderProblem {
   const code = codeOf(error);
   const isOutage = [oauth.RESPONSE_IS_NOT_CONFORM, oauth.RESPONSE_IS_NOT_JSON, oauth.PARSE_ERROR].some(

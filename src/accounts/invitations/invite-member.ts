@@ -86,7 +86,7 @@ export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Wor
   };
 }
 
-/** The row of a new invitation, whoever creates it. */
+/** The row of a new invitation. */
 function opened({ seat, email, token }: NewInvitation, emailKey: string, nowMs: number) {
   return {
     merchantId: seat.merchantId,

@@ -20,7 +20,7 @@ export const operatorRoutes = routesOf({
   .get(OPERATORS, {
     operationId: "listOperators",
     summary: "List the operators of the deployment",
-    description: "An operator runs the deployment. It is no role in a team, and opens no merchant's data.",
+    description: "An operator runs the deployment. It is not a role in a team, and gives access to no merchant's data.",
     answers: [{ status: 200, description: "All operators, oldest first", schema: operatorListBody }],
     reads: ({ db }) => operatorReads(db),
     answer: async (call) => ok(jsonReply(200, listOperators(call.read[0]))),
@@ -47,7 +47,7 @@ export const operatorRoutes = routesOf({
     summary: "Make an operator a plain user",
     description: "Their account and their seats in teams stay. The last operator cannot be removed.",
     needsStepUp: true,
-    answers: [{ status: 204, description: "No operator any more" }],
+    answers: [{ status: 204, description: "No longer an operator" }],
     refusals: ["OPERATOR_NOT_FOUND", "LAST_OPERATOR"],
     answer: async (call) => {
       const { user: actor } = call.principal;

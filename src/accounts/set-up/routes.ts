@@ -16,7 +16,7 @@ export const setUpRoutes = routesOf({ tag: "Deployment", callers: "ANYBODY", dep
     operationId: "beginSetUp",
     summary: "Start to redeem a set-up link",
     description:
-      "Returns the options for `navigator.credentials.create`. Whoever can deploy makes the link: `npm run setup-link`. It works once, for 24 hours.",
+      "Returns the options for `navigator.credentials.create`. Anyone who can deploy makes the link: `npm run setup-link`. It works once, for 24 hours.",
     body: beginSetUpBody,
     answers: [{ status: 200, description: "Options, valid for 5 minutes", schema: creationOptionsBody }],
     refusals: ["SETUP_LINK_INVALID", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],

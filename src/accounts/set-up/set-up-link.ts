@@ -1,5 +1,5 @@
-// A set-up link: made by whoever can deploy (scripts/setup-link.ts), works once, for 24 hours, and makes its redeemer an operator. Its token is in the fragment
-// of the link, which is never sent to a server; storage has only the hash.
+// A set-up link: made by anyone who can deploy (scripts/setup-link.ts), works once, for 24 hours, and makes its redeemer an operator. Its token is in the
+// fragment of the link, which is never sent to a server; storage has only the hash.
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { UserId } from "../../lib/ids.ts";
 import { HOUR_MS } from "../../lib/time.ts";

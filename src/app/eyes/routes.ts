@@ -36,8 +36,8 @@ export const statusRoutes = routesOf({
 }).get("/api/v1/operator/status", {
   operationId: "readDeploymentStatus",
   summary: "Read whether the deployment works, and what waits",
-  description: "`/healthz` says the same of the reasons, to anybody, and `/metrics` the same as numbers.",
-  answers: [{ status: 200, description: "The status, also where it is FAILING", schema: statusBody }],
+  description: "`/healthz` shows the same reasons to anyone, and `/metrics` the same as numbers.",
+  answers: [{ status: 200, description: "The status, also if it is FAILING", schema: statusBody }],
   answer: async ({ env, nowMs, deps }) => {
     return replyTo(await readWithRetry(deps.sleep, () => readStatus(statusDatabase(env), nowMs)), (value) =>
       statusBodyOf(value, statusSettingsOf(env), nowMs),
@@ -91,7 +91,7 @@ export async function answerMetrics(c: AppContext): Promise<Response> {
   const limited = await limitByIp(incomingOf(c), headers);
   if (limited !== undefined) return refuse(c, limited, headers);
   const given = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
-  // Of digests, so that the time depends on neither the value nor its length.
+  // Compares digests, so that the time depends on neither the value nor its length.
   if (!equalDigests(sha256Hex(given), sha256Hex(token.value))) return refuse(c, { code: "UNAUTHORIZED" }, headers);
   const read = await readWithRetry(requestSleep(), () => readStatus(statusDatabase(env), nowMs));
   const facts = read.ok ? read.value : undefined;

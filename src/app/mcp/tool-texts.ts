@@ -39,7 +39,7 @@ export const TOOL_TEXTS: Readonly<Record<string, string>> = {
   getProduct: "Reads one product.",
   updateProduct:
     "Changes a product: what is left out stays as it is, and null clears. Invoices show the new texts; the amounts that they ask for never change.",
-  deleteProduct: "Deletes a product, so that nobody can buy it any more. Invoices that were made with it keep it.",
+  deleteProduct: "Deletes a product, so that it can no longer be bought. Invoices that were made with it keep it.",
   upsertCustomer:
     "Creates a customer, or changes the one with this email: what is left out stays as it is, and null clears. Without an email the customer is always new.",
   listCustomers: "Lists customers, newest first.",
@@ -51,5 +51,5 @@ export const TOOL_TEXTS: Readonly<Record<string, string>> = {
   getTotals:
     "Counts invoices and adds up payments by day, week or month. Payments count at the time they were received, also late ones; an invoice counts by its present status, in the period in which it got it. So a later change may take something out of an earlier period.",
   search:
-    "Finds invoices, customers and payments by what is known of them: words, an order number, an email, an amount, a transaction or an address. Start here if no id is known. Each kind is shown only if the key may view it.",
+    "Finds invoices, customers and payments by what is known about them: words, an order number, an email, an amount, a transaction or an address. Start here if no id is known. Each kind is shown only if the key may view it.",
 };

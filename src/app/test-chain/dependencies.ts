@@ -30,7 +30,7 @@ export function controlPort(env: Env): ControlPort {
   };
 }
 
-/** Empty where it was never set, despite the generated types. */
+/** Empty if it was never set, despite the generated types. */
 function controlUrl({ DEV_CONTROL }: Pick<Partial<Env>, "DEV_CONTROL">): string {
   return (DEV_CONTROL ?? "").trim();
 }

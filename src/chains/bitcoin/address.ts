@@ -18,7 +18,7 @@ export function addressPrefixes({ hrp, p2pkh, p2sh }: UtxoParameters): AddressPr
   return { bech32: hrp, pubKeyHash: p2pkh, scriptHash: p2sh, wif: 0 };
 }
 
-/** The canonical form (bech32 in lower case), or why the text is no address of this network; the reason never repeats the text. */
+/** The canonical form (bech32 in lower case), or why the text is not an address of this network; the reason never repeats the text. */
 export function parseBitcoinAddress(network: Network, text: string): Result<string, { readonly reason: string }> {
   const { utxo } = network;
   if (utxo === null) throw new Error(`${network.name} is no Bitcoin-like network`);
@@ -62,7 +62,7 @@ function segwitProblem(address: string): string | undefined {
   if (!decoded.ok) return decoded.error;
   const { version, program } = decoded.value;
   if (version > 1) return `witness version ${version} is not in use yet`;
-  if (program.length === 2) return "this is a pay-to-anchor address, which anybody can spend from";
+  if (program.length === 2) return "this is a pay-to-anchor address, which anyone can spend from";
   if (program.length !== 32) return "its witness program has the wrong length";
   return "its taproot key is not on the curve, so nobody could spend from it";
 }

@@ -2,7 +2,7 @@
 // has no index of addresses. It is a cache: when it is lost, all are read again, part by part (core-client.ts, `mempoolPart`). It needs about 16 bytes per
 // output in the mempool.
 
-/** 52 bits of a txid: a number, of which a map holds 100,000 in a few megabytes. */
+/** 52 bits of a txid, as a number: a map holds 100,000 of them in a few megabytes. */
 const keyOf = (txid: string): number => Number.parseInt(txid.slice(0, 13), 16);
 
 export class MempoolIndex {

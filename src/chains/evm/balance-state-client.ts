@@ -127,10 +127,10 @@ export async function stateFrom(
 }
 
 /**
- * Whether coins could have left one of the accounts in the range without a trace in its balance: by a transaction that it sent, which raises its
- * nonce, or by its code, which leaves no trace at all (a smart wallet that forwards, a key's account that delegates by EIP-7702). Also true where
- * the node refuses to tell. Code that an account gets within the range raises its nonce: a creation to 1, a delegation by 1. A nonce never
- * decreases, so an account with nonce 0 at the end had sent nothing before.
+ * Whether coins could have left one of the accounts in the range without a trace in its balance: by a transaction that it sent, which raises its nonce, or by
+ * its code, which leaves no trace at all (a smart wallet that forwards, a key's account that delegates by EIP-7702). Also true if the node refuses to answer.
+ * Code that an account gets within the range raises its nonce: a creation to 1, a delegation by 1. A nonce never decreases, so an account with nonce 0 at the
+ * end had sent nothing before.
  */
 export async function mayHaveSent(
   edge: RpcEdge,

@@ -17,8 +17,8 @@ const blockCall = (height: number): RpcCall => ({
 });
 
 /**
- * The answers to all calls, in their order, including refusals. Each request goes to one node and also checks that this node has the block
- * `to`; BEHIND if it does not. So no answer is about another branch, whichever of a vendor's nodes gave it.
+ * The answers to all calls, in their order, including refusals. Each request goes to one node and also checks that this node has the block `to`; BEHIND if it
+ * does not. So no answer is about another branch, no matter which of a vendor's nodes gave it.
  */
 export async function pinned(
   edge: RpcEdge,

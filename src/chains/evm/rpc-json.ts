@@ -50,7 +50,7 @@ export const RpcBlock = lazily(() => z.object(Header()).transform(refOf).nullabl
 /** Arbitrum mints what this type moves. The OP Stack's deposits state what they mint. */
 const ARBITRUM_DEPOSIT = "0x64";
 
-/** Of any type: a rollup's blocks contain unsigned ones, with other fields (docs/design/chains.md 3). */
+/** A transaction of any type: a rollup's blocks contain unsigned ones, with other fields (docs/design/chains.md 3). */
 export const RpcTransaction = lazily(() =>
   z
     .object({

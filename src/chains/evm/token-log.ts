@@ -1,5 +1,5 @@
-// Logs that say that money moved: Transfer of the tokens on the allow-list, and Polygon's LogTransfer of its native coin. Anybody can emit a
-// log that looks like one; only the address of the emitting contract proves it.
+// Logs that say that money moved: Transfer of the tokens on the allow-list, and Polygon's LogTransfer of its native coin. Anyone can emit a log that looks like
+// one; only the address of the emitting contract proves it.
 import { decodeEventLog, erc20Abi, getAbiItem, isHex, pad, size, slice } from "viem";
 import type { Asset } from "../registry/assets.ts";
 import { checksumAddress, hexOf } from "./address.ts";

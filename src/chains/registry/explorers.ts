@@ -5,7 +5,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { isObject, jsonObject } from "../../lib/typed-json.ts";
 import { type NetworkName, networkNamed } from "./networks.ts";
 
-/** Addresses with a placeholder, for the browser to fill; null where the operator gave none. */
+/** Addresses with a placeholder, for the browser to fill; null if the operator gave none. */
 interface Explorer {
   readonly network: NetworkName;
   /** With `{hash}`. */

@@ -1,6 +1,6 @@
-// Finds recovery phrases inside other text. Twelve words of the list may follow each other by chance, so the checksum decides (BIP39
-// "Generating the mnemonic": 12 to 24 words of 11 bits, of which every 33rd is one of SHA-256 of the others). Does not use @scure/bip39's own
-// check, which rebuilds its word table for each phrase (half a millisecond); a text may hold a thousand.
+// Finds recovery phrases inside other text. Twelve words of the list may follow each other by chance, so the checksum decides (BIP39 "Generating the mnemonic":
+// 12 to 24 words of 11 bits; every 33rd bit is from the SHA-256 of the others). Does not use @scure/bip39's own check, which rebuilds its word table for each
+// phrase (half a millisecond); a text may hold a thousand.
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english";

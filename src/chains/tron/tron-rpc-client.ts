@@ -194,8 +194,8 @@ async function insideOne(wallet: TronRpc["wallet"], txHash: string, of: InBlock)
 }
 
 /**
- * What a transaction with a value really moved. The value may also be the amount of a TRC-10 token, which anybody may issue, and only the HTTP API
- * shows the kind of contract. If the source does not serve that API, no rule credits the transfer: a user decides.
+ * What a transaction with a value really moved. The value may also be the amount of a TRC-10 token, which anyone may issue, and only the HTTP API shows the
+ * kind of contract. If the source does not serve that API, no rule credits the transfer: a user decides.
  */
 async function proven(wallet: TronRpc["wallet"], of: RpcTransaction, at: InBlock): Promise<Transfers> {
   const known = wallet === undefined ? undefined : await transactionById(wallet, of.hash);

@@ -116,8 +116,8 @@ const TransferValue = lazily(() =>
 );
 
 /**
- * The TRX that a transaction itself transfers to one of the recipients; undefined if it transfers none. Only a TransferContract moves TRX at
- * the top level: a TransferAssetContract moves a TRC-10 token, which anybody may issue, and looks the same in the JSON-RPC.
+ * The TRX that a transaction itself transfers to one of the recipients; undefined if it transfers none. Only a TransferContract moves TRX at the top level: a
+ * TransferAssetContract moves a TRC-10 token, which anyone may issue, and looks the same in the JSON-RPC.
  */
 export function nativeTransfer(of: WalletTransaction, { network, block, recipients }: InBlock): Transfer | undefined {
   const contract = of.raw_data?.contract[0];

@@ -79,7 +79,7 @@ const watchQuery = () =>
       .string()
       .max(40)
       .optional()
-      .meta({ description: "The `eventId` of the last message, to go on behind it after a lost connection." }),
+      .meta({ description: "The `eventId` of the last message, to continue after it when the connection was lost." }),
   });
 
 const team: MountedRoute = {

@@ -10,8 +10,8 @@ const STATUSES: Partial<Record<Stage, "Processing" | "Settled" | "Expired" | "In
 };
 
 /**
- * The status that a shop's plugin for BTCPay Server hears of a stage, in the words of BTCPay's Greenfield API. Undefined while that is `New`: plugins
- * are told of changes alone, and some take any other word for a failure.
+ * The status that a shop's plugin for BTCPay Server gets for a stage, by its name in BTCPay's Greenfield API. Undefined while that is `New`: plugins only get
+ * changes, and some treat any other word as a failure.
  */
 export function modalStatus(stage: Stage): string | undefined {
   return STATUSES[stage];

@@ -58,7 +58,7 @@ function PayStage(of: StageOf) {
   );
 }
 
-/** Too little came in time: the rest can be paid if the shop accepts it. */
+/** Too little was paid before the end: the rest can be paid if the shop accepts it. */
 function UnderpaidStage(of: StageOf) {
   const { chrome, view } = of;
   const { method } = view;

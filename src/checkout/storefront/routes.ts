@@ -52,7 +52,7 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
       { status: 303, description: "Redirect to the invoice's page; the same one if the form is sent again" },
       {
         status: 400,
-        description: "The form again, with an error message beside each wrong field",
+        description: "The form again, with an error message next to each wrong field",
         alsoAs: "text/html",
       },
       { status: 403, description: "The form again: the deployment asks for a Turnstile token", alsoAs: "text/html" },

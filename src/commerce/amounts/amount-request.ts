@@ -48,7 +48,7 @@ export interface GivenAmount {
   readonly rank: Rank;
   /** The invoice must not ask for the amount after this time, and no other invoice gets it before. */
   readonly heldUntilMs: number;
-  /** The merchant's invoice with which the amounts of its price began to run low; null if they have not. */
+  /** The merchant's invoice with which the amounts of its price began to run low; null otherwise. */
   readonly lowSince: string | null;
 }
 

@@ -28,7 +28,7 @@ export interface Holding {
   /** By merchants of the same rank. */
   readonly all: number;
   readonly own: number;
-  /** Of `own`, for invoices of browsers. */
+  /** The part of `own` for invoices of browsers. */
   readonly ownPublic: number;
   /** By this merchant at any rank, for other invoices of browsers. */
   readonly public: number;

@@ -21,7 +21,7 @@ const AGAIN_AFTER_MS = 10 * MINUTE_MS;
 export interface ReleaseDependencies {
   readonly db: Db;
   readonly nowMs: number;
-  /** For each amount, whether its invoice no longer has it; false if its end is not over. Throws if the allocator does not answer in time. */
+  /** For each amount, whether its invoice no longer has it; false if its end is not over. Throws if the allocator takes too long. */
   releaseAmounts(place: AmountPlace, amounts: readonly InvoiceAmount[], nowMs: number): Promise<readonly boolean[]>;
 }
 

@@ -17,10 +17,10 @@ const fields = () => ({
   }),
   asOf: timeParameter().optional().meta({
     description:
-      "Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.",
+      "Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.",
   }),
   after: z.string().max(40).optional().meta({
-    description: "Goes on behind the line with this id, without the names of columns, to be appended.",
+    description: "Continues after the line with this id, without the names of columns, to be appended.",
   }),
 });
 
@@ -133,7 +133,7 @@ export const exportedInvoiceBody = () =>
       currency: z.string().meta({ examples: ["EUR"] }),
       amount: fiat("What it asks for; 0 for any amount."),
       amountReceived: fiat("The value of its payments at receipt."),
-      amountConfirmed: fiat("Of those with enough confirmations."),
+      amountConfirmed: fiat("The sum of those with enough confirmations."),
       txHashes: z
         .array(z.string())
         .meta({ description: "The transactions that paid it; in CSV with spaces between them." }),

@@ -27,7 +27,7 @@ import { STATEMENT_COLUMNS, type Sums, statementLineOf, sumsWith, totalLines } f
 const BASE = "/api/v1/merchants/merchant/:merchantId/reports";
 const AS_CSV = "As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same.";
 const WHOLE =
-  "Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`.";
+  "Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`.";
 
 const group = { tag: "Reports", callers: "MEMBER_OR_KEY", dependencies: exportDependencies } as const;
 
@@ -123,7 +123,7 @@ function statementRoutes(format: ExportFormat) {
 
 const CHANGED = "is behind payments that changed since `asOf`, so its sums differ: begin at the beginning";
 
-const NO_MOMENT = "must be the `Export-As-Of` of the first part, to go on with a statement";
+const NO_MOMENT = "must be the `Export-As-Of` of the first part, to continue a statement";
 
 function refused(path: string, message: string): Result<never, Failure> {
   return err({ code: "VALIDATION_FAILED", details: [{ path, message }] });

@@ -25,7 +25,7 @@ interface EventData {
   readonly payment?: InvoiceBody["payments"][number];
 }
 
-/** The body of an attempt. A delivery keeps its id over all attempts; every one but the first says that it is a redelivery. */
+/** The body of an attempt. A delivery keeps its id over all attempts; all except the first are marked as redeliveries. */
 export function webhookText({ event, webhookId, deliveryId, isRedelivery }: Delivery): string {
   const { invoiceId, invoice, payment }: EventData = JSON.parse(event.data);
   const state = invoice === undefined ? undefined : stateOf(factsOf(invoice));

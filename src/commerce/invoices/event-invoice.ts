@@ -52,7 +52,7 @@ export function invoiceEventData(
   return members.map((more) => ({ data: more === "" ? `${head}}` : `${head},${more}}`, headLength: head.length }));
 }
 
-/** Where the invoice's text `json` begins in `data`, which it ends but for a brace; undefined if other members follow, or it was cut. */
+/** Where the invoice's text `json` begins in `data`, which ends with it and a brace; undefined if other members follow, or it was cut. */
 export function invoiceAt(data: string, json: string): number | undefined {
   return data.endsWith(`${json}}`) ? data.length - json.length - 1 : undefined;
 }

@@ -19,7 +19,7 @@ import { printTerms } from "./shown-terms.ts";
 
 export interface AmountDependencies {
   readonly db: Db;
-  /** The answers are in the order of the requests. Repeating a call changes nothing. Throws if the allocator does not answer in time. */
+  /** The answers are in the order of the requests. Repeating a call changes nothing. Throws if the allocator takes too long. */
   allocateAmounts(place: AmountPlace, requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]>;
   readonly nowMs: number;
 }

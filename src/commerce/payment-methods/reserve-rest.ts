@@ -1,5 +1,5 @@
-// After a partial payment the rest at a shared address has its own amount, so that it can be matched like the first part (decisions 5),
-// whichever method that part was paid with.
+// After a partial payment the rest at a shared address has its own amount, so that it can be matched like the first part (decisions 5), no matter which method
+// that part was paid with.
 
 import type { Result } from "../../lib/result.ts";
 import type { AmountRefusal } from "../amounts/holding.ts";

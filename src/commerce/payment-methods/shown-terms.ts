@@ -6,7 +6,7 @@ import type { Invoice } from "../invoice-records/invoice.ts";
 import type { MethodQuote } from "./payment-method.ts";
 
 export interface ShownTerms {
-  /** As it was when the place was shown. */
+  /** Its state when the place was shown. */
   readonly invoice: Invoice;
   readonly walletId: WalletId;
   /** The quote shown to the payer; null for the rest of a partial payment. */

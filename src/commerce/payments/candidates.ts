@@ -1,5 +1,5 @@
-// The invoices that a payment to review may have been meant for, in the order in which a user should look at them (decisions 5): one that a payer
-// named first, then the closest in amount, then in time. Nothing is credited by it: hashes are public, so anybody can name a transaction.
+// The invoices that a payment to review may have been meant for, in the order in which a user should look at them (decisions 5): one that a payer named first,
+// then the closest in amount, then in time. Nothing is credited by it: hashes are public, so anyone can name a transaction.
 import type { InvoiceId } from "../../lib/ids.ts";
 import { CANDIDATE_REASONS, type Payment, type PaymentEvidence } from "./payment.ts";
 

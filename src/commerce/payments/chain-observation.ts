@@ -212,8 +212,8 @@ function afterPending(payment: Payment, { nowMs }: ObservationContext): Payment 
 }
 
 /**
- * If it was in a block it becomes REORGED, and may be mined again; after max(reorg window, 72 h) no pass checks it any more. If it was in a
- * mempool it stays as it is, because sources forget, until no source has known it for 72 h.
+ * If it was in a block it becomes REORGED, and may be mined again; after max(reorg window, 72 h) no pass checks it. If it was in a mempool it stays as it is,
+ * because sources forget, until no source has known it for 72 h.
  */
 function afterUnknown(payment: Payment, { nowMs, network }: ObservationContext): Payment {
   if (payment.blockHeight !== null) return { ...outOfBlock(payment, nowMs), ...leaving(payment), status: "REORGED" };

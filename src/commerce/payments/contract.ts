@@ -91,7 +91,7 @@ const candidateBody = () =>
     reason: z.enum(LISTED_REASONS).meta({ description: REASONS }),
     isNamed: z.boolean().meta({
       description:
-        "Whether somebody named this transaction on the page of the invoice. Hashes are public: it proves nothing.",
+        "Whether someone named this transaction on the page of the invoice. Hashes are public: it proves nothing.",
     }),
     askedAmount: z
       .string()

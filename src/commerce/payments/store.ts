@@ -25,8 +25,8 @@ const putRow = preparedInsert(payments, [payments.id], {
 });
 
 /**
- * Inserts a payment, or overwrites its row; the table's keys refuse a transfer that already has another row (conflict.ts). Evidence is written
- * only with a new row: an existing row keeps its own, whether the caller has read it or not, but for what explains growth.
+ * Inserts a payment, or overwrites its row; the table's keys refuse a transfer that already has another row (conflict.ts). Evidence is written only with a new
+ * row: an existing row keeps its own, whether the caller has read it or not, except for what explains growth.
  */
 export function putPayment(db: Db, payment: Payment | StoredPayment) {
   return putRow(db, { evidence: "{}", ...payment });

@@ -74,7 +74,7 @@ const sums = () =>
         }),
       })
       .meta({ description: "How long customers took." }),
-    payments: count("Payments received in the period and credited to an invoice, but for those on test networks.", 33),
+    payments: count("Payments received in the period and credited to an invoice, except those on test networks.", 33),
     unpriced: count("Those of them without a value in the invoice currency; the amounts in currencies lack them.", 0),
     received: z.array(inCurrency()).meta({ description: "The value of the payments at receipt, by invoice currency." }),
     coins: z

@@ -18,7 +18,7 @@ const count = () => z.int().min(0);
 export const restoreBody = () =>
   z
     .object({
-      epoch: z.int().min(0).meta({ description: "The number of RESTORE_EPOCH; 0 if the database was never put back." }),
+      epoch: z.int().min(0).meta({ description: "The number of RESTORE_EPOCH; 0 if the database was never restored." }),
       restoredTo: time().nullable(),
       state: z.enum(["NONE", "WAITING", "CLOSED", "IMPORTING", "DONE"]).meta({
         description:
@@ -26,8 +26,8 @@ export const restoreBody = () =>
       }),
       objects: count().meta({ description: "Durable Objects that were asked what they know." }),
       revocations: count().meta({ description: "Revocations that were repeated." }),
-      recovered: count().meta({ description: "Addresses and amounts that were put back with their invoices." }),
-      findings: count().meta({ description: "What could not be put back." }),
+      recovered: count().meta({ description: "Addresses and amounts that were recovered with their invoices." }),
+      findings: count().meta({ description: "What could not be recovered." }),
       beganAt: time().nullable(),
       openedAt: time().nullable().meta({ description: "When keys and members were served again." }),
       endedAt: time().nullable().meta({ description: "When invoices could be created again." }),

@@ -20,7 +20,7 @@ export const restoreRoutes = routesOf({
   .get(RESTORE, {
     operationId: "readRestore",
     summary: "Read how far the import after a restore has come",
-    description: "Of the restore that RESTORE_EPOCH names.",
+    description: "The import of the restore that RESTORE_EPOCH names.",
     answers: [{ status: 200, description: "The import", schema: restoreBody }],
     answer: async ({ env, deps }) => {
       const epoch = parseRestoreEpoch(env.RESTORE_EPOCH);
@@ -29,9 +29,9 @@ export const restoreRoutes = routesOf({
   })
   .get(FINDINGS, {
     operationId: "listRestoreFindings",
-    summary: "List what imports could not put back, newest first",
+    summary: "List what imports could not recover, newest first",
     description:
-      "Of all restores: what belongs to a lost merchant or wallet, and addresses of which nothing else is known.",
+      "From all restores: rows of a lost merchant or wallet, and addresses about which nothing else is known.",
     query: listFindingsQuery,
     answers: [{ status: 200, description: "One page", schema: restoreFindingListBody }],
     reads: ({ db, request }) => findingReads(db, request?.query),

@@ -55,7 +55,7 @@ const NAMES_A_PAGE = 100;
 export async function runRestore(deps: RunDependencies): Promise<Left> {
   const restore = (await readRestore(deps)) ?? (await begin(deps));
   if (restore.restoredToMs !== deps.epoch.restoredToMs) {
-    logAlert("RESTORE_EPOCH has the number of an earlier restore: nothing is brought back before it has a new one", {});
+    logAlert("RESTORE_EPOCH has the number of an earlier restore: nothing is recovered before it has a new one", {});
     return "nothing";
   }
   if (restore.phase === "DONE") return "nothing";

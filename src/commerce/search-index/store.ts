@@ -138,7 +138,7 @@ interface Searched {
   readonly most: number;
 }
 
-/** How many rows are checked for several words, of which only one is looked up in the index. */
+/** How many rows are checked for several words, because only one is looked up in the index. */
 const CANDIDATES = 300;
 /** How many customers' invoices are searched. */
 const MOST_BUYERS = 100;

@@ -10,7 +10,7 @@ export const searchRoutes = routesOf({ tag: "Search", callers: "MEMBER_OR_KEY" }
   "/api/v1/merchants/merchant/:merchantId/search",
   {
     operationId: "search",
-    summary: "Find invoices, customers and payments by what is known of them",
+    summary: "Find invoices, customers and payments by what is known about them",
     description:
       "Finds what has a word for each word of the text, equal to it or beginning with it, so that a search costs the same among any number of invoices. Each kind is shown to those who may view it.",
     permission: ["invoice:view", "customer:view", "payment:view"],

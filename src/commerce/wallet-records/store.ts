@@ -145,7 +145,7 @@ interface GapWarning {
   readonly nowMs: number;
 }
 
-// Of allocations in one batch, only the one that reaches the limit warns; they are counted by wallet.
+// Among the allocations in one batch, only the one that reaches the limit warns; they are counted by wallet.
 const gapWarning = preparedForEach(
   ({ eventId, merchantId, walletId, nowMs }: GapWarning) => ({ eventId, merchantId, walletId, nowMs }),
   (db, of) =>

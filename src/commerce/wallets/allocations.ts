@@ -232,7 +232,7 @@ export class Allocations {
     if (network === undefined) throw new Error(`allocation on an unknown network: ${name}`);
     const key = parseExtendedKey({ network, xpub, derivationPath });
     if (!key.ok) throw new Error(`allocation with a key that does not parse: ${key.error.code}`);
-    if (key.value.keyHash !== this.#keyHash) throw new Error("allocation with another key than the object's own");
+    if (key.value.keyHash !== this.#keyHash) throw new Error("allocation with a key that is not the object's own");
     const chain = receiveChain(key.value, network);
     this.#parsed = { network: name, xpub, derivationPath, chain };
     return chain;

@@ -29,7 +29,7 @@ export const claimBody = () =>
       }),
       standing: z.enum(CLAIM_STANDINGS).meta({
         description:
-          "What the transaction is to this invoice now. CREDITED: a payment of it. LATE: a payment that came too late to count. TO_DECIDE: the shop has to decide for which order it is. OTHER_ORDER: credited to another invoice of the shop. SET_ASIDE: the shop decided that it counts for nothing. TOO_LITTLE: too small to count. REORGED, DROPPED: it left the chain. NOT_THIS: it pays somebody else. NOT_FOUND: no payment is known yet. UNAVAILABLE: the same, and no source could be asked. OVER: the same, and no payment is watched for any more.",
+          "What the transaction is to this invoice now. CREDITED: a payment of it. LATE: a payment that came too late to count. TO_DECIDE: the shop has to decide for which order it is. OTHER_ORDER: credited to another invoice of the shop. SET_ASIDE: the shop decided that it counts for nothing. TOO_LITTLE: too small to count. REORGED, DROPPED: it left the chain. NOT_THIS: it pays someone else. NOT_FOUND: no payment is known yet. UNAVAILABLE: the same, and no source could be asked. OVER: the same, and payments are no longer watched for.",
       }),
       amounts: z
         .array(z.object({ cryptocurrency: z.string(), amount: z.string() }))

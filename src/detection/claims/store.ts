@@ -15,7 +15,7 @@ const network = sql.placeholder("network");
 const txHash = sql.placeholder("txHash");
 
 // The unary plus keeps SQLite from reading all methods of a network.
-/** Whether a known transaction, which the watcher follows, pays an address of the invoice, whichever merchant the payment belongs to: only the chain decides this. */
+/** Whether a known transaction, which the watcher follows, pays an address of the invoice, no matter which merchant has the payment: only the chain decides this. */
 const isKnown = sql`exists (select 1 from payments paid where paid.network = ${network} and paid.tx_hash = ${txHash}
   and paid.status <> 'DROPPED' and paid.to_address in (select method.address from payment_methods method
     where method.invoice_id = ${invoiceId} and +method.network = ${network} and method.status = 'ACTIVE'))`;
@@ -93,7 +93,7 @@ export const claimColumns = (claimId: Placeholder) => ({
     .as("claimed_json"),
 });
 
-/** A claim with its invoice and what else is known of its transaction, as one row. */
+/** A claim with its invoice and the other rows of its transaction, as one row. */
 export const selectClaimFile = prepared(
   (id: ClaimId) => ({ id }),
   (db, of) =>

@@ -178,8 +178,8 @@ function seenPairs(file: InvoiceFile, findings: InvoiceFindings, nowMs: number):
 }
 
 /**
- * Whether a user must be told: money that counted now has another amount or owner, or a user's decision is undone: the user assigned growth to this invoice,
- * and the transaction that explains it credits less. The rules decide about the transaction.
+ * Whether a user must be notified: money that counted now has another amount or owner, or a user's decision is undone: the user assigned growth to this
+ * invoice, and the transaction that explains it credits less. The rules decide about the transaction.
  */
 function isUndone(before: Payment, observation: ChainObservation, credits: readonly Credit[]): boolean {
   if (observation.kind === "superseded") return isSeen(before);

@@ -121,7 +121,7 @@ interface Full extends Pick<Unmatched, "transfer" | "usdMicros"> {
 
 interface Sorted {
   readonly kept: readonly Concerned[];
-  /** Transfers of which no merchant gets a row. */
+  /** Transfers without a row for any merchant. */
   readonly leftOut: readonly Transfer[];
   readonly full: readonly Full[];
 }

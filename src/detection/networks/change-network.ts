@@ -87,7 +87,7 @@ export function requestRange(
   });
 }
 
-/** Ends the read of a range early. What was found is kept. REREAD_NOT_FOUND if none is running. */
+/** Ends the read of a range early. Findings are kept. REREAD_NOT_FOUND if none is running. */
 export function endRange(deps: SwitchDependencies, act: Act): Promise<Result<NetworkState, Failure>> {
   return change<NetworkState, NetworkState>(deps, subjectOf(deps, act), (state, { auditId }) => {
     const { reread, network } = state;

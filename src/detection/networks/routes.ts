@@ -51,7 +51,7 @@ export const networkRoutes = routesOf({
     operationId: "rereadNetwork",
     summary: "Read a range of a network's blocks again",
     description:
-      "Finds payments that a source had hidden, also those of invoices that have ended. Runs beside the network's own scan, in steps; a transfer that is known is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. For the range that is being read nothing changes.",
+      "Finds payments that a source had hidden, also those of invoices that have ended. Runs alongside the network's own scan, in steps; a transfer that is known is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. For the range that is being read nothing changes.",
     needsStepUp: true,
     body: rereadRequestBody,
     answers,

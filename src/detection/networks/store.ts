@@ -10,7 +10,7 @@ export function assertPause(db: Db, network: string, pausedAtMs: number | null) 
   );
 }
 
-/** Aborts the batch if a range of the network is being read again that was asked for at another time than `requestedAtMs`. */
+/** Aborts the batch if a range of the network is being read again that was not requested at `requestedAtMs`. */
 export function assertReread(db: Db, network: string, requestedAtMs: number | null) {
   return db.insert(assertions).select(
     sql`select 'the range is as it was read', 0

@@ -1,5 +1,5 @@
-// Proves payments mined in blocks that no hash link has proved yet, which a round over addresses leaves open. A block's hash covers all its
-// transactions, so a payment is proved while the chain still has its stored block, whichever source found it.
+// Proves payments mined in blocks that no hash link has proved yet, which a round over addresses leaves open. A block's hash covers all its transactions, so a
+// payment is proved while the chain still has its stored block, no matter which source found it.
 import type { ChainClient } from "../../chains/sources/chain-client.ts";
 import type { BlockRef } from "../../chains/sources/transfer.ts";
 import { ok } from "../../lib/result.ts";

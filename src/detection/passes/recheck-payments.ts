@@ -77,7 +77,7 @@ export async function lookAtSome(
   return seen.ok ? ok({ seen: seen.value, isWhole: some.length === lost.value.length }) : seen;
 }
 
-/** As many as one pass rechecks: the rows of one transfer, of which each merchant at its address has one, take one request together. */
+/** As many as one pass rechecks: the rows of one transfer (one for each merchant at its address) take one request together. */
 function atMost(payments: readonly OpenPayment[]): readonly OpenPayment[] {
   const transfers = new Set<string>();
   const end = payments.findIndex((payment) => transfers.add(transferKey(payment)).size > UNPROVED_A_PASS);

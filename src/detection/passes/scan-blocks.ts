@@ -140,7 +140,7 @@ interface Chunk {
   readonly to: BlockRef;
 }
 
-/** Moves the cursor to the last block with a transfer of which everything was applied; not to one in between, which may be on another branch by now. */
+/** Moves the cursor to the last block with a transfer whose findings were all applied; not to one in between, which may be on another branch by now. */
 async function advanceBelow(
   deps: WatchDependencies,
   pass: Pass,

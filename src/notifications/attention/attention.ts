@@ -60,7 +60,7 @@ function kind<T extends string, One extends { readonly since: string | null }>(t
   return [{ type, count: all.length, isMore: false, since: times[0] ?? null, newest }];
 }
 
-/** The same for rows of which only the newest were read. */
+/** The same if only the newest rows were read. */
 function countedKind<T extends string, Row extends Counted, One>(
   type: T,
   rows: readonly Row[],

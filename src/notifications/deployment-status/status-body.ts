@@ -32,7 +32,7 @@ export function reasonBodyOf({ code, network, sinceMs, detail }: Reason) {
   return { code, network, since: isoTimeOrNull(sinceMs), detail };
 }
 
-/** Of every network that has a source or was ever watched. */
+/** The cursor of every network that has a source or was ever watched. */
 export function cursorsOf(
   vitals: Vitals | undefined,
   { networks }: StatusSettings,

@@ -23,7 +23,7 @@ export function alertMail(to: string, { failing, over, publicUrl }: AlertMailOf)
       }),
       ...(isWell
         ? []
-        : ["You are told again after an hour, and when it is over. What to do: docs/operations/monitoring.md."]),
+        : ["You get another mail after an hour, and one when it is over. What to do: docs/operations/monitoring.md."]),
     ],
     ...(publicUrl === "" ? {} : { link: { text: "The state of the deployment", url: `${publicUrl}/healthz` } }),
   });

@@ -109,7 +109,7 @@ export type ReceiptRow = Omit<ReceiptFacts, "shopName" | "supportUrl"> & {
   readonly brand: Partial<Brand>;
 };
 
-/** Records that the mail was sent, whichever worker holds the lease now. */
+/** Records that the mail was sent, no matter which worker now holds the lease. */
 export function finishReceipt(db: Db, receipt: ClaimedReceipt, sentAtMs: number | null) {
   return db
     .update(receipts)

@@ -40,7 +40,7 @@ const fields = () => ({
 const format = () =>
   z.enum(["STANDARD", "GREENFIELD"]).meta({
     description:
-      "GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events of which it knows a type can be subscribed to. It cannot be changed.",
+      "GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events with a type of its own can be subscribed to. It cannot be changed.",
   });
 
 /** A key of HMAC that a receiver has chosen; its characters are the key. BTCPay Server makes some of 128 bits in base58: 21 or 22 characters. */

@@ -40,7 +40,7 @@ export async function updateWebhook(
   });
 }
 
-/** Also names a URL of which only the query changed, but never the query itself. */
+/** Also names a URL if only its query changed, but never the query itself. */
 function factsOf(read: Webhook, after: Webhook) {
   const [old, now] = [webhookFacts(read), webhookFacts(after)];
   const facts = changedFacts(old, now);

@@ -295,7 +295,7 @@ function share({ cost }: Meter, items: readonly Pick<Writing, "meter">[]): void 
   for (const { meter } of items) meter?.add(cost, items.length);
 }
 
-/** `mayCommit`: whether a batch of the whole group, of which this is a part, may still commit. */
+/** `mayCommit`: whether a batch of the whole group, which includes this part, may still commit. */
 function alsoAfter(mayCommit: boolean, part: WriteOutcome): WriteOutcome {
   return "mayCommit" in part ? { ...part, mayCommit: part.mayCommit || mayCommit } : part;
 }

@@ -89,7 +89,7 @@ const ANSWERS: Answers<Failure> = {
   }),
   MERCHANT_MISMATCH: () => ({
     status: 403,
-    message: "This API key belongs to another merchant than the one in the path",
+    message: "This API key does not belong to the merchant in the path",
   }),
   MERCHANT_NOT_FOUND: () => ({ status: 404, message: "Merchant not found" }),
   PERMISSION_DENIED: (failure) => ({
@@ -277,7 +277,7 @@ const ANSWERS: Answers<Failure> = {
   }),
   RESTORING: () => ({
     status: 503,
-    message: "The deployment's database was restored, and what it lost is being brought back; try again in a minute",
+    message: "The deployment's database was restored, and what it lost is being recovered; try again in a minute",
     headers: { "retry-after": "30" },
   }),
   CONTENTION: () => ({ status: 503, message: "Too many concurrent changes; try again", headers: RETRY_SOON }),

@@ -40,7 +40,7 @@ export type KeyedRows = MacRows | SealedRows;
 
 /**
  * Prefix of the key id of a row that does not verify under an existing key. No keyring can have such an id, so the row stays hidden and unchanged, whatever
- * happens to the key, for whoever investigates.
+ * happens to the key, and can be investigated.
  */
 export const DAMAGED = "!";
 

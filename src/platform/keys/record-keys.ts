@@ -33,7 +33,7 @@ export async function recordKeys(deps: RecordDependencies): Promise<ReadonlySet<
     (rowOf(named)?.fingerprint ?? fingerprintOf(named.key)) !== fingerprintOf(named.key);
   const foreign = keys.filter(isForeign);
   for (const { keyring, key } of foreign)
-    deps.report("a key is another one than the one that had its id before", { keyring, keyId: key.id });
+    deps.report("a key differs from the one that had its id before", { keyring, keyId: key.id });
   const held = keys.filter((named) => !foreign.includes(named));
   const recorded = await Promise.all(held.map((named) => recordHeld(deps, named, rowOf(named))));
   const left = rows

@@ -1,8 +1,8 @@
 // The script of shops, served as /modal/btcpay.js: plugins for BTCPay Server load it and call `window.btcpay`, whose names are BTCPay's. It shows the payer's
 // page in a frame over the shop's page, and passes its messages to the plugin: `loaded`, `close`, and { invoiceId, status }.
 //
-// Its messages are never a proof of payment. They tell the customer's browser what to show next, and whoever sits at that browser can call the
-// plugin's function with any status. What a shop hands out, it hands out after a webhook or after reading the invoice with its key.
+// Its messages are never a proof of payment. They tell the customer's browser what to show next, and the user of that browser can call the plugin's function
+// with any status. What a shop hands out, it hands out after a webhook or after reading the invoice with its key.
 
 type Act = () => void;
 type Hear = (event: MessageEvent) => void;

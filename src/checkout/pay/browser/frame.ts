@@ -1,6 +1,6 @@
-// Posts the payment's stage to the shop that shows the page in a frame, at each change. Only origins that the merchant named may frame the page
-// (the policy's frame-ancestors), so any parent may receive it. In the frame of /modal/btcpay.js (view=modal) also what that script and plugins of
-// shops expect: `loaded`, `close`, and a `status`. None of it proves a payment: whoever runs the shop's page can say the same.
+// Posts the payment's stage to the shop that shows the page in a frame, at each change. Only origins that the merchant named may frame the page (the policy's
+// frame-ancestors), so any parent may receive it. In the frame of /modal/btcpay.js (view=modal) also what that script and plugins of shops expect: `loaded`,
+// `close`, and a `status`. None of it proves a payment: the shop's page could send the same.
 import { all, currentMain, onPress, unhide } from "./page.ts";
 
 const CLOSE = "[data-close]";

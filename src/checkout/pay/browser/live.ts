@@ -7,8 +7,8 @@ const SLOW_SECONDS = 60;
 const LONGEST_PAUSE_SECONDS = 300;
 const PATIENCE_MS = 15_000;
 /**
- * Stages that count blocks, for which the server sends no messages. A page with a progress bar counts blocks too. Nor does it say what happens to
- * a claimed transaction that is no payment of the invoice.
+ * Stages that count blocks, for which the server sends no messages. A page with a progress bar counts blocks too. Nor does it report a claimed transaction that
+ * does not pay the invoice.
  */
 const COUNTING: ReadonlySet<string | undefined> = new Set(["partial", "checking", "seen"]);
 

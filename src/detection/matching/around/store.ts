@@ -178,7 +178,7 @@ export const selectOpenInvoices = prepared(
       .from(listed),
 );
 
-// Of a long history only the quotes that can price a payment of that time, and the first: one answer holds hundreds of candidates.
+// Only the quotes that can price a payment of that time, and the first, because a history may be long: one answer holds hundreds of candidates.
 const quotesThen = sql`case when json_valid(method.quotes) and json_type(method.quotes) = 'array'
   then (select json_group_array(json(quote.value)) from json_each(method.quotes) quote where quote.key = 0
     or quote.value ->> '$.askedFromMs' <= ${member("atMs")} + ${member("slackMs")}

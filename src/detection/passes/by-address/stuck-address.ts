@@ -91,7 +91,7 @@ export function afterWalk(row: StuckAddress, to: BlockRef, passedMs: number, now
   return { ...row, ...moved, failures: 0, reason: "FLOODED", walk: null, nextAtMs: nowMs };
 }
 
-/** The row after a read through another source than the one that refuses it: updates the progress, but not the due time. */
+/** The row after a read through a source other than the one that refuses it: updates the progress, but not the due time. */
 export function afterElsewhere(
   row: StuckAddress,
   read: { readonly height: number; readonly passedMs: number; readonly walk: Walk | null },

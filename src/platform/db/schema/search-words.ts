@@ -9,7 +9,7 @@ export const searchWords = sqliteTable(
   "search_words",
   {
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** Of an invoice or of a customer. One letter, because there are many rows. */
+    /** An invoice's or a customer's. One letter, because there are many rows. */
     kind: text("kind", { enum: ["I", "C"] }).notNull(),
     word: text("word").notNull(),
     id: text("id").$type<InvoiceId | CustomerId>().notNull(),
