@@ -82,7 +82,7 @@ export interface components {
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
-            /** @description The time of the oldest; null if it is not known. */
+            /** @description The time of the oldest; null if unknown. */
             since: string | null;
             /** @description At most 5, newest first. */
             newest: {
@@ -100,7 +100,7 @@ export interface components {
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
-            /** @description The time of the oldest; null if it is not known. */
+            /** @description The time of the oldest; null if unknown. */
             since: string | null;
             /** @description At most 5, newest first. */
             newest: {
@@ -118,7 +118,7 @@ export interface components {
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
-            /** @description The time of the oldest; null if it is not known. */
+            /** @description The time of the oldest; null if unknown. */
             since: string | null;
             /** @description At most 5, newest first. */
             newest: {
@@ -136,7 +136,7 @@ export interface components {
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
-            /** @description The time of the oldest; null if it is not known. */
+            /** @description The time of the oldest; null if unknown. */
             since: string | null;
             /** @description At most 5, newest first. */
             newest: {
@@ -144,7 +144,7 @@ export interface components {
               network: string;
               cryptocurrency: string;
               gap: number | null;
-              /** @description The time of the warning; null if it is not known. */
+              /** @description The time of the warning; null if unknown. */
               since: string | null;
             }[];
           }
@@ -155,7 +155,7 @@ export interface components {
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
-            /** @description The time of the oldest; null if it is not known. */
+            /** @description The time of the oldest; null if unknown. */
             since: string | null;
             /** @description At most 5, newest first. */
             newest: {
@@ -178,7 +178,7 @@ export interface components {
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
-            /** @description The time of the oldest; null if it is not known. */
+            /** @description The time of the oldest; null if unknown. */
             since: string | null;
             /** @description At most 5, newest first. */
             newest: {
@@ -202,7 +202,7 @@ export interface components {
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
-            /** @description The time of the oldest; null if it is not known. */
+            /** @description The time of the oldest; null if unknown. */
             since: string | null;
             /** @description At most 5, newest first. */
             newest: {
@@ -234,7 +234,7 @@ export interface components {
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
-            /** @description The time of the oldest; null if it is not known. */
+            /** @description The time of the oldest; null if unknown. */
             since: string | null;
             /** @description At most 5, newest first. */
             newest: {
@@ -266,7 +266,7 @@ export interface components {
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
-            /** @description The time of the oldest; null if it is not known. */
+            /** @description The time of the oldest; null if unknown. */
             since: string | null;
             /** @description At most 5, newest first. */
             newest: {
@@ -286,7 +286,7 @@ export interface components {
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
-            /** @description The time of the oldest; null if it is not known. */
+            /** @description The time of the oldest; null if unknown. */
             since: string | null;
             /** @description At most 5, newest first. */
             newest: {
@@ -833,7 +833,7 @@ export interface components {
        * @example https://shop.example.com/webhooks/edgetill
        */
       url: string;
-      /** @description Event types to receive; `invoice.*` means a whole domain, `*` means all. Only with GREENFIELD they may be left out: then what says that an invoice is settled. */
+      /** @description Event types to receive; `invoice.*` means a whole domain, `*` means all. They may be left out only with GREENFIELD: the default is then the events that report an invoice as settled. */
       events: readonly (
         | "invoice.created"
         | "invoice.updated"
@@ -898,12 +898,12 @@ export interface components {
        */
       timeout?: number | undefined;
       /**
-       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events with a type of its own can be subscribed to. It cannot be changed.
+       * @description GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. It cannot be changed.
        * @default STANDARD
        * @enum {string}
        */
       format?: ("STANDARD" | "GREENFIELD") | undefined;
-      /** @description With GREENFIELD: a secret that the receiver has chosen. Otherwise one is made, which is better. */
+      /** @description With GREENFIELD: a secret that the receiver has chosen. Without it one is generated, which is better. */
       secret?: string | undefined;
     };
     /** Customer */
@@ -1070,7 +1070,7 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
+       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
       /** @description Continues after the line with this id, without the names of columns, to be appended. */
@@ -1097,7 +1097,7 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
+       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
       /** @description Continues after the line with this id, without the names of columns, to be appended. */
@@ -1124,7 +1124,7 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
+       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
       /** @description Continues after the line with this id, without the names of columns, to be appended. */
@@ -1151,7 +1151,7 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
+       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
       /** @description Continues after the line with this id, without the names of columns, to be appended. */
@@ -1178,7 +1178,7 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
+       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
       /** @description Continues after the line with this id, without the names of columns, to be appended. */
@@ -1198,7 +1198,7 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.
+       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
        */
       asOf?: (string | Date) | undefined;
       /** @description Continues after the line with this id, without the names of columns, to be appended. */
@@ -1232,7 +1232,7 @@ export interface components {
       /** @example EUR */
       currency: string;
       /**
-       * @description What it asks for; 0 for any amount.
+       * @description The amount it asks for; 0 for any amount.
        * @example 49.900000
        */
       amount: string;
@@ -1292,11 +1292,11 @@ export interface components {
       currency: string | null;
       fiatAmount: string | null;
       /**
-       * @description The price of one whole coin by which the payment got its value: that of its quote, or what the market gave when it was first seen. Null while it has no value.
+       * @description The price of one whole coin at which the payment was valued: its quote's, or the market rate when it was first seen. Null while it has no value.
        * @example 65000.12
        */
       rate: string | null;
-      /** @description Which quote or rate gave it its value. */
+      /** @description The quote or rate that valued it. */
       valuedBy: ("EXACT_UNITS" | "IN_FORCE" | "LAST_ENDED" | "MARKET_RATE" | "NO_RATE") | null;
       /**
        * @description The transaction.
@@ -1307,7 +1307,7 @@ export interface components {
       outputIndex: string;
       fromAddress: string | null;
       toAddress: string;
-      /** @description Credited, and not counted for the invoice because it came too late. */
+      /** @description Credited, but not counted for the invoice because it came too late. */
       isLate: boolean;
       /** @description The rule that credited it. */
       matchedBy: ("ADDRESS" | "EXACT_AMOUNT" | "TOLERANCE" | "SOLE_CANDIDATE" | "MANUAL") | null;
@@ -1995,7 +1995,7 @@ export interface components {
         | undefined;
       /** @description Only invoices of this customer. */
       customerId?: string | undefined;
-      /** @description Only the invoice with this external id of yours. */
+      /** @description Only the invoice with your external id. */
       externalId?: string | undefined;
       /**
        * Format: date-time
@@ -2009,7 +2009,7 @@ export interface components {
       createdTo?: (string | Date) | undefined;
       /** @description Only invoices that need review, or only those that do not. */
       needsReview?: boolean | undefined;
-      /** @description What the search would find the invoice by: words of its name or external id, its customer, amount, address or transaction. At most 1,000 are found. */
+      /** @description Finds invoices as the search does: by words of the name or external id, its customer, amount, address or transaction. At most 1,000 are found. */
       search?: string | undefined;
     };
     ListPaymentsQuery: {
@@ -2150,7 +2150,7 @@ export interface components {
       events: string[];
       description: string | null;
       /**
-       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events with a type of its own can be subscribed to. It cannot be changed.
+       * @description GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. It cannot be changed.
        * @enum {string}
        */
       format: "STANDARD" | "GREENFIELD";
@@ -2166,7 +2166,7 @@ export interface components {
         isActive: boolean;
         expiresAt: string | null;
       }[];
-      /** @description Why we switched the endpoint off: GONE after an answer 410, FAILING after five days of failures only. */
+      /** @description Why we switched the endpoint off: GONE after a 410 response, FAILING after five days with only failures. */
       disabledReason: ("GONE" | "FAILING") | null;
       /** @description When the endpoint was switched off. Events since then wait up to 30 days and are sent when it is switched on again. */
       disabledAt: string | null;
@@ -2222,7 +2222,7 @@ export interface components {
         };
         answer: components["schemas"]["Invoice"];
       };
-      /** @description Resolve an invoice by hand. ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back. MARK says that you take it for settled: its status stays that of its money, `invoice.marked` is sent, and every owner and admin is mailed. Needs PAYMENT_RESOLVE. */
+      /** @description Resolve an invoice by hand. ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back. MARK says that you consider it settled: its status still reflects its money, `invoice.marked` is sent, and every owner and admin is mailed. Needs PAYMENT_RESOLVE. */
       resolveInvoice: {
         params: {
           invoiceId: string;
@@ -2264,7 +2264,7 @@ export interface components {
         body: components["schemas"]["LookUpPaymentBody"];
         answer: components["schemas"]["PaymentList"];
       };
-      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice; REOPEN takes that back. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
+      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice; REOPEN undoes that. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
       resolvePayment: {
         params: {
           paymentId: string;
@@ -2312,7 +2312,7 @@ export interface components {
         };
         answer: components["schemas"]["Wallet"];
       };
-      /** @description Preview addresses of an extended key without spending an index. Needs WALLET_VIEW. */
+      /** @description Preview addresses of an extended key without using an index. Needs WALLET_VIEW. */
       previewAddresses: {
         params: {
           walletId: string;
@@ -2526,7 +2526,7 @@ export interface components {
         };
         answer: components["schemas"]["CustomerResume"];
       };
-      /** @description Count invoices and add up payments by day, week or month. Payments count while they are on the chain or in a mempool, at the time at which they were received (`receivedTxAt`), late ones too. An invoice counts by the status that it has, in the period in which it got it. So a change may take something out of an earlier period. Needs INVOICE_VIEW. */
+      /** @description Count invoices and add up payments by day, week or month. Payments count while they are on the chain or in a mempool, at the time at which they were received (`receivedTxAt`), including late ones. An invoice counts by its current status, in the period in which it got that status. So a change may take something out of an earlier period. Needs INVOICE_VIEW. */
       getTotals: {
         query: components["schemas"]["GetTotalsQuery"];
         answer: components["schemas"]["ReportTotals"];
@@ -2541,27 +2541,27 @@ export interface components {
         query: components["schemas"]["ExportInvoicesQuery"];
         answer: components["schemas"]["ExportedInvoice"];
       };
-      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, followed by their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
       exportStatement: {
         query: components["schemas"]["ExportStatementQuery"];
         answer: components["schemas"]["StatementLine"];
       };
-      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. CSV for spreadsheets begins with the names of the columns; JSON lines hold the same. Needs PAYMENT_VIEW. */
       exportPaymentsCsv: {
         query: components["schemas"]["ExportPaymentsCsvQuery"];
         answer: undefined;
       };
-      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs INVOICE_VIEW. */
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. CSV for spreadsheets begins with the names of the columns; JSON lines hold the same. Needs INVOICE_VIEW. */
       exportInvoicesCsv: {
         query: components["schemas"]["ExportInvoicesCsvQuery"];
         answer: undefined;
       };
-      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
+      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, followed by their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. CSV for spreadsheets begins with the names of the columns; JSON lines hold the same. Needs PAYMENT_VIEW. */
       exportStatementCsv: {
         query: components["schemas"]["ExportStatementCsvQuery"];
         answer: undefined;
       };
-      /** @description Find invoices, customers and payments by what is known about them. Finds what has a word for each word of the text, equal to it or beginning with it, so that a search costs the same among any number of invoices. Each kind is shown to those who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
+      /** @description Find invoices, customers and payments by what is known about them. Finds items that have, for each word of the text, a word that equals it or begins with it, so that a search costs the same among any number of invoices. Each kind is shown only to callers who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
       search: {
         query: components["schemas"]["SearchQuery"];
         answer: components["schemas"]["SearchResults"];
@@ -2589,11 +2589,11 @@ export interface components {
         body: components["schemas"]["UpdateSettingsBody"];
         answer: components["schemas"]["Settings"];
       };
-      /** @description Read what needs a person. Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if there is any of it and the caller may view it. Reading costs the same however much waits. Needs the permission payment:view or invoice:view or wallet:view or webhook:view, held by an API key or by a signed-in member. */
+      /** @description Read what needs attention. Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if it is not empty and the caller may view it. Reading costs the same however much waits. Needs the permission payment:view or invoice:view or wallet:view or webhook:view, held by an API key or by a signed-in member. */
       getAttention: {
         answer: components["schemas"]["Attention"];
       };
-      /** @description List API keys, newest first. Includes expired keys. Of each secret only a short form is shown. Needs API_KEY_VIEW. */
+      /** @description List API keys, newest first. Includes expired keys. Shows only a short form of each secret. Needs API_KEY_VIEW. */
       listApiKeys: {
         query: components["schemas"]["ListApiKeysQuery"];
         answer: components["schemas"]["ApiKeyList"];
@@ -3220,7 +3220,7 @@ export interface components {
          */
         payments: number;
         /**
-         * @description Those of them without a value in the invoice currency; the amounts in currencies lack them.
+         * @description Payments without a value in the invoice currency; the amounts by currency do not include them.
          * @example 0
          */
         unpriced: number;
@@ -3240,7 +3240,7 @@ export interface components {
           network: string;
           /** @example BTC */
           cryptocurrency: string;
-          /** @description True on a test network: in no other sum. */
+          /** @description True on a test network: not included in any other sum. */
           isTest: boolean;
           /**
            * @description Payments in this coin.
@@ -3322,7 +3322,7 @@ export interface components {
          */
         payments: number;
         /**
-         * @description Those of them without a value in the invoice currency; the amounts in currencies lack them.
+         * @description Payments without a value in the invoice currency; the amounts by currency do not include them.
          * @example 0
          */
         unpriced: number;
@@ -3342,7 +3342,7 @@ export interface components {
           network: string;
           /** @example BTC */
           cryptocurrency: string;
-          /** @description True on a test network: in no other sum. */
+          /** @description True on a test network: not included in any other sum. */
           isTest: boolean;
           /**
            * @description Payments in this coin.
@@ -3556,7 +3556,7 @@ export interface components {
     /** StatementLine */
     StatementLine: {
       /**
-       * @description PAYMENT: one payment. Behind all of these, COIN_TOTAL: the sum of one coin and currency. CURRENCY_TOTAL: the sum of one currency.
+       * @description PAYMENT: one payment. After all of these, COIN_TOTAL: the sum of one coin and currency. CURRENCY_TOTAL: the sum of one currency.
        * @enum {string}
        */
       line: "PAYMENT" | "COIN_TOTAL" | "CURRENCY_TOTAL";
@@ -3587,14 +3587,14 @@ export interface components {
       currency: string | null;
       fiatAmount: string | null;
       /**
-       * @description The price of one whole coin by which the payment got its value: that of its quote, or what the market gave when it was first seen. Null while it has no value.
+       * @description The price of one whole coin at which the payment was valued: its quote's, or the market rate when it was first seen. Null while it has no value.
        * @example 65000.12
        */
       rate: string | null;
       txHash: string | null;
       /** @description How many payments a sum has. */
       payments: number | null;
-      /** @description How many of them have no value; `fiatAmount` lacks them. */
+      /** @description How many of them have no value; `fiatAmount` does not include them. */
       unpriced: number | null;
     };
     UpdateCustomerBody: {
@@ -3863,7 +3863,7 @@ export interface components {
         | undefined;
       /** @description Origins whose pages may show the checkout in a frame; if empty, no page may. */
       frameAncestors?: readonly string[] | undefined;
-      /** @description The store's id at BTCPay Server: plugins may call the merchant by it still. */
+      /** @description The store's id at BTCPay Server: plugins may still use it for the merchant. */
       formerStoreId?: (string | null) | undefined;
     };
     UpdateWalletBody: {
@@ -4000,13 +4000,13 @@ export interface components {
       networks: {
         network: string;
         /**
-         * @description FREE: the address may be registered. REGISTERED: all coins have a wallet. CODE: there is code at the address. CODE_ELSEWHERE: there is on another network. NO_SOURCE, NO_ANSWER: the network could not be asked. UNPROVEN: a network where you use the address could not be.
+         * @description FREE: the address may be registered. REGISTERED: all coins have a wallet. CODE: the address has code. CODE_ELSEWHERE: it has code on another network. NO_SOURCE, NO_ANSWER: the network could not be checked. UNPROVEN: a network where you use the address could not be checked.
          * @enum {string}
          */
         state: "FREE" | "REGISTERED" | "CODE" | "CODE_ELSEWHERE" | "NO_SOURCE" | "NO_ANSWER" | "UNPROVEN";
         coins: {
           cryptocurrency: string;
-          /** @description Your wallet of this pair, at whatever address. */
+          /** @description Your wallet for this pair, at any address. */
           walletId: string | null;
         }[];
       }[];
@@ -4020,7 +4020,7 @@ export interface components {
       events: string[];
       description: string | null;
       /**
-       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events with a type of its own can be subscribed to. It cannot be changed.
+       * @description GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. It cannot be changed.
        * @enum {string}
        */
       format: "STANDARD" | "GREENFIELD";
@@ -4036,7 +4036,7 @@ export interface components {
         isActive: boolean;
         expiresAt: string | null;
       }[];
-      /** @description Why we switched the endpoint off: GONE after an answer 410, FAILING after five days of failures only. */
+      /** @description Why we switched the endpoint off: GONE after a 410 response, FAILING after five days with only failures. */
       disabledReason: ("GONE" | "FAILING") | null;
       /** @description When the endpoint was switched off. Events since then wait up to 30 days and are sent when it is switched on again. */
       disabledAt: string | null;

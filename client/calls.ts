@@ -32,7 +32,7 @@ export interface Calls {
 export function callsOf(options: EdgetillOptions): Calls {
   const { apiKey, baseUrl, merchantId } = options;
   // The runtime's error message would repeat a key that does not fit into a header.
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey is missing, or is no API key");
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey is missing, or is not an API key");
   const merchantUrl = `${new URL(baseUrl).href.replace(/\/+$/, "")}/api/v1/merchants/merchant/${segment("merchantId", merchantId)}`;
   const transport: Transport = {
     apiKey,
@@ -65,7 +65,7 @@ interface Parts {
 
 /** An id as one segment of a path. An empty one, or one with dots, would be another route. */
 function segment(name: string, id: string): string {
-  if (id === "" || id === "." || id === "..") throw new TypeError(`${name} is missing, or is no id`);
+  if (id === "" || id === "." || id === "..") throw new TypeError(`${name} is missing, or is not an id`);
   return encodeURIComponent(id);
 }
 

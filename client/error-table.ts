@@ -6,7 +6,7 @@ export interface ErrorTable {
   VALIDATION_FAILED: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
   /** The body is not JSON, or not UTF-8. Send the output of a JSON library. */
   MALFORMED_JSON: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
-  /** The body has another content type. Send the header `content-type: application/json`. */
+  /** The body has the wrong content type. Send the header `content-type: application/json`. */
   UNSUPPORTED_MEDIA_TYPE: { readonly status: 415; readonly facts: Readonly<Record<string, never>> };
   /** The body has more than 64 KiB. Send less; an image may have 32 KB. */
   BODY_TOO_LARGE: { readonly status: 413; readonly facts: Readonly<Record<string, never>> };
@@ -48,9 +48,9 @@ export interface ErrorTable {
   STEP_UP_REQUIRED: { readonly status: 403; readonly facts: { readonly factors: readonly string[] } };
   /** An operator has suspended the merchant, so it makes no new invoices and gives payers no new address or amount; existing payments are still found. Ask the deployment's operator. A stored answer is still replayed under its `Idempotency-Key`. */
   MERCHANT_SUSPENDED: { readonly status: 403; readonly facts: Readonly<Record<string, never>> };
-  /** The deployment asks browsers for a Turnstile token, and the request of a public key has none. Show the widget with `siteKey` and `action`, and send its token in `cf-turnstile-response`. */
+  /** The deployment asks browsers for a Turnstile token, and the request with a public key has none. Show the widget with `siteKey` and `action`, and send its token in `cf-turnstile-response`. */
   CHALLENGE_REQUIRED: { readonly status: 403; readonly facts: { readonly siteKey: string; readonly action: string } };
-  /** The Turnstile token is wrong, older than 5 minutes, used already, or of another page or action. Reset the widget and send its new token with the same `Idempotency-Key`. */
+  /** The Turnstile token is wrong, older than 5 minutes, already used, or for another page or action. Reset the widget and send its new token with the same `Idempotency-Key`. */
   CHALLENGE_FAILED: { readonly status: 403; readonly facts: { readonly siteKey: string; readonly action: string } };
   /** Turnstile did not judge the token; nothing was created. Try again after `Retry-After` with the same `Idempotency-Key`. */
   CHALLENGE_UNAVAILABLE: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
@@ -68,9 +68,9 @@ export interface ErrorTable {
   CUSTOMER_EMAIL_EXISTS: { readonly status: 409; readonly facts: { readonly customerId?: string } };
   /** The image is too large, is not PNG, JPEG or WebP, or could not be fetched; the message says which. Send a PNG, JPEG or WebP of at most 32 KB. */
   IMAGE_REFUSED: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
-  /** There is no image of this name. One that nothing uses is removed after 7 days. Upload it again and use it at once. */
+  /** There is no image with this name. One that nothing uses is removed after 7 days. Upload it again and use it at once. */
   IMAGE_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };
-  /** This cryptocurrency is not supported on this network. Use a pair of the table in docs/guides/wallets.md. */
+  /** This cryptocurrency is not supported on this network. Use a pair from the table in docs/guides/wallets.md. */
   UNSUPPORTED_PAIR: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
   /** The text is not an address of this network; the message says what it looks like. Copy the address again from your wallet software. */
   INVALID_ADDRESS: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
@@ -90,7 +90,7 @@ export interface ErrorTable {
   WALLET_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };
   /** Something other than Edgetill changed the wallet's stored row, so it is no longer used. Find out who can write to the database; delete the wallet and register it again. */
   WALLET_FROZEN: { readonly status: 409; readonly facts: Readonly<Record<string, never>> };
-  /** The wallet is one address, so it has no list of addresses. Ask this of an `XPUB_WALLET` only. */
+  /** The wallet is one address, so it has no list of addresses. Use this only with an `XPUB_WALLET`. */
   WALLET_IS_NOT_XPUB: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
   /** There is no such invoice. Read the list again: it was deleted, or the id belongs to another merchant. */
   INVOICE_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };
@@ -98,7 +98,7 @@ export interface ErrorTable {
   EXTERNAL_ID_EXISTS: { readonly status: 409; readonly facts: { readonly invoiceId?: string } };
   /** You have no wallet for this pair, or it is disabled or not in use yet (`usableFrom`). Register or enable the wallet, or name another pair. */
   NO_ENABLED_WALLET: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
-  /** The invoice has ended, or its payment is being confirmed: it takes no further payment method. Create a new invoice if the customer still wants to pay. */
+  /** The invoice has ended, or its payment is being confirmed: it accepts no further payment method. Create a new invoice if the customer still wants to pay. */
   INVOICE_NOT_PAYABLE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** The invoice no longer waits for payment. Create a new invoice; only one in `AWAITING_PAYMENT` can be changed. */
   INVOICE_NOT_EDITABLE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
@@ -114,7 +114,7 @@ export interface ErrorTable {
   CURRENCY_NOT_PRICED: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** Invoices that share an address are distinguished by their amounts, and all amounts near this price are in use. Pick another payment method, wait until invoices end, or use an extended public key. */
   AMOUNTS_EXHAUSTED: { readonly status: 409; readonly facts: Readonly<Record<string, never>> };
-  /** An invoice over any amount (`rawAmount` 0) cannot share an address with others. Use a wallet with an extended public key, or name an amount. */
+  /** An invoice for any amount (`rawAmount` 0) cannot share an address with others. Use a wallet with an extended public key, or name an amount. */
   ANY_AMOUNT_NEEDS_OWN_ADDRESS: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** Browsers were given as many new addresses of this wallet as they may have before one is paid. Pick another payment method, try again in an hour, or create the invoice on your server. */
   PUBLIC_ADDRESS_LIMIT: { readonly status: 409; readonly facts: Readonly<Record<string, never>> };
@@ -122,9 +122,9 @@ export interface ErrorTable {
   NETWORK_NOT_WATCHED: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
   /** There is no such payment. Read the list again: it was deleted, or the id belongs to another merchant. */
   PAYMENT_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };
-  /** The payment is credited already, or has left the chain. Decide only about payments in `UNMATCHED`; one in `IGNORED` can still be assigned. */
+  /** The payment is already credited, or has left the chain. Decide only about payments in `UNMATCHED`; one in `IGNORED` can still be assigned. */
   PAYMENT_NOT_RESOLVABLE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
-  /** The invoice is paid, or its payment is being confirmed. Accept only what is in `AWAITING_PAYMENT`, `EXPIRED`, `UNDERPAID` or `CANCELLED`, or waits because nothing could price its money. */
+  /** The invoice is paid, or its payment is being confirmed. Accept only an invoice in `AWAITING_PAYMENT`, `EXPIRED`, `UNDERPAID` or `CANCELLED`, or one that waits because its money could not be priced. */
   INVOICE_NOT_RESOLVABLE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** The invoice's `needsReview` is false. Nothing: another user has decided, or there was nothing to decide. */
   NOTHING_TO_REVIEW: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
@@ -134,7 +134,7 @@ export interface ErrorTable {
   CHAIN_UNAVAILABLE: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
   /** The invoice has as many payments as can be assigned to one. Assign the payment to another invoice, or send the money back. */
   TOO_MANY_PAYMENTS: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
-  /** There is no such event, or it is older than 90 days. Begin with `after=0` again, and act once for each event's id. */
+  /** There is no such event, or it is older than 90 days. Start again with `after=0`, and act once for each event's id. */
   EVENT_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };
   /** There is no such endpoint. Read the list again: it was deleted, or the id belongs to another merchant. */
   WEBHOOK_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };

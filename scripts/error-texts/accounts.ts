@@ -8,7 +8,7 @@ export const REQUEST = {
   },
   MALFORMED_JSON: { means: "The body is not JSON, or not UTF-8", remedy: "Send the output of a JSON library" },
   UNSUPPORTED_MEDIA_TYPE: {
-    means: "The body has another content type",
+    means: "The body has the wrong content type",
     remedy: "Send the header `content-type: application/json`",
   },
   BODY_TOO_LARGE: { means: "The body has more than 64 KiB", remedy: "Send less; an image may have 32 KB" },
@@ -143,20 +143,20 @@ export const SIGN_IN = {
   },
   TOO_MANY_ATTEMPTS: {
     means: "Too many wrong codes were entered",
-    remedy: "Wait as long as `Retry-After` says; until then the right code is refused, too",
+    remedy: "Wait as long as `Retry-After` says; until then even the right code is refused",
   },
   PASSKEY_REFUSED: {
     means: "The passkey's answer could not be verified",
     remedy: "Start again: the options work once, and for a short time",
   },
-  PASSKEY_EXISTS: { means: "This passkey is registered already", remedy: "Use it, or register another" },
+  PASSKEY_EXISTS: { means: "This passkey is already registered", remedy: "Use it, or register another" },
   PASSKEY_NOT_FOUND: { means: "Your account has no such passkey", remedy: "Read the list of your passkeys again" },
   TOTP_ALREADY_ENABLED: {
     means: "Your account has an authenticator app",
     remedy: "Remove it first to set up another: `DELETE /api/v1/me/totp`",
   },
   TOTP_NOT_ENABLED: {
-    means: "Your account has no authenticator app, or setting it up was not begun",
+    means: "Your account has no authenticator app, or its setup was not started",
     remedy: "Begin with `POST /api/v1/me/totp`",
   },
   FACTOR_NOT_AVAILABLE: {
@@ -176,11 +176,11 @@ export const SIGN_IN = {
     remedy: "Try again after `Retry-After`, or sign in with a mailed code",
   },
   CHALLENGE_REQUIRED: {
-    means: "The deployment asks browsers for a Turnstile token, and the request of a public key has none",
+    means: "The deployment asks browsers for a Turnstile token, and the request with a public key has none",
     remedy: "Show the widget with `siteKey` and `action`, and send its token in `cf-turnstile-response`",
   },
   CHALLENGE_FAILED: {
-    means: "The Turnstile token is wrong, older than 5 minutes, used already, or of another page or action",
+    means: "The Turnstile token is wrong, older than 5 minutes, already used, or for another page or action",
     remedy: "Reset the widget and send its new token with the same `Idempotency-Key`",
   },
   CHALLENGE_UNAVAILABLE: {
@@ -204,10 +204,10 @@ export const TEAM = {
     remedy: "Send the merchant's name exactly as it is shown; nothing was deleted",
   },
   MEMBER_NOT_FOUND: { means: "The team has no such member", remedy: "Read the list of members again" },
-  ALREADY_MEMBER: { means: "This user is a member already", remedy: "Change the member's role instead" },
+  ALREADY_MEMBER: { means: "This user is already a member", remedy: "Change the member's role instead" },
   INSUFFICIENT_RANK: {
-    means: "Your role is not above the member's present role and the new one",
-    remedy: "Ask a member with a higher role; `OWNER` is given by a transfer of ownership only",
+    means: "Your role is not above the member's current role and the new one",
+    remedy: "Ask a member with a higher role; only a transfer of ownership makes an `OWNER`",
   },
   OWNER_CANNOT_LEAVE: { means: "A team always has an owner", remedy: "Transfer the ownership, then leave" },
   ALREADY_OWNER: { means: "You named yourself as the new owner", remedy: "Name another member" },
@@ -230,7 +230,7 @@ export const TEAM = {
   },
   API_KEY_NOT_FOUND: { means: "There is no such API key", remedy: READ_THE_LIST },
   AUTHORIZATION_OVER: {
-    means: "What an application asked for was answered already, more than 30 minutes ago, or for another address",
+    means: "The application's request was already answered, is older than 30 minutes, or is for another address",
     remedy: "Go back to the application, and let it ask again",
   },
   PERMISSION_NOT_GRANTABLE: {

@@ -21,7 +21,7 @@ export const CATALOGUE = {
     remedy: "Send a PNG, JPEG or WebP of at most 32 KB",
   },
   IMAGE_NOT_FOUND: {
-    means: "There is no image of this name. One that nothing uses is removed after 7 days",
+    means: "There is no image with this name. One that nothing uses is removed after 7 days",
     remedy: "Upload it again and use it at once",
   },
 } as const satisfies ErrorTexts;
@@ -29,7 +29,7 @@ export const CATALOGUE = {
 export const WALLETS = {
   UNSUPPORTED_PAIR: {
     means: "This cryptocurrency is not supported on this network",
-    remedy: `Use a pair of the table in ${guide("wallets")}`,
+    remedy: `Use a pair from the table in ${guide("wallets")}`,
   },
   INVALID_ADDRESS: {
     means: "The text is not an address of this network; the message says what it looks like",
@@ -66,10 +66,10 @@ export const WALLETS = {
   },
   WALLET_IS_NOT_XPUB: {
     means: "The wallet is one address, so it has no list of addresses",
-    remedy: "Ask this of an `XPUB_WALLET` only",
+    remedy: "Use this only with an `XPUB_WALLET`",
   },
   LINK_INVALID: {
-    means: "The link of a mail about a wallet is wrong, used or older than seven days",
+    means: "The link from a mail about a wallet is invalid, used or older than seven days",
     remedy: "Sign in and disable the wallet there",
   },
 } as const satisfies ErrorTexts;
@@ -85,7 +85,7 @@ export const INVOICES = {
     remedy: "Register or enable the wallet, or name another pair",
   },
   INVOICE_NOT_PAYABLE: {
-    means: "The invoice has ended, or its payment is being confirmed: it takes no further payment method",
+    means: "The invoice has ended, or its payment is being confirmed: it accepts no further payment method",
     remedy: "Create a new invoice if the customer still wants to pay",
   },
   INVOICE_ENDED: {
@@ -123,7 +123,7 @@ export const INVOICES = {
     remedy: "Pick another payment method, wait until invoices end, or use an extended public key",
   },
   ANY_AMOUNT_NEEDS_OWN_ADDRESS: {
-    means: "An invoice over any amount (`rawAmount` 0) cannot share an address with others",
+    means: "An invoice for any amount (`rawAmount` 0) cannot share an address with others",
     remedy: "Use a wallet with an extended public key, or name an amount",
   },
   PUBLIC_ADDRESS_LIMIT: {
@@ -140,13 +140,13 @@ export const INVOICES = {
 export const PAYMENTS = {
   PAYMENT_NOT_FOUND: { means: "There is no such payment", remedy: READ_THE_LIST },
   PAYMENT_NOT_RESOLVABLE: {
-    means: "The payment is credited already, or has left the chain",
+    means: "The payment is already credited, or has left the chain",
     remedy: "Decide only about payments in `UNMATCHED`; one in `IGNORED` can still be assigned",
   },
   INVOICE_NOT_RESOLVABLE: {
     means: "The invoice is paid, or its payment is being confirmed",
     remedy:
-      "Accept only what is in `AWAITING_PAYMENT`, `EXPIRED`, `UNDERPAID` or `CANCELLED`, or waits because nothing could price its money",
+      "Accept only an invoice in `AWAITING_PAYMENT`, `EXPIRED`, `UNDERPAID` or `CANCELLED`, or one that waits because its money could not be priced",
   },
   NOTHING_TO_REVIEW: {
     means: "The invoice's `needsReview` is false",
@@ -161,7 +161,7 @@ export const PAYMENTS = {
     remedy: `${WAIT}; \`/healthz\` shows since when a network fails`,
   },
   NETWORK_NOT_OFFERED: {
-    means: "The invoice asks for no payment on this network; `networks` names those it asks on",
+    means: "The invoice cannot be paid on this network; `networks` names those on which it can",
     remedy: "Name the network on which the payment was sent, if it is one of them",
   },
   TOO_MANY_PAYMENTS: {
@@ -173,7 +173,7 @@ export const PAYMENTS = {
 export const WEBHOOKS = {
   EVENT_NOT_FOUND: {
     means: "There is no such event, or it is older than 90 days",
-    remedy: "Begin with `after=0` again, and act once for each event's id",
+    remedy: "Start again with `after=0`, and act once for each event's id",
   },
   WEBHOOK_NOT_FOUND: { means: "There is no such endpoint", remedy: READ_THE_LIST },
   WEBHOOK_URL_REFUSED: {

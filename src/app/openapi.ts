@@ -210,7 +210,7 @@ function headerParameters(spec: RouteSpec): object[] {
   const once =
     "Any string up to 255 characters, sent as UTF-8. For 24 hours the same key and body return the same response.";
   const token =
-    "A Turnstile token for the action `invoice`. Needed with a public key where the deployment asks for it; a request with an Idempotency-Key that is known needs none.";
+    "A Turnstile token for the action `invoice`. Required with a public key if the deployment asks for it, except for a request with a known Idempotency-Key.";
   const optional = { in: "header", required: false } as const;
   return [
     ...(spec.isIdempotent

@@ -41,7 +41,7 @@ export const publicSpecs: readonly RouteSpec[] = [
     path: "/greenfield.json",
     operationId: "greenfield",
     summary: "Read the reference for shop plugins of BTCPay Server as an OpenAPI document",
-    description: "Its routes are in the shapes of BTCPay Server's Greenfield API, and in this document alone.",
+    description: "Its routes use the formats of BTCPay Server's Greenfield API, and are only in this document.",
     answers: [{ status: 200, description: "An OpenAPI 3.1 document", schema: documentBody }],
   }),
   specOf({

@@ -58,7 +58,7 @@ export interface components {
       passkey: components["schemas"]["PasskeyRequestOptions"] | null;
     };
     AuthorizeApplicationBody: {
-      /** @description As the page `/api-keys/authorize` has it. It is answered once, within 30 minutes. */
+      /** @description The value from the page `/api-keys/authorize`. It can be answered once, within 30 minutes. */
       question: string;
       /**
        * @description Becomes the name of the key.
@@ -67,7 +67,7 @@ export interface components {
       application: string;
       /** @description Where the page sends the key; null if it is shown instead. */
       redirect: string | null;
-      /** @description Names of rights as the API of BTCPay Server has them. Your own role must have what they need. */
+      /** @description Names of rights in BTCPay Server's API. Your own role must have the permissions that they need. */
       rights: readonly (
         | "btcpay.store.canviewstoresettings"
         | "btcpay.store.canviewinvoices"
@@ -89,7 +89,7 @@ export interface components {
       backupCodes: string[];
     };
     BeginSetUpBody: {
-      /** @description What stands after `#` in the set-up link. */
+      /** @description The part after `#` in the set-up link. */
       token: string;
       /** Format: email */
       email: string;
@@ -367,7 +367,7 @@ export interface components {
     /** KeyUse */
     KeyUse: {
       /**
-       * @description The secret that has the key.
+       * @description The setting that contains the key.
        * @enum {string}
        */
       setting: "MASTER_KEY" | "ROW_MAC_KEY" | "CODE_PEPPER" | "SECRETS_AES_KEY" | "SIGNING_KEY" | "API_KEY_MAC_KEY";
@@ -378,7 +378,7 @@ export interface components {
       left: {
         [key: string]: number;
       };
-      /** @description From when on it may be taken out of the setting. `null` while rows are left, and for the newest. */
+      /** @description When it may be removed from the setting. `null` while rows are left, and for the newest. */
       retirableAt: string | null;
     };
     /** KeyUseList */
@@ -539,7 +539,7 @@ export interface components {
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
-      /** @description With true, only those that nobody has reviewed. */
+      /** @description If true, only findings that were not reviewed yet. */
       isOpen?: boolean | undefined;
     };
     ListSessionsQuery: {
@@ -572,7 +572,7 @@ export interface components {
       email: string;
       name: string | null;
       emailVerified: boolean;
-      /** @description Whether you run this deployment. It opens no merchant's data. */
+      /** @description Whether you run this deployment. It gives no access to a merchant's data. */
       isOperator: boolean;
       factors: {
         totp: boolean;
@@ -653,7 +653,7 @@ export interface components {
       suspendedAt: string | null;
       /** @description Created in the last 24 hours, to a quarter of an hour. */
       invoices: number;
-      /** @description Deliveries to its endpoints whose time has come; 1000 stands for more. */
+      /** @description Deliveries to its endpoints whose time has come; 1000 means that there may be more. */
       dueDeliveries: number;
     };
     /** MerchantSummaryList */
@@ -672,9 +672,9 @@ export interface components {
       cursorHeight: number | null;
       /** @description The newest block of its source, when last asked. */
       tipHeight: number | null;
-      /** @description Since when an operator keeps it from being read. */
+      /** @description Since when an operator has kept it from being read. */
       pausedAt: string | null;
-      /** @description The range that is being read again, or was at last. */
+      /** @description The range that is being read again, or the last one that was. */
       reread: components["schemas"]["Reread"] | null;
     };
     /** NetworkStateList */
@@ -748,7 +748,7 @@ export interface components {
           isEnabled: false;
         };
       };
-      /** @description Live updates for a merchant's own people. A WebSocket for the pages of this service: a member's session and our own `Origin` header, never a key. Each text is JSON with `type` and `eventId`: `invoice` (`invoiceId`, `status`, `sequence`), `unmatched` (`paymentId`), `wallet` (`walletId`), `endpoint` (`webhookId`: it was switched off, or has begun to fail), or `reread`. A message says what to read again by the API, and each is sent only to those who may view it. Most come at once, a new invoice within 5 seconds, after a quiet time within 30. To miss nothing, connect again with `after`; without it, or when it is too long ago, the first message is `reread`: read again all that you show. Send "ping" to keep the connection; the answer is "pong". At most 10 connections of a member and 200 of a merchant, more are refused with 429. A connection is closed with 1008 within two minutes after the session or the seat has ended, at once when a role changes or a member is removed. Needs the session of a member with the permission invoice:view; not for API keys. */
+      /** @description Live updates for a merchant's team. A WebSocket for the pages of this service: a member's session and our own `Origin` header, never a key. Each text is JSON with `type` and `eventId`: `invoice` (`invoiceId`, `status`, `sequence`), `unmatched` (`paymentId`), `wallet` (`walletId`), `endpoint` (`webhookId`: it was switched off, or has started to fail), or `reread`. A message says what to read again through the API, and is sent only to members who may view it. Most are sent at once; a new invoice within 5 seconds, or within 30 after a quiet period. To miss nothing, connect again with `after`; without it, or if it is too old, the first message is `reread`: read everything that you show again. Send "ping" to keep the connection; the answer is "pong". At most 10 connections of a member and 200 of a merchant, more are refused with 429. A connection is closed with 1008 within two minutes after the session or the seat has ended, at once when a role changes or a member is removed. Needs the session of a member with the permission invoice:view; not for API keys. */
       watchMerchant: {
         query: components["schemas"]["WatchMerchantQuery"];
         answer: undefined;
@@ -796,7 +796,7 @@ export interface components {
         body: components["schemas"]["RotateApiKeyBody"];
         answer: components["schemas"]["NewApiKey"];
       };
-      /** @description Give an application a key with the rights that it asks for. For the page `/api-keys/authorize`, to which shop plugins of BTCPay Server send a person. Only this response shows the secret. The key ends after an hour unless it is used. Needs API_KEY_CREATE. */
+      /** @description Give an application a key with the rights that it asks for. For the page `/api-keys/authorize`, to which shop plugins of BTCPay Server send a user. Only this response shows the secret. The key expires after an hour unless it is used. Needs API_KEY_CREATE. */
       authorizeApplication: {
         body: components["schemas"]["AuthorizeApplicationBody"];
         answer: components["schemas"]["NewApiKey"];
@@ -887,7 +887,7 @@ export interface components {
         query: components["schemas"]["ListMyAuditEventsQuery"];
         answer: shared.AuditEventList;
       };
-      /** @description Start a sign-in: mail a code. The response is the same with and without an account; the first sign-in creates one, where `SIGN_UP` of the deployment lets everyone in or an invitation waits for the address. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour. Needs no key. */
+      /** @description Start a sign-in: mail a code. The response is the same with and without an account; the first sign-in creates one, if the deployment's `SIGN_UP` lets everyone in or an invitation waits for the address. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour. Needs no key. */
       startEmailSignIn: {
         body: components["schemas"]["StartEmailSignInBody"];
         answer: components["schemas"]["CodeSent"];
@@ -940,7 +940,7 @@ export interface components {
         query: components["schemas"]["StartProviderSignInQuery"];
         answer: undefined;
       };
-      /** @description The redirect URI to which the provider sends the browser back. A linked identity signs its user in, an unknown one creates an account where `SIGN_UP` lets everyone in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting. Needs no key. */
+      /** @description The redirect URI to which the provider sends the browser back. A linked identity signs its user in, an unknown one creates an account if `SIGN_UP` lets everyone in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting. Needs no key. */
       finishProviderSignIn: {
         params: {
           provider: string;
@@ -1034,7 +1034,7 @@ export interface components {
       listIdentities: {
         answer: components["schemas"]["IdentityList"];
       };
-      /** @description Begin to link a Google or GitHub account. The provider sends the browser back to the callback, which links the account if this session is still live in that browser. Needs a session. A user must have given a factor in the last 5 minutes. */
+      /** @description Start to link a Google or GitHub account. The provider sends the browser back to the callback, which links the account if this session is still live in that browser. Needs a session. A user must have given a factor in the last 5 minutes. */
       startIdentityLink: {
         params: {
           provider: string;
@@ -1055,7 +1055,7 @@ export interface components {
         body: components["schemas"]["BeginSetUpBody"];
         answer: components["schemas"]["PasskeyCreationOptions"];
       };
-      /** @description Redeem a set-up link: become an operator with a passkey. Send the result of `navigator.credentials.create`. The user with the address becomes an operator and gets the passkey; without one an account is made. The session's cookie is set. Where `PUBLIC_URL` is empty, this origin is that of links and passkeys from now on. Needs no key. */
+      /** @description Redeem a set-up link: become an operator with a passkey. Send the result of `navigator.credentials.create`. The user with the address becomes an operator and gets the passkey; if there is none, an account is created. The session's cookie is set. If `PUBLIC_URL` is empty, links and passkeys use this origin from now on. Needs no key. */
       redeemSetUpLink: {
         body: components["schemas"]["RedeemSetUpLinkBody"];
         answer: components["schemas"]["SignedIn"];
@@ -1064,7 +1064,7 @@ export interface components {
       listOperators: {
         answer: components["schemas"]["OperatorList"];
       };
-      /** @description Make a user an operator. For a user who is one already, the answer is the same and nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Make a user an operator. For a user who already is one, the answer is the same and nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       addOperator: {
         body: components["schemas"]["AddOperatorBody"];
         answer: components["schemas"]["Operator"];
@@ -1076,7 +1076,7 @@ export interface components {
         };
         answer: undefined;
       };
-      /** @description List the keys of the deployment, and when each may go. Keys are named by their ids; no part of a key is answered. Counts every stored row that depends on one. Needs the session of an operator; not for API keys. */
+      /** @description List the keys of the deployment, and when each may be removed. Keys are named by their ids; no part of a key is returned. Counts every stored row that depends on one. Needs the session of an operator; not for API keys. */
       listKeys: {
         answer: components["schemas"]["KeyUseList"];
       };
@@ -1084,16 +1084,16 @@ export interface components {
       readDeploymentStatus: {
         answer: components["schemas"]["DeploymentStatus"];
       };
-      /** @description List the merchants of the deployment, newest first. With how many invoices each made in a day and how many deliveries are due; no money, no customers. Needs the session of an operator; not for API keys. */
+      /** @description List the merchants of the deployment, newest first. Shows how many invoices each created in a day and how many deliveries are due; no money, no customers. Needs the session of an operator; not for API keys. */
       listMerchantSummaries: {
         query: components["schemas"]["ListMerchantSummariesQuery"];
         answer: components["schemas"]["MerchantSummaryList"];
       };
-      /** @description Suspend a merchant: it takes no new payments. From now on it makes no invoices (403 MERCHANT_SUSPENDED for its servers, public keys and product pages), and payers of its invoices get no further address or amount. Everything may be read, and payments to what payers were given are found, credited and told as before. For a merchant that is suspended nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Suspend a merchant: it takes no new payments. From now on it creates no invoices (403 MERCHANT_SUSPENDED for its servers, public keys and product pages), and payers of its invoices get no further address or amount. Everything can still be read, and payments to addresses and amounts that payers already have are found, credited and reported as before. Nothing changes if it is already suspended. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       suspendMerchant: {
         answer: components["schemas"]["Suspension"];
       };
-      /** @description End a merchant's suspension. For a merchant that is not suspended nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description End a merchant's suspension. Nothing changes if it is not suspended. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       resumeMerchant: {
         answer: components["schemas"]["Suspension"];
       };
@@ -1101,21 +1101,21 @@ export interface components {
       listNetworks: {
         answer: components["schemas"]["NetworkStateList"];
       };
-      /** @description Pause a network: it is not read, and not offered to payers. For a source that lies. The place up to which the network was read stays, so no invoice that waits for it expires, however long the pause is. A look that has begun may still end, within half a minute. For a network that is paused nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Pause a network: it is not read, and not offered to payers. For a source that gives false answers. The position up to which the network was read is kept, so no invoice that waits for it expires, however long the pause is. A pass that has started may still finish, within half a minute. Nothing changes if it is already paused. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       pauseNetwork: {
         params: {
           network: string;
         };
         answer: components["schemas"]["NetworkState"];
       };
-      /** @description End a network's pause. It is read on from where it was, so payments of the meantime are found, as of their own time. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description End a network's pause. Reading continues from where it stopped, so payments made in the meantime are found, as of their own time. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       resumeNetwork: {
         params: {
           network: string;
         };
         answer: components["schemas"]["NetworkState"];
       };
-      /** @description Read a range of a network's blocks again. Finds payments that a source had hidden, also those of invoices that have ended. Runs alongside the network's own scan, in steps; a transfer that is known is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. For the range that is being read nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Read a range of a network's blocks again. Finds payments that a source had hidden, also those of invoices that have ended. Runs alongside the network's own scan, in steps; a known transfer is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. Nothing changes for the range that is already being read. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       rereadNetwork: {
         params: {
           network: string;
@@ -1123,7 +1123,7 @@ export interface components {
         body: components["schemas"]["RereadNetworkBody"];
         answer: components["schemas"]["NetworkState"];
       };
-      /** @description Stop reading a range again. What it has found stays. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Stop reading a range again. Its findings are kept. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       endReread: {
         params: {
           network: string;
@@ -1139,7 +1139,7 @@ export interface components {
         query: components["schemas"]["ListRestoreFindingsQuery"];
         answer: components["schemas"]["RestoreFindingList"];
       };
-      /** @description Mark a finding as reviewed. For one that is marked nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Mark a finding as reviewed. Nothing changes if it is already marked. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       reviewRestoreFinding: {
         params: {
           findingId: string;
@@ -1160,7 +1160,7 @@ export interface components {
         body: components["schemas"]["PayAsCustomerBody"];
         answer: components["schemas"]["TestChain"];
       };
-      /** @description List the block explorers of the deployment. Where a person can look at a transaction or an address. Empty unless the operator has set `EXPLORERS`. Needs no key. */
+      /** @description List the block explorers of the deployment. Where a user can view a transaction or an address. Empty unless the operator has set `EXPLORERS`. Needs no key. */
       listExplorers: {
         answer: components["schemas"]["Explorers"];
       };
@@ -1259,7 +1259,7 @@ export interface components {
       requiredConfirmations: number;
     };
     RedeemSetUpLinkBody: {
-      /** @description What stands after `#` in the set-up link. */
+      /** @description The part after `#` in the set-up link. */
       token: string;
       /** @description The `toJSON()` of what `navigator.credentials.create` returned. */
       credential: {
@@ -1278,7 +1278,7 @@ export interface components {
     Reread: {
       fromHeight: number;
       toHeight: number;
-      /** @description How much has been read. Stays 0 until the end where a source is read by address. */
+      /** @description How much has been read. Stays 0 until the end if the source is read by address. */
       progress: number;
       /** @description Transfers to addresses of merchants that were found, known ones included. */
       transfers: number;
@@ -1291,7 +1291,7 @@ export interface components {
        * @example 2026-11-21T12:00:00.000Z
        */
       requestedAt: string;
-      /** @description Null while it is going on. */
+      /** @description Null while it is running. */
       endedAt: string | null;
     };
     RereadNetworkBody: {
@@ -1308,7 +1308,7 @@ export interface components {
        * @enum {string}
        */
       state: "NONE" | "WAITING" | "CLOSED" | "IMPORTING" | "DONE";
-      /** @description Durable Objects that were asked what they know. */
+      /** @description Durable Objects whose contents were read. */
       objects: number;
       /** @description Revocations that were repeated. */
       revocations: number;
@@ -1328,7 +1328,7 @@ export interface components {
       epoch: number;
       /** @enum {string} */
       reason: "TERMS_UNKNOWN" | "MERCHANT_LOST" | "WALLET_LOST" | "OWNER_UNCERTAIN" | "REFUSED";
-      /** @description The merchant, or the user, whose it is. */
+      /** @description The merchant or user to which it belongs. */
       merchantId: string;
       invoiceId: string | null;
       network: string | null;
@@ -1336,7 +1336,7 @@ export interface components {
       address: string | null;
       /** @description In base units; null at an address of its own. */
       amountUnits: string | null;
-      /** @description JSON of what the object knew; null if nothing else. */
+      /** @description JSON of what the object had kept besides; null if nothing. */
       known: string | null;
       /**
        * Format: date-time
@@ -1401,7 +1401,7 @@ export interface components {
     };
     /** SignInMethods */
     SignInMethods: {
-      /** @description Those of this deployment, for `/api/v1/auth/{provider}/start`. */
+      /** @description The providers of this deployment, for `/api/v1/auth/{provider}/start`. */
       providers: ("google" | "github")[];
       /** @description Whether anyone's first sign-in makes an account; otherwise it needs an invitation. */
       isSignUpOpen: boolean;
@@ -1462,7 +1462,7 @@ export interface components {
       state: "STOPPED" | "RUNNING" | "UNAVAILABLE";
       /** @constant */
       network: "ETH_SEPOLIA";
-      /** @description The coin that a first wallet takes. */
+      /** @description The coin for a first wallet. */
       cryptocurrency: string;
     };
     /** TotpSecret */

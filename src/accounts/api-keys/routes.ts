@@ -29,7 +29,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
   .get(BASE, {
     operationId: "listApiKeys",
     summary: "List API keys, newest first",
-    description: "Includes expired keys. Of each secret only a short form is shown.",
+    description: "Includes expired keys. Shows only a short form of each secret.",
     permission: "api_key:view",
     query: listApiKeysQuery,
     answers: [{ status: 200, description: "One page", schema: apiKeyListBody }],

@@ -5,10 +5,9 @@ import { RIGHT_NAMES } from "./rights.ts";
 
 export const authorizeBody = () =>
   z.strictObject({
-    question: z
-      .string()
-      .max(128)
-      .meta({ description: "As the page `/api-keys/authorize` has it. It is answered once, within 30 minutes." }),
+    question: z.string().max(128).meta({
+      description: "The value from the page `/api-keys/authorize`. It can be answered once, within 30 minutes.",
+    }),
     application: textField(200).meta({ description: "Becomes the name of the key.", examples: ["WooCommerce"] }),
     redirect: z
       .string()
@@ -21,6 +20,6 @@ export const authorizeBody = () =>
       .max(RIGHT_NAMES.length)
       .refine((names) => new Set(names).size === names.length, "must not contain a right twice")
       .meta({
-        description: "Names of rights as the API of BTCPay Server has them. Your own role must have what they need.",
+        description: "Names of rights in BTCPay Server's API. Your own role must have the permissions that they need.",
       }),
   });

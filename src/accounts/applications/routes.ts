@@ -18,7 +18,7 @@ export const applicationRoutes = routesOf({
   operationId: "authorizeApplication",
   summary: "Give an application a key with the rights that it asks for",
   description:
-    "For the page `/api-keys/authorize`, to which shop plugins of BTCPay Server send a person. Only this response shows the secret. The key ends after an hour unless it is used.",
+    "For the page `/api-keys/authorize`, to which shop plugins of BTCPay Server send a user. Only this response shows the secret. The key expires after an hour unless it is used.",
   permission: "api_key:create",
   needsStepUp: true,
   isIdempotent: true,

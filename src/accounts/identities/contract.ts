@@ -53,7 +53,7 @@ export const methodsBody = () =>
     .object({
       providers: z
         .array(provider())
-        .meta({ description: "Those of this deployment, for `/api/v1/auth/{provider}/start`." }),
+        .meta({ description: "The providers of this deployment, for `/api/v1/auth/{provider}/start`." }),
       isSignUpOpen: z.boolean().meta({
         description: "Whether anyone's first sign-in makes an account; otherwise it needs an invitation.",
       }),

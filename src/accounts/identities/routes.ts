@@ -53,7 +53,7 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: iden
     operationId: "finishProviderSignIn",
     summary: "The redirect URI to which the provider sends the browser back",
     description:
-      "A linked identity signs its user in, an unknown one creates an account where `SIGN_UP` lets everyone in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting.",
+      "A linked identity signs its user in, an unknown one creates an account if `SIGN_UP` lets everyone in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting.",
     query: callbackQuery,
     answers: [
       { status: 200, description: "Signed in, linked, or a mailed code is needed", schema: callbackBody },
@@ -104,7 +104,7 @@ const link = routesOf({ tag: "My account", callers: "USER", dependencies: identi
   `${MINE}/:provider`,
   {
     operationId: "startIdentityLink",
-    summary: "Begin to link a Google or GitHub account",
+    summary: "Start to link a Google or GitHub account",
     description:
       "The provider sends the browser back to the callback, which links the account if this session is still live in that browser.",
     needsStepUp: true,

@@ -143,7 +143,7 @@ export const updateSettingsBody = () =>
         .regex(/^[A-Za-z0-9]{1,64}$/, "must be 1 to 64 letters and digits")
         .nullable()
         .optional()
-        .meta({ description: "The store's id at BTCPay Server: plugins may call the merchant by it still." }),
+        .meta({ description: "The store's id at BTCPay Server: plugins may still use it for the merchant." }),
     })
     .refine(isAnyGiven, "must have at least one setting")
     .transform(

@@ -28,7 +28,7 @@ export const operatorRoutes = routesOf({
   .post(OPERATORS, {
     operationId: "addOperator",
     summary: "Make a user an operator",
-    description: "For a user who is one already, the answer is the same and nothing changes.",
+    description: "For a user who already is one, the answer is the same and nothing changes.",
     needsStepUp: true,
     body: addOperatorBody,
     answers: [{ status: 200, description: "The operator", schema: operatorBody }],

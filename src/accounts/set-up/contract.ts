@@ -4,7 +4,7 @@ import { emailField } from "../../lib/fields.ts";
 import { attestationBody } from "../passkeys/contract.ts";
 import { updateMeBody } from "../user-account/contract.ts";
 
-const token = () => z.string().min(1).max(200).meta({ description: "What stands after `#` in the set-up link." });
+const token = () => z.string().min(1).max(200).meta({ description: "The part after `#` in the set-up link." });
 
 export const beginSetUpBody = () => z.strictObject({ token: token(), email: emailField(), ...updateMeBody().shape });
 

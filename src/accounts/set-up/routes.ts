@@ -29,7 +29,7 @@ export const setUpRoutes = routesOf({ tag: "Deployment", callers: "ANYBODY", dep
     operationId: "redeemSetUpLink",
     summary: "Redeem a set-up link: become an operator with a passkey",
     description:
-      "Send the result of `navigator.credentials.create`. The user with the address becomes an operator and gets the passkey; without one an account is made. The session's cookie is set. Where `PUBLIC_URL` is empty, this origin is that of links and passkeys from now on.",
+      "Send the result of `navigator.credentials.create`. The user with the address becomes an operator and gets the passkey; if there is none, an account is created. The session's cookie is set. If `PUBLIC_URL` is empty, links and passkeys use this origin from now on.",
     body: redeemBody,
     answers: [{ status: 200, description: "Signed in as an operator", schema: signedInBody }],
     refusals: [

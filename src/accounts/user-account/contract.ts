@@ -23,7 +23,9 @@ export const meBody = () =>
       email: z.string(),
       name: z.string().nullable(),
       emailVerified: z.boolean(),
-      isOperator: z.boolean().meta({ description: "Whether you run this deployment. It opens no merchant's data." }),
+      isOperator: z
+        .boolean()
+        .meta({ description: "Whether you run this deployment. It gives no access to a merchant's data." }),
       factors: z.object({
         totp: z.boolean(),
         emailOtp: z.boolean(),

@@ -14,7 +14,7 @@ import { useDependencies } from "./dependencies.ts";
 export const keyUseBody = () =>
   z
     .object({
-      setting: z.enum(["MASTER_KEY", ...KEYRING_NAMES]).meta({ description: "The secret that has the key." }),
+      setting: z.enum(["MASTER_KEY", ...KEYRING_NAMES]).meta({ description: "The setting that contains the key." }),
       keyId: z.string(),
       isNewest: z
         .boolean()
@@ -23,7 +23,7 @@ export const keyUseBody = () =>
         .partialRecord(z.enum(KEYED_KINDS), z.int().min(0))
         .meta({ description: "Stored rows that depend on it. A job renews them under the newest key." }),
       retirableAt: time().nullable().meta({
-        description: "From when on it may be taken out of the setting. `null` while rows are left, and for the newest.",
+        description: "When it may be removed from the setting. `null` while rows are left, and for the newest.",
       }),
     })
     .meta({ title: "KeyUse" });
@@ -42,9 +42,9 @@ export const keyRoutes = routesOf({
   dependencies: accountDependencies,
 }).get("/api/v1/operator/keys", {
   operationId: "listKeys",
-  summary: "List the keys of the deployment, and when each may go",
+  summary: "List the keys of the deployment, and when each may be removed",
   description:
-    "Keys are named by their ids; no part of a key is answered. Counts every stored row that depends on one.",
+    "Keys are named by their ids; no part of a key is returned. Counts every stored row that depends on one.",
   answers: [{ status: 200, description: "Each setting's keys, newest first", schema: keyUseListBody }],
   answer: async ({ env, deps }) => {
     return replyTo(await readWithRetry(deps.sleep, () => readKeys(useDependencies(env, deps))), (value) => ({

@@ -47,7 +47,7 @@ export function mcpRoutes(inner: Inner) {
         description: "JSON or server-sent events",
         alsoAs: "text/event-stream",
       },
-      { status: 202, description: "A notification was taken" },
+      { status: 202, description: "A notification was accepted" },
       { status: 406, description: "Accept must name both" },
     ],
     answer: async (call) => ok(await answerMcp(inner, call)),

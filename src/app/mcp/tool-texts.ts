@@ -6,13 +6,13 @@ export const TOOL_TEXTS: Readonly<Record<string, string>> = {
     "Lists the merchant's wallets, oldest first: the addresses and extended public keys that receive all payments. Use it to find out which coins and networks customers can pay with. Wallets can only be read here.",
   getWallet: "Reads one wallet: its coin and network, whether new invoices use it, and warnings about it.",
   previewAddresses:
-    "Shows addresses that an extended key leads to, to compare them with wallet software. It uses none of them up.",
+    "Shows addresses derived from an extended key, to compare them with wallet software. It uses none of them up.",
   checkNetworks:
-    "Asks every EVM network whether the address of a wallet may be used there too. None is FREE if it is a contract's on any of them, such as a Safe's. A person then registers it in the console.",
+    "Checks on which other EVM networks the address of a wallet may be used. None is FREE if the address has a contract, such as a Safe, on any of them. A person then registers it in the console.",
   createInvoice:
     "Creates an invoice that a customer pays in cryptocurrency. Give `name` and `rawAmount`, or a `productId`. The result has `checkoutUrl`, the page to send to the customer. Name `paymentMethods` to have an address and an exact amount at once; if none is named, the only one available is activated.",
   listInvoices:
-    "Lists invoices, newest first. Filter by `status`, customer or time, by `externalId` for an order number, or by `needsReview` for those that wait for a decision. To read on, give `nextCursor` as `cursor`.",
+    "Lists invoices, newest first. Filter by `status`, customer or time, by `externalId` for an order number, or by `needsReview` for those that wait for a decision. To continue, pass `nextCursor` as `cursor`.",
   getInvoice:
     "Reads one invoice as it is now: status, what was received, payments, and the history of its status. Use it before you say whether an order is paid.",
   updateInvoice:
@@ -31,7 +31,7 @@ export const TOOL_TEXTS: Readonly<Record<string, string>> = {
   lookUpPayment:
     "Reads a transaction from its chain at once, by its hash. What it pays to the merchant is credited by the usual rules, or stored as UNMATCHED. The list is empty if it pays nothing to the merchant. Safe to repeat, 60 times an hour.",
   resolvePayment:
-    "Decides about a payment that no rule credited, with a reason. ASSIGN credits it to an invoice, which is settled at once. IGNORE says that it belongs to none, and REOPEN takes that back. Ask a person first.",
+    "Decides about a payment that no rule credited, with a reason. ASSIGN credits it to an invoice, which is settled at once. IGNORE says that it belongs to none, and REOPEN undoes that. Ask a person first.",
   listInvoicePayments: "Lists the payments that were credited to an invoice.",
   createProduct:
     "Creates a product with a fixed price. The result has `checkoutUrl`, a page where any number of customers can buy it.",

@@ -25,6 +25,6 @@ export const testChainBody = () =>
         .enum(["STOPPED", "RUNNING", "UNAVAILABLE"])
         .meta({ description: "UNAVAILABLE: there is no anvil for this system, or `npm start` has ended." }),
       network: z.literal(TEST_NETWORK),
-      cryptocurrency: z.string().meta({ description: "The coin that a first wallet takes." }),
+      cryptocurrency: z.string().meta({ description: "The coin for a first wallet." }),
     })
     .meta({ title: "TestChain" });

@@ -17,7 +17,7 @@ const fields = () => ({
   }),
   asOf: timeParameter().optional().meta({
     description:
-      "Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to continue an export.",
+      "Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.",
   }),
   after: z.string().max(40).optional().meta({
     description: "Continues after the line with this id, without the names of columns, to be appended.",
@@ -76,7 +76,7 @@ const rate = () =>
     .nullable()
     .meta({
       description:
-        "The price of one whole coin by which the payment got its value: that of its quote, or what the market gave when it was first seen. Null while it has no value.",
+        "The price of one whole coin at which the payment was valued: its quote's, or the market rate when it was first seen. Null while it has no value.",
       examples: ["65000.12"],
     });
 const txHash = () => z.string().meta({ description: "The transaction.", examples: [`0x${"5c".repeat(32)}`] });
@@ -105,12 +105,12 @@ export const exportedPaymentBody = () =>
         .meta({ description: "Of the invoice.", examples: ["EUR"] }),
       fiatAmount: fiat("Its value at receipt, in `currency`; null without an invoice or a rate.").nullable(),
       rate: rate(),
-      valuedBy: z.enum(WEIGHED_BY).nullable().meta({ description: "Which quote or rate gave it its value." }),
+      valuedBy: z.enum(WEIGHED_BY).nullable().meta({ description: "The quote or rate that valued it." }),
       txHash: txHash(),
       outputIndex: z.string().meta({ description: "Which transfer of the transaction it is." }),
       fromAddress: z.string().nullable(),
       toAddress: z.string(),
-      isLate: z.boolean().meta({ description: "Credited, and not counted for the invoice because it came too late." }),
+      isLate: z.boolean().meta({ description: "Credited, but not counted for the invoice because it came too late." }),
       matchedBy: z.enum(MATCH_RULES).nullable().meta({ description: "The rule that credited it." }),
       confirmedAt: time().nullable(),
       createdAt: time().meta({ description: "When it was recorded; lines are in this order." }),
@@ -131,7 +131,7 @@ export const exportedInvoiceBody = () =>
       customerName: z.string().nullable(),
       productId: z.string().nullable(),
       currency: z.string().meta({ examples: ["EUR"] }),
-      amount: fiat("What it asks for; 0 for any amount."),
+      amount: fiat("The amount it asks for; 0 for any amount."),
       amountReceived: fiat("The value of its payments at receipt."),
       amountConfirmed: fiat("The sum of those with enough confirmations."),
       txHashes: z
@@ -148,7 +148,7 @@ export const statementLineBody = () =>
     .object({
       line: z.enum(STATEMENT_LINES).meta({
         description:
-          "PAYMENT: one payment. Behind all of these, COIN_TOTAL: the sum of one coin and currency. CURRENCY_TOTAL: the sum of one currency.",
+          "PAYMENT: one payment. After all of these, COIN_TOTAL: the sum of one coin and currency. CURRENCY_TOTAL: the sum of one currency.",
       }),
       date: z
         .string()
@@ -171,6 +171,9 @@ export const statementLineBody = () =>
       rate: rate(),
       txHash: txHash().nullable(),
       payments: z.int().nullable().meta({ description: "How many payments a sum has." }),
-      unpriced: z.int().nullable().meta({ description: "How many of them have no value; `fiatAmount` lacks them." }),
+      unpriced: z
+        .int()
+        .nullable()
+        .meta({ description: "How many of them have no value; `fiatAmount` does not include them." }),
     })
     .meta({ title: "StatementLine" });

@@ -25,7 +25,7 @@ import { placeReads } from "./read-place.ts";
 import { STATEMENT_COLUMNS, type Sums, statementLineOf, sumsWith, totalLines } from "./statement.ts";
 
 const BASE = "/api/v1/merchants/merchant/:merchantId/reports";
-const AS_CSV = "As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same.";
+const AS_CSV = "CSV for spreadsheets begins with the names of the columns; JSON lines hold the same.";
 const WHOLE =
   "Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`.";
 
@@ -94,7 +94,7 @@ function statementRoutes(format: ExportFormat) {
   return routesOf(group).get(`${BASE}/statement.${format}`, {
     operationId: `exportStatement${suffixOf(format)}`,
     summary: "Export the statement of a month",
-    description: `The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. ${aboutOf(format)}`,
+    description: `The payments that the totals of the month count, with their value and rate at receipt, followed by their sums by coin and by currency. ${aboutOf(format)}`,
     permission: "payment:view",
     query: statementQuery,
     answers: answersOf(format, "The payments and their sums", statementLineBody),

@@ -16,7 +16,7 @@ export const createInvoice = () =>
       .union([z.string(), z.number()])
       .nullable()
       .optional()
-      .meta({ description: "Without one, any amount is taken." }),
+      .meta({ description: "Without one, any amount is accepted." }),
     currency: z.string().optional(),
     metadata: metadata().optional(),
     checkout: z

@@ -11,6 +11,6 @@ export function ratesOf(table: RateTable, pairs: string, nowMs: number): readonl
     const quote = quoteRate({ table, assetCode, currency, nowMs });
     return quote.ok
       ? { currencyPair, errors: [], rate: quote.value.rate }
-      : { currencyPair, errors: ["There is no rate of this pair now"], rate: null };
+      : { currencyPair, errors: ["There is currently no rate for this pair"], rate: null };
   });
 }

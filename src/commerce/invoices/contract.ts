@@ -128,11 +128,7 @@ export const listInvoicesQuery = () =>
     status: z.enum(INVOICE_STATUSES).optional().meta({ description: "Only invoices in this status." }),
     currency: currency().optional().meta({ description: "Only invoices in this currency." }),
     customerId: z.string().max(40).optional().meta({ description: "Only invoices of this customer." }),
-    externalId: z
-      .string()
-      .max(200)
-      .optional()
-      .meta({ description: "Only the invoice with this external id of yours." }),
+    externalId: z.string().max(200).optional().meta({ description: "Only the invoice with your external id." }),
     createdFrom: timeParameter().optional().meta({ description: "Only invoices created at or after this time." }),
     createdTo: timeParameter().optional().meta({ description: "Only invoices created at or before this time." }),
     needsReview: flagParameter()
@@ -140,7 +136,7 @@ export const listInvoicesQuery = () =>
       .meta({ description: "Only invoices that need review, or only those that do not." }),
     search: z.string().min(1).max(320).optional().meta({
       description:
-        "What the search would find the invoice by: words of its name or external id, its customer, amount, address or transaction. At most 1,000 are found.",
+        "Finds invoices as the search does: by words of the name or external id, its customer, amount, address or transaction. At most 1,000 are found.",
     }),
   });
 

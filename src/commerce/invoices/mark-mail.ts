@@ -26,7 +26,7 @@ export function markMail(to: string, { merchantName, author, marked, nowMs }: Ma
         ]
       : [
           `${author} marked the invoice ${marked.id} of ${shop} as settled at ${isoTime(nowMs)}.`,
-          `Received and confirmed by then: ${formatMicros(marked.confirmedMicros)} of ${formatMicros(marked.amountMicros)} ${marked.currency}. Your shop may deliver all the same.`,
+          `Received and confirmed by then: ${formatMicros(marked.confirmedMicros)} of ${formatMicros(marked.amountMicros)} ${marked.currency}. Your shop may deliver anyway.`,
         ];
   const done = `${many ? "were" : "was"} marked as settled by hand`;
   const noun = many ? "Invoices" : "An invoice";

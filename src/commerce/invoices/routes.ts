@@ -131,7 +131,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     operationId: "resolveInvoice",
     summary: "Resolve an invoice by hand",
     description:
-      "ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back. MARK says that you take it for settled: its status stays that of its money, `invoice.marked` is sent, and every owner and admin is mailed.",
+      "ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back. MARK says that you consider it settled: its status still reflects its money, `invoice.marked` is sent, and every owner and admin is mailed.",
     permission: "payment:resolve",
     body: resolveInvoiceBody,
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],

@@ -75,7 +75,10 @@ const sums = () =>
       })
       .meta({ description: "How long customers took." }),
     payments: count("Payments received in the period and credited to an invoice, except those on test networks.", 33),
-    unpriced: count("Those of them without a value in the invoice currency; the amounts in currencies lack them.", 0),
+    unpriced: count(
+      "Payments without a value in the invoice currency; the amounts by currency do not include them.",
+      0,
+    ),
     received: z.array(inCurrency()).meta({ description: "The value of the payments at receipt, by invoice currency." }),
     coins: z
       .array(
@@ -83,7 +86,7 @@ const sums = () =>
           network: z.string().meta({ examples: ["BTC"] }),
           cryptocurrency: z.string().meta({ examples: ["BTC"] }),
           isTest: z.boolean().meta({
-            description: "True on a test network: in no other sum.",
+            description: "True on a test network: not included in any other sum.",
           }),
           payments: count("Payments in this coin.", 20),
           units: z.string().meta({ description: "Their sum in base units.", examples: ["1905000"] }),

@@ -11,7 +11,7 @@ export const reportRoutes = routesOf({ tag: "Reports", callers: "MEMBER_OR_KEY" 
   operationId: "getTotals",
   summary: "Count invoices and add up payments by day, week or month",
   description:
-    "Payments count while they are on the chain or in a mempool, at the time at which they were received (`receivedTxAt`), late ones too. An invoice counts by the status that it has, in the period in which it got it. So a change may take something out of an earlier period.",
+    "Payments count while they are on the chain or in a mempool, at the time at which they were received (`receivedTxAt`), including late ones. An invoice counts by its current status, in the period in which it got that status. So a change may take something out of an earlier period.",
   permission: "invoice:view",
   query: totalsQuery,
   answers: [{ status: 200, description: "The totals of each period, and of all", schema: totalsBody }],

@@ -8,7 +8,7 @@ export const listFindingsQuery = () =>
     ...listQuery(),
     isOpen: flagParameter()
       .optional()
-      .meta({ type: "boolean", description: "With true, only those that nobody has reviewed." }),
+      .meta({ type: "boolean", description: "If true, only findings that were not reviewed yet." }),
   });
 
 // ---- answers
@@ -24,7 +24,7 @@ export const restoreBody = () =>
         description:
           "NONE: no restore is named. WAITING: the import has not begun. CLOSED: revocations are being repeated, and nobody is served. IMPORTING: invoices cannot be created yet.",
       }),
-      objects: count().meta({ description: "Durable Objects that were asked what they know." }),
+      objects: count().meta({ description: "Durable Objects whose contents were read." }),
       revocations: count().meta({ description: "Revocations that were repeated." }),
       recovered: count().meta({ description: "Addresses and amounts that were recovered with their invoices." }),
       findings: count().meta({ description: "What could not be recovered." }),
@@ -40,13 +40,13 @@ export const restoreFindingBody = () =>
       id: z.string(),
       epoch: z.int(),
       reason: z.enum(["TERMS_UNKNOWN", "MERCHANT_LOST", "WALLET_LOST", "OWNER_UNCERTAIN", "REFUSED"]),
-      merchantId: z.string().meta({ description: "The merchant, or the user, whose it is." }),
+      merchantId: z.string().meta({ description: "The merchant or user to which it belongs." }),
       invoiceId: z.string().nullable(),
       network: z.string().nullable(),
       cryptocurrency: z.string().nullable(),
       address: z.string().nullable(),
       amountUnits: z.string().nullable().meta({ description: "In base units; null at an address of its own." }),
-      known: z.string().nullable().meta({ description: "JSON of what the object knew; null if nothing else." }),
+      known: z.string().nullable().meta({ description: "JSON of what the object had kept besides; null if nothing." }),
       createdAt: time(),
       reviewedAt: time().nullable(),
     })

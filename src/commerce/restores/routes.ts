@@ -43,7 +43,7 @@ export const restoreRoutes = routesOf({
   .post(`${FINDINGS}/:findingId/review`, {
     operationId: "reviewRestoreFinding",
     summary: "Mark a finding as reviewed",
-    description: "For one that is marked nothing changes.",
+    description: "Nothing changes if it is already marked.",
     needsStepUp: true,
     answers: [{ status: 200, description: "The finding", schema: restoreFindingBody }],
     refusals: ["RESTORE_FINDING_NOT_FOUND"],

@@ -137,12 +137,12 @@ export const walletNetworksBody = () =>
           network: z.string(),
           state: z.enum(OFFER_STATES).meta({
             description:
-              "FREE: the address may be registered. REGISTERED: all coins have a wallet. CODE: there is code at the address. CODE_ELSEWHERE: there is on another network. NO_SOURCE, NO_ANSWER: the network could not be asked. UNPROVEN: a network where you use the address could not be.",
+              "FREE: the address may be registered. REGISTERED: all coins have a wallet. CODE: the address has code. CODE_ELSEWHERE: it has code on another network. NO_SOURCE, NO_ANSWER: the network could not be checked. UNPROVEN: a network where you use the address could not be checked.",
           }),
           coins: z.array(
             z.object({
               cryptocurrency: z.string(),
-              walletId: z.string().nullable().meta({ description: "Your wallet of this pair, at whatever address." }),
+              walletId: z.string().nullable().meta({ description: "Your wallet for this pair, at any address." }),
             }),
           ),
         }),

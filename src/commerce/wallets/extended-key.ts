@@ -181,7 +181,7 @@ function accountProblem(payload: Uint8Array): string | undefined {
 function pathProblem(of: { path: string; version: Version; network: Network; account: number }): string | undefined {
   const [, purpose, coinType, account] = PATH.exec(of.path) ?? [];
   if (purpose === undefined || coinType === undefined || account === undefined) {
-    return "not the path of an account: expected three hardened levels, as in m/84'/0'/0', and at most /0 behind them";
+    return "not the path of an account: expected three hardened levels, as in m/84'/0'/0', and at most /0 after them";
   }
   const { prefix, scheme } = of.version;
   const wanted = PURPOSES[scheme];

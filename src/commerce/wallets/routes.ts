@@ -143,7 +143,7 @@ export const walletRoutes = routesOf({
   })
   .get(`${ONE}/addresses`, {
     operationId: "previewAddresses",
-    summary: "Preview addresses of an extended key without spending an index",
+    summary: "Preview addresses of an extended key without using an index",
     permission: "wallet:view",
     query: addressesQuery,
     answers: [{ status: 200, description: "Addresses with their indexes and paths", schema: addressListBody }],

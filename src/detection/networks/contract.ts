@@ -28,7 +28,7 @@ const rereadBody = () =>
         .number()
         .min(0)
         .max(1)
-        .meta({ description: "How much has been read. Stays 0 until the end where a source is read by address." }),
+        .meta({ description: "How much has been read. Stays 0 until the end if the source is read by address." }),
       transfers: z
         .int()
         .min(0)
@@ -36,7 +36,7 @@ const rereadBody = () =>
       skippedAddresses: z.int().min(0).meta({ description: "Addresses that no source answered for." }),
       lastOutage: z.string().nullable().meta({ description: "Why the last step failed; it is repeated." }),
       requestedAt: time(),
-      endedAt: time().nullable().meta({ description: "Null while it is going on." }),
+      endedAt: time().nullable().meta({ description: "Null while it is running." }),
     })
     .meta({ title: "Reread" });
 
@@ -48,8 +48,10 @@ export const networkStateBody = () =>
       isResting: z.boolean().meta({ description: "Whether nothing on it is watched, so that it is not read." }),
       cursorHeight: height().nullable().meta({ description: "Everything up to this block has been read." }),
       tipHeight: height().nullable().meta({ description: "The newest block of its source, when last asked." }),
-      pausedAt: time().nullable().meta({ description: "Since when an operator keeps it from being read." }),
-      reread: rereadBody().nullable().meta({ description: "The range that is being read again, or was at last." }),
+      pausedAt: time().nullable().meta({ description: "Since when an operator has kept it from being read." }),
+      reread: rereadBody()
+        .nullable()
+        .meta({ description: "The range that is being read again, or the last one that was." }),
     })
     .meta({ title: "NetworkState" });
 

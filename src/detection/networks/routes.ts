@@ -32,7 +32,7 @@ export const networkRoutes = routesOf({
     operationId: "pauseNetwork",
     summary: "Pause a network: it is not read, and not offered to payers",
     description:
-      "For a source that lies. The place up to which the network was read stays, so no invoice that waits for it expires, however long the pause is. A look that has begun may still end, within half a minute. For a network that is paused nothing changes.",
+      "For a source that gives false answers. The position up to which the network was read is kept, so no invoice that waits for it expires, however long the pause is. A pass that has started may still finish, within half a minute. Nothing changes if it is already paused.",
     needsStepUp: true,
     answers,
     refusals: ["NETWORK_NOT_FOUND"],
@@ -41,7 +41,8 @@ export const networkRoutes = routesOf({
   .delete(PAUSE, {
     operationId: "resumeNetwork",
     summary: "End a network's pause",
-    description: "It is read on from where it was, so payments of the meantime are found, as of their own time.",
+    description:
+      "Reading continues from where it stopped, so payments made in the meantime are found, as of their own time.",
     needsStepUp: true,
     answers,
     refusals: ["NETWORK_NOT_FOUND"],
@@ -51,7 +52,7 @@ export const networkRoutes = routesOf({
     operationId: "rereadNetwork",
     summary: "Read a range of a network's blocks again",
     description:
-      "Finds payments that a source had hidden, also those of invoices that have ended. Runs alongside the network's own scan, in steps; a transfer that is known is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. For the range that is being read nothing changes.",
+      "Finds payments that a source had hidden, also those of invoices that have ended. Runs alongside the network's own scan, in steps; a known transfer is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. Nothing changes for the range that is already being read.",
     needsStepUp: true,
     body: rereadRequestBody,
     answers,
@@ -61,7 +62,7 @@ export const networkRoutes = routesOf({
   .delete(REREAD, {
     operationId: "endReread",
     summary: "Stop reading a range again",
-    description: "What it has found stays.",
+    description: "Its findings are kept.",
     needsStepUp: true,
     answers,
     refusals: ["NETWORK_NOT_FOUND", "REREAD_NOT_FOUND"],

@@ -76,7 +76,7 @@ const resolve = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependenci
     operationId: "resolvePayment",
     summary: "Decide about a payment that no rule credited",
     description:
-      "ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice; REOPEN takes that back. If several merchants use the address, each decides for itself.",
+      "ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice; REOPEN undoes that. If several merchants use the address, each decides for itself.",
     permission: "payment:resolve",
     body: resolvePaymentBody,
     answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],

@@ -13,7 +13,7 @@ const kind = <T extends string>(type: T, meaning: string, one: z.ZodRawShape) =>
       type: z.literal(type),
       count: z.int().meta({ description: `How many there are; counting ends at ${MOST_COUNTED}.` }),
       isMore: z.boolean().meta({ description: "Whether there are more than `count`." }),
-      since: since("The time of the oldest; null if it is not known."),
+      since: since("The time of the oldest; null if unknown."),
       newest: z.array(z.object(one)).meta({ description: `At most ${MOST_SHOWN}, newest first.` }),
     })
     .meta({ description: meaning });
@@ -48,7 +48,7 @@ const item = () =>
     kind("WALLET_GAP", "So many addresses in a row were not paid that wallet software may stop looking.", {
       ...wallet(),
       gap: z.int().nullable(),
-      since: since("The time of the warning; null if it is not known."),
+      since: since("The time of the warning; null if unknown."),
     }),
     kind("WALLET_CHANGE_PENDING", "A wallet was registered or enabled and is not used yet.", {
       ...wallet(),
@@ -64,7 +64,7 @@ const item = () =>
       since: time().meta({ description: "When it was first seen." }),
     }),
     kind("INVOICE_IN_REVIEW", "Money came late or could not be valued: accept, dismiss or return it.", invoice()),
-    kind("INVOICE_UNDERPAID", "Too little came within the last 30 days, and nobody has decided.", invoice()),
+    kind("INVOICE_UNDERPAID", "Too little was paid within the last 30 days, and no one has decided yet.", invoice()),
     kind("ENDPOINT_DISABLED", "An endpoint was switched off because it failed.", {
       ...endpoint(),
       reason: z.enum(["GONE", "FAILING"]),

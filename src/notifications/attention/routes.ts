@@ -13,11 +13,11 @@ export const attentionRoutes = routesOf({
   dependencies: attentionDependencies,
 }).get("/api/v1/merchants/merchant/:merchantId/attention", {
   operationId: "getAttention",
-  summary: "Read what needs a person",
+  summary: "Read what needs attention",
   description:
-    "Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if there is any of it and the caller may view it. Reading costs the same however much waits.",
+    "Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if it is not empty and the caller may view it. Reading costs the same however much waits.",
   permission: ["payment:view", "invoice:view", "wallet:view", "webhook:view"],
-  answers: [{ status: 200, description: "The kinds, the most urgent first", schema: attentionBody }],
+  answers: [{ status: 200, description: "The kinds, most urgent first", schema: attentionBody }],
   reads: ({ db, merchantId, deps }) => attentionReads(db, merchantId, deps.nowMs),
   answer: async (call) => {
     const [unmatched, inReview, underpaid, endpoints, wallets, cursors, warnings] = call.read;

@@ -32,7 +32,9 @@ const merchantSummaryBody = () =>
         .int()
         .min(0)
         .max(MOST_DUE)
-        .meta({ description: `Deliveries to its endpoints whose time has come; ${MOST_DUE} stands for more.` }),
+        .meta({
+          description: `Deliveries to its endpoints whose time has come; ${MOST_DUE} means that there may be more.`,
+        }),
     })
     .meta({ title: "MerchantSummary" });
 

@@ -23,7 +23,8 @@ export const merchantSummaryRoutes = routesOf({
   .get(MERCHANTS, {
     operationId: "listMerchantSummaries",
     summary: "List the merchants of the deployment, newest first",
-    description: "With how many invoices each made in a day and how many deliveries are due; no money, no customers.",
+    description:
+      "Shows how many invoices each created in a day and how many deliveries are due; no money, no customers.",
     query: merchantSummaryQuery,
     answers: [{ status: 200, description: "One page", schema: merchantSummaryListBody }],
     answer: async ({ deps, query }) => {
@@ -34,7 +35,7 @@ export const merchantSummaryRoutes = routesOf({
     operationId: "suspendMerchant",
     summary: "Suspend a merchant: it takes no new payments",
     description:
-      "From now on it makes no invoices (403 MERCHANT_SUSPENDED for its servers, public keys and product pages), and payers of its invoices get no further address or amount. Everything may be read, and payments to what payers were given are found, credited and told as before. For a merchant that is suspended nothing changes.",
+      "From now on it creates no invoices (403 MERCHANT_SUSPENDED for its servers, public keys and product pages), and payers of its invoices get no further address or amount. Everything can still be read, and payments to addresses and amounts that payers already have are found, credited and reported as before. Nothing changes if it is already suspended.",
     needsStepUp: true,
     answers: [{ status: 200, description: "Since when it is suspended", schema: suspensionBody }],
     refusals: ["MERCHANT_NOT_FOUND"],
@@ -43,7 +44,7 @@ export const merchantSummaryRoutes = routesOf({
   .delete(SUSPENSION, {
     operationId: "resumeMerchant",
     summary: "End a merchant's suspension",
-    description: "For a merchant that is not suspended nothing changes.",
+    description: "Nothing changes if it is not suspended.",
     needsStepUp: true,
     answers: [{ status: 200, description: "It takes payments", schema: suspensionBody }],
     refusals: ["MERCHANT_NOT_FOUND"],

@@ -40,16 +40,17 @@ const fields = () => ({
 const format = () =>
   z.enum(["STANDARD", "GREENFIELD"]).meta({
     description:
-      "GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events with a type of its own can be subscribed to. It cannot be changed.",
+      "GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. It cannot be changed.",
   });
 
 /** A key of HMAC that a receiver has chosen; its characters are the key. BTCPay Server makes some of 128 bits in base58: 21 or 22 characters. */
 const chosenSecret = () =>
   z
     .string()
-    .regex(/^[\x21-\x7e]{20,128}$/, "must be 20 to 128 visible characters of ASCII")
+    .regex(/^[\x21-\x7e]{20,128}$/, "must be 20 to 128 visible ASCII characters")
     .meta({
-      description: "With GREENFIELD: a secret that the receiver has chosen. Otherwise one is made, which is better.",
+      description:
+        "With GREENFIELD: a secret that the receiver has chosen. Without it one is generated, which is better.",
     });
 
 export const createWebhookBody = () =>
@@ -58,7 +59,7 @@ export const createWebhookBody = () =>
       ...fields(),
       events: fields().events.optional().meta({
         description:
-          "Event types to receive; `invoice.*` means a whole domain, `*` means all. Only with GREENFIELD they may be left out: then what says that an invoice is settled.",
+          "Event types to receive; `invoice.*` means a whole domain, `*` means all. They may be left out only with GREENFIELD: the default is then the events that report an invoice as settled.",
       }),
       format: format().default("STANDARD"),
       secret: chosenSecret().optional(),
@@ -117,7 +118,7 @@ export const webhookBody = () =>
         .meta({ description: "Newest first. Each delivery is signed with every active secret." }),
       disabledReason: z.enum(["GONE", "FAILING"]).nullable().meta({
         description:
-          "Why we switched the endpoint off: GONE after an answer 410, FAILING after five days of failures only.",
+          "Why we switched the endpoint off: GONE after a 410 response, FAILING after five days with only failures.",
       }),
       disabledAt: time().nullable().meta({
         description:

@@ -130,10 +130,10 @@ const ANSWERS: Answers<Failure> = {
     status: 409,
     message: "This is the last operator; make another user an operator first",
   }),
-  NETWORK_NOT_FOUND: () => ({ status: 404, message: "There is no network of this name" }),
+  NETWORK_NOT_FOUND: () => ({ status: 404, message: "There is no network with this name" }),
   REREAD_IN_PROGRESS: (failure) => ({
     status: 409,
-    message: `Blocks ${failure.fromHeight} to ${failure.toHeight} of this network are being read again; wait until that has ended, or end it`,
+    message: `Blocks ${failure.fromHeight} to ${failure.toHeight} of this network are being read again; wait until that has finished, or end it`,
   }),
   RESTORE_FINDING_NOT_FOUND: () => ({ status: 404, message: "There is no such finding of a restore" }),
   REREAD_NOT_FOUND: () => ({ status: 404, message: "No blocks of this network are being read again" }),
@@ -225,7 +225,7 @@ const ANSWERS: Answers<Failure> = {
   AUTHORIZATION_OVER: () => ({
     status: 409,
     message:
-      "This request of an application was answered already, or is older than 30 minutes; ask again in the application",
+      "This request of an application was already answered, or is older than 30 minutes; ask again in the application",
   }),
   PERMISSION_NOT_GRANTABLE: (failure) => ({
     status: 403,

@@ -46,7 +46,7 @@ export const TRADE_ANSWERS: Answers<TradeFailure> = {
   PRIVATE_KEY_REFUSED: () => ({
     status: 400,
     message:
-      "This looks like a private key or seed phrase. Edgetill never takes one: nothing was stored. If it was real, consider it exposed and move the funds",
+      "This looks like a private key or seed phrase. Edgetill never accepts one: nothing was stored. If it was real, consider it exposed and move the funds",
   }),
   WALLET_EXISTS: (failure) => ({
     status: 409,

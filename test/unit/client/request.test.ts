@@ -325,7 +325,7 @@ describe("the API key", () => {
     "that does not fit in a header is refused without being shown: %j",
     (apiKey) => {
       const make = () => new Edgetill({ baseUrl: "https://pay.example.com", apiKey, merchantId: MERCHANT });
-      expect(make).toThrow(new TypeError("apiKey is missing, or is no API key"));
+      expect(make).toThrow(new TypeError("apiKey is missing, or is not an API key"));
     },
   );
 });

@@ -55,7 +55,7 @@ const mine = routesOf({ tag: "My account", callers: "USER", dependencies: accoun
   .delete(SESSIONS, {
     operationId: "revokeOtherSessions",
     summary: "End all other sessions",
-    answers: [{ status: 204, description: "All sessions but this one have ended" }],
+    answers: [{ status: 204, description: "All other sessions have ended" }],
     answer: async (call) => {
       const { session, user: caller } = call.principal;
       return emptyReplyTo(await revokeOthers(call.deps, { userId: caller.id, kept: session.id, trail: call.trail }));

@@ -41,7 +41,7 @@ const minutesOf = (seconds: number) => Math.round((seconds * SECOND_MS) / MINUTE
 export const storeSources: readonly MountedRoute[] = [
   ...routesOf({ tag: "API keys", callers: "KEY" }).get("/greenfield/key", {
     operationId: WHOSE,
-    summary: "Read whose the key is",
+    summary: "Read which merchant the key belongs to",
     answers: [{ status: 200, description: "The merchant, and Greenfield's names of what the key may do" }],
     answer: async ({ principal, merchant }) => {
       const { id, formerStoreId } = merchant;
