@@ -40,7 +40,7 @@ interface WithMethod extends OfInvoice {
 interface Stray {
   payment: Payment;
 }
-/** Replaces one event each, from the hundredth unmatched transfer of a day to one address on. */
+/** Replaces the single events beyond the hundredth unmatched transfer of a day to one address. */
 interface StraySummary {
   payment: null;
   network: string;

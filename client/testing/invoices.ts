@@ -163,7 +163,7 @@ export function addMethod(state: FakeState, id: string, pair: Pair) {
   return { isNew: true, method, invoice: after.invoice };
 }
 
-/** Locks the rate and an amount that no other open invoice of the address asks for. */
+/** Locks the rate and an amount that no other open invoice at the address asks for. */
 function activate(state: FakeState, invoice: Invoice, wallet: Wallet): Result<PaymentMethod, Failure> {
   const { nowMs, ...context } = contextOf(state);
   const refusal = walletRefusal(wallet, { ...context, nowMs, amountMicros: invoice.amountMicros });

@@ -175,7 +175,7 @@ export function createApp(): HonoBase<AppEnv> {
   return app;
 }
 
-/** The outer rate limit, per IP address and before anything is read; production only, where the edge names the caller. */
+/** The outer rate limit, per IP address and before anything is read; production only, because only there the edge reports the caller's address. */
 async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const ip = callerIp(c);
   if (refusesToServe(c.env, c.req.url) && c.req.path !== "/healthz") {

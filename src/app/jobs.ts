@@ -142,8 +142,8 @@ export function jobsOf(env: JobSettings): readonly JobName[] {
 const WAITING_FOR_IMPORT: ReadonlySet<JobName> = new Set(["expire", "release", "price", "invitations"]);
 
 /**
- * A job runs once in this many crons; absent: in each. For jobs that nothing waits for. A message costs three queue operations; the free plan covers 333,000
- * messages a month, 7.7 a minute.
+ * A job runs once in this many crons; absent: in each. For jobs that nothing waits for. A message costs three queue operations; 333,000 messages a month are
+ * free, 7.7 a minute.
  */
 const RUNS_ONCE_IN: Readonly<Partial<Record<JobName, number>>> = {
   release: 5,

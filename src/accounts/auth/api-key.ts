@@ -21,7 +21,7 @@ export interface NewApiKey {
   readonly display: string;
 }
 
-/** What a key is made for, and with. */
+/** What a key is made for, and what it is made with. */
 export interface KeyMaking {
   readonly kind: KeyKind;
   /** Whether a secret key works only through the routes of BTCPay Server's API (`isOfApplication`). */

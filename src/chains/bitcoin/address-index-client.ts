@@ -44,7 +44,7 @@ export interface AddressPage {
   readonly next: string | null;
 }
 
-/** Most pages of one address in a scan of many addresses. */
+/** The most pages of one address in a scan of many addresses. */
 const PAGES = 200;
 
 /** Above any tip, so that no mined transaction is asked for. */

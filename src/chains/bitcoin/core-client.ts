@@ -22,9 +22,9 @@ import { behind, Hash } from "./utxo-transaction.ts";
 
 /** Blocks of one scan. A block has up to about ten megabytes, so only one is held at a time. */
 const SCAN_BLOCKS = 25;
-/** Most new transactions that one read of the mempool fetches; a large mempool takes several reads. */
+/** The most new transactions that one read of the mempool fetches; a large mempool takes several reads. */
 const LOOK_TRANSACTIONS = 2_000;
-/** Most reads for a whole mempool: four times what a full mempool needs. */
+/** The most reads for a whole mempool: four times what a full mempool needs. */
 const MOST_PARTS = 200;
 /** Transactions per request; each has up to about a hundred kilobytes with its scripts. */
 const READ_AT_ONCE = 100;

@@ -29,7 +29,7 @@ export interface UtxoOutput {
   readonly raw: unknown;
 }
 
-/** Most inputs that are stored for a payment: one input spent elsewhere proves as much as all of them. */
+/** The most inputs that are stored for a payment: one input spent elsewhere proves as much as all of them. */
 export const MOST_SPENDS = 20;
 const RAW_CHARACTERS = 4_096;
 /** Confirmations of a coinbase that can be spent (COINBASE_MATURITY of Bitcoin Core and Litecoin Core). */

@@ -16,7 +16,7 @@ const MANY_AT_ONCE = 8;
 const FEW_ACCOUNTS = 50;
 /** Chunks of accounts that are encoded at a time. */
 const CHUNKS = 4;
-/** Most accounts on a chain without Multicall3, where each needs its own call. */
+/** The most accounts on a chain without Multicall3, where each needs its own call. */
 const ONE_BY_ONE = 1_000;
 
 /** Balances after the block at that height; `balances` is undefined if the node does not have them. */

@@ -18,7 +18,7 @@ import { minedTransfers } from "./mined-transfers.ts";
 import { Bytes, Hash, Height, quantity, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { type Wanted, wantedOf } from "./token-log.ts";
 
-/** Most blocks of a scan that may read whole blocks. */
+/** The most blocks of a scan that may read whole blocks. */
 const FULL_BLOCKS = 200;
 
 interface Part {
@@ -156,7 +156,7 @@ async function lookupGrowth(edge: EvmEdge, height: number, wanted: Wanted): Prom
   return ok(found.value.unread === null ? mined : { ...mined, isUnread: true });
 }
 
-/** Some nodes answer an error for a block above their tip, where others answer null. */
+/** Some nodes return an error for a block above their tip; others return null. */
 function isNotFound({ message }: RpcError): boolean {
   return /not found|unknown block|no such block|could not find/i.test(message);
 }

@@ -21,10 +21,10 @@ export interface LogQuery {
 }
 
 export interface LogLimits {
-  /** Most blocks of one request, if the node allows them. */
+  /** The most blocks of one request, if the node allows them. */
   readonly maxBlocks: number;
   readonly maxTopics: number;
-  /** Most requests of one scan. */
+  /** The most requests of one scan. */
   readonly maxRequests: number;
 }
 

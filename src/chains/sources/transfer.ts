@@ -20,7 +20,7 @@ export interface Transfer {
    * the ordinal of the internal transaction. Growth of a balance: "balance:", the recipient, ":" and the units.
    */
   readonly outputIndex: string;
-  /** UTXO: null, or the recipient itself if the transaction spends from it, too. */
+  /** UTXO: null, or the recipient itself if the transaction also spends from it. */
   readonly fromAddress: string | null;
   /** In its stored form. */
   readonly toAddress: string;

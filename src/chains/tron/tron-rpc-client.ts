@@ -35,7 +35,7 @@ import { type InBlock, internalTransfers, nativeTransfer } from "./wallet-json.t
 const LOG_LIMITS = { maxBlocks: 5_000, maxTopics: 1_000, maxRequests: 40 };
 /** With more recipients every transfer of the tokens is read: the cost then grows with the chain, not with the recipients. */
 const NAMED_RECIPIENTS = 1_000;
-/** Most whole blocks of one scan, and of one request: each block has a few hundred kilobytes. */
+/** The most whole blocks of one scan, and of one request: each block has a few hundred kilobytes. */
 const FULL_BLOCKS = 200;
 const FULL_AT_ONCE = 8;
 

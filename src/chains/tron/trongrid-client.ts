@@ -48,15 +48,15 @@ const GENESIS: Readonly<Partial<Record<NetworkName, string>>> = {
   TRX_NILE: "0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc",
 };
 /**
- * Most requests of one read of one address, however long its history. TronGrid allows a key fifteen a second, and a Worker on the free plan may
- * make fifty in all. Together with the read of newer entries (`PAGE_REQUESTS`) and the request for the first block, the sum stays below fifty.
+ * The most requests of one read of one address, however long its history. TronGrid allows a key fifteen a second, and a Worker on the free plan may make fifty
+ * in all. Together with the read of newer entries (`PAGE_REQUESTS`) and the request for the first block, the sum stays below fifty.
  */
 export const LOOK_REQUESTS = 36;
 /** Requests that stand for one page of other sources: a page of each list, and the newest blocks on them. */
 export const PAGE_REQUESTS = 12;
-/** Most requests for one account in a scan of many accounts. An account that needs more is left to the JSON-RPC source. */
+/** The most requests for one account in a scan of many accounts. An account that needs more is left to the JSON-RPC source. */
 const SCAN_REQUESTS = 1_000;
-/** Most requests for the transfers of one block: the result of one transaction, the results of all, and the block's hash. */
+/** The most requests for the transfers of one block: the result of one transaction, the results of all, and the block's hash. */
 const BLOCK_REQUESTS = 3;
 
 /** The state of one list while it is read. */

@@ -10,9 +10,9 @@ import { pageIn } from "./room-url.ts";
 import { type TeamDependencies, TeamSockets } from "./serve-team.ts";
 import { teamMemberIn } from "./team-socket.ts";
 
-/** Most pages of one invoice: the payer's own devices, including sockets that died unnoticed. */
+/** The most pages of one invoice: the payer's own devices, including sockets that died unnoticed. */
 export const PAGES_PER_INVOICE = LIMITS.checkoutPagesPerInvoice;
-/** Most pages of one merchant; the platform's own limit is 32,768. */
+/** The most pages of one merchant; the platform's own limit is 32,768. */
 export const PAGES_PER_ROOM = LIMITS.checkoutPagesPerMerchant;
 
 const CHANGED = "changed";

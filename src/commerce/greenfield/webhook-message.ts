@@ -35,7 +35,7 @@ export function webhookText({ event, webhookId, deliveryId, isRedelivery }: Deli
     webhookId,
     originalDeliveryId: deliveryId,
     isRedelivery,
-    // A test of the endpoint concerns no invoice.
+    // A test event belongs to no invoice.
     type: type ?? "Ping",
     timestamp: Math.floor(event.createdAtMs / SECOND_MS),
     storeId: event.merchantId,

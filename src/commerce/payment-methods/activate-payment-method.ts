@@ -37,7 +37,7 @@ import { printTerms } from "./shown-terms.ts";
 
 /** A wallet and the facts that `selectPayableWallets` read with it. */
 export interface PayableWallet extends Wallet, Sharing {
-  /** For an extended key: whether another merchant has it, too, and this one is without proof. */
+  /** For an extended key: whether another merchant has it too, and this one has no proof. */
   readonly isKeyShared: boolean;
   /** For a shared key: how many of the merchant's addresses derived from it received money. */
   readonly paidAddresses: number;

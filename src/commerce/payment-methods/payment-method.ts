@@ -19,7 +19,7 @@ export interface PayableContext {
   readonly nowMs: number;
 }
 
-/** A wallet, and whether its network is paused where that was read with it. */
+/** A wallet, and whether its network is paused, if that was read with it. */
 type MaybePaused = Wallet & { readonly isPaused?: boolean };
 
 /** Why an invoice cannot use a live wallet now; undefined if it can. */

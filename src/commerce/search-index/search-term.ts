@@ -117,7 +117,7 @@ function addressRanges(text: string): readonly TextRange[] {
   ];
 }
 
-/** `1234.5`, `1,234.50` or `1.234,50`, with a sign of a currency before it or a code on either side. `1,234` means a thousand and more. */
+/** `1234.5`, `1,234.50` or `1.234,50`, with a sign of a currency before it or a code on either side. In `1,234` the comma groups thousands. */
 const AMOUNT = /^([a-z]{3,5})?\s*\p{Sc}?\s*(\d[\d.,]{0,24})\s*\p{Sc}?\s*([a-z]{3,5})?$/iu;
 const WITH_POINT = /^(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/;
 const WITH_COMMA = /^(?:\d+|\d{1,3}(?:\.\d{3})+),\d{1,2}$/;

@@ -198,7 +198,7 @@ const byAmount = (of: Searched): SQL =>
 const rankOf = (match: (typeof INVOICE_MATCHES)[number]): SQL => number(INVOICE_MATCHES.indexOf(match));
 const rankOfBuyer = (match: (typeof CUSTOMER_MATCHES)[number]): SQL => number(CUSTOMER_MATCHES.indexOf(match));
 
-/** `sign`: marks the field in which all words may be (words.ts); a row found by it alone has that match, any other has `other`. */
+/** `sign`: of the field that may contain all words (words.ts); the row then matches as `all`, otherwise as `other`. */
 const WORDED = {
   invoices: { kind: sql.raw("'I'"), sign: "#", all: rankOf("EXTERNAL_ID"), other: rankOf("NAME") },
   customers: { kind: sql.raw("'C'"), sign: " ", all: rankOfBuyer("NAME"), other: rankOfBuyer("EMAIL") },

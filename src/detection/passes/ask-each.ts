@@ -8,7 +8,7 @@ import type { Result } from "../../lib/result.ts";
 const AT_ONCE = 4;
 /** After this many failures the source is asked for an item that it answered earlier. */
 const DOUBTS_AFTER = 4;
-/** Most items that may fail in one pass; the next pass continues after them. */
+/** The most items that may fail in one pass; the next pass continues after them. */
 export const MOST_REFUSED = 16;
 
 export interface Asked<T, R> {

@@ -14,8 +14,8 @@ import type { SecondPage, SecondWalk } from "./progress.ts";
 import type { Pass, WatchDependencies } from "./watch-pass.ts";
 
 /**
- * Most addresses that one pass asks a second source about, if that source is read by address. The next pass continues: 24,000 an hour with a
- * pass every 30 s.
+ * The most addresses that one pass asks a second source about, if that source is read by address. The next pass continues: 24,000 an hour with a pass every 30
+ * s.
  */
 const ADDRESSES_A_PASS = 200;
 /** Pages of each read of one address after the first read, and the number of reads. The first read shows how slow the source is. */
@@ -23,7 +23,7 @@ const PAGES = 8;
 const LOOKS = 4;
 /** A source that takes longer for a page is asked for one page at a time. */
 const SLOW_MS = 2 * SECOND_MS;
-/** Most scans of a second source that reads blocks. */
+/** The most scans of a second source that reads blocks. */
 const SCANS = 4;
 /** Starts no more requests after this time. */
 const LONGEST_MS = 15 * SECOND_MS;

@@ -28,7 +28,7 @@ import { applied, asked, moveTo, type Pass, type Step, stored, type WatchDepende
 /** A pass that is far behind ends after this time; the next one starts soon. */
 const LONGEST_MS = 20 * SECOND_MS;
 
-/** Most new transfers of one chunk, more than one block of any network holds: all are known to the pass before it decides the first. */
+/** The most new transfers of one chunk, more than one block of any network holds: all are known to the pass before it decides the first. */
 const MOST_TRANSFERS = 20_000;
 
 export interface Scanned {
@@ -206,7 +206,7 @@ async function scanChunk(
 /** If a source has no balances at all, one log line for this many blocks: every 20 minutes on ETH. */
 const UNREAD_BLOCKS = 100;
 
-/** Logs which blocks were not fully read. Blocks before the watch began hold no payments of ours. */
+/** Logs which blocks were not fully read. Blocks before the watch began hold none of our payments. */
 function reportUnread(
   deps: WatchDependencies,
   { network }: Pass,

@@ -120,7 +120,7 @@ export const noteTick = prepared(
       .where(sql`network = ${network} and is_resting = 0 and since_ms = ${of.sinceMs}`),
 );
 
-/** A watched method. `position` orders rows of the same time. */
+/** A watched method. `position` orders rows with the same time. */
 export const recipientColumns = {
   address: sql<string>`method.address`,
   cryptocurrency: sql<string>`method.cryptocurrency`,

@@ -145,7 +145,7 @@ async function readShare(
   return ok({ due, hasMore: end >= 0 || rows.length === PAGE, turns, stuck });
 }
 
-/** Asks for the history of each address separately; fails if the source is at fault, and not the addresses. */
+/** Asks for the history of each address separately; fails if the source is at fault rather than the addresses. */
 async function askHistories(
   deps: WatchDependencies,
   pass: Pass,

@@ -9,9 +9,9 @@ export interface Reread {
   /** Both inclusive. */
   readonly fromHeight: number;
   readonly toHeight: number;
-  /** The next block to read, of a source that is read by blocks. */
+  /** For a source that is read by blocks: the next block to read. */
   readonly nextHeight: number;
-  /** The last activation whose address was read, of a source that is read by address. */
+  /** For a source that is read by address: the last activation whose address was read. */
   readonly afterMs: number;
   readonly afterPosition: number;
   /** Transfers to addresses of merchants in what was read, known ones included. */

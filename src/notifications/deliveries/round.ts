@@ -22,11 +22,11 @@ export const ROUND_SIZE = 20;
 /** Rounds of one invocation: each makes up to 20 POSTs and two resolver requests, together below 50. */
 export const ROUNDS_AN_INVOCATION = 2;
 export const POSTS_AT_ONCE = 6;
-/** Most leased deliveries of one endpoint, over all its workers: one round more than is needed to make up for a worker that died. */
+/** The most leased deliveries of one endpoint, over all its workers: one round more than is needed to make up for a worker that died. */
 export const MOST_IN_FLIGHT = 60;
-/** Most workers of one endpoint: each event wakes one, and an endpoint that hangs keeps them busy. */
+/** The most workers of one endpoint: each event wakes one, and an endpoint that hangs keeps them busy. */
 export const MOST_WORKERS = 6;
-/** Most workers for all endpoints of one merchant. The platform runs 250 at once for all merchants. */
+/** The most workers for all endpoints of one merchant. The platform runs 250 at once for all merchants. */
 export const MOST_WORKERS_OF_MERCHANT = LIMITS.webhookWorkersPerMerchant;
 /** Of those, reserved for endpoints without a worker: two endpoints that hang do not make the merchant's others wait. */
 export const WORKERS_KEPT_FOR_FIRST = 4;

@@ -2,7 +2,7 @@ import { isoTime, isoTimeOrNull } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { isLive, type Webhook } from "./webhook.ts";
 
-/** An endpoint as its merchant sees it: of its secrets only the previews. */
+/** An endpoint as its merchant sees it, with only the previews of its secrets. */
 export function webhookBodyOf(webhook: Webhook, nowMs: number) {
   return {
     id: webhook.id,

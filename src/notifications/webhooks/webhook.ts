@@ -9,12 +9,12 @@ import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
 import { HEALTHY } from "./retry-schedule.ts";
 
-/** Most endpoints of one merchant. */
+/** The most endpoints of one merchant. */
 export const MAX_WEBHOOKS = LIMITS.webhookEndpointsPerMerchant;
 
 /** How long a replaced secret still signs. */
 const OVERLAP_MS = DAY_MS;
-/** Most signatures of a delivery, however often the secret is rotated. */
+/** The most signatures of a delivery, however often the secret is rotated. */
 const MAX_SECRETS = 5;
 
 export interface WebhookSecret {

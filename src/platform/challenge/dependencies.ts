@@ -2,7 +2,7 @@ import type { Challenge } from "./pass-challenge.ts";
 import { parseTurnstile, type TurnstileVariables } from "./turnstile.ts";
 import { askTurnstile } from "./turnstile-client.ts";
 
-/** The challenge for unauthenticated callers; undefined unless the operator has set both keys. */
+/** The challenge that strangers must solve; undefined unless the operator has set both keys. */
 export function challengeOf(env: TurnstileVariables): Challenge | undefined {
   const parsed = parseTurnstile(env);
   if (!parsed.ok || parsed.value === undefined) return undefined;

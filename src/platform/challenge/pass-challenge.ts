@@ -1,4 +1,4 @@
-// Decides whether an unauthenticated request may continue to work that costs storage. Turnstile's own faults refuse the request too: an operator who wants the
+// Decides whether a stranger's request may continue to work that costs storage. Turnstile's own faults refuse the request too: an operator who wants the
 // protection would rather sell nothing for a while than lose it, and attackers could cause the fault.
 import { lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
 import type { Outage } from "../../lib/fetch-text.ts";

@@ -15,10 +15,10 @@ import type { AskedWhen, GroupedChange, RequestGroup, Sent } from "./request-gro
 import { faultKind, OverloadedError, withinLimit } from "./retry.ts";
 import type { Statement, Write } from "./statement.ts";
 
-/** Most requests of a group, and most bytes of its changes' values. */
+/** The most requests of a group, and the most bytes of its changes' values. */
 const MOST_IN_GROUP = 64;
 const MOST_BYTES = 512 * 1_024;
-/** Most requests of a group that browsers may send: a quarter. */
+/** The most requests of a group that browsers may send: a quarter. */
 const MOST_PUBLIC = MOST_IN_GROUP / 4;
 /** A read that has waited longer is refused: nothing is reserved yet, so its caller may simply repeat the request. */
 const LONGEST_WAIT_MS = 2 * SECOND_MS;

@@ -169,7 +169,7 @@ export async function readWithRetry<T>(sleep: Sleep, read: () => Promise<T>): Pr
   }
 }
 
-/** Runs work that counts each time it is executed: repeated only where it was certainly not begun. Throws every other fault. */
+/** Runs work that counts each time it is executed: repeated only if it was certainly not started. Throws every other fault. */
 export async function executeOnce<T>(sleep: Sleep, work: () => Promise<T>): Promise<T> {
   for (let repeat = 0; ; repeat++) {
     try {

@@ -1,7 +1,7 @@
-// Remembers as whom the callers of a merchant's object are counted, so that their next requests are counted during the storage call that authenticates them,
-// not after it. It is only a prediction: the count is used if the request then proves to be this caller's, and permitted.
+// Remembers the counters of a merchant object's callers, so that their next requests are counted during the storage call that authenticates them, not after it.
+// It is only a prediction: the count is used if the request then proves to be this caller's, and permitted.
 
-/** As whom the requests of an authenticated caller are counted. */
+/** The counters for the requests of an authenticated caller. */
 export interface CountedAs {
   /** The caller's own counter. */
   readonly name: string;

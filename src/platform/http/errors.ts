@@ -53,7 +53,7 @@ export function failureResponse(
 /** For temporary failures: the caller should try again after one second. */
 const RETRY_SOON = { "retry-after": "1" } as const;
 
-/** What a failure is answered with, before it has an envelope. */
+/** The answer to a failure, before it is wrapped in the envelope. */
 export function answerTo<C extends FailureCode>(failure: Extract<Failure, { code: C }> & { readonly code: C }): Answer {
   // A variable of its own, so that the compiler connects the response function with the type of its failure.
   const code: C = failure.code;

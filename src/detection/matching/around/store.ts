@@ -11,7 +11,7 @@ import type { Side } from "./nearest.ts";
 
 /** More candidates than a user could review by hand. */
 export const NEAR_AMOUNTS_READ = 200;
-/** Most amounts of invoices that had ended by then. */
+/** The most amounts of invoices that had ended by then. */
 export const OVER_AMOUNTS_READ = 20;
 /** Number of amounts, of any invoices, searched on either side for those. */
 const OVER_AMOUNTS_AMONG = 100;
@@ -56,7 +56,7 @@ const wasOpen = (
 const key = (name: string) => sql.raw(amountKeySql(`${name}.`));
 const isNumber = (name: string) => sql.raw(`${name}.units not glob '*[^0-9]*'`);
 const onShelf = (name: string) => sql`${sql.raw(shelfSql(`${name}.`))} = shelf.value`;
-// Invoices of a place live about equally long, so most widths are empty; one check over all their shelves shows that.
+// The invoices of a place last about equally long, so most widths are empty; one check over all their shelves shows that.
 const shelvesOf = (rank: SQL) => sql`json_each(item.value, '$.shelves') width
   cross join json_each(width.value, '$.each') shelf on exists (select 1 from method_amounts some indexed by method_amounts_open
     where ${place("some")} and some.released_at_ms is null and some.rank = ${rank} and ${sql.raw(shelfSql("some."))} between width.value ->> '$.from' and width.value ->> '$.to')`;

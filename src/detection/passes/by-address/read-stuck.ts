@@ -30,7 +30,7 @@ import {
 
 /** Pages of one address in each pass. */
 const PAGES = 10;
-/** Most time of a pass for all these addresses together. */
+/** The longest that a pass spends on all these addresses together. */
 const LONGEST_MS = 10 * SECOND_MS;
 
 interface StuckLooks {

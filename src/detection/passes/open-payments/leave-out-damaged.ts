@@ -5,7 +5,7 @@ import type { OpenPayment } from "../look-elsewhere.ts";
 import type { WatchDependencies } from "../watch-pass.ts";
 import type { OpenRow } from "./store.ts";
 
-/** Most rows that one log line names. */
+/** The most rows that one log line names. */
 const NAMED = 5;
 
 export function leaveOutDamaged(
