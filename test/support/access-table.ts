@@ -8,7 +8,7 @@ const HOOKS = `${MERCHANT}/webhooks`;
 const ME = "/api/v1/me";
 const AUTH = "/api/v1/auth";
 
-/** `public`: a `pk_` key may call. `step-up`: a user must have stepped up. `owner`: of users only the OWNER. */
+/** `public`: a `pk_` key may call. `step-up`: a user must have stepped up. `owner`: among users, only the OWNER. */
 type Demand = "public" | "step-up" | "owner";
 
 interface Need {
@@ -17,7 +17,7 @@ interface Need {
   readonly demands: readonly Demand[];
 }
 
-/** The permissions of which each is enough. */
+/** Permissions, each sufficient on its own. */
 export const alternativesIn = (permission: string): readonly string[] => permission.split(" or ");
 
 const need = (permission: string, ...demands: readonly Demand[]): Need => ({ permission, demands });
@@ -221,7 +221,7 @@ export const OPEN: readonly string[] = [
   "GET /pay/:invoiceId/live",
 ];
 
-/** Of these, what production serves before a set-up link is redeemed (security.md 5). */
+/** The subset that production serves before a set-up link is redeemed (security.md 5). */
 export const BEFORE_SET_UP: readonly string[] = [
   "GET /healthz",
   "GET /setup",
@@ -243,7 +243,7 @@ export const PAGES: readonly string[] = [
   "POST /buy/:productId",
 ];
 
-/** The routes of these that pages of any origin may call, with CORS headers on response and preflight (decisions 1 "CORS"). */
+/** Those that pages of any origin may call, with CORS headers on response and preflight (decisions 1 "CORS"). */
 export const FROM_ANY_PAGE: readonly string[] = [
   "GET /api/v1/checkout/:invoiceId",
   "POST /api/v1/checkout/:invoiceId/payment-methods",
@@ -275,8 +275,8 @@ export const ROLE_HOLDS = {
 } as const;
 
 /**
- * What changes something and takes no Idempotency-Key, by hand from decisions 6: callers who have proved nothing, MCP, all of sign-in, and what
- * answers with a cookie. Everything else that is not a GET takes one.
+ * Writes without an Idempotency-Key, by hand from decisions 6: callers who have proved nothing, MCP, all of sign-in, and responses that set a
+ * cookie. Every other request that is not a GET takes one.
  */
 export const WITHOUT_KEY: readonly string[] = [
   // Links in mails, set-up, payers.
@@ -287,7 +287,7 @@ export const WITHOUT_KEY: readonly string[] = [
   "claimOnCheckout",
   "pickOnCheckout",
   "buyProduct",
-  // Its tools carry one each.
+  // Each of its writing tools has its own key.
   "mcp",
   // Sign-in: codes that work once, and cookies.
   "startEmailSignIn",
@@ -303,7 +303,7 @@ export const WITHOUT_KEY: readonly string[] = [
   "startIdentityLink",
 ];
 
-/** Of these, what a second request cannot do again. A lost answer is known to be lost: sign in again, ask for another link. */
+/** Requests that cannot be repeated. After a lost response the user signs in again or asks for another link. */
 export const ONCE_ONLY: readonly string[] = [
   "disableWalletByLink",
   "redeemSetUpLink",

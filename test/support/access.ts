@@ -57,7 +57,7 @@ export async function seedShop(): Promise<Shop> {
 export interface Ask {
   readonly method?: string;
   readonly key?: string | undefined;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** The request's `cf` properties. */
@@ -93,14 +93,14 @@ export async function send(path: string, ask: Ask = {}): Promise<Answer> {
   return answerOf(await exports.default.fetch(requestOf(path, ask)));
 }
 
-/** Through the app with the test's own bindings or variables; resolves after its background work is done. */
+/** Through the app with the test's own bindings or variables; resolves when its background work is done. */
 export async function sendWith(changes: Partial<Env>, path: string, ask: Ask = {}): Promise<Answer> {
   return deploymentWith(changes)(path, ask);
 }
 
 /** The same for several requests, whose merchants' objects stay in memory. */
 export function deploymentWith(changes: Partial<Env>): (path: string, ask?: Ask) => Promise<Answer> {
-  // Outside development, bindings and variables for development only are removed.
+  // Outside development, removes bindings and variables that are for development only.
   const own = changes.ENVIRONMENT === undefined ? {} : { WEBHOOK_LOOPBACK: "", DEV_CONTROL: "" };
   const world: Env = { ...env, ...own, ...changes };
   let context = createExecutionContext();

@@ -1,6 +1,7 @@
 /**
- * Methods of objects that the release before lacks, as `BINDING.method`. `test/upgrade/objects.test.ts` says what belongs here. For some minutes
- * after a deploy they are called on objects that still run the release before: what is done then, `test/worker/app/older-objects.test.ts` checks.
+ * Methods of objects that the previous release lacks, as `BINDING.method`. `test/upgrade/objects.test.ts` says what belongs here. For some
+ * minutes after a deploy they are called on objects that still run the previous release; `test/worker/app/older-objects.test.ts` checks what
+ * happens then.
  */
 export const ADDED_METHODS = [
   "ADDRESS_ALLOCATOR.given",

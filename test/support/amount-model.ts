@@ -1,4 +1,5 @@
-// What the allocator of one address must answer: the rules in another way, looking at every amount for every answer.
+// What the allocator of one address must answer: the same rules by another method, which reads every amount for every
+// answer.
 import type { AmountRequest } from "../../src/commerce/amounts/amount-request.ts";
 import type { AmountGrain } from "../../src/commerce/amounts/direct-amount.ts";
 import { heldUntilMs, holdingBounds, holdingRefusal, lifetimeRefusal } from "../../src/commerce/amounts/holding.ts";
@@ -9,8 +10,8 @@ export const PLACE = { network: "BTC", cryptocurrency: "BTC", address: "1BoatSLR
 const SATOSHI: AmountGrain = { grainUnits: 1n, coarseGrainUnits: [] };
 
 /**
- * The amounts for a price, in the order in which they are given: the price, and then what is at most 0.5 % and 10,000 grains less, in the coarsest
- * steps first (decisions 4, "Amount for a direct wallet").
+ * The amounts for a price, in allocation order: the price itself, then amounts at most 0.5 % and 10,000 grains below it, coarsest steps first
+ * (decisions 4, "Amount for a direct wallet").
  */
 export function candidatesOf(priceUnits: bigint, { grainUnits, coarseGrainUnits } = SATOSHI): readonly bigint[] {
   const mostUnits = priceUnits / 200n < 10_000n * grainUnits ? priceUnits / 200n : 10_000n * grainUnits;
@@ -27,11 +28,11 @@ export interface Held {
   readonly merchantId: string;
   readonly isPublic: boolean;
   readonly untilMs: number;
-  /** Not once its invoice was found not to be stored. */
+  /** False once its invoice was found not to be stored. */
   readonly isCounted: boolean;
 }
 
-/** The rules of an allocator, by brute force over all that is held. */
+/** An allocator's rules, by brute force over every reserved amount. */
 export class AmountModel {
   held: readonly Held[] = [];
   readonly given = new Map<string, bigint>();

@@ -4,7 +4,7 @@ import type { AmountDependencies } from "../../src/commerce/payment-methods/rese
 import type { ObjectStorage } from "../../src/lib/object-storage.ts";
 import { memoryStorage } from "./object-storage.ts";
 
-/** As a row of `method_amounts` has it. */
+/** As a row of `method_amounts` holds it. */
 interface StoredAmount {
   readonly units: bigint | string;
   readonly priceUnits: bigint | string;
@@ -16,7 +16,7 @@ interface StoredAmount {
 
 const padded = (units: bigint | string) => String(units).padStart(78, "0");
 
-/** Amounts that were given before, put into the storage of an allocator that has its tables. */
+/** Inserts amounts allocated earlier into the storage of an allocator that has its tables. */
 export function seedAmounts({ sql }: Pick<ObjectStorage, "sql">, amounts: readonly StoredAmount[]): void {
   for (const { units, priceUnits, rank, invoiceId, merchantId, heldUntilMs } of amounts) {
     const times = [heldUntilMs, heldUntilMs + 3_600_000];
@@ -27,7 +27,9 @@ export function seedAmounts({ sql }: Pick<ObjectStorage, "sql">, amounts: readon
   }
 }
 
-/** For schedules that take back all that D1 has: allocators that know at each call what has a row then. `rows` reads D1. */
+/**
+ * For schedules that roll D1 back: allocators that see at each call which amounts have a row. `rows` reads D1.
+ */
 export function allocatorsOf(
   rows: (sql: string, ...params: string[]) => readonly Record<string, string | number | null>[],
 ): AmountDependencies["allocateAmounts"] {

@@ -1,4 +1,4 @@
-// The amounts of a shared address for tests on workerd: what others have there, and what is set free.
+// The amounts of a shared address for tests on workerd: which are taken, and which are released.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { type AmountPlace, placeName } from "../../src/commerce/amounts/amount-place.ts";
@@ -12,7 +12,7 @@ import { freshId, testDb } from "./worker-merchant.ts";
 
 export const amountsAt = (place: AmountPlace) => env.AMOUNT_ALLOCATOR.getByName(placeName(place));
 
-/** Amounts that an invoice has already; of a price of its own each, unless `priceUnits` names one. */
+/** Amounts that are taken by other invoices; each has its own price unless `priceUnits` is set. */
 export async function occupy(
   place: AmountPlace,
   amounts: readonly (bigint | string)[],
@@ -31,7 +31,7 @@ export async function occupy(
   await runInDurableObject(amountsAt(place), (_, { storage }) => seedAmounts(storage, rows));
 }
 
-/** Sets amounts free, as if their invoices had been over for long. */
+/** Releases amounts, as if their invoices had closed long ago. */
 export async function freeAmounts(place: AmountPlace, amounts: readonly (bigint | string)[]): Promise<void> {
   const nowMs = Date.now();
   const held = await runInDurableObject(amountsAt(place), (_, { storage: { sql } }) =>

@@ -1,5 +1,4 @@
-// A real EVM chain for tests: anvil with any chain id, on a free port of loopback. It mines on request. Nothing here sends anything off the
-// machine.
+// A real EVM chain for tests: anvil with any chain id, on a free port of loopback. It mines on request. Nothing leaves the machine.
 import { getAddress } from "viem";
 import { anvilProgram } from "../../scripts/demo-story/evm-chain.ts";
 import { untilAnswers } from "../../scripts/demo-story/rpc.ts";
@@ -8,7 +7,7 @@ import { findFreePort } from "../../scripts/free-port.ts";
 
 export type Hex = `0x${string}`;
 
-/** What a test sends; anvil holds the keys of `accounts` and of no other sender. Amounts are in base units. */
+/** What a test sends; anvil has the keys of `accounts` only. Amounts are in base units. */
 export interface Sending {
   /** By default the first account. */
   readonly from?: Hex;
@@ -16,7 +15,7 @@ export interface Sending {
   readonly value?: bigint;
   readonly data?: Hex;
   readonly nonce?: number;
-  /** Higher ones are mined first. */
+  /** Transactions with a higher price are mined first. */
   readonly gasPrice?: bigint;
   /** Without it, anvil estimates, and refuses what would revert. */
   readonly gas?: bigint;
@@ -26,7 +25,7 @@ interface Log {
   readonly address: Hex;
   readonly topics: readonly Hex[];
   readonly data: Hex;
-  /** Within the block. */
+  /** Index within the block. */
   readonly logIndex: Hex;
 }
 
@@ -48,16 +47,16 @@ export interface Anvil {
   /** Throws with the node's message. */
   readonly rpc: <T = unknown>(method: string, ...params: readonly unknown[]) => Promise<T>;
   height(): Promise<number>;
-  /** Into the mempool; gives the hash. */
+  /** Sends to the mempool; returns the hash. */
   send(of: Sending): Promise<Hex>;
   mine(blocks?: number): Promise<void>;
-  /** The receipt of what is mined; throws when it is not. */
+  /** The receipt of a mined transaction; throws if it is not mined. */
   receipt(hash: Hex): Promise<Receipt>;
-  /** `send` and a block; the receipt tells whether it succeeded. */
+  /** `send` and a block; the receipt shows whether it succeeded. */
   execute(of: Sending): Promise<Receipt>;
   /** All in one block, in this order; their receipts. */
   together(all: readonly Sending[]): Promise<readonly Receipt[]>;
-  /** Signed, as it was sent: for `reorg`. */
+  /** The signed transaction as it was sent, for `reorg`. */
   rawTransaction(hash: Hex): Promise<Hex>;
   /** Replaces the newest `blocks` blocks. The first new one contains `raw`, in this order; all other transactions are lost. */
   reorg(blocks: number, raw?: readonly Hex[]): Promise<void>;
@@ -67,7 +66,7 @@ export interface Anvil {
 
 interface AnvilOptions {
   readonly chainId: number;
-  /** Mines at this interval; without it, only `mine` and the methods that use it do. */
+  /** Mines at this interval; if unset, only `mine` and the methods that use it mine. */
   readonly blockSeconds?: number;
   readonly args?: readonly string[];
 }
@@ -162,7 +161,7 @@ function controls(rpc: Anvil["rpc"], accounts: readonly Hex[]) {
         blocks,
         raw.map((each) => [each, 0]),
       );
-      // Its clock goes back with its blocks. On a slow machine that exceeds the allowed tolerance, and no payment is on time.
+      // A reorg moves the clock back too. On a slow machine that exceeds the tolerance, and no payment is on time.
       await rpc("evm_setTime", Math.floor(Date.now() / 1_000));
     },
   };

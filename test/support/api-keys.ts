@@ -16,7 +16,7 @@ export interface Seated {
   readonly userId: UserId;
   readonly memberId: MemberId;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sends to `/api-keys` and `rest`, in the user's session. */
+  /** Sends to `/api-keys` plus `rest`, in the user's session. */
   keys(rest: string, ask?: Ask): Promise<Answer>;
 }
 
@@ -66,12 +66,12 @@ export const eventsOf = (merchantId: MerchantId) =>
 export const operationsOf = (merchantId: MerchantId) =>
   testDb.select().from(operations).where(eq(operations.merchantId, merchantId)).orderBy(desc(operations.createdAtMs));
 
-/** The columns, as `table.column`, that contain a text anywhere. */
+/** The columns, as `table.column`, that contain this text. */
 export async function tablesHolding(text: string): Promise<readonly string[]> {
   return placesHolding(await allTexts(), text);
 }
 
-/** A text that is stored, and where. */
+/** A stored text and its column. */
 interface StoredText {
   readonly place: string;
   readonly value: string;

@@ -1,9 +1,9 @@
-// The page that an application opens, as a browser gets it.
+// The page an application opens, as a browser receives it.
 import { exports } from "cloudflare:workers";
 
 interface AskedPage {
   readonly policy: string;
-  /** Undefined where the page asks nothing. */
+  /** Undefined if the page asks nothing. */
   readonly token: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Makes a request lose a race: `meanwhile` is committed after the request has read and before its first write.
+// Makes a request lose a race: `meanwhile` commits after the request's reads and before its first write.
 import { env } from "cloudflare:workers";
 import { type Db, openDb } from "../../src/platform/db/client.ts";
 import { type Answer, type Ask, sendWith } from "./access.ts";
@@ -11,7 +11,7 @@ export async function sendBeaten(
 ): Promise<Answer> {
   let isDone = false;
   const batch = async (statements: D1PreparedStatement[]) => {
-    // The first batch of a request is the one that reads who is calling.
+    // A request's first batch reads who is calling.
     if (isDone) return env.DB.batch(statements);
     const rows = await env.DB.batch(statements);
     isDone = true;
@@ -21,7 +21,7 @@ export async function sendBeaten(
   return sendWith({ ...changes, DB: withBatch(batch) }, path, ask);
 }
 
-/** The database, with `meanwhile` done before each of its batches. */
+/** The database; `meanwhile` runs before each batch. */
 export function dbBefore(meanwhile: () => Promise<unknown>): Db {
   return openDb(
     withBatch(async (statements) => {

@@ -1,4 +1,4 @@
-// A connection to a server that breaks: a server on loopback that passes requests on until the write that it is told, and answers nothing from then on.
+// A connection that breaks: a loopback server that forwards requests up to the given write, then answers nothing.
 import { createServer, type IncomingMessage } from "node:http";
 import { listen } from "./listen.ts";
 
@@ -11,7 +11,7 @@ interface BrokenLine {
    * Undefined mends the line.
    */
   breakAt(write: number | undefined, when: "before" | "after"): void;
-  /** What becomes of the text of an answer on its way, by the request's path; as it is unless set. */
+  /** Changes the text of an answer in transit, by the request's path; unchanged by default. */
   alter: (path: string, text: string) => string;
   close(): Promise<void>;
 }

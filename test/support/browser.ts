@@ -6,7 +6,7 @@ import { ORIGIN } from "./people.ts";
 export interface Browser {
   ask(path: string, ask?: Ask): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
-  /** The present values; a deleted cookie is absent. */
+  /** The current values; a deleted cookie is absent. */
   cookies(): Readonly<Record<string, string>>;
 }
 

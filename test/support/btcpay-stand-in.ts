@@ -1,5 +1,5 @@
-// BTCPay Server at the edge of the world: the answers of its Greenfield API to a move, in the shapes of 1.x and of 2.x, with its errors. It may also
-// be made to lie, as what stands in front of a server does.
+// BTCPay Server as a move sees it: its Greenfield API's answers in the shapes of 1.x and 2.x, with its errors. It can also be made to lie, as a
+// proxy in front of a server may.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { BtcpayAccount } from "./btcpay-accounts.ts";
 import { listen } from "./listen.ts";
@@ -8,7 +8,7 @@ interface StandInMethod {
   readonly code: string;
   readonly account: BtcpayAccount;
   readonly isEnabled?: boolean;
-  /** What the preview shows, if not the account's own. */
+  /** What the preview shows if it differs from the account. */
   readonly previewed?: readonly string[];
   readonly transactions?: readonly unknown[];
 }
@@ -26,9 +26,9 @@ export interface StandInStore {
 export interface StandInOptions {
   readonly version: 1 | 2;
   readonly stores: readonly StandInStore[];
-  /** Of the key; all of them unless given. */
+  /** The key's permissions; all of them if unset. */
   readonly permissions?: readonly string[];
-  /** An answer in place of the server's own, by the path without its query. */
+  /** An answer that replaces the server's, by path without query. */
   readonly lie?: (path: string) => Lie | undefined;
 }
 

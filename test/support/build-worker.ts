@@ -1,5 +1,5 @@
-// The Worker as wrangler bundles it and its bindings as wrangler reads them, made once for all servers (serve-built.ts), before the tests: `wrangler
-// dev` bundles anew for each. It is kept by what it is made of, as migrated databases are.
+// The Worker as wrangler bundles it and its bindings as wrangler reads them, built once for all servers (serve-built.ts), before the tests:
+// `wrangler dev` would bundle for each of them. Cached under a hash of its sources, as migrated databases are.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -20,11 +20,11 @@ import { WRANGLER } from "../../scripts/wrangler.ts";
 import { BINDINGS_FILE, FOLDER } from "./built-worker.ts";
 
 const CACHE = resolve("node_modules/.cache/edgetill");
-/** How the names of its folders begin. */
+/** Prefix of its folders' names. */
 const BUILT = "worker-";
 const CONFIGURATION = "wrangler.toml";
 const MADE_OF = [CONFIGURATION, "package-lock.json", "test/support/build-worker.ts", "src/**/*.*"];
-/** Of other sources, and no longer in use by any run. */
+/** The age at which builds of other sources are deleted; by then no run uses them. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 export default function buildWorker(): void {
@@ -35,7 +35,7 @@ export default function buildWorker(): void {
 }
 
 function versionOfSources(): string {
-  // Copies of the sources share the cache, and the bindings name folders.
+  // Copies of the sources share the cache, but the bindings contain folder paths.
   const made = createHash("sha256").update(resolve("."));
   for (const file of globSync(MADE_OF).toSorted()) made.update(file).update(readFileSync(file));
   return made.digest("hex").slice(0, 32);
@@ -54,7 +54,7 @@ function buildIn(folder: string): void {
     renameSync(draft, folder);
     forgetOthers();
   } catch (error) {
-    // Another run was faster.
+    // Another run finished first.
     if (!existsSync(folder)) throw error;
   } finally {
     rmSync(draft, { recursive: true, force: true });

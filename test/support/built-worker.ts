@@ -1,11 +1,11 @@
-// What build-worker.ts tells the servers of a run (serve-built.ts) of the Worker that it has made for them.
+// What build-worker.ts passes to a run's servers (serve-built.ts): the Worker it built.
 import { resolve } from "node:path";
 
-/** What serves it, in the place of wrangler (`StartOptions`); undefined outside of a run of tests, as where pictures are taken: then wrangler does. */
+/** What serves it instead of wrangler (`StartOptions`); undefined outside test runs, for example for screenshots: there wrangler serves. */
 export function builtServer(): string | undefined {
   return process.env[FOLDER] === undefined ? undefined : resolve("test/support/serve-built.ts");
 }
-/** The variable of the environment that has its folder: sources may change while a run goes on with what it began with. */
+/** The environment variable with its folder. A run keeps the build it started with even if sources change. */
 export const FOLDER = "BUILT_WORKER";
-/** In its folder: what wrangler gives a Worker of this configuration, as miniflare takes it. */
+/** In its folder: what wrangler would pass to miniflare for this configuration. */
 export const BINDINGS_FILE = "bindings.json";

@@ -1,5 +1,5 @@
-// A merchant with a team, and clients that run its real operations: what the campaigns over invitations and ownership share. A route is a
-// few lines here: it hands the operation to `runOnce`, or simply runs it, as the Worker's does.
+// A merchant with a team, and clients that run its real operations: shared by the campaigns over invitations and ownership. A route is a
+// few lines here: it passes the operation to `runOnce` or just runs it, like the Worker's.
 
 import type { Invitation } from "../../../src/accounts/invitations/invitation.ts";
 import type { Role } from "../../../src/accounts/roles/roles.ts";
@@ -115,7 +115,7 @@ export interface Scene {
   readonly bugs: unknown[];
 }
 
-/** A client that repeats a request without a key until it is answered or refused for good. */
+/** A client that repeats a request without a key until it is answered or finally refused. */
 export function sendChange<T extends object>(
   scene: Scene,
   by: Player,
@@ -129,7 +129,7 @@ export function sendChange<T extends object>(
   });
 }
 
-/** A client that repeats a request under one Idempotency-Key of its person. */
+/** A client that repeats a request under one Idempotency-Key of its user. */
 export function sendOnce(
   scene: Scene,
   of: { readonly by: Player; readonly key: string },
@@ -191,7 +191,7 @@ export function roleOf(lab: Lab, { user }: Player): Role | undefined {
   return (row?.role ?? undefined) as Role | undefined;
 }
 
-/** What must hold of a team's rows after any history. */
+/** Invariants of a team's rows after any history. */
 export function teamProblem({ lab, bugs }: Scene): Verdict {
   if (bugs.length > 0) return `a bug: ${bugs[0]}`;
   const [facts] = lab.rows(`select

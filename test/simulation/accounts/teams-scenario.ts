@@ -1,4 +1,4 @@
-// Invitations are accepted and ownership is transferred by the real operations, while everything they depend on may change.
+// Invitations are accepted and ownership is transferred by the real operations, while everything they depend on can change.
 import { and, eq, isNull } from "drizzle-orm";
 import { acceptInvitation } from "../../../src/accounts/invitations/accept-invitation.ts";
 import { acceptRefusal } from "../../../src/accounts/invitations/invitation.ts";
@@ -183,7 +183,7 @@ function transferProblem(
 
 const EXPECTED: ReadonlySet<Failure["code"]> = new Set(["OWNER_REQUIRED", "MEMBER_NOT_FOUND"]);
 
-/** Broken: reads, decides, and writes without asserting that what it read still holds. */
+/** Broken: reads, decides, and writes without asserting that its reads still hold. */
 export const acceptUnasserted: Accept = (deps, user, key) => async (operationId) => {
   const rows = await readWithRetry(deps.sleep, async () => selectOffered(deps.db, key, user.id));
   if (!rows.ok) return { kind: "refused", failure: rows.error };
@@ -211,7 +211,7 @@ export const acceptUnasserted: Accept = (deps, user, key) => async (operationId)
   };
 };
 
-/** Broken the same way: of two transfers that both saw the OWNER, each makes its own. */
+/** Broken the same way: two transfers that both saw the OWNER each make their own. */
 export const transferUnasserted: Transfer = async (deps, seat, targetId): ReturnType<Transfer> => {
   const actors = await readActors(deps, seat, { targetId, permission: "team:view" });
   if (!actors.ok) return actors;

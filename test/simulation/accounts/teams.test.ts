@@ -44,7 +44,7 @@ it("every fault hit every point of the team operations often enough", () => {
   expect(totalHits.size).toBeGreaterThan(35);
 });
 
-describe("within 1,000 schedules the simulator catches a check followed by an unguarded act", () => {
+describe("within 1,000 schedules the simulator catches a check followed by an unguarded write", () => {
   const caughtBy = async (scenario: Scenario, problem: RegExp) => {
     const report = await runCampaign(scenario, { count: 1_000, stopAt: problem });
     const caught = report.problems.at(-1);

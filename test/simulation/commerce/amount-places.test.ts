@@ -1,5 +1,5 @@
-// The amounts of one address, given to the invoices of several merchants, kept, released, looked up and taken over by an object that knows nothing,
-// at prices that meet and have few candidates, at and around each end: every answer is the one of a model that looks at all that is held.
+// Amounts of one address for invoices of several merchants: allocated, kept, released, looked up, and taken over by a new object, at colliding
+// prices with few candidates, around both ends of each period. Every answer must match a model that reads every reserved amount.
 import { expect, it } from "vitest";
 import { pairOf } from "../../../src/chains/registry/pair.ts";
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
@@ -36,7 +36,7 @@ const KINDS = [
   "looked up",
 ];
 
-/** In grains. A price that has one candidate, or two, or a dozen; and one of coarse steps. */
+/** In grains: prices with one candidate, two, or a dozen, and one with coarse steps. */
 const PRICES = {
   "BTC BTC": [1n, 2n, 199n, 200n, 600n, 2_400n, 8_000n],
   "ETH ETH": [1n, 199n, 200n, 600n, 2_400n],
@@ -67,7 +67,7 @@ class House {
     this.real = new AmountAllocations(this.storage, this.place);
   }
 
-  /** Of each invoice the same request every time, but for its price and its time. */
+  /** An invoice's request is the same each time, except for price and time. */
   request(): AmountRequest {
     const { dice } = this;
     const n = dice.below(INVOICES);
@@ -87,7 +87,7 @@ class House {
     };
   }
 
-  /** Merchant 0 has proof, and another one only where the address is shared among several. */
+  /** Merchant 0 has proof; another merchant matters only if the address is shared. */
   #sharing(merchant: number): Sharing {
     if (!this.isShared) return { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
     const isProven = merchant === 0;
@@ -95,14 +95,14 @@ class House {
   }
 }
 
-/** Which invoices were told that the amounts of a price run low: by `price merchant` of all that ask for one. */
+/** Which invoices were warned that a price's amounts run low, by `price merchant`. */
 class Lows {
   readonly #asks = new Map<
     string,
     { readonly price: bigint; readonly merchantId: string; readonly rank: number; low: string | null }
   >();
 
-  /** Who was told is not brought along. */
+  /** Who was warned is not carried over. */
   forget(): void {
     for (const each of this.#asks.values()) each.low = null;
   }
@@ -111,7 +111,7 @@ class Lows {
     for (const key of this.#asks.keys()) if (!model.given.has(key)) this.#asks.delete(key);
   }
 
-  /** A fifth of a price's amounts is left: whoever gets the one with which that begins is named to all that come after. */
+  /** When a fifth of a price's amounts is left: the invoice that crosses the line is named to all later ones. */
   expected(
     { invoiceId, merchantId, priceUnits: price }: AmountRequest,
     rank: number,
@@ -161,14 +161,14 @@ function allocates(house: House, lows: Lows): void {
   expect(answer.lowSince).toBe(lows.expected(request, answer.rank, candidates.length));
 }
 
-/** More than any chain can move is given to nobody: texts of its length would not sort as numbers do. */
+/** More than any chain can move is never allocated: texts of its length would not sort like numbers. */
 function asksForTooMuch({ real, asset, storage }: House, request: AmountRequest): void {
   const beyond = 10n ** 78n * asset.grainUnits;
   expect(() => real.allocate([{ ...request, invoiceId: "inv_absurd", priceUnits: beyond }])).toThrow();
   expect(storage.sql.exec("select 1 from amounts where invoice_id = 'inv_absurd'").toArray()).toEqual([]);
 }
 
-/** Asks for amounts of one invoice to be freed: what ends in this very millisecond is still held. */
+/** Asks to release the amounts of one invoice: what ends in this very millisecond is still reserved. */
 function releases({ model, real, dice, nowMs }: House): void {
   const one = model.held[dice.below(Math.max(1, model.held.length))];
   if (one === undefined) return;
@@ -183,7 +183,7 @@ function releases({ model, real, dice, nowMs }: House): void {
   expect(real.release([{ invoiceId: "inv_nobody", units: one.units }], atMs)).toEqual([true]);
 }
 
-/** What has no row is counted no more, and free an hour after its end. */
+/** An amount without a row is no longer counted, and is free an hour after its end. */
 function looksUp({ model, real, dice, nowMs }: House): void {
   const overdue = real.overdue(nowMs, dice.oneOf([1, 3, 100]));
   const isDue = (each: Held) =>
@@ -195,7 +195,7 @@ function looksUp({ model, real, dice, nowMs }: House): void {
   model.count((each) => (isDue(each) ? stored.has(each) : undefined));
 }
 
-/** An object at another place of the world, told what is held and what for. */
+/** A new object elsewhere, told which amounts are reserved and why. */
 function takesOver(house: House, lows: Lows): void {
   const { model, place } = house;
   const standing = [...model.given].flatMap(([key, units]): readonly StandingAmount[] => {
@@ -246,7 +246,7 @@ const ACTS = [
 ] as const;
 
 it(
-  `an amount is given, kept and freed as everything that is held says: ${count} histories of an address`,
+  `an amount is allocated, kept and released as the model says: ${count} histories of an address`,
   () => {
     for (const seed of campaignSeeds(count)) {
       try {

@@ -1,5 +1,5 @@
-// Amounts of a direct wallet over their whole life: given with crashes and lost answers at every call, written or not, cancelled, released by the
-// cron, freed by the allocator's alarm, and given to later invoices.
+// Amounts of a direct wallet over their whole life: allocated with crashes and lost answers at every call, written or not, cancelled, released by
+// the cron, freed by the allocator's alarm, and allocated to later invoices.
 import { checkAmounts } from "../../../src/commerce/amounts/check-amounts.ts";
 import { releaseAmounts } from "../../../src/commerce/amounts/release-amounts.ts";
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
@@ -32,17 +32,17 @@ const ORDERS: readonly NewInvoice[] = [
   { rawAmount: 9_990_000n, expiresInSeconds: 60 },
 ].map((terms) => ({ ...terms, name: "Order", currency: "USD", pairs: [DIRECT] }));
 const CANCELLED = 1;
-/** When a round of orders comes; the first amounts are free again after a day and a minute. */
+/** When a round of orders arrives; the first amounts are free again after a day and a minute. */
 const ROUNDS_AT_HOURS: readonly number[] = [0, 12, 26, 52];
 const JOBS_AT_HOURS: readonly number[] = [1, 13, 25, 27, 40, 53, 79];
 
-/** How far a network is behind when jobs run: it stays there, or catches up, each on its own. */
+/** How far each network lags when jobs run: it stays there or catches up, independently. */
 const LAGS_MS = [MINUTE_MS, MINUTE_MS, 20 * MINUTE_MS, 6 * HOUR_MS, 13 * HOUR_MS, 30 * HOUR_MS] as const;
 
-/** How a release differs from the real one. */
+/** How a broken release differs from the real one. */
 export interface AmountsVariant {
   readonly name: string;
-  /** What a release takes for the time up to which a network was read, instead of that. */
+  /** What a release uses instead of the time up to which a network was read. */
   readonly passedMs?: (read: ReadonlyMap<string, number>, network: string, nowMs: number) => number;
 }
 
@@ -54,7 +54,7 @@ interface Till extends Shop {
   stuckMs: number | undefined;
 }
 
-/** `tally` counts the schedules in which an amount was given again after its release. */
+/** `tally` counts the schedules in which a released amount was allocated again. */
 export function amountsScenario(
   lab: Lab,
   tally: { reused: number },
@@ -81,8 +81,8 @@ export function amountsScenario(
           .then(work);
       for (const hours of ROUNDS_AT_HOURS) at(hours, () => order(shop, hours, outcomes));
       for (const hours of JOBS_AT_HOURS) at(hours, () => job(shop, problems));
-      // At last they are run until each has succeeded, twice: what one run leaves, the alarm of two hours later finds. Weeks later, payments of a time
-      // that is long over no longer need them.
+      // At the end they run until each has succeeded, twice: what one run leaves, the alarm two hours later finds. Weeks later, payments of that time
+      // no longer need them.
       let hasEnded = false;
       const weeksLater = () => forgotten(shop, { at, problems, onEnd: () => (hasEnded = true) });
       const end = () => {
@@ -112,7 +112,7 @@ function order(shop: Shop, hours: number, outcomes: Map<string, Outcome>): void 
   }
 }
 
-/** A cancel shortens the time in which payments count, never the time in which the amount is the invoice's. */
+/** A cancel shortens the time in which payments count, never the time the amount belongs to the invoice. */
 function cancel({ lab, world, bugs }: Shop, id: string): void {
   insist<string>({
     world,
@@ -130,9 +130,9 @@ function cancel({ lab, world, bugs }: Shop, id: string): void {
   });
 }
 
-/** One run of all, which may die anywhere. */
+/** One run of all jobs, which may die anywhere. */
 function job(shop: Till, problems: string[]): void {
-  // Rarely and not for long: what is held is not given again.
+  // Rarely and briefly: a reserved amount is not allocated again.
   if (shop.stuckMs !== undefined && shop.world.pick([true, false])) readAddress(shop);
   else if (shop.stuckMs === undefined && shop.world.random() < 0.05) refuseAddress(shop);
   for (const network of NETWORKS) readOn(shop, network, shop.world.pick(LAGS_MS));
@@ -176,7 +176,7 @@ function lastJob(shop: Till, problems: string[], onDone: () => void): void {
       for (const network of NETWORKS) readOn(shop, network, MINUTE_MS);
       await runAll(shop, client);
       const left = shop.lab.rows("select 1 from method_amounts where released_at_ms is null");
-      // An allocator that did not answer is asked again after ten minutes.
+      // An unanswered call to an allocator is repeated after ten minutes.
       return left.length === 0 ? { kind: "done", value: undefined } : { kind: "again", afterMs: 11 * MINUTE_MS };
     },
     onDone,
@@ -185,7 +185,7 @@ function lastJob(shop: Till, problems: string[], onDone: () => void): void {
   });
 }
 
-/** Who had an amount is known for 40 days from its end, for payments that are found late. */
+/** Who had an amount is known for 40 days after its end, for payments found late. */
 function forgotten(
   shop: Till,
   of: {
@@ -213,7 +213,7 @@ function forgotten(
 
 const NETWORKS = [DIRECT.network, XPUB.network];
 
-/** A network is never read less far than before. */
+/** A network's read position never goes back. */
 function readOn({ world, read }: Till, network: string, lagMs: number): void {
   read.set(network, Math.max(read.get(network) ?? 0, world.nowMs - lagMs));
   const [one, other] = NETWORKS.map((each) => read.get(each));
@@ -250,10 +250,13 @@ async function runAll(shop: Till, client: Client): Promise<void> {
 const givenAt = (lab: Lab) => amountRows(lab).map((row) => `${row.invoice_id} ${BigInt(String(row.units))}`);
 const amountRows = (lab: Lab) => lab.storageOf(amountsName(DIRECT_PLACE)).sql.exec("select * from amounts").toArray();
 
-/** The end of monitoring as it was when the amount was given. */
+/** The end of monitoring as it was when the amount was allocated. */
 const END = "of_it.expires_at_ms + of_it.monitor_seconds * 1000";
 
-/** Whatever has happened, an amount whose end has not come, or was not read on its network, is its invoice's at the allocator. */
+/**
+ * Whatever happened, an amount whose end has not come, or was not read on its network, still belongs to its invoice at the
+ * allocator.
+ */
 function heldProblem({ lab, world, read, stuckMs }: Till): Verdict {
   const given = new Set(givenAt(lab));
   const readMs = Math.min(read.get(DIRECT.network) ?? 0, world.nowMs, stuckMs ?? world.nowMs);

@@ -14,7 +14,7 @@ import { stockShop } from "./shop.ts";
 const count = schedulesOf(600);
 
 it(
-  `an amount is one invoice's to its end, then free, whatever is lost and whoever dies: ${count} schedules`,
+  `an amount belongs to one invoice to its end and is then free, whatever is lost or crashes: ${count} schedules`,
   async () => {
     const lab = new Lab();
     await stockShop(lab);
@@ -32,13 +32,13 @@ it(
   CAMPAIGN_LIMIT_MS,
 );
 
-/** Releases that look right with every network a minute behind. */
+/** Broken releases that work if every network lags by a minute. */
 const BROKEN: readonly AmountsVariant[] = [
-  { name: "is made before its network was read", passedMs: (_, __, nowMs) => nowMs },
-  { name: "goes by the network that is read furthest", passedMs: (read) => Math.max(...read.values()) },
+  { name: "releases before its network was read", passedMs: (_, __, nowMs) => nowMs },
+  { name: "uses the network that is read furthest", passedMs: (read) => Math.max(...read.values()) },
 ];
 
-describe("within 200 schedules a release is caught that", () => {
+describe("within 200 schedules the simulator catches a job that", () => {
   it.each(BROKEN)("$name", { timeout: CAMPAIGN_LIMIT_MS }, async (variant) => {
     const lab = new Lab();
     await stockShop(lab);

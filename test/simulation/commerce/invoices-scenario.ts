@@ -1,4 +1,4 @@
-// Invoices by the real operations: created with both kinds of method, and methods picked for an existing one.
+// Invoices by the real operations: created with both kinds of method, and methods picked for an existing invoice.
 
 import type { NewInvoice } from "../../../src/commerce/invoices/create-invoice.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
@@ -27,8 +27,8 @@ const ORDER: NewInvoice = {
 };
 
 /**
- * Three keys, two clients each, create invoices at one price for one new customer: they fight for the amount, the address, the customer and,
- * two of them, for an external id, which one alone may have.
+ * Three keys, two clients each, create invoices at one price for one new customer: they compete for the amount, the address, the customer
+ * and, two of them, for an external id, which only one may have.
  */
 export function createInvoiceScenario(lab: Lab): Scenario {
   const wanted = new Map<string, NewInvoice>([
@@ -56,7 +56,7 @@ export function createInvoiceScenario(lab: Lab): Scenario {
         const missing = [...answers].filter(([, body]) => !stands.some((row) => row.id === JSON.parse(body).id));
         if (missing.length > 0) return `${missing.length} answered invoices do not stand`;
         if (stands.length !== answers.size) return `${stands.length} invoices for ${answers.size} answered keys`;
-        // Never without a wallet here: only the second order of one external id is refused.
+        // A wallet always exists here: only the second order with an external id is refused.
         if (stands.length !== 2) return `${stands.length} invoices for two orders`;
         const emails = lab.rows("select id from customers");
         if (emails.length !== 1) return `${emails.length} customers with one email`;
@@ -66,7 +66,9 @@ export function createInvoiceScenario(lab: Lab): Scenario {
   };
 }
 
-/** One invoice exists; four keys pick its two pairs, two keys each, so that different operations want the same method. */
+/**
+ * One invoice exists; four keys pick its two pairs, two keys each, so different operations compete for the same method.
+ */
 export function activateMethodScenario(lab: Lab): Scenario {
   return {
     name: "activate method",
@@ -105,8 +107,8 @@ export function activateMethodScenario(lab: Lab): Scenario {
 }
 
 /**
- * Two keys create invoices on both wallets while each wallet is deleted: whichever batch comes second sees the first. A wallet that
- * is gone has no invoice that still awaits payment to it, and the invoices that exist have both of their methods.
+ * Two keys create invoices on both wallets while each wallet is deleted: whichever batch is second sees the first. No invoice still
+ * awaits payment to a deleted wallet, and existing invoices have both methods.
  */
 export function deleteWalletScenario(lab: Lab): Scenario {
   return {
@@ -160,13 +162,13 @@ function deleteProblem(lab: Lab, walletId: string, of: readonly Outcome[]): Verd
   if (facts?.told !== (isDeleted ? 1 : 0))
     return `a wallet ${isDeleted ? "deleted" : "live"}, told ${facts?.told} times`;
   if (outcome.kind === "answer") return isDeleted ? undefined : "a delete was answered and the wallet stands";
-  // After a lost answer the repeated delete no longer finds the wallet.
+  // A delete repeated after a lost answer no longer finds the wallet.
   if (outcome.failure.code === "WALLET_NOT_FOUND") return isDeleted ? undefined : "a live wallet was not found";
   if (outcome.failure.code === "WALLET_HAS_ACTIVE_PAYMENTS") return isDeleted ? "a refused delete happened" : undefined;
   return `a delete was refused with ${outcome.failure.code}`;
 }
 
-/** The one answer of each key, without the keys that were refused for good; or what is wrong with them. */
+/** The one answer of each key, without finally refused keys; or what is wrong with them. */
 function answersOf(shop: Shop, outcomes: ReadonlyMap<string, readonly Outcome[]>): Map<string, string> | string {
   if (shop.bugs.length > 0) return `a bug: ${shop.bugs[0]}`;
   const answers = new Map<string, string>();
@@ -184,7 +186,7 @@ function answersOf(shop: Shop, outcomes: ReadonlyMap<string, readonly Outcome[]>
 
 const EXPECTED: ReadonlySet<Failure["code"]> = new Set(["EXTERNAL_ID_EXISTS", "NO_ENABLED_WALLET"]);
 
-/** Both methods of each answered invoice are to be paid, at addresses and amounts of their own. */
+/** Both methods of each answered invoice must be payable, at their own addresses and amounts. */
 function methodProblem(answers: ReadonlyMap<string, string>): Verdict {
   const seen = new Set<string>();
   for (const [key, body] of answers) {

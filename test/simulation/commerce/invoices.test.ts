@@ -13,10 +13,10 @@ it.each([
     "invoices created under one idempotency key are a single invoice, with its own address and amount",
     createInvoiceScenario,
   ],
-  ["a method picked concurrently is activated once, and every answer is the same", activateMethodScenario],
+  ["a method picked concurrently is activated once, and all answers are equal", activateMethodScenario],
   ["a deleted wallet has no invoice that still awaits payment to it", deleteWalletScenario],
   [
-    "a product's form creates one invoice for each rendering, at a price that the product had",
+    "a product's form creates one invoice per rendering, at a price that the product had",
     buyProductScenario,
     stockStorefront,
   ],

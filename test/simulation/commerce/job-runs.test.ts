@@ -1,5 +1,5 @@
-// Jobs that do a part of their work in each run: one less than a run takes, exactly as much, one more, and several runs' worth. Everything gets its turn,
-// whatever fails beside it, and a payment gets its price within the hour or not at all.
+// Jobs that do part of their work in each run: one less than a run takes, exactly as much, one more, and several runs' worth. Everything gets its
+// turn, whatever else fails, and a payment gets its price within the hour or not at all.
 import { expect, it } from "vitest";
 import { pairOf } from "../../../src/chains/registry/pair.ts";
 import { releaseAmounts } from "../../../src/commerce/amounts/release-amounts.ts";
@@ -30,7 +30,7 @@ it.each([
   { amounts: 2_500, places: 2 },
   { amounts: 200, places: 200 },
   { amounts: 450, places: 450 },
-])("amounts that nothing asks for any more are released, in as many runs as it takes: %s", ({ amounts, places }) =>
+])("amounts that are no longer needed are released, in as many runs as it takes: %s", ({ amounts, places }) =>
   inLab(async () => {
     lab.rows("update invoices set status = 'EXPIRED'");
     const as = { units: "1000 + n", address: `'0x' || (n % ${places})` };
@@ -43,7 +43,7 @@ it.each([
     };
     let runs = 1;
     while ((await releaseAmounts(deps)) === "more" && runs < MOST_RUNS) runs++;
-    // A run that was full cannot know that nothing is left.
+    // A full run cannot know that nothing is left.
     expect(runs).toBe(Math.max(Math.floor(amounts / AMOUNTS_A_RUN) + 1, Math.ceil(places / PLACES_A_RUN)));
     const left = lab.rows("select 1 from method_amounts where released_at_ms is null");
     expect(left).toHaveLength(0);
@@ -52,7 +52,7 @@ it.each([
 
 const SEEN_MS = NOW_MS + 5 * HOUR_MS;
 
-/** Invoices that were paid when no quote stood any more and nobody knew a price. Of the first ones a row can no longer be read. */
+/** Invoices paid after their quotes ended, when no price was known. A row of the first ones is unreadable. */
 async function unpriced(invoices: number, damaged: number): Promise<void> {
   const block = { height: 10, hash: "b10", timeMs: SEEN_MS };
   const paid = { cryptocurrency: "BTC", txHash: "t", outputIndex: "0", fromAddress: null, toAddress: OWN_ADDRESS };
@@ -111,7 +111,7 @@ it.each([
   { invoices: 51, damaged: 0 },
   { invoices: 130, damaged: 0 },
   { invoices: 130, damaged: 70 },
-])("payments get the first price that is known, fifty invoices in a run: %s", ({ invoices, damaged }) =>
+])("payments get the first known price, fifty invoices per run: %s", ({ invoices, damaged }) =>
   inLab(async () => {
     await unpriced(invoices, damaged);
     expect(waiting()).toBe(invoices);
@@ -134,7 +134,7 @@ it.each([
   { afterMs: HOUR_MS - 1, isPriced: true },
   { afterMs: HOUR_MS, isPriced: true },
   { afterMs: HOUR_MS + 1, isPriced: false },
-])("a price that comes later than an hour is a user's to say: %s", ({ afterMs, isPriced }) =>
+])("a price more than an hour late is left to a user: %s", ({ afterMs, isPriced }) =>
   inLab(async () => {
     await unpriced(3, 0);
     await pricePayments(depsAt(SEEN_MS + afterMs, true));

@@ -1,4 +1,4 @@
-// A shop with a history of its own, drawn from a seed: it begins near a change of the clocks, and each act is one operation of the service.
+// A shop with a random history from a seed: it starts near a clock change, and each act is one operation of the service.
 
 import { type Pair, pairOf } from "../../../src/chains/registry/pair.ts";
 import type { InvoiceFile } from "../../../src/commerce/invoice-records/invoice.ts";
@@ -28,7 +28,7 @@ import { Dice } from "../../support/dice.ts";
 import type { Lab } from "../engine/lab.ts";
 import { allocatorOf, amountsAt, creating, DIRECT, MAC_KEYS, MERCHANT, stockShop, walletOf, XPUB } from "./shop.ts";
 
-/** Before clocks change in New York (both ways), on Lord Howe Island (both ways) and in Havana, at the end of a year, and in the middle of nowhere. */
+/** Before clock changes in New York and on Lord Howe Island (both ways) and in Havana, at the end of a year, and at an ordinary time. */
 const STARTS = [
   "2026-03-07T20:00Z",
   "2026-11-01T00:00Z",
@@ -39,10 +39,10 @@ const STARTS = [
   "2026-06-15T12:07Z",
 ].map((text) => Date.parse(text));
 
-/** Between two acts. */
+/** The pause between two acts. */
 const PAUSES = [SECOND_MS, 40 * SECOND_MS, 3 * MINUTE_MS, 14 * MINUTE_MS, 31 * MINUTE_MS, 3 * HOUR_MS];
 
-/** A coin without value, at the address of the direct wallet. */
+/** A worthless coin at the direct wallet's address. */
 const TESTED: Pair = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
 const PAIRS = [DIRECT, XPUB, TESTED];
 
@@ -73,12 +73,12 @@ export class ReportedShop {
     this.nowMs = this.startMs;
   }
 
-  /** Of all invoices. */
+  /** The share of all invoices. */
   statuses() {
     return this.#lab.rows("select status from invoices").map(({ status }) => String(status));
   }
 
-  /** Does one thing, after a pause; returns its name. */
+  /** Does one act after a pause; returns its name. */
   async act(): Promise<string> {
     const dice = this.#dice;
     this.nowMs += dice.oneOf(PAUSES);
@@ -168,7 +168,7 @@ export class ReportedShop {
     return this.#withInvoice((file) => this.#run(addPaymentMethod(this.#deps(), { ...request, file })));
   }
 
-  /** A transfer to a method of some invoice: the amount, a part of it, more than it, or what nobody asked for; now or a while ago. */
+  /** A transfer to a method of some invoice: the amount, a part, more, or what nobody asked for; now or some time ago. */
   async #pay(): Promise<void> {
     const dice = this.#dice;
     const methods = this.#lab.rows(
@@ -207,14 +207,14 @@ export class ReportedShop {
     if (!applied.ok) throw new Error(applied.error.code);
   }
 
-  /** Another look at a known payment: mined, perhaps with an earlier time, or gone for a while or for ever. */
+  /** Another observation of a known payment: mined, perhaps with an earlier time, or gone, temporarily or for good. */
   async #look(kind: "mined" | "gone"): Promise<void> {
     const dice = this.#dice;
     const rows = await this.#deps().db.select().from(payments);
     if (rows.length === 0) return;
     const payment = dice.oneOf(rows);
     const height = dice.chance(0.5) ? (payment.blockHeight ?? this.#height - 4) : this.#height - 4;
-    // What was dropped may come back whenever, in a block of then.
+    // A dropped payment may come back at any time, in a block of that time.
     const isBack = kind === "mined" && payment.status === "DROPPED" && !isSuperseded(payment);
     if (isBack) this.nowMs += dice.oneOf([0, 3 * DAY_MS, 33 * DAY_MS]);
     const sinceMs = isBack ? this.nowMs : payment.receivedAtMs;
@@ -241,7 +241,7 @@ export class ReportedShop {
     return this.#withInvoice((file) => cancelInvoice(this.#deps(), file));
   }
 
-  /** Networks rest, so that the clock alone closes invoices. */
+  /** Networks stand still, so only the clock closes invoices. */
   async #sweep(): Promise<void> {
     const deps = this.#deps();
     await deps.db.update(networkCursors).set({ isResting: true });

@@ -1,5 +1,5 @@
-// A merchant with one direct and one xpub wallet, and clients that run the real operations on them: what the campaigns over invoices and
-// wallets share. A route is a few lines here: it reads, then hands the operation to `runOnce`, as the Worker's does.
+// A merchant with one direct and one xpub wallet, and clients that run the real operations on them: shared by the campaigns over
+// invoices and wallets. A route is a few lines here: it reads, then passes the operation to `runOnce`, like the Worker's.
 
 import { type Pair, pairOf } from "../../../src/chains/registry/pair.ts";
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
@@ -99,7 +99,7 @@ export function walletOf(id: WalletId, pair: Pair): Wallet {
   return { ...unsigned, ...signRow(MAC_KEYS, walletMacSubject(unsigned)) };
 }
 
-/** What one request has: effects for the protocol with a running clock, and for the operation with the request's own. */
+/** The effects of one request: for the protocol with a running clock, for the operation with the request's own. */
 interface ShopDependencies {
   readonly once: OnceDependencies;
   readonly operation: PickDependencies;
@@ -146,20 +146,20 @@ export function allocatorOf(lab: Lab, keyHash: string): Allocations {
   return lab.object(`allocator ${keyHash}`, (storage) => new Allocations(storage, keyHash));
 }
 
-/** The allocator of amounts at a place. */
+/** The allocator of amounts for a place. */
 export function amountsAt(lab: Lab, place: AmountPlace): AmountAllocations {
   return lab.object(amountsName(place), (storage) => new AmountAllocations(storage, place));
 }
 
 export const amountsName = (place: AmountPlace) => `amounts ${placeName(place)}`;
 
-/** Two sources agree on round prices, so that amounts are easy to read and invoices of one price collide. */
+/** Two sources agree on round prices, so amounts are easy to read and invoices of one price collide. */
 function ratesAt(nowMs: number): RateTable {
   const of = (usd: string) => ({ usd, atMs: nowMs, sources: ["a", "b"] });
   return { assets: { USDT: of("1"), BTC: of("50000"), ETH: of("2000") }, fiat: {} };
 }
 
-/** The final outcome of a request: the stored bytes, or a refusal that repeating does not change. */
+/** The final outcome of a request: the stored bytes, or a refusal that a repeat does not change. */
 export type Outcome =
   | { readonly kind: "answer"; readonly status: number; readonly body: string }
   | { readonly kind: "refused"; readonly failure: Failure };
@@ -170,7 +170,10 @@ export interface Shop {
   readonly bugs: unknown[];
 }
 
-/** Some attempts are refused after all their work, as when a rate goes stale meanwhile; the next goes on with the same operation. */
+/**
+ * Some attempts are refused after all their work, as when a rate goes stale meanwhile; the next attempt continues the same
+ * operation.
+ */
 function refusedAfter(work: Work): Work {
   return async (...args) => {
     await work(...args);
@@ -178,7 +181,7 @@ function refusedAfter(work: Work): Work {
   };
 }
 
-/** A client of DELETE /wallets/{id}: no key, simply repeated. */
+/** A client of DELETE /wallets/{id}: no key, just repeated. */
 export function sendDelete(shop: Shop, walletId: WalletId, onDone: (outcome: Outcome) => void): void {
   const { lab, world, bugs } = shop;
   insist<Outcome>({
@@ -267,7 +270,7 @@ export function picking(invoiceId: string, pair: Pair) {
   };
 }
 
-/** What must hold of the shop's rows after any history; at most `mostAllocated` operations may have asked for an address, each for one. */
+/** Invariants of the shop's rows after any history; at most `mostAllocated` operations may have asked for an address, each for one. */
 export function ledgerProblem(lab: Lab, mostAllocated: number): Verdict {
   const allocations = lab.storageOf(`allocator ${KEY_HASH}`).sql.exec("select count(*) as n from allocations");
   const allocated = Number(allocations.toArray()[0]?.n);
@@ -315,7 +318,7 @@ export function ledgerProblem(lab: Lab, mostAllocated: number): Verdict {
   return recountProblem(recountTables((sql) => lab.rows(sql))) ?? amountProblem(lab, mostAllocated);
 }
 
-/** Every amount with a row is the invoice's at its allocator, which gave no more than was asked for. */
+/** Every amount with a row belongs to that invoice at its allocator, which allocated no more than was asked for. */
 function amountProblem(lab: Lab, mostAllocated: number): Verdict {
   const rows = lab.storageOf(amountsName(DIRECT_PLACE)).sql.exec("select units, invoice_id from amounts").toArray();
   if (rows.length > mostAllocated) return `${rows.length} amounts given to ${mostAllocated} operations`;

@@ -1,5 +1,5 @@
-// The form of a product's page by the real operation: two renderings, two clients each, beside a server's create for the same customer, while
-// the merchant changes the product.
+// The form of a product's page by the real operation: two renderings, two clients each, concurrent with a server's create for the same
+// customer, while the merchant changes the product.
 import { buyProduct } from "../../../src/checkout/storefront/buy-product.ts";
 import { orderOf } from "../../../src/checkout/storefront/contract.ts";
 import { insertProduct } from "../../../src/commerce/products/store.ts";
@@ -25,18 +25,18 @@ import {
 const PRODUCT: ProductId = "prd_00000000000000000000000000";
 const EMAIL = "jane@example.com";
 const CLIENTS_PER_FORM = 2;
-/** Of each rendering: its token, and the name that is typed. */
+/** For each rendering: its token, and the typed name. */
 const FORMS = [
   { token: "00000000-0000-4000-8000-000000000001", name: "Jane" },
   { token: "00000000-0000-4000-8000-000000000002", name: "Janet" },
 ];
-/** The product as it is sold at first and later. An invoice must have name and price of the same one. */
+/** The product as sold at first and later. An invoice's name and price must be from the same version. */
 const VERSIONS = [
   { name: "Coffee", price: 10_000_000n },
   { name: "Fine coffee", price: 12_000_000n },
 ];
 
-/** Stores the shop with a product and one wallet, so that each invoice of the page is to be paid to an address of its own. */
+/** Stores the shop with a product and one wallet, so each invoice of the page has its own address. */
 export async function stockStorefront(lab: Lab): Promise<void> {
   await stockShop(lab);
   lab.rows(
@@ -90,7 +90,7 @@ export function buyProductScenario(lab: Lab): Scenario {
   };
 }
 
-/** A payer who sends the form of one rendering until there is an answer. */
+/** A payer who submits the form of one rendering until there is an answer. */
 function sendForm(
   { lab, world, bugs }: Shop,
   form: { readonly token: string; readonly name: string },
@@ -137,7 +137,7 @@ function changeProduct({ lab, world, bugs }: Shop): void {
   });
 }
 
-/** One invoice for each rendering, whichever of its clients is answered. */
+/** One invoice per rendering, whichever client gets the answer. */
 function formsProblem(lab: Lab, outcomes: ReadonlyMap<string, readonly Outcome[]>): Verdict {
   for (const [token, of] of outcomes) {
     const bodies = new Set(of.map((outcome) => (outcome.kind === "answer" ? outcome.body : outcome.failure.code)));
@@ -149,7 +149,7 @@ function formsProblem(lab: Lab, outcomes: ReadonlyMap<string, readonly Outcome[]
   return undefined;
 }
 
-/** Each invoice has the terms of one version of the product, its own address, and no typed name is lost. */
+/** Each invoice has the terms of one version of the product, its own address, and keeps the typed name. */
 function invoicesProblem(lab: Lab, created: readonly Outcome[]): Verdict {
   if (created.length !== 1 || created[0]?.kind !== "answer") return "the server's create was refused";
   const rows =

@@ -1,5 +1,5 @@
-// Invoices of any worth that are paid in parts by any number of quotes: parts that are a whole are worth the whole, however their quotes round, and a
-// part that is missing is missing, up to a micro-unit for each quote but the first.
+// Invoices of any value, paid in parts under any number of quotes: complete parts are worth the whole, however their quotes round, and a missing part
+// is missing, within a micro-unit for each quote but the first.
 import { expect, it } from "vitest";
 import type { CreditedPayment } from "../../../src/commerce/payments/payment.ts";
 import type { Quote } from "../../../src/commerce/quotes/quotes.ts";
@@ -19,7 +19,7 @@ interface Share {
   readonly part: bigint;
 }
 
-/** Quotes of which the units are divisible, so that shares are whole units. */
+/** Quotes with divisible units, so that shares are whole units. */
 function sharesOf(dice: Dice, expectedMicros: bigint, of: bigint): readonly Share[] {
   const methods = [USDT, BTC].map((method) => {
     const times = Array.from({ length: dice.between(1, 3) }, (_, n) => n * 1_000_000);
@@ -64,7 +64,7 @@ async function history(seed: number): Promise<void> {
   const [first, ...others] = payments;
   const share = shares.find(({ part }) => part > 0n);
   if (first === undefined || share === undefined) return;
-  // What is short by a share is worth the others, less than a micro-unit rounded away for each quote.
+  // An invoice short by one share is worth the other shares, less up to a micro-unit of rounding per quote.
   const short = totalValueOf({ expectedMicros, methods, payments: others });
   const exact = (expectedMicros * (of - share.part)) / of;
   const isForgiven = short.micros === expectedMicros && exact + short.slackMicros >= expectedMicros;
@@ -75,7 +75,9 @@ async function history(seed: number): Promise<void> {
   if (quotes > 1n) note("of several quotes");
 }
 
-it(`parts that are a whole are worth the whole: ${count} invoices`, { timeout: CAMPAIGN_LIMIT_MS }, async () => {
+it(`parts that add up to the whole are worth the whole: ${count} invoices`, {
+  timeout: CAMPAIGN_LIMIT_MS,
+}, async () => {
   await eachSeed(campaignSeeds(count), history);
   expect([...noted.keys()].toSorted()).toEqual(["of several quotes", "short", "short by less than is forgiven"]);
 });

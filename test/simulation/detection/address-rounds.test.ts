@@ -1,5 +1,5 @@
-// Rounds over addresses by a watcher that is recreated before each pass: that they end, what they find, and what happens to an address that is
-// refused or flooded.
+// Rounds over addresses by a watcher that is recreated before each pass: whether they end, what they find, and what happens to an address that
+// is refused or flooded.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { selectCheckout } from "../../../src/checkout/pay/store.ts";
@@ -64,7 +64,7 @@ describe("a round over addresses", () => {
     [150, 6],
     [1_000, 36],
   ])(
-    "of %i addresses finds every payment and closes every invoice in at most %i passes, with no state in memory",
+    "of %i addresses finds every payment and closes every invoice in at most %i passes, without state in memory",
     (count, most) =>
       inLab(async () => {
         const { chain, watcher, found, passes } = await watching(many(count), START + POLL_MS);
@@ -94,7 +94,7 @@ describe("a round over addresses", () => {
     }),
   );
 
-  it.each([0, 1, 2])("ends at no block that has left the chain since it began: %i passes later", (later) =>
+  it.each([0, 1, 2])("ends at no block that has left the chain since it started: %i passes later", (later) =>
     inLab(async () => {
       const { chain, watcher, passes } = await watching(many(150), START + 100 * HOUR);
       await passes(4);
@@ -122,7 +122,7 @@ describe("a round over addresses", () => {
   );
 
   it(
-    "restarts from the fork when the chain is left, and confirms its payments by block hash without lookups",
+    "restarts from the fork after a reorg, and confirms its payments by block hash without lookups",
     inLab(async () => {
       const { chain, source, watcher, passes } = await watching(many(150), START + 100 * HOUR);
       await passes(4);
@@ -161,7 +161,7 @@ describe("an address that a source refuses", () => {
       const { chain, source, watcher, ids, found, passes, fileAt, stuck } = await watching(["POISON", "VICTIM"]);
       source.faults.set("POISON", "BAD_STATUS");
       chain.mine([sentTo("VICTIM"), sentTo("POISON")], START + 2_000);
-      // More blocks than any overlap, all of them unread when the address is refused for the first time.
+      // More blocks than any overlap, all unread when the address is first refused.
       for (let n = 0; n < 20; n++) chain.mine([], START + 3_000);
       await passes(50);
       expect([...found()]).toEqual(["pays VICTIM"]);
@@ -170,7 +170,7 @@ describe("an address that a source refuses", () => {
       expect(degraded.map(({ merchantId, data }) => [merchantId, JSON.parse(data)])).toEqual([
         [MERCHANT, { network: "BTC", address: "POISON", degradedSince: expect.any(String), reason: "BAD_STATUS" }],
       ]);
-      // Retried less and less often.
+      // Retried at growing intervals.
       expect(source.asked("history POISON")).toBeLessThan(12);
       // Its invoice stays open long after its expiry and warns why; the other invoice closes.
       const lateMs = START + 20 * HOUR;
@@ -199,12 +199,12 @@ describe("an address that a source refuses", () => {
   );
 
   it(
-    "is told apart from a source that answers nothing: that is an outage, and no address is marked",
+    "is distinguished from a source that answers nothing: that is an outage, and marks no address",
     inLab(async () => {
       const { source, watcher, stuck } = await watching(many(100));
       await watcher.pass();
       for (const down of ["RATE_LIMITED", "TIMEOUT", "BAD_STATUS"] as const) {
-        // Its blocks are as they should be: it is its index of addresses that has failed.
+        // Its blocks are fine: its index of addresses has failed.
         source.before = async (call) => {
           source.down = call.startsWith("history") ? down : undefined;
         };
@@ -216,7 +216,7 @@ describe("an address that a source refuses", () => {
   );
 
   it(
-    "is told apart from an outage even if it is the only one on its network",
+    "is distinguished from an outage even if it is the only address on its network",
     inLab(async () => {
       const { source, watcher, stuck } = await watching(["POISON"]);
       source.faults.set("POISON", "RATE_LIMITED");
@@ -253,7 +253,7 @@ describe("an address with 5,200 small transactions", () => {
         if (taken === 10) expect(found()).toContain("in between");
       }
       expect(taken).toBeLessThan(30);
-      // Once the flood is out of the overlap, the address is read like all others again.
+      // Once the flood is out of the overlap, the address is read like any other.
       for (let n = 0; n < 7; n++) chain.mine([]);
       await passes(25);
       expect(await stuck()).toEqual([]);
@@ -264,7 +264,7 @@ describe("an address with 5,200 small transactions", () => {
 
 describe("a source that asks for a pause", () => {
   it(
-    "gets it, even though nothing is kept in memory",
+    "gets one, even though nothing is kept in memory",
     inLab(async () => {
       const { source, watcher } = await watching(["A0"]);
       source.down = "RATE_LIMITED";
@@ -307,7 +307,7 @@ describe("a payment whose transaction a source refuses", () => {
 
 describe("an address that one source refuses and a second source reads by blocks", () => {
   it(
-    "is read from its last position, and is then read like all others again",
+    "is read from its last position, and then like any other",
     inLab(async () => {
       const { chain, source, watcher, found, passes, stuck } = await watching(["POISON", "VICTIM"], START + 100 * HOUR);
       await passes(1);
@@ -361,7 +361,7 @@ describe("a fork below the last passed block", () => {
       chain.drop(2);
       chain.mineMany(3);
       chain.mine([sentTo("A0")], watcher.nowMs);
-      // The state right after walking back: nothing of the new branch could be stored.
+      // The state just after going back: nothing of the new branch was stored yet.
       watcher.refusal = { code: "STORAGE_UNAVAILABLE" };
       watcher.nowMs += POLL_MS;
       expect((await watcher.pass()).kind).toBe("interrupted");

@@ -1,5 +1,5 @@
-// A fault at each storage call that applying an observation makes, one after the other: it is then committed or reports that it is not, and
-// applying it again leaves the same state as without the fault.
+// A fault at each storage call that applying an observation makes, in turn: the observation then commits or reports failure, and applying
+// it again leaves the same state as without the fault.
 import { expect, it } from "vitest";
 import type { Network } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -67,7 +67,7 @@ class Till {
     return applyTransfers(deps, { network: ETH, heights, transfers: [], seen: [], ...of });
   }
 
-  /** The payment of a transaction, as a watcher reads it before it applies its observation. */
+  /** A transaction's payment, as a watcher reads it before applying its observation. */
   async seen(txHash: string, observation: ChainObservation) {
     const rows = await this.shop.db(calm).select().from(payments);
     return rows.filter((row) => row.txHash === txHash).map((payment) => ({ payment, observation }));
@@ -114,7 +114,7 @@ const STORIES: Readonly<Record<string, (till: Till, effect: Effect) => Promise<b
     const seen = await till.seen("rest", { kind: "unknown" });
     return (await till.apply(6, { seen }, effect)).ok;
   },
-  "a payment beside two unmatched ones": async (till, effect) => {
+  "a payment together with two unmatched ones": async (till, effect) => {
     const unmatchedPayments = ["one", "two"].map((txHash) => transferAt(2, txHash, 7_000_000n));
     return (await till.apply(3, { transfers: [...unmatchedPayments, transferAt(2, "paid", 100_000_000n)] }, effect)).ok;
   },
@@ -135,7 +135,10 @@ it.each(cases)(
     const runStory = STORIES[story];
     const faulty = FAULTS[fault];
     if (runStory === undefined || faulty === undefined) throw new Error(story);
-    /** The story with a fault at the `at`-th call of its last observation, which is applied again if it failed; how many calls it made. */
+    /**
+     * The story with a fault at the `at`-th call of its last observation, which is applied again if it failed; returns the number of
+     * calls.
+     */
     const withFaultAt = async (at: number) =>
       till.shop.visit(async () => {
         await till.shop.open([invoiceOf(1, 100_000_000n)]);
@@ -150,7 +153,7 @@ it.each(cases)(
     expect(undisturbed.isCommitted).toBe(true);
     for (let at = 1; at <= undisturbed.calls; at++) {
       const { isCommitted, first, last } = await withFaultAt(at);
-      // What reports success is committed; what does not is repaired by applying the same observation again.
+      // What reports success is committed; the rest is repaired by applying the same observation again.
       expect({ at, state: last }).toEqual({ at, state: undisturbed.last });
       if (isCommitted) expect({ at, state: first }).toEqual({ at, state: undisturbed.last });
     }
@@ -189,7 +192,7 @@ it.each([
       "PAID",
       "AWAITING_PAYMENT",
     ]);
-    // One event for each stored row, and one for all beyond the limit.
+    // One event per stored row, and one for all rows beyond the limit.
     const unmatchedEvents = till.shop.rows("select count(*) as n from events where type = 'payment.unmatched'");
     expect(unmatchedEvents).toEqual([{ n: "UNMATCHED" in expected ? 101 : 0 }]);
     storage.calls = 0;
@@ -201,13 +204,13 @@ it.each([
   },
 );
 
-it("a transfer credited by one observation stays credited when a concurrent one considers it unmatched: that one gets CONTENTION", async () => {
+it("a transfer credited by one observation stays credited if a concurrent one considers it unmatched: that one gets CONTENTION", async () => {
   const till = new Till();
   await till.shop.stock();
   await till.shop.open([invoiceOf(1, 100_000_000n)]);
   const transfers = [transferAt(2, "paid", 100_000_000n)];
   let isFirst = true;
-  // Another observation credits the transfer between the reads and the writes of the slow one.
+  // Another observation credits the transfer between the slow one's reads and writes.
   const slow: Effect = async (point, work) => {
     if (point === "d1 write" && isFirst) {
       isFirst = false;

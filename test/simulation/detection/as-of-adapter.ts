@@ -1,5 +1,5 @@
 // The adapter between the facts and the service: how a fact is written into storage at its time, and how the chain is read. Only this file knows
-// the tables. Quotes are written as they were asked, whoever reads the page, so that they are facts of every schedule.
+// the tables. Quotes are written as asked, whoever reads the page, so they are facts in every schedule.
 import { eq } from "drizzle-orm";
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -38,7 +38,7 @@ import { instantSleep, type Row } from "./reorg-shop.ts";
 
 export interface Sighting {
   readonly transfer: TransferFact;
-  /** Null in a mempool. */
+  /** Null for a mempool. */
   readonly block: BlockFact | null;
 }
 
@@ -62,12 +62,12 @@ const MERCHANTS: readonly [MerchantId, MerchantId] = [
   makeId("mer", `${"0".repeat(25)}1`),
 ];
 
-/** How storage or a reading differs from the real one. */
+/** How storage or a reading differs from the real one in a broken variant. */
 export interface AsOfVariant {
   readonly name: string;
-  /** The same units asked again count from then. */
+  /** The same units requested again count from then. */
   readonly redatesQuotes?: boolean;
-  /** How long a quote is locked, instead of what the invoice says. */
+  /** How long a quote is locked, overriding the invoice. */
   readonly lockMs?: number;
   readonly look?: (till: AsOfTill, apply: () => Promise<void>) => Promise<void>;
 }
@@ -146,13 +146,13 @@ export class AsOfTill {
     this.rows("insert or ignore into address_proofs values (?, ?, ?, ?)", ...proof);
   }
 
-  /** The same units asked again in time extend the current quote; anything else makes it history. */
+  /** The same units requested again in time extend the current quote; anything else makes it history. */
   async addQuote(kind: History["kind"], of: InvoiceFact, asked: Asked): Promise<void> {
     this.#writeQuotes(of, asked.atMs);
     if (kind === "shared") await this.#reserve(of, asked);
   }
 
-  /** Reads the page when the lock is over: the service must ask what the fact says, or it is a problem. */
+  /** Reads the page after the lock: the service must ask what the fact says, or it is a problem. */
   async requote(kind: History["kind"], of: InvoiceFact, asked: Asked): Promise<void> {
     if (this.#variant.redatesQuotes || this.#variant.lockMs !== undefined) return this.addQuote(kind, of, asked);
     done("requote", await refreshInvoice(this.#dependencies(asked.atMs, asked.rate), await this.#file(of)));
@@ -191,7 +191,7 @@ export class AsOfTill {
     );
   }
 
-  /** Reads the invoice: what a GET commits before it answers. */
+  /** Reads the invoice, and commits what a GET commits before it answers. */
   async view(of: InvoiceFact, atMs: number): Promise<void> {
     done("view", await refreshInvoice(this.#dependencies(atMs, null), await this.#file(of)));
   }
@@ -319,7 +319,7 @@ export class AsOfTill {
     return file.value;
   }
 
-  /** `rate`: null where none is fresh. */
+  /** `rate`: null if none is fresh. */
   #dependencies(nowMs: number, rate: string | null) {
     const price = { usd: rate ?? "0", atMs: nowMs, sources: ["a", "b"] };
     const assets: Readonly<Record<string, typeof price>> = rate === null ? {} : { BTC: price, ETH: price };
@@ -357,7 +357,7 @@ interface StoredQuote {
   readonly lockedUntilMs: number;
 }
 
-/** What had been asked by then, as a method keeps it: oldest first. */
+/** What had been asked by then, as stored with a method, oldest first. */
 function storedQuotes(of: InvoiceFact, atMs: number, variant: AsOfVariant): readonly StoredQuote[] {
   const quotes: StoredQuote[] = [];
   for (const asked of of.asked.filter((each) => each.atMs <= atMs)) {

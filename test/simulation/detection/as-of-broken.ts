@@ -1,11 +1,11 @@
-// Mistakes of release 1, put back one by one: schedules that do not catch them would not have caught them then.
+// Mistakes of release 1, put back one by one: the schedules must catch each of them.
 import type { AsOfVariant } from "./as-of-adapter.ts";
 import { DAY } from "./as-of-facts.ts";
 
-/** A quote renewed at the same units counts from its renewal, so what was paid against it falls to the quote before. */
+/** A quote renewed at the same units counts from its renewal, so a payment against it counts for the quote before. */
 export const redated: AsOfVariant = { name: "equal quotes get a new date", redatesQuotes: true };
 
-/** The last quote is honoured until the invoice is no longer monitored. */
+/** An ended quote is honoured until the invoice is no longer monitored. */
 export const honoured: AsOfVariant = { name: "an ended quote is honoured forever", lockMs: 400 * DAY };
 
 /** A transfer is valued and matched by the quote at reading time. */

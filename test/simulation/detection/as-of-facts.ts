@@ -1,14 +1,14 @@
-// What a history is made of: the facts that decide which invoice has a transfer, what it is worth and how an invoice ends (decisions 4 "As of the
-// payment's time" and 5 "Direct match"). Nothing here says when anybody read the chain: that is a schedule's (`as-of-schedule.ts`).
+// What a history is made of: the facts that decide which invoice gets a transfer, what it is worth and how an invoice ends (decisions 4 "As of
+// the payment's time" and 5 "Direct match"). When the chain is read is up to a schedule (`as-of-schedule.ts`).
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 
-/** This amount was shown at this moment: when the method was opened, or when it was read after its lock. */
+/** This amount was shown at this time: when the method was opened, or when it was read after its lock. */
 export interface Asked {
   readonly atMs: number;
   readonly units: bigint;
   /** Price of one whole coin in the invoice currency, decimal text. */
   readonly rate: string;
-  /** What the units stand for: E, or E - R for a rest. */
+  /** What the units represent: E, or E - R for a rest. */
   readonly forMicros: bigint;
 }
 
@@ -16,20 +16,20 @@ export interface InvoiceFact {
   readonly id: InvoiceId;
   /** The merchant's number. */
   readonly merchant: 0 | 1;
-  /** The merchant's at the shared address when it was opened: 2 with proof, 3 without. */
+  /** The merchant's rank at the shared address when it was opened: 2 with proof, 3 without. */
   readonly rank: 2 | 3;
   readonly address: string;
   readonly expectedMicros: bigint;
   readonly underpaidToleranceMicros: bigint;
   readonly overpaidToleranceMicros: bigint;
   readonly latePaymentPolicy: "REVIEW" | "ACCEPT";
-  /** Created, activated and asked for the first time. */
+  /** When it was created, activated and first asked for. */
   readonly openedMs: number;
   readonly expiresAtMs: number;
   readonly monitorSeconds: number;
   readonly lockSeconds: number;
   readonly cancelledAtMs: number | null;
-  /** In the order of their times; the first at `openedMs`. */
+  /** In order of time; the first at `openedMs`. */
   readonly asked: readonly Asked[];
 }
 
@@ -37,15 +37,15 @@ export interface InvoiceFact {
 export interface BlockFact {
   readonly height: number;
   readonly hash: string;
-  /** What its miner wrote into it: as far from the truth as consensus allows. */
+  /** The time its miner wrote into it, as wrong as consensus allows. */
   readonly timeMs: number;
-  /** When there was something to read. A block that is ahead of this is read at this moment in every schedule: that it was seen then is a fact. */
+  /** When it could first be read. A block ahead of its time is read at this moment in every schedule: that it was seen then is a fact. */
   readonly visibleMs: number;
   /** When it left the chain; null while it is on the chain. */
   readonly goneMs: number | null;
 }
 
-/** Whether its miner's clock was so fast that the block was there before its own time. */
+/** Whether its miner's clock was so fast that the block existed before its own time. */
 export function isAhead({ timeMs, visibleMs }: BlockFact): boolean {
   return timeMs > visibleMs;
 }
@@ -56,30 +56,33 @@ export interface TransferFact {
   readonly units: bigint;
   /** The address pays itself: the merchant's change, or a transfer between their own accounts. */
   readonly isOwnMoney: boolean;
-  /** First sight in a mempool; null where it was never seen in one. */
+  /** When first seen in a mempool; null if never. */
   readonly pendingMs: number | null;
-  /** At most two: one that was orphaned, and one that is on the chain. */
+  /** At most two: one orphaned, and one on the chain. */
   readonly blocks: readonly BlockFact[];
-  /** The market's price of one coin when the service first saw the transfer, whenever that was; null where no rate was fresh then and for an hour. */
+  /**
+   * The market's price of one coin when the service first saw the transfer, whenever that was; null if no rate was fresh then or within the next
+   * hour.
+   */
   readonly sightRate: string | null;
-  /** In every schedule it is first read at or after this moment: an invoice that it pays was cancelled then, and had seen no money. */
+  /** In every schedule it is first read at or after this time: an invoice that it pays was cancelled then, with no payment seen. */
   readonly readFromMs: number;
-  /** In every schedule it is first read by this moment: the rest that it leaves was asked then. */
+  /** In every schedule it is first read by this time: the rest that it leaves was asked for then. */
   readonly readByMs: number | null;
 }
 
 export interface History {
   readonly seed: number;
-  /** `own`: BTC, an address for each invoice. `shared`: ETH, one address for all invoices of two merchants. */
+  /** `own`: BTC, one address per invoice. `shared`: ETH, one address for all invoices of two merchants. */
   readonly kind: "own" | "shared";
   readonly invoices: readonly InvoiceFact[];
   readonly transfers: readonly TransferFact[];
   /**
-   * Whether quotes come of somebody's look at the page when a lock is over, priced by the service itself, or are written into storage. By a look,
-   * what is asked depends on what was read of the chain by then, so that is the same in every schedule.
+   * Whether quotes come from a reader who opens the page after a lock, priced by the service itself, or are written into storage. If read, what
+   * is asked depends on what was read of the chain by then, so the read is at the same time in every schedule.
    */
   readonly isAskedByReaders: boolean;
-  /** All is over: each invoice is past its monitoring, and what was orphaned is past the reorg window. */
+  /** The end: each invoice is past its monitoring, and what was orphaned is past the reorg window. */
   readonly endMs: number;
 }
 
@@ -91,7 +94,7 @@ export const DAY = 24 * HOUR;
 export const START_MS = 1_800_000_000_000;
 export const SHARED_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
-/** Facts of the two chains, written down here so that the oracle shares nothing with the service. */
+/** Facts of the two chains, written down here so the oracle shares nothing with the service. */
 export const CHAINS = {
   own: { pair: { cryptocurrency: "BTC", network: "BTC" }, decimals: 8, grainUnits: 1n, blockMs: 600 * SECOND },
   shared: {
@@ -102,12 +105,12 @@ export const CHAINS = {
   },
 } as const;
 
-/** How far before it was asked and after it ended a quote may still be meant. */
+/** How long before it was asked and after it ended a payment may still mean a quote. */
 export function quoteSlackMs(kind: History["kind"]): number {
   return Math.max(120 * SECOND, 2 * CHAINS[kind].blockMs);
 }
 
-/** How far before its activation a block may hold what an invoice asked for: a block's time may be older than the block. */
+/** How long before an invoice's activation a block may contain its payment: a block's time may be older than the block. */
 export function watchSlackMs(kind: History["kind"]): number {
   return Math.max(30 * SECOND, 2 * CHAINS[kind].blockMs);
 }
@@ -116,14 +119,16 @@ export function monitorUntilMs({ expiresAtMs, cancelledAtMs, monitorSeconds }: I
   return Math.min(expiresAtMs, cancelledAtMs ?? expiresAtMs) + monitorSeconds * SECOND;
 }
 
-/** Until when its amounts are held: without proof, where two merchants are at an address, for a day, and never less than it is open. */
+/**
+ * Until when its amounts are reserved: without proof, if two merchants share the address, for a day, and never less than it is open.
+ */
 export function heldUntilMs(invoice: InvoiceFact): number {
   const monitored = monitorUntilMs(invoice);
   if (invoice.rank === 2) return monitored;
   return Math.min(monitored, Math.max(invoice.expiresAtMs, invoice.openedMs + DAY));
 }
 
-/** A history as a person reads it: times in seconds since it began. */
+/** A history in readable form: times in seconds since it began. */
 export function printHistory(history: History): string {
   const at = (ms: number | null) => (ms === null ? "never" : `+${(ms - START_MS) / SECOND}s`);
   const invoices = history.invoices.map((of) =>
@@ -151,8 +156,8 @@ export function printHistory(history: History): string {
 }
 
 /**
- * Whether an invoice asks anew for about what the service may have reserved as the rest of another: it leaves everybody what they hold, so it would
- * ask for something else.
+ * Whether an invoice requotes about what the service may have reserved as the rest of another: reserved amounts stay with their invoice, so it
+ * would be asked for something else.
  */
 export function mayMeetRest({ kind, invoices, transfers }: History): boolean {
   const nearUnits = 2n * CHAINS[kind].grainUnits;
@@ -166,8 +171,9 @@ export function mayMeetRest({ kind, invoices, transfers }: History): boolean {
 }
 
 /**
- * Whether a transfer is about what would be left of an invoice once other transfers have paid a part of it. Whether that rest was ever asked for
- * depends on what was read by then, which is no fact of a history; where it was, it is meant exactly, and weighed by a quote of its own.
+ * Whether a transfer is about what would remain of an invoice after other transfers paid part of it. Whether that rest was ever asked for
+ * depends on what was read by then, which is not a fact of a history; where it was, the transfer has exactly its amount and is valued by its own
+ * quote.
  */
 export function isUnaskedRest({ kind, transfers }: History, invoice: InvoiceFact, transfer: TransferFact): boolean {
   const isAsked = invoice.asked.some(({ units }) => units === transfer.units);

@@ -1,12 +1,12 @@
-// Which drafts of a history are thrown away: those in which no reading could know what decides.
+// Which drafts of a history are discarded: those where no reading could know the deciding facts.
 import { type History, type InvoiceFact, isUnaskedRest, SHARED_ADDRESS, type TransferFact } from "./as-of-facts.ts";
 import { asKnownAt, payeeOf, paymentTimeMs, weightOf } from "./as-of-oracle.ts";
 
 type Kind = History["kind"];
 
 /**
- * Whether the first reading can know all that decides: what is asked, or who opens, after it and within a slack of the payment's time is the
- * one thing that it cannot. So also where an orphaned block and the one that stands have times by which another invoice is meant.
+ * Whether the first reading can know the deciding facts. The one thing it cannot know is what is asked, or which invoice opens, after it and
+ * within a slack of the payment's time. The same applies if an orphaned block and the final one have times that mean different invoices.
  */
 export function isKnowable(history: History, transfer: TransferFact): boolean {
   const [first] = transfer.blocks;
@@ -25,7 +25,7 @@ export function isKnowable(history: History, transfer: TransferFact): boolean {
   const [{ invoice } = { invoice: null }, ...others] = payees;
   if (others.some((other) => other.invoice?.id !== invoice?.id)) return false;
   if (history.invoices.some((each) => isUnaskedRest(history, each, transfer))) return false;
-  // What left a rest was that invoice's, in part.
+  // What left a rest belonged to that invoice, in part.
   const isPart = transfer.readByMs === null || (invoice !== null && hasRestAfter(history.kind, invoice, transfer));
   if (!isPart) return false;
   const knownInvoice = known.invoices.find(({ id }) => id === invoice?.id);

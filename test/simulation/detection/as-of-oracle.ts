@@ -1,5 +1,5 @@
-// What must come of a history: brute force over its facts, in BigInt, from decisions 4 and 5 and from nothing else. Where the text leaves a choice,
-// the choice is one function with its reading above it.
+// The expected result of a history: brute force over its facts, in BigInt, from decisions 4 and 5 only. Where the text leaves a choice, the choice
+// is one function, with its interpretation in the comment.
 import {
   CHAINS,
   type History,
@@ -17,7 +17,7 @@ export interface Quote {
   readonly units: bigint;
   readonly forMicros: bigint;
   readonly askedFromMs: number;
-  /** End of the lock, or the next quote: whichever is first. */
+  /** The end of the lock or the next quote, whichever is first. */
   readonly endMs: number;
 }
 
@@ -26,7 +26,7 @@ type Rule = "own address" | "exact" | "within tolerance" | "sole candidate" | "u
 
 interface Weight {
   readonly by: Weighing;
-  /** Null at the market's rate. */
+  /** Null if valued at the market's rate. */
   readonly quote: Quote | null;
 }
 
@@ -61,7 +61,7 @@ export function expectedOf(history: History): Expected {
   return { transfers, invoices };
 }
 
-/** The same with only what was known at a moment: what a reading then can see. */
+/** The same with only what was known at a time: what a reading then can see. */
 export function asKnownAt(history: History, atMs: number): History {
   const invoices = history.invoices
     .filter(({ openedMs }) => openedMs <= atMs)
@@ -70,8 +70,8 @@ export function asKnownAt(history: History, atMs: number): History {
 }
 
 /**
- * Reading: the earliest of its first sight, in a mempool or in a block, and of the times of all blocks that held it, orphaned ones too. What was seen
- * had happened by then, so a block whose time was still to come counts from when it was there.
+ * Interpretation: the earliest of when it was first seen, in a mempool or in a block, and of the times of all blocks that held it, orphaned ones too.
+ * What was seen had happened by then, so a block with a future time counts from when it appeared.
  */
 export function paymentTimeMs({ pendingMs, blocks }: TransferFact): number {
   const ofBlocks = blocks.map(({ timeMs, visibleMs }) => Math.min(timeMs, visibleMs));
@@ -98,8 +98,8 @@ function chainStatus({ blocks }: TransferFact): "DETECTED" | "CONFIRMED" | "REOR
 }
 
 /**
- * Decisions 5, "Direct match": rules 1 to 4, the first that holds. An own address that nobody had before is its invoice's for ever, whatever the time
- * of a block says: nobody could pay to it before it was given.
+ * Decisions 5, "Direct match": rules 1 to 4, the first that holds. An own address that nobody had before always belongs to its invoice, whatever a
+ * block's time says: nobody could pay to it before it was allocated.
  */
 export function payeeOf(
   history: History,
@@ -151,8 +151,8 @@ export function payeeOf(
 }
 
 /**
- * Reading of "a block's time is in whole seconds": its transfers may be as late as the last millisecond of that second, so what was asked by then was
- * asked before them. At the shared address all money is first seen in a block.
+ * Interpretation of "a block's time is in whole seconds": its transfers may be as late as the last millisecond of that second, so what was asked by
+ * then was asked before them. At the shared address all payments are first seen in a block.
  */
 function endOfSecond(timeMs: number): number {
   return timeMs - (timeMs % 1_000) + 999;
@@ -163,7 +163,7 @@ function askedFromMs({ asked }: InvoiceFact, units: bigint): number {
   return Math.min(...asked.filter((each) => each.units === units).map(({ atMs }) => atMs));
 }
 
-/** Reading of "rules 2 and 3 see the own and higher ranks": those with proof are weighed as if nobody else were there, and before all others. */
+/** Interpretation of "rules 2 and 3 see the own and higher ranks": those with proof are considered first, as if there were no others. */
 function byValue(
   kind: History["kind"],
   open: readonly InvoiceFact[],
@@ -186,8 +186,8 @@ function byValue(
 }
 
 /**
- * Reading of rule 1: by any quote that was asked by then, less the slack of the watch, as long as it is held. Who held it only by that slack takes
- * nothing from another merchant, and is robbed of nothing by one of a lower rank: then nobody has it.
+ * Interpretation of rule 1: any quote asked by then, less the slack of the watch, while its amount is reserved. An invoice that has it only
+ * through that slack takes nothing from another merchant, and loses nothing to one of a lower rank: then nobody gets it.
  */
 function heldExactly(
   kind: History["kind"],
@@ -202,13 +202,13 @@ function heldExactly(
   );
 }
 
-/** Reading of "open then": `expiresAt` itself is open, the moment of the cancellation is not. */
+/** Interpretation of "open then": `expiresAt` itself is open, the moment of the cancellation is not. */
 function isOpenAt(kind: History["kind"], invoice: InvoiceFact, timeMs: number): boolean {
   if (timeMs < invoice.openedMs - watchSlackMs(kind) || timeMs > invoice.expiresAtMs) return false;
   return invoice.cancelledAtMs === null || invoice.cancelledAtMs > timeMs;
 }
 
-/** Reading of "value" in rules 2 and 3: what the transfer would be worth to the invoice, weighed as of its time, against E (not the rest). */
+/** Interpretation of "value" in rules 2 and 3: what the transfer would be worth to the invoice as of its time, against E (not the rest). */
 function valueTo(kind: History["kind"], invoice: InvoiceFact, transfer: TransferFact, timeMs: number): bigint | null {
   const { quote } = weightOf(kind, invoice, transfer.units, timeMs);
   return quote === null ? atRate(kind, transfer) : (quote.forMicros * transfer.units) / quote.units;
@@ -222,7 +222,9 @@ function isWithin(invoice: InvoiceFact, value: bigint | null, times: bigint): bo
   );
 }
 
-/** The same units asked again within 120 s of the end of their lock lengthen it; later they are a new quote. Oldest first. */
+/**
+ * The same units requested again within 120 s of the end of their lock extend it; later they are a new quote. Oldest first.
+ */
 export function quotesOf(invoice: InvoiceFact): readonly Quote[] {
   const made: { units: bigint; forMicros: bigint; askedFromMs: number; lockedUntilMs: number }[] = [];
   for (const { atMs, units, forMicros } of invoice.asked) {
@@ -241,10 +243,10 @@ export function quotesOf(invoice: InvoiceFact): readonly Quote[] {
 }
 
 /**
- * The quote that weighs a payment: of those that may be meant the one with exactly its units, else the one in force, else the last that had
- * ended, else none. Readings: of several with exactly its units the one in force, else the last that ended, else the next to come; a quote that
- * is yet to come is meant by nobody who did not send exactly its units, but for the first of an invoice: nothing can have been paid before it was
- * asked, so an earlier time is the word of a clock that is slow.
+ * The quote that values a payment: of those it may mean, the one with exactly its units, else the one in force, else the last that ended, else
+ * none. Interpretation: of several with exactly its units, the one in force, else the last that ended, else the next; a future quote is meant
+ * only by a payment of exactly its units, except for an invoice's first: nothing can have been paid before it was asked, so an earlier time comes
+ * from a slow clock.
  */
 export function weightOf(kind: History["kind"], invoice: InvoiceFact, units: bigint, timeMs: number): Weight {
   const slackMs = quoteSlackMs(kind);
@@ -269,13 +271,15 @@ export function weightOf(kind: History["kind"], invoice: InvoiceFact, units: big
   return { by: "market", quote: null };
 }
 
-/** floor(units x rate), in micro-units; null where nothing prices it. */
+/** floor(units x rate), in micro-units; null if nothing prices it. */
 function atRate(kind: History["kind"], { units, sightRate }: TransferFact): bigint | null {
   if (sightRate === null) return null;
   return (units * BigInt(sightRate) * 1_000_000n) / 10n ** BigInt(CHAINS[kind].decimals);
 }
 
-/** Counted: on time, or late and inside the monitor window where that is accepted; on a cancelled invoice none. */
+/**
+ * Counts: payments on time, or late and within the monitor window if those are accepted; on a cancelled invoice none.
+ */
 function mayCount(invoice: InvoiceFact, timeMs: number): boolean {
   if (invoice.cancelledAtMs !== null) return false;
   if (timeMs <= invoice.expiresAtMs) return true;
@@ -287,7 +291,10 @@ interface TotalValue {
   readonly forgivenMicros: bigint;
 }
 
-/** Each quote with money on it is one addend of all its units, each payment at the market's rate one of its own. Quotes alone are forgiven. */
+/**
+ * Each quote with payments is one addend of all their units; each payment at the market's rate is its own addend. Rounding is forgiven for
+ * quotes only.
+ */
 function totalValueOf(
   history: History,
   invoice: InvoiceFact,
@@ -309,7 +316,7 @@ function totalValueOf(
   return { micros: whole(micros, forgivenMicros, invoice.expectedMicros), forgivenMicros };
 }
 
-/** Reading of "n-1 micro-units are forgiven": a sum so little short of E is shown as E. */
+/** Interpretation of "n-1 micro-units are forgiven": a sum so little short of E is shown as E. */
 function whole(micros: bigint, forgivenMicros: bigint, expectedMicros: bigint): bigint {
   return micros < expectedMicros && micros + forgivenMicros >= expectedMicros ? expectedMicros : micros;
 }
@@ -347,7 +354,7 @@ function expectedInvoice(
   };
 }
 
-/** The table of decisions 4, of an invoice that is closed and that nobody resolved. */
+/** The table of decisions 4, for an invoice that is closed and not resolved by a user. */
 function statusOf(
   invoice: InvoiceFact,
   of: { readonly received: TotalValue; readonly settled: TotalValue; readonly isUnsettled: boolean },

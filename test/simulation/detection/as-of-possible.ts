@@ -1,10 +1,11 @@
-// What nobody could have done is taken out of a history: cancels of what was seen to be paid, and readers who came too early.
+// Removes from a history what could not have happened: cancellations after a payment was seen, and readers who came too
+// early.
 import { type History, isAhead, type TransferFact } from "./as-of-facts.ts";
 import { payeeOf, paymentTimeMs } from "./as-of-oracle.ts";
 
 /**
- * Who cancels has seen no money: what pays a cancelled invoice is read after that, and where that cannot be (it was seen in a mempool, or in
- * a block that is gone by then, or a rest was asked) nobody cancelled.
+ * A merchant who cancels has seen no payment: payments to a cancelled invoice are read later. Where that is impossible (one was seen in a
+ * mempool, or in a block that is gone by then, or a rest was asked for) there is no cancellation.
  */
 export function withPossibleCancels(history: History): History {
   for (const invoice of history.invoices) {
@@ -31,8 +32,8 @@ export function withPossibleCancels(history: History): History {
 }
 
 /**
- * The same, with what readers are asked priced by the service: what an invoice has received is read after its last quote, but for the part that
- * left a rest. Unchanged where that cannot be.
+ * The same when the service prices what readers are asked for: an invoice's payments are read after its last quote, except for the part that
+ * left a rest. Unchanged where that is impossible.
  */
 export function withReaders(history: History): History {
   const transfers: TransferFact[] = [];
@@ -50,7 +51,7 @@ export function withReaders(history: History): History {
   return { ...history, transfers, isAskedByReaders: true };
 }
 
-/** By when it must have been read for the first time: a first sight in a mempool or in a block that is ahead is a fact, and so is an orphaned block. */
+/** By when it must have been read first: being seen in a mempool or in a block ahead of its time is a fact, and so is an orphaned block. */
 function earliestEndMs({ pendingMs, blocks, readByMs }: TransferFact): number {
   const gone = blocks.flatMap(({ goneMs }) => (goneMs === null ? [] : [goneMs]));
   const ahead = blocks.filter(isAhead).map(({ visibleMs }) => visibleMs);

@@ -1,10 +1,10 @@
-// One schedule of a history, against what the facts alone say.
+// Checks one schedule of a history against the facts.
 import type { AsOfTill } from "./as-of-adapter.ts";
 import type { History } from "./as-of-facts.ts";
 import type { Expected } from "./as-of-oracle.ts";
 import { runSchedule, type Schedule } from "./as-of-schedule.ts";
 
-/** What is wrong with the end of a schedule; undefined when it is as the facts say. */
+/** What is wrong at the end of a schedule; undefined if it matches the facts. */
 export async function problemOf(
   till: AsOfTill,
   history: History,

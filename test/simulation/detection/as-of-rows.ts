@@ -1,4 +1,4 @@
-// Rows of a history's facts.
+// Database rows for a history's facts.
 import type { Invoice } from "../../../src/commerce/invoice-records/invoice.ts";
 import { type MacKeys, signRow } from "../../../src/commerce/wallet-records/row-mac.ts";
 import { type Wallet, walletMacSubject } from "../../../src/commerce/wallet-records/wallet.ts";
@@ -35,7 +35,7 @@ export function invoiceRow(of: InvoiceFact, merchantId: MerchantId): Invoice {
     latePaymentPolicy: of.latePaymentPolicy,
     expiresAtMs: of.expiresAtMs,
     origin: "API",
-    // Before anybody cancels it.
+    // As before any cancellation.
     monitorUntilMs: monitorUntilMs({ ...of, cancelledAtMs: null }),
     cancelledAtMs: null,
     closedAtMs: null,

@@ -1,5 +1,5 @@
-// One way in which the facts of a history can be read: when each block is looked at and with what else, what is read again, who looks at the
-// invoices meanwhile, when the sweep comes by, and where a watcher dies. Facts are written at their times in every schedule.
+// One way in which the facts of a history can be read: when each block is read and with what else, what is read again, who opens the
+// invoices meanwhile, when the sweep runs, and where a watcher dies. In every schedule facts are written at their own times.
 import { Dice } from "../../support/dice.ts";
 import type { AsOfTill, Sighting } from "./as-of-adapter.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./as-of-facts.ts";
 import { asKnownAt, quotesOf } from "./as-of-oracle.ts";
 
-/** `readMs`: up to which time the network has been read. */
+/** `readMs`: the time up to which the network has been read. */
 type Step =
   | { readonly kind: "open" | "cancel"; readonly atMs: number; readonly invoice: InvoiceFact }
   | { readonly kind: "view"; readonly atMs: number; readonly readMs: number; readonly invoice: InvoiceFact }
@@ -31,7 +31,7 @@ type Step =
 
 export type Schedule = readonly Step[];
 
-/** The n-th schedule of a history; the first reads everything as soon as it is there, and nothing twice. */
+/** The n-th schedule of a history; the first reads everything as soon as it exists, and nothing twice. */
 export function scheduleOf(history: History, n: number): Schedule {
   const plan = new Plan(history, new Dice(history.seed * 1_000 + n), n === 0);
   return plan.steps();
@@ -100,10 +100,10 @@ export async function runSchedule(till: AsOfTill, history: History, schedule: Sc
   }
 }
 
-/** How far the network may be behind when somebody looks at an invoice. */
+/** How far the network may lag when an invoice is opened. */
 const LAGS = [SECOND, MINUTE, MINUTE, HOUR, 7 * HOUR, 3 * DAY];
 
-/** Facts come before what is read at the same moment. */
+/** At the same time, facts come before reads. */
 const FACT = 0;
 const READ = 1;
 
@@ -146,7 +146,7 @@ class Plan {
     if (invoice.cancelledAtMs !== null) this.#add(FACT, { kind: "cancel", atMs: invoice.cancelledAtMs, invoice });
   }
 
-  /** A first sight in a mempool is a fact, and so is that an orphaned block was seen while it stood; when it was is not. */
+  /** Seen in a mempool is a fact, and so is that an orphaned block was seen while on the chain; when is not. */
   #read(transfer: TransferFact): void {
     const { pendingMs, blocks, readFromMs } = transfer;
     const endMs = this.#history.endMs;
@@ -161,7 +161,7 @@ class Plan {
       if (this.#dice.chance(0.1)) this.#observation(this.#momentIn(atMs, untilMs), { transfer, block });
       const next = blocks[n + 1];
       if (block.goneMs !== null && (next === undefined || this.#dice.chance(0.5))) {
-        // That it left is learnt long before all is over: for a reorg window from then on its invoice waits.
+        // That it left is learnt long before the end: its invoice then waits for a reorg window.
         const goneByMs = next === undefined ? endMs - DAY : next.visibleMs - 1;
         this.#add(READ, { kind: "gone", atMs: this.#momentIn(block.goneMs, goneByMs), transfer });
       }
@@ -184,7 +184,7 @@ class Plan {
     this.#sightings.push({ atMs, sighting });
   }
 
-  /** What is seen at one moment is one look or several; in one look the market has one price. */
+  /** Things seen at one time are one observation or several; within one observation the market has one price. */
   #looks(): readonly Extract<Step, { kind: "look" }>[] {
     const dice = this.#dice;
     const looks: { readonly atMs: number; readonly sightings: Sighting[] }[] = [];
@@ -204,7 +204,7 @@ class Plan {
     });
   }
 
-  /** The sweep, and readers while a lock stands or when all is over: what they find is settled, and nothing is quoted anew. */
+  /** The sweep, and readers during a lock or at the end: they settle what they find, and nothing is requoted. */
   #disturb(): void {
     const dice = this.#dice;
     const { invoices, endMs } = this.#history;

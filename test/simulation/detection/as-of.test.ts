@@ -1,5 +1,5 @@
 // Facts as of the payment's time (decisions 4 and 5): the same facts give the same credits, values and statuses, whenever and in whatever
-// order they are read. Every schedule of a history is compared with the oracle, which reads only the facts.
+// order they are read. Each schedule of a history is compared with the oracle, which reads only the facts.
 import { describe, expect, it } from "vitest";
 import {
   CAMPAIGN_LIMIT_MS,
@@ -39,7 +39,7 @@ interface Campaign {
   readonly tally: Tally;
 }
 
-/** Runs the histories of these seeds until `most` have a schedule that fails with a problem like `counts`. */
+/** Runs the histories of these seeds until `most` of them have a schedule that fails with a problem like `counts`. */
 async function campaign(
   till: AsOfTill,
   seeds: Iterable<number>,

@@ -1,5 +1,5 @@
-// Time without passes is no sign that a source is dead: after a pause of any length no invoice closes before it was read again.
-// The watcher is recreated before each pass.
+// Time without passes does not mean that a source is dead: after a pause of any length no invoice closes before its address was
+// read again. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/settlement/closing.ts";
@@ -11,7 +11,7 @@ import { instantSleep } from "./reorg-shop.ts";
 
 const { db, inLab } = calmLab();
 
-/** A watcher after one pass, an invoice that expires five minutes later, and a payment in time in the chain. */
+/** A watcher after one pass, an invoice that expires five minutes later, and an on-time payment on the chain. */
 async function asleep(costsBy: "recipients" | "blocks", sleptMs: number) {
   const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
   const kind = costsBy === "recipients" ? "esplora" : "core-rpc";
@@ -31,7 +31,7 @@ async function asleep(costsBy: "recipients" | "blocks", sleptMs: number) {
   return { chain, source, watcher, closing, isClosed };
 }
 
-describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and did not run for hours", (costsBy) => {
+describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and was stopped for hours", (costsBy) => {
   it.each([7, 100])("closes no invoice after %i hours before it has read the chain", (hours) =>
     inLab(async () => {
       const { watcher, isClosed } = await asleep(costsBy, hours * HOUR);

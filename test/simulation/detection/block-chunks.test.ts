@@ -1,5 +1,5 @@
-// A source that reads whole blocks, and is far behind: a pass ends once it has used up its statements and the next one goes on, addresses that another
-// source left behind are read in pieces that a source answers, and blocks of which it has no balances are named in the log, but not each.
+// A source that reads whole blocks and lags far behind: a pass ends once its statements are used up and the next one continues; addresses that
+// another source left behind are read in pieces small enough for the source; and blocks without balances are logged, but not each one.
 import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
@@ -16,7 +16,7 @@ import { instantSleep } from "./reorg-shop.ts";
 const count = schedulesOf(30);
 /** Half of what D1 allows an invocation. */
 const MOST_STATEMENTS = 500;
-/** Blocks that a source answers in a few requests, and so many times in a pass for those left behind. */
+/** Blocks that a source answers in a few requests, and how many such reads of addresses left behind a pass makes. */
 const CHUNK = { bitcoin: 6, coins: 25, logs: 500 } as const;
 const CHUNKS = 10;
 const LOGGED_EVERY = 100;
@@ -64,7 +64,7 @@ async function watched(of: (typeof KINDS)[number], change: (client: ChainClient)
 
 const noted = new Set<string>();
 
-/** What is found costs statements; so much that a pass cannot store all of it. */
+/** Finds cost statements: so many that a pass cannot store them all. */
 async function spends(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const { chain, watcher, meter, pay, pass, found } = await watched(dice.oneOf(KINDS.slice(0, 2)));
@@ -90,7 +90,7 @@ async function spends(seed: number): Promise<void> {
   expect(found().size).toBe(blocks);
 }
 
-/** Another source has refused addresses, and this one goes on from where each was read. */
+/** Another source refused addresses, and this one continues where each was read to. */
 async function leftBehind(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const of = dice.oneOf([KINDS[0], KINDS[3]]);
@@ -137,7 +137,7 @@ async function leftBehind(seed: number): Promise<void> {
   expect(addresses.filter((address) => !found().has(`pays ${address}`))).toEqual([]);
 }
 
-/** A source that has the balances of no block, or of the newest ones alone. */
+/** A source without balances for any block, or with them for the newest ones only. */
 async function unread(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const isAll = dice.chance(0.6);
@@ -166,7 +166,7 @@ async function unread(seed: number): Promise<void> {
   }
   if (!isAll) return;
   noted.add("no balances at all");
-  // Once for each hundred blocks.
+  // Once per hundred blocks.
   const hundreds = Math.floor((first + blocks) / LOGGED_EVERY) - Math.floor(first / LOGGED_EVERY);
   expect(logged() - lines).toBe(hundreds);
 }
@@ -187,7 +187,7 @@ describe(`a source that reads blocks: ${count} histories of each kind`, () => {
     CAMPAIGN_LIMIT_MS,
   );
   it(
-    "names blocks without balances, once for a hundred of them if it has none",
+    "logs blocks without balances, once per hundred of them if it has none",
     async () => {
       await each(unread);
       expect([...noted].toSorted()).toEqual([

@@ -1,12 +1,12 @@
-// What a transaction of a contract does in one block and not in another: it pays another amount, somebody else, in another coin, less or more
-// often, or in another order.
+// A contract's transaction that differs between blocks: it pays another amount, another recipient, in another coin, less or more often, or in
+// another order.
 import type { Dice } from "../../support/dice.ts";
 import type { Output } from "./chain-tree.ts";
 
 /** An address that nobody watches. */
 const STRANGER = "0x000000000000000000000000000000000000bEEF";
 
-/** Effects of one transaction besides its usual ones. `payable`: what a transfer to a watched address may be. */
+/** Effects of one transaction other than its usual ones. `payable`: what a transfer to a watched address may be. */
 export function otherEffects(
   usual: readonly Output[],
   payable: readonly Output[],

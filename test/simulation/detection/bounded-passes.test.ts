@@ -26,7 +26,7 @@ async function watching(costsBy: keyof typeof KINDS) {
 }
 
 describe.each(["recipients", "blocks"] as const)("a fork that undoes 1,500 payments, read by %s", (costsBy) => {
-  it("is processed 200 at a pass, and the cursor waits for the last of them", () =>
+  it("is processed 200 per pass, and the cursor waits for the last of them", () =>
     inLab(async () => {
       const { chain, source, watcher, invoiceId, pass } = await watching(costsBy);
       const undone = chain.mine([], watcher.nowMs);
@@ -47,7 +47,7 @@ describe.each(["recipients", "blocks"] as const)("a fork that undoes 1,500 payme
       for (; passes < 20 && (await watcher.cursor()).height !== undone.height; passes++) {
         const before = source.asked("lookup");
         await pass();
-        // Two for each payment: one finds that it left its block, the other whether it is in the mempool again.
+        // Two for each payment: one finds that it left its block, the other whether it is back in the mempool.
         expect(source.asked("lookup") - before).toBeLessThanOrEqual(2 * 200 + 60);
         expect((await watcher.cursor()).height === undone.height).toBe(left() === 0);
       }
@@ -69,7 +69,7 @@ describe("a block with a future time", () => {
       chain.mine([], START + 2 * HOUR);
       for (let n = 0; n < 4; n++) {
         watcher.nowMs += POLL_MS;
-        // B becomes an address that is read separately, and then is not.
+        // B becomes an address that is read separately, and then returns to normal.
         source.faults.clear();
         if (n === 1) source.faults.set("B", "BAD_STATUS");
         expect((await watcher.pass()).kind).toBe("read");

@@ -2,7 +2,7 @@
 import { Lab } from "../engine/lab.ts";
 import { World } from "../engine/world.ts";
 
-/** A source of each way of reading. */
+/** One source for each way of reading. */
 export const KINDS = [
   { network: "BTC", cryptocurrency: "BTC", kind: "core-rpc", costsBy: "blocks" },
   { network: "BTC", cryptocurrency: "BTC", kind: "esplora", costsBy: "recipients" },
@@ -14,7 +14,7 @@ export const START = 1_800_000_000_000;
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const POLL_MS = 30_000;
-/** Of Bitcoin. */
+/** Bitcoin's block time. */
 export const BLOCK_MS = 10 * MINUTE;
 
 export function calmLab() {

@@ -1,6 +1,6 @@
-// A tree of blocks as a chain grows one: branches that win and lose, transactions that are mined again elsewhere, in another place of
-// another block, that do something else there, that are replaced, evicted, reverted or forgotten. What nodes report at a moment is a `View`; the
-// last one is the final chain.
+// A tree of blocks, growing as a chain does: branches that win and lose, and transactions that are mined again in another block or position, do
+// something else there, or are replaced, evicted, reverted or forgotten. What nodes report at a moment is a `View`; the last one is the final
+// chain.
 import type { BlockRef } from "../../../src/chains/sources/transfer.ts";
 import type { Dice } from "../../support/dice.ts";
 import { coinbaseOf, MATURITY, Spending, settled, taken } from "./kin.ts";
@@ -15,14 +15,14 @@ export interface Output {
 export interface Transaction {
   readonly hash: string;
   readonly outputs: readonly Output[];
-  /** What else it may do, by the block that it is in: a contract can ask for its number, its time or its miner. Only on account chains. */
+  /** What else it may do, depending on its block: a contract can read its number, its time or its miner. Only on account chains. */
   readonly otherwise?: readonly (readonly Output[])[];
   /**
-   * The outputs (UTXO), `hash:number`, or the nonce (EVM) that it spends; of two that spend the same, a chain has one. Of what another transaction
-   * of the tree made, it is the child: no chain has it without its parent.
+   * The outputs (UTXO), `hash:number`, or the nonce (EVM) that it spends; a chain has only one of two that spend the same. One that spends
+   * another's output is its child: no chain has it without its parent.
    */
   readonly spends: readonly string[];
-  /** What its block pays its miner: it spends nothing, and is in that block alone. */
+  /** Pays its block's miner: it spends nothing, and is only in that block. */
   readonly isCoinbase?: true;
 }
 
@@ -31,9 +31,9 @@ export interface Mined {
   readonly transaction: Transaction;
   /** What it pays in this block, in the order of its receipt. */
   readonly outputs: readonly Output[];
-  /** Place of its first output among all of the block: another one wherever it is mined again. */
+  /** The position of its first output among all of the block: different wherever it is mined again. */
   readonly position: number;
-  /** It is there, and moves nothing (EVM). */
+  /** It exists, but moves nothing (EVM). */
   readonly isReverted: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Block {
   readonly mined: readonly Mined[];
 }
 
-/** The chain as a node has it at a moment. */
+/** The chain as a node sees it at a moment. */
 export interface View {
   readonly atMs: number;
   readonly tip: Block;
@@ -56,31 +56,31 @@ export interface View {
 interface TreePlan {
   readonly startMs: number;
   readonly blockMs: number;
-  /** No block is taken back that has so many confirmations. */
+  /** Blocks with this many confirmations are never taken back. */
   readonly windowBlocks: number;
   readonly views: number;
   readonly transactions: readonly Transaction[];
-  /** What may take the place of a transaction: its rival spends the same. */
+  /** What may replace a transaction: its rival spends the same. */
   readonly rivals: ReadonlyMap<string, Transaction>;
-  /** Whether transactions can fail where they are mined (EVM). */
+  /** Whether transactions can fail when mined (EVM). */
   readonly canRevert: boolean;
-  /** Whether a rival takes the place of what waits, too, and may be replaced by it again. */
+  /** Whether a rival also replaces pending transactions, and can be replaced by them again. */
   readonly canReplace: boolean;
-  /** What a block pays its miner at addresses of ours; undefined if it pays somebody else. */
+  /** What a block pays its miner at addresses of ours; undefined if it pays someone else. */
   coinbase(): readonly Output[] | undefined;
-  /** The time that a block on top of `parent` has, if it is made at `madeMs`. */
+  /** The time of a block on top of `parent` that is made at `madeMs`. */
   clock(parent: Block, madeMs: number): number;
   note(name: string): void;
 }
 
-/** The tree starts here; below it are blocks that nothing ever happened in. */
+/** The tree starts here; blocks below it are empty. */
 export const ROOT_HEIGHT = 1_000;
 
 export interface Tree {
   readonly views: readonly View[];
-  /** The best chain in the end, when everything is as deep as it gets. */
+  /** The best chain at the end, when everything is as deep as it gets. */
   readonly last: View;
-  /** Most blocks that were taken back at once. */
+  /** The most blocks taken back at once. */
   readonly deepestFork: number;
 }
 
@@ -90,7 +90,7 @@ export function growTree(plan: TreePlan, dice: Dice): Tree {
   return { views, last: growth.finish(), deepestFork: growth.deepestFork };
 }
 
-/** The block of a height on the chain that ends in `tip`; undefined above it. */
+/** The block at a height on the chain ending in `tip`; undefined above it. */
 export function blockOn(tip: Block, height: number): Block | undefined {
   return chainOf(tip)[height - ROOT_HEIGHT];
 }
@@ -118,19 +118,19 @@ class Growth {
   readonly #plan: TreePlan;
   readonly #dice: Dice;
   #tip: Block;
-  /** Tips that lost; one may win again. */
+  /** Tips that lost, but may win again. */
   readonly #lost: Block[] = [];
   #highest = ROOT_HEIGHT;
   #nowMs: number;
   #unborn: readonly Transaction[];
   #pool: Transaction[] = [];
-  /** Out of every mempool, perhaps only for a while. */
+  /** Out of every mempool, perhaps temporarily. */
   #limbo: Transaction[] = [];
-  /** What its rival took the place of in mempools; some miner may have it still. */
+  /** Replaced in mempools by its rival; some miner may still have it. */
   readonly #replaced: Transaction[] = [];
   readonly #hashes: ReadonlySet<string>;
   #blocks = 0;
-  /** Nobody is paid any more. */
+  /** No more payments. */
   #isEnding = false;
   #highestCoinbase: number | undefined;
 
@@ -159,7 +159,7 @@ class Growth {
     return this.#view();
   }
 
-  /** Completes everything that is still to happen; after that only time passes. */
+  /** Completes everything still pending; after that only time passes. */
   finish(): View {
     const dice = this.#dice;
     this.#pool = [...this.#pool, ...this.#limbo, ...this.#unborn].filter(() => dice.chance(0.7));
@@ -174,7 +174,7 @@ class Growth {
     return this.#view();
   }
 
-  /** So many blocks that the last coinbase can be spent when up to three more are mined. */
+  /** Enough blocks for the last coinbase to be spent if up to three more are mined. */
   #untilMature(): number {
     const last = this.#highestCoinbase;
     if (last === undefined) return 0;
@@ -228,7 +228,9 @@ class Growth {
     return fitting.length === 0 ? undefined : this.#dice.oneOf(fitting);
   }
 
-  /** A transaction whose block lost waits again, is forgotten for a while or for ever, or makes room for its rival. */
+  /**
+   * A transaction whose block lost is pending again, is forgotten temporarily or for good, or is replaced by its rival.
+   */
   #orphan(transaction: Transaction): void {
     const dice = this.#dice;
     const rival = this.#plan.rivals.get(transaction.hash);
@@ -237,7 +239,7 @@ class Growth {
     else this.#limbo.push(transaction);
   }
 
-  /** A higher fee: mempools have the rival instead, or the first one again. What hangs on the one that goes waits for it in vain. */
+  /** A higher fee: mempools now have the rival, or the first one again. Children of the replaced one are never mined. */
   #replace(): void {
     const dice = this.#dice;
     const [again] = dice.chance(0.3) ? this.#replaced.splice(0, 1) : [];
@@ -290,7 +292,7 @@ class Growth {
     return [{ transaction: coinbaseOf(hash, outputs), outputs, position: 0, isReverted: false }];
   }
 
-  /** Nothing waits twice, nor without its parents, nor once something else spent the same: in the chain, or in the pool before it. */
+  /** Nothing is pending twice, without its parents, or after something else spent the same: on the chain, or earlier in the pool. */
   #settlePool(): void {
     const spending = new Spending(chainOf(this.#tip), this.#hashes);
     const { kept, orphans } = settled(this.#pool, spending);
@@ -303,7 +305,7 @@ class Growth {
   }
 }
 
-/** Height of the last block that two chains share. */
+/** Height of the last common block of two chains. */
 function commonHeight(a: Block, b: Block): number {
   const [one, other] = [chainOf(a), chainOf(b)];
   let height = Math.min(a.ref.height, b.ref.height);

@@ -1,5 +1,5 @@
 // Before an invoice closes, a second source is asked for its address. However many expire within an hour, closing keeps up, and none closes
-// before the second source was asked after its expiry. The watcher is recreated before each pass.
+// before the second source is asked after its expiry. The watcher is recreated before each pass.
 import { expect, it } from "vitest";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
@@ -7,7 +7,7 @@ import { TestWatcher } from "../../support/watcher.ts";
 import { BLOCK_MS, calmLab, MINUTE, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-/** Enough that a second source which is asked at the end of each round alone falls behind. */
+/** Enough that a second source asked only at the end of each round falls behind. */
 const COUNT = process.env.DEEP ? 4_000 : 1_500;
 const ENDING_MINUTES = process.env.DEEP ? 60 : 20;
 const ADDRESSES_A_TICK = 60;
@@ -16,9 +16,9 @@ const { db, inLab } = calmLab();
 
 interface Story {
   readonly count: number;
-  /** They end evenly from START on, within so long. */
+  /** They expire evenly from START on, within this time. */
   readonly withinMs: number;
-  /** Addresses that the second source answers for at each tick before it asks for a pause. */
+  /** Addresses that the second source answers for per tick before it asks for a pause. */
   readonly budget: number;
 }
 
@@ -63,7 +63,7 @@ async function closeAll({ count, withinMs, budget }: Story, mostMs: number) {
 }
 
 it.each([30, 7])(
-  "a second source limited to %i addresses at each tick is asked for all of 200 that expire at once",
+  "a second source limited to %i addresses per tick is asked for all of 200 that expire at once",
   (budget) =>
     inLab(async () => {
       const { closed, unasked } = await closeAll({ count: 200, withinMs: 1, budget }, 60 * MINUTE);
@@ -83,7 +83,7 @@ it(
         4 * ENDING_MINUTES * MINUTE,
       );
       expect([closed, unasked]).toEqual([COUNT, []]);
-      // An invoice that expires just after a round has begun waits for the next, and then for 200 at each pass.
+      // An invoice that expires just after a round started waits for the next round, and then its turn at 200 per pass.
       const roundPasses = Math.ceil(COUNT / ADDRESSES_A_TICK);
       expect(afterMs).toBeLessThanOrEqual(ENDING_MINUTES * MINUTE + (2 * roundPasses + 20) * POLL_MS);
     }),

@@ -1,5 +1,5 @@
-// What a claimed transaction is to an invoice, and when a claim is answered without a lookup, from the interface alone: the best that any row of
-// the transaction says.
+// What a claimed transaction is to an invoice, and when a claim is answered without a lookup, derived from the interface alone: the best that
+// any row of the transaction says.
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import type { Claim } from "../../../src/detection/claims/claim.ts";
 import type { ClaimStanding } from "../../../src/detection/claims/standing.ts";
@@ -19,7 +19,7 @@ function standingBy(row: Payment, order: Order, merchantId: string): ClaimStandi
   if (!isOwn && (!paysInto(row, order) || row.merchantId !== merchantId)) return undefined;
   if (isOwn && isTold(row)) return row.isLate ? "LATE" : "CREDITED";
   if (row.outputIndex.includes("~")) return undefined;
-  // Whether another order's payment is still on the chain is nothing that this page tells.
+  // The page does not reveal whether another order's payment is still on the chain.
   if (!isOwn && row.invoiceId !== null) return "OTHER_ORDER";
   if (row.status === "REORGED" || row.status === "DROPPED") return row.status;
   if (isOwn) return undefined;
@@ -35,7 +35,7 @@ const BEST_FIRST: readonly ClaimStanding[] = [
   ...(["CREDITED", "LATE", "TO_DECIDE", "OTHER_ORDER", "SET_ASIDE", "TOO_LITTLE", "REORGED", "DROPPED"] as const),
 ];
 
-/** `rows`: all that are stored; `isOver`: whether the invoice has ended and nothing is watched for it. */
+/** `rows`: all stored rows; `isOver`: whether the invoice has ended and nothing is watched for it. */
 export function expectedStanding(
   claim: Claim,
   of: {
@@ -77,7 +77,7 @@ function unfound(claim: Claim, { isOver, nowMs }: { readonly isOver: boolean; re
   return claim.outcome === "UNAVAILABLE" && nowMs < claim.createdAtMs + MINUTE_MS ? "UNAVAILABLE" : "NOT_FOUND";
 }
 
-/** The earlier claims, any of which answers this one. */
+/** The earlier claims, any of which may answer this one. */
 export function repeatsOf(made: readonly Claim[], asked: Pick<Claim, "network" | "txHash">, nowMs: number) {
   return made.filter(
     ({ network, txHash, outcome, createdAtMs }) =>
@@ -88,7 +88,7 @@ export function repeatsOf(made: readonly Claim[], asked: Pick<Claim, "network" |
   );
 }
 
-/** The whole seconds until fewer claims than an hour has are younger than an hour. */
+/** The whole seconds until fewer claims than the hourly limit are younger than an hour. */
 export function waitOf(made: readonly Claim[], nowMs: number): number {
   for (let seconds = 0; ; seconds++) {
     const since = nowMs + seconds * SECOND_MS - HOUR_MS;

@@ -1,5 +1,5 @@
-// What payers name and merchants look up and set aside, over rows in any state: each answer is the one that the interface says, no invoice is
-// claimed more often than its limit, and nothing is looked up that need not be.
+// Transactions that payers name, and that merchants look up and set aside, with rows in any state: each answer matches the interface, no
+// invoice gets more claims than its limit, and nothing is looked up needlessly.
 import { describe, expect, it } from "vitest";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import { CLAIM_STANDINGS } from "../../../src/detection/claims/standing.ts";
@@ -63,7 +63,7 @@ async function history(desk: Desk, seed: number): Promise<void> {
   });
 }
 
-/** Who has closed the shop hears of no payer, and nothing is asked for one. */
+/** A closed shop gets no news of payers, and nothing is looked up for it. */
 async function claimsOfClosedShop(desk: Desk, order: Order): Promise<void> {
   note("claim: of a closed shop");
   desk.lab.rows("update merchants set deleted_at_ms = ?", desk.nowMs);
@@ -216,9 +216,9 @@ async function setsAside(desk: Desk): Promise<void> {
 
 const byUser = ({ resolution }: Payment) => resolution !== null && JSON.parse(resolution).action === "IGNORE";
 
-describe("the desk", () => {
+describe("claims", () => {
   it(
-    `answers as the interface says, whatever rows there are: ${count} histories`,
+    `are answered as the interface says, whatever rows exist: ${count} histories`,
     async () => {
       const desk = await Desk.open();
       await eachSeed(campaignSeeds(count), (seed) => history(desk, seed));

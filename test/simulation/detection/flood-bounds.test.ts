@@ -1,4 +1,4 @@
-// What else reads transfers has a budget as well: sources read by address, ranges that are read again, look-ups of one transaction, and the recheck of
+// Other readers of transfers have a budget too: sources read by address, ranges that are read again, look-ups of one transaction, and the recheck of
 // open payments.
 import { describe, expect, it } from "vitest";
 import { lookForClaim } from "../../../src/detection/passes/look-for-claim.ts";
@@ -18,7 +18,7 @@ const oneTransaction = (count: number) =>
   floodOf(count, distinct).map((sent, n) => ({ ...sent, txHash: "one", outputIndex: String(n) }));
 
 describe("a flood", () => {
-  it("read by address takes passes of few statements, and keeps no other address waiting", {
+  it("read by address takes passes of few statements, and delays no other address", {
     timeout: 300_000,
   }, async () => {
     const world = new FloodWorld({ sources: [{ kind: "evm-rpc", costsBy: "recipients" }] });
@@ -34,7 +34,7 @@ describe("a flood", () => {
     expect(Math.max(...statements)).toBeLessThan(MOST);
   });
 
-  it("in a range that is read again takes passes of few statements, and the range ends", {
+  it("in a reread range takes passes of few statements, and the range ends", {
     timeout: 300_000,
   }, async () => {
     const world = new FloodWorld();
@@ -61,7 +61,7 @@ describe("a flood", () => {
     expect(Math.max(...statements)).toBeLessThan(MOST);
   });
 
-  it("in one transaction takes few statements of a claim's look, which says that not all was applied", {
+  it("in one transaction takes few statements of a claim's look, which reports that not all was applied", {
     timeout: 300_000,
   }, async () => {
     const world = new FloodWorld();

@@ -1,19 +1,19 @@
-// A flood that another source than the first shows, or that the first one left behind: each way of reading it keeps to the statements of a pass, lets
-// the cursor go on, and credits what honest customers pay beside it.
+// A flood that only a source other than the first shows, or that the first one left behind: each way of reading it stays within a pass's statements,
+// lets the cursor advance, and credits honest customers' payments meanwhile.
 import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { ASKED_UNITS, FloodWorld, floodOf, HONEST, honestPayment } from "./flood-world.ts";
 import { SHARED_ADDRESS, START_MS } from "./reorg-shop.ts";
 
-/** Half of what D1 allows. */
+/** Half of D1's limit. */
 const MOST = 500;
 const MOST_PASSES = 10;
 const HOLDERS = 100;
 const COUNT = 10_000;
-/** Each of an amount of its own. */
+/** Each with its own amount. */
 const flood = floodOf(COUNT, (n) => 5_000_000n + BigInt(n));
-/** Pays the flooded address's own invoice. */
+/** Pays an invoice at the flooded address. */
 const ownPayment = { cryptocurrency: "USDT", txHash: "own", toAddress: SHARED_ADDRESS, amountUnits: ASKED_UNITS };
 const BY_ADDRESS = { kind: "trongrid", costsBy: "recipients" } as const;
 const BY_BLOCK = { kind: "tron-rpc", costsBy: "blocks" } as const;
@@ -37,7 +37,7 @@ function mineFlood({ chain }: FloodWorld) {
 
 const decided = (world: FloodWorld) => world.outcome().decided;
 
-/** Passes until the flood is decided and its own invoice paid; none takes many statements. */
+/** Passes until the flood is processed and the invoice there is paid; none takes many statements. */
 async function passesUntilDecided(world: FloodWorld, most: number): Promise<readonly number[]> {
   const statements: number[] = [];
   while ((decided(world) < COUNT || world.statusOf(1) !== "PAID") && statements.length < most)
@@ -52,7 +52,7 @@ describe("a flood of an address that the first source refuses", () => {
     ["reads blocks", BY_BLOCK, MOST_PASSES],
     ["is read by address", { ...BY_ADDRESS, kind: "blockbook" } as const, 120],
   ])(
-    "and that is read through a second source, which %s, keeps nobody waiting",
+    "and that is read through a second source, which %s, delays nobody",
     {
       timeout: 600_000,
     },
@@ -76,7 +76,7 @@ describe("a flood of an address that the first source refuses", () => {
   );
 });
 
-it("a flood of an address that a source read by address left behind keeps nobody waiting once another reads blocks", {
+it("a flood of an address that a source read by address left behind delays nobody once another reads blocks", {
   timeout: 600_000,
 }, async () => {
   const world = await worldOf("TRX", [BY_ADDRESS, BY_BLOCK]);
@@ -106,7 +106,7 @@ it("a flood of an address that a source read by address left behind keeps nobody
   expect([decided(world), world.statusOf(1)]).toEqual([COUNT, "PAID"]);
 });
 
-it("a flood that only a second source shows before invoices expire keeps nobody waiting, and they are paid", {
+it("a flood that only a second source shows before invoices expire delays nobody, and they are paid", {
   timeout: 600_000,
 }, async () => {
   const world = await worldOf("ETH", [
@@ -127,7 +127,7 @@ it("a flood that only a second source shows before invoices expire keeps nobody 
   while (passedMs() <= START_MS + DAY_MS && statements.length < 2 * MOST_PASSES) statements.push(await world.pass());
   expect(passedMs()).toBeGreaterThan(START_MS + DAY_MS);
   expect(Math.max(...statements)).toBeLessThan(MOST);
-  // Once it is paid nobody waits for the rest of what the first source does not show.
+  // Once it is paid, nobody waits for the rest that the first source does not show.
   expect(world.statusOf(1)).toBe("PAID");
   expect(decided(world)).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-// A flood that takes several passes ends the same wherever a pass dies, and whatever the chain does meanwhile: nothing is lost or credited twice.
+// A flood that takes several passes ends the same wherever a pass dies and whatever the chain does meanwhile: nothing is lost or credited twice.
 import { describe, expect, it } from "vitest";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import { randomFrom } from "../../support/random.ts";
@@ -9,7 +9,7 @@ import { SHARED_ADDRESS } from "./reorg-shop.ts";
 const HOLDERS = 7;
 const COUNT = 1_200;
 const flood = floodOf(COUNT, (n) => 5_000_000n + BigInt(n % 500));
-/** Pays the flooded address's own invoice. */
+/** Pays an invoice at the flooded address. */
 const paid = { cryptocurrency: "USDT", txHash: "paid", toAddress: SHARED_ADDRESS, amountUnits: ASKED_UNITS };
 
 async function flooded() {
@@ -61,7 +61,7 @@ describe("a flood", () => {
     expect(world.outcome()).toEqual(expected);
   });
 
-  it("ends the same when what was left out is forgotten, as by the release before, which knows no such rows", {
+  it("ends the same when omitted rows are forgotten, as by the previous release, which does not know such rows", {
     timeout: 300_000,
   }, async () => {
     const expected = await undisturbed();
@@ -77,7 +77,7 @@ describe("a flood", () => {
     expect(world.outcome()).toEqual(expected);
   });
 
-  it("whose block leaves the chain while it is decided counts as it is in the new blocks, and each payment once", {
+  it("whose block leaves the chain during processing counts as it is in the new blocks, and each payment once", {
     timeout: 300_000,
   }, async () => {
     const { world } = await flooded();

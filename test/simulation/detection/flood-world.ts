@@ -1,5 +1,5 @@
-// A watcher that really applies what it finds, on a database that ends a pass at D1's limit of statements. One block has thousands of transfers to
-// an address that many merchants hold; an honest shop is paid beside them.
+// A watcher that really applies its finds, on a database that ends a pass at D1's statement limit. One block has thousands of transfers to an
+// address that many merchants hold; an honest shop is paid at the same time.
 
 import type { Network, NetworkName } from "../../../src/chains/registry/networks.ts";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
@@ -19,7 +19,7 @@ import type { Effect } from "../engine/sqlite-d1.ts";
 import { instantSleep, ReorgShop, SHARED_ADDRESS, START_MS, shopDependencies, type TreeInvoice } from "./reorg-shop.ts";
 
 const BLOCK_MS = 12_000;
-/** Invoices with addresses of their own, by the number in their ids. */
+/** Invoices with their own addresses, by the number in their ids. */
 export const HONEST = [2, 3] as const;
 type Honest = (typeof HONEST)[number];
 const HONEST_ADDRESSES: Readonly<Record<Honest, string>> = {
@@ -27,7 +27,7 @@ const HONEST_ADDRESSES: Readonly<Record<Honest, string>> = {
   3: "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
 };
 const HONEST_UNITS = 40_000_000n;
-/** What the flooded address's own invoice asks for. */
+/** What the invoice at the flooded address asks for. */
 export const ASKED_UNITS = 100_000_000n;
 
 export function invoiceAt(n: number, address: string, units: bigint, network = "ETH"): TreeInvoice {
@@ -64,7 +64,7 @@ export function honestPayment(txHash: string, of: Honest = 2): Sent {
 
 interface FloodOptions {
   readonly network?: NetworkName;
-  /** One that reads blocks, unless said otherwise; the first is read from while it answers. */
+  /** Reads blocks by default; the first source that answers is used. */
   readonly sources?: readonly Pick<ChainClient, "kind" | "costsBy">[];
   readonly most?: number;
 }
@@ -103,13 +103,13 @@ export class FloodWorld {
     ]);
   }
 
-  /** One pass of a new object, in an invocation of its own; the statements that it took. */
+  /** One pass of a new object in its own invocation; returns its statements. */
   pass(): Promise<number> {
     this.nowMs = Math.max(this.nowMs, this.chain.tip.timeMs) + 1_000;
     return this.invoke(async (deps) => void (await runPass(deps, this.network, new WatchMemory())));
   }
 
-  /** An invocation of the watcher's object; the statements that it took. One that D1 ends is over, like a pass that dies. */
+  /** An invocation of the watcher's object; returns its statements. One that D1 ends stops, like a pass that dies. */
   async invoke(work: (deps: WatchDependencies) => Promise<void>): Promise<number> {
     this.limit.begin();
     const meter = new Meter();
@@ -146,7 +146,7 @@ export class FloodWorld {
     );
   }
 
-  /** Passes until the cursor has reached the block, at most so many; the statements of each. */
+  /** Passes until the cursor has reached the block, at most this many; returns each one's statements. */
   async passesUntil(height: number, most: number): Promise<readonly number[]> {
     const statements: number[] = [];
     while (this.height < height && statements.length < most) statements.push(await this.pass());

@@ -1,9 +1,9 @@
-// A flood of transfers to one address stops nobody: each pass stays far below what D1 allows an invocation, goes on behind what the one before it
-// decided, and credits others first.
+// A flood of transfers to one address blocks nobody: each pass stays far below D1's limit for an invocation, continues where the last one
+// stopped, and credits others first.
 import { describe, expect, it } from "vitest";
 import { FloodWorld, floodOf, HONEST, honestPayment } from "./flood-world.ts";
 
-/** Half of what D1 allows. */
+/** Half of D1's limit. */
 const MOST = 500;
 const MOST_PASSES = 10;
 
@@ -11,7 +11,7 @@ const WORTHS = [500_000n, 5_000_000n, 5_000_001n, 300_000_000n, 3_000_000_000n];
 const FLOODS: Readonly<Record<string, (n: number) => bigint>> = {
   "one amount": () => 5_000_000n,
   "10,000 amounts": (n) => 5_000_000n + BigInt(n),
-  "all orders of worth": (n) => (WORTHS[n % WORTHS.length] ?? 0n) + BigInt(n),
+  "all substantial orders": (n) => (WORTHS[n % WORTHS.length] ?? 0n) + BigInt(n),
   dust: () => 7n,
 };
 
@@ -23,7 +23,7 @@ describe("a block of transfers to one address", () => {
     ["one amount", 60, 300],
     ["one amount", 100, 10_000],
     ["10,000 amounts", 100, 10_000],
-    ["all orders of worth", process.env.DEEP ? 100 : 20, 10_000],
+    ["all substantial orders", process.env.DEEP ? 100 : 20, 10_000],
     ["dust", 100, 10_000],
   ])(
     "(of %s, to %i merchants, %i) takes ten passes of few statements, and others' payments one",
@@ -41,12 +41,12 @@ describe("a block of transfers to one address", () => {
       const passes = [first, ...(await world.passesUntil(flooded.height, MOST_PASSES - 1))];
       expect(world.height).toBeGreaterThanOrEqual(flooded.height);
       expect(Math.max(...passes)).toBeLessThan(MOST);
-      // Each transfer was decided, and no merchant got more than a day's number of each kind.
+      // Each transfer was processed, and no merchant was notified of more than a day's number of each kind.
       const decided = "select tx_hash from payments union select tx_hash from left_out_transfers";
       expect(world.count(`select count(*) as n from (${decided}) where tx_hash like 'flood%'`)).toBe(count);
       const most = `select max(rows) as n from (${KINDS}, count(*) as rows from payments where invoice_id is null group by 1, 2, 3)`;
       expect(world.count(most)).toBe(100);
-      // The overlap shows them again, and none is decided again.
+      // The overlap shows them again, and none is processed again.
       world.chain.mine();
       expect(await world.pass()).toBeLessThan(60);
     },

@@ -1,5 +1,5 @@
-// Sources that lie for a while: what they show is the chain, changed. A lie is one view of the chain made from the true one, so it is the same
-// whatever the source is asked, as long as the lie lasts.
+// Sources that lie for a while by showing a changed chain. A lie is one view of the chain derived from the true one, so it is consistent
+// across requests as long as it lasts.
 import { type Block, blockOn, type Mined, type Output, type Transaction, type View } from "./chain-tree.ts";
 
 export const LIES = ["amount", "recipient", "asset", "order", "omits", "invented", "branch"] as const;
@@ -8,15 +8,20 @@ export interface Lie {
   readonly kind: (typeof LIES)[number];
   /** In the mempool, or in the newest blocks. */
   readonly in: "mempool" | "blocks";
-  /** How many of the newest blocks: fewer than are read again, because what is read only once cannot be found out. */
+  /**
+   * How many of the newest blocks: fewer than are reread, because a lie about something read only once cannot be
+   * detected.
+   */
   readonly blocks: number;
-  /** Which answers: those about single transactions, those about blocks, or both. */
+  /** Which answers lie: those about single transactions, those about blocks, or both. */
   readonly told: "everywhere" | "lookups" | "blocks";
-  /** Two lies of one number are the same. */
+  /** Two lies with the same number are equal. */
   readonly salt: number;
-  /** What would pay an invoice, or what could look like it. */
+  /** Transfers that would pay an invoice, or look as if they could. */
   readonly wanted: readonly Output[];
-  /** Codes that are read by an index: others are read from their block once, and a lie about them is not found out. */
+  /**
+   * Codes that are read through an index: others are read from their block once, so a lie about them is not detected.
+   */
   readonly indexed: ReadonlySet<string>;
 }
 
@@ -37,7 +42,7 @@ function forgedPool(view: View, lie: Lie): View {
   return { ...view, pool: view.pool.map((each) => ({ ...each, outputs: forgedOutputs(each, each.outputs, lie) })) };
 }
 
-/** What nobody ever sent. */
+/** A transaction that was never sent. */
 function invented(lie: Lie): Transaction {
   const output = pick(lie.wanted, lie.salt);
   return {
@@ -76,7 +81,7 @@ function forgedBlock({ mined }: Block, lie: Lie, isNewest: boolean): readonly Mi
 }
 
 function forgedOutputs({ hash }: Transaction, outputs: readonly Output[], lie: Lie): readonly Output[] {
-  // Who watches an address does not see what else a transaction does: it cannot tell a transfer that was invented from one that came late.
+  // A watcher of an address does not see what else a transaction does: it cannot tell an invented transfer from a late one.
   const isAllSeen = outputs.every(({ toAddress }) => lie.wanted.some((each) => each.toAddress === toAddress));
   const isIndexed = outputs.every(({ cryptocurrency }) => lie.indexed.has(cryptocurrency));
   if (!isAllSeen || (lie.in === "blocks" && !isIndexed)) return outputs;

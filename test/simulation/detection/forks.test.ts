@@ -1,5 +1,6 @@
-// A fork of any depth, after steps of any length: reading goes back to the last step below it and not further, a payment whose block stands stays as it
-// is, however many there are and whoever is still paid there, and one whose block is gone leaves it. The watcher is recreated before each pass.
+// Forks of any depth, after steps of any length: reading goes back to the last step below the fork and no further, a payment whose block remains is
+// unchanged, however many there are and whoever is still paid there, and one whose block is gone leaves it. The watcher is recreated before each
+// pass.
 import { expect, it } from "vitest";
 import { walkBackBlocks } from "../../../src/detection/passes/cursor-plan.ts";
 import { Dice } from "../../support/dice.ts";
@@ -11,9 +12,9 @@ import { calmLab, HOUR, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(50);
-/** Positions that are kept within the reach of a fork: one for every sixteenth of it. */
+/** Positions kept within a fork's reach: one per sixteenth of it. */
 const KEPT = 16;
-/** Payments undone by a fork that one pass looks at. */
+/** Payments undone by a fork that one pass processes. */
 const UNDONE_A_PASS = 200;
 
 const { db, lab, inLab } = calmLab();
@@ -46,7 +47,7 @@ async function history(seed: number): Promise<void> {
     positions.push((await watcher.cursor()).height ?? -1);
   };
   await pass();
-  // Nobody is watched at that address any longer, so that no scan shows its payments again.
+  // That address is no longer watched, so no scan shows its payments again.
   let paid = 0;
   const pay = async (transfers: number) => {
     const sent = Array.from({ length: transfers }, () => ({

@@ -1,11 +1,11 @@
-// Whether a user hears of what became of the rests that they assigned, in the simulation of growth.
+// Whether a user is told what became of the rests they assigned, in the growth simulation.
 import { explainerMark } from "../../../src/chains/sources/transfer.ts";
 import type { Lab, Row } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
 import { ETHER, type Order, orderOf, shared } from "./payments-till.ts";
 
 export const ETH = 10n ** 18n;
-/** E is as many micro-units of a dollar. */
+/** E in micro-units of a dollar. */
 const asks = (n: number, ether: bigint) =>
   orderOf(n, { pair: ETHER, ...shared, units: ether * ETH, expectedMicros: ether * 1_000_000n });
 export const ETHER_ORDERS: readonly Order[] = [asks(1, 100n), asks(2, 40n), asks(3, 7n)];
@@ -14,10 +14,10 @@ export const unitsIn = ({ amount_units }: Row) => BigInt(amount_units ?? 0);
 export const isRest = ({ tx_hash }: Row) => String(tx_hash).startsWith("block:");
 const marksOf = ({ evidence }: Row): readonly string[] => JSON.parse(String(evidence)).explainedBy ?? [];
 
-/** What users assigned and is gone, by payment: whether its invoice got less for it. Judged when it went: later a block may be replaced. */
+/** Assigned payments that are gone, and whether the invoice got less because of it. Judged at that time: later a block may be replaced. */
 export type Undone = Map<string, boolean>;
 
-/** A user hears of it where what they assigned is explained by transactions that bring its invoice less, and not otherwise. */
+/** A user is told if what they assigned is explained by transactions that bring its invoice less, and only then. */
 export function reviewProblem(
   lab: Lab,
   world: World,
@@ -52,7 +52,7 @@ export function reviewProblem(
     );
     const needsOne = reviewed.has(String(id));
     if (needsOne && needs_review !== 1) return `${id} needs a review`;
-    // A row that comes back takes growth's place without saying that it brings as much.
+    // A row that comes back replaces growth without saying that it brings as much.
     if (!needsOne && !isOver && !isReplaced && needs_review === 1) return `${id} needs no review`;
   }
   return undefined;

@@ -1,7 +1,6 @@
-// Coins that contracts pay: a balance grows in a block by more than the transactions of the block that a source shows. Several readers look at one
-// block at once, each shown other transactions and another rest, and the database fails under them. In the end each coin counts once, and a rest
-// is credited only where one invoice asked for exactly that. A block may be replaced by one with some of its transactions, which are found by a look at
-// the block or at the rows.
+// Coins paid by contracts: a balance grows in a block by more than the block's transactions that a source shows. Several readers process one block at
+// once, each with different transactions and a different rest, while the database fails. At the end each coin counts once, and a rest is credited
+// only if one invoice asked for exactly that. A block may be replaced by one with some of its transactions, found by reading the block or the rows.
 import { eq } from "drizzle-orm";
 import { pairOf } from "../../../src/chains/registry/pair.ts";
 import {
@@ -29,7 +28,7 @@ import { ETHER, EVM_ADDRESS, effectsOf, MERCHANT, NOW_MS, type Order } from "./p
 
 const [LARGE, MIDDLE, SMALL] = [100n * ETH, 40n * ETH, 7n * ETH];
 const ABOUT = [(LARGE * 101n) / 100n, (MIDDLE * 101n) / 100n] as const;
-/** Exactly what an invoice asks for, what its tolerance forgives, sums of two, a part of one, and anything. */
+/** Exactly what an invoice asks for, what its tolerance forgives, sums of two, a part of one, and any amount. */
 const AMOUNTS = [
   LARGE,
   MIDDLE,
@@ -48,9 +47,9 @@ const AMOUNTS = [
 interface Place {
   readonly block: BlockRef;
   readonly paid: readonly Transfer[];
-  /** What contracts paid: no transaction shows it. */
+  /** Payments by contracts: not visible in any transaction. */
   readonly byContracts: bigint;
-  /** What one of the sources reads too much; 0 mostly. */
+  /** What one of the sources overstates; mostly 0. */
   readonly misread: bigint;
 }
 
@@ -66,13 +65,14 @@ function placeOf(world: World, height: number): Place {
   });
   const byContracts = world.pick([0n, 0n, 0n, ...AMOUNTS]);
   const misread = world.pick([0n, 0n, 0n, 0n, ETH]);
-  // About what an invoice asked for, and all that the block holds: a rest of it is for a user, and the transaction for the rules.
+  // About what an invoice asked for, and the block's whole amount: a rest of it is for a user to decide, the transaction for the
+  // rules.
   const isAlone = paid.length === 1 && byContracts === 0n;
   const amountUnits = ABOUT[height % 2] ?? LARGE;
   return { block, paid: isAlone ? paid.map((each) => ({ ...each, amountUnits })) : paid, byContracts, misread };
 }
 
-/** Another block at its height: some of the transactions are in it again, and what contracts pay is as it was or not. */
+/** Another block at its height, with some of the transactions; contract payments may change. */
 function replacementOf(world: World, { block, paid, byContracts }: Place): Place {
   const other = { ...block, hash: `other ${block.hash}` };
   const again = paid.filter(() => world.pick([true, true, false]));
@@ -92,7 +92,7 @@ function transferIn(block: BlockRef, amountUnits: bigint) {
   return { cryptocurrency, fromAddress: null, toAddress: EVM_ADDRESS, amountUnits, block, spends: [], raw: "{}" };
 }
 
-/** What a source shows that leaves some of the transactions out, with or without the rest of the balance. */
+/** What a source shows that omits some of the transactions, with or without the rest of the balance. */
 function shownOf(
   { block, paid, byContracts }: Place,
   shown: readonly Transfer[],
@@ -123,7 +123,7 @@ export function growthScenario(lab: Lab): Scenario {
       const reader = readerOf(lab, world, bugs);
       const looker = () => reader(world.pick(TWO).flatMap((n) => showSome(world, places[n], seen)));
       const readers = Array.from({ length: world.pick([1, 2, 3, 4]) }, () => looker);
-      // What is read in the end is everything, of the source that reads the balance right.
+      // In the end everything is read, from the source with the correct balance.
       const whole = () => reader(places.flatMap((place) => note(seen, place, place.paid, 0n)));
       const replace = () => {
         const at = world.pick([0, 1]);
@@ -200,9 +200,9 @@ function writtenLongAgo(lab: Lab): void {
 /** What was shown of a place so far. */
 interface Seen {
   readonly hashes: Set<string>;
-  /** What the balance grew by in the block, as sources read it. */
+  /** The block's growth of the balance, as sources read it. */
   readonly totals: Set<bigint>;
-  /** A rest of which only a look at its row told. */
+  /** A rest that only a look at its row reported. */
   rest: bigint;
 }
 
@@ -210,7 +210,7 @@ const newSeen = (): Seen => ({ hashes: new Set(), totals: new Set(), rest: 0n })
 
 type SeenBy = (db: Db) => Promise<readonly SeenPayment[]>;
 
-/** What a look at the rows of a block says that is not on the chain any more. */
+/** What a look at a block's rows says that is no longer on the chain. */
 function lostRows({ block }: Place): SeenBy {
   return async (db) => {
     const rows = await db.select(paymentColumns).from(payments).where(eq(payments.blockHash, block.hash));
@@ -218,7 +218,7 @@ function lostRows({ block }: Place): SeenBy {
   };
 }
 
-/** What a look at the rows of the block that was replaced says of the one that is there now. */
+/** What a look at the replaced block's rows says about the new one. */
 function returning(world: World, place: Place, seen: ReadonlyMap<Place, Seen>): SeenBy {
   const { block, paid, byContracts } = place;
   const of = seen.get(place);
@@ -290,7 +290,7 @@ function placesProblem(lab: Lab, world: World, seen: ReadonlyMap<Place, Seen>): 
   return undefined;
 }
 
-/** Each transaction that was shown counts once, and all that counts is the growth of the balance. */
+/** Each shown transaction counts once, and everything that counts adds up to the balance's growth. */
 function placeProblem(world: World, { paid }: Place, { hashes, totals, rest }: Seen, rows: readonly Row[]): Verdict {
   const counted = rows.filter(({ status }) => COUNTED.includes(String(status)));
   for (const { txHash, amountUnits } of paid) {
@@ -303,15 +303,15 @@ function placeProblem(world: World, { paid }: Place, { hashes, totals, rest }: S
   const shown = sumOf(paid.filter(({ txHash }) => hashes.has(txHash)));
   const sum = counted.reduce((total, row) => total + unitsIn(row), 0n);
   if (totals.size > 1) world.note("sources disagree");
-  // A look at the row of a rest does not show the transactions that it was explained by: a look at the block will.
+  // A look at a rest's row does not show the transactions that explained it; a look at the block will.
   const expected = totals.size === 0 || rest > 0n ? [...totals, shown + rest] : [...totals];
   if (rests.length > 0 && shown > 0n) world.note("a rest remains in part");
-  // Where sources disagree, what was stored first is kept, and transactions take their part of it.
+  // If sources disagree, the first stored value is kept, and transactions take their part of it.
   const isKept = totals.size > 1 && sum === shown;
   return expected.includes(sum) || isKept ? undefined : `${sum} count, not ${expected.join(" or ")}`;
 }
 
-/** At first, or as what remained to be paid. */
+/** Initially, or as the amount still to be paid. */
 function isAskedBy(lab: Lab, { id, units }: Order, of: bigint): boolean {
   const quoted = lab.rows(
     "select quote.value ->> '$.amountUnits' as units from payment_methods, json_each(quotes) quote where invoice_id = ?",
@@ -320,7 +320,7 @@ function isAskedBy(lab: Lab, { id, units }: Order, of: bigint): boolean {
   return units === of || quoted.some((quote) => BigInt(quote.units ?? 0) === of);
 }
 
-/** A rest is nobody's, or of the invoice that asked for exactly that. */
+/** A rest belongs to nobody, or to the invoice that asked for exactly that. */
 function creditProblem(lab: Lab, world: World, rows: readonly Row[]): Verdict {
   const isByRules = (row: Row) => isRest(row) && row.matched_by !== "MANUAL" && COUNTED.includes(String(row.status));
   for (const row of rows.filter(isByRules)) {
@@ -334,14 +334,14 @@ function creditProblem(lab: Lab, world: World, rows: readonly Row[]): Verdict {
     const { candidates } = JSON.parse(String(row.evidence));
     const ids: readonly string[] = candidates.map(({ invoiceId }: { readonly invoiceId: string }) => invoiceId);
     if (ids.length !== new Set(ids).size) return "a candidate twice";
-    // Every other transfer of that amount would have been credited to it.
+    // Any other transfer of that amount would have been credited to it.
     const likeliest = ETHER_ORDERS.find(({ units }) => (units * 101n) / 100n === unitsIn(row));
     if (likeliest !== undefined && ids[0] !== likeliest.id) return `${ids[0]} is the first candidate`;
   }
   return undefined;
 }
 
-/** A user says whose a rest is, if there is one. */
+/** A user decides whose a rest is, if there is one. */
 function assignRest(lab: Lab, world: World, bugs: unknown[]) {
   return (onDone: () => void): void =>
     insist({
@@ -351,7 +351,7 @@ function assignRest(lab: Lab, world: World, bugs: unknown[]) {
         const rests = lab.rows(
           "select * from payments where tx_hash like 'block:%' and status = 'UNMATCHED' order by id",
         );
-        // Most are of who asked for about as much.
+        // Most belong to an invoice that asked for about as much.
         const meant = (row: Row) => ETHER_ORDERS.find(({ units }) => (units * 101n) / 100n === unitsIn(row));
         const rest = rests.find((row) => meant(row) !== undefined) ?? rests[0];
         if (rest === undefined) return { kind: "done", value: undefined };

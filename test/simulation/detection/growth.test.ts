@@ -9,7 +9,7 @@ import { stockTill } from "./payments-till.ts";
 const count = schedulesOf(120);
 
 it(
-  `a coin that a contract paid counts once, beside the transactions that explain a balance: ${count} schedules`,
+  `a coin paid by a contract counts once, next to the transactions that explain a balance: ${count} schedules`,
   async () => {
     const lab = new Lab();
     await stockTill(lab, ETHER_ORDERS);

@@ -1,5 +1,5 @@
-// One address does not stop others, and nothing that a pass needs is kept in memory: what is found and when invoices close, with and without
-// hostile addresses; and watchers that are broken on purpose.
+// One address does not block others, and no pass depends on memory: finds and closing times, with and without hostile addresses; and
+// deliberately broken watchers.
 import { describe, expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
@@ -35,12 +35,12 @@ it(`what is found at an address and when its invoice closes do not depend on hos
     expect(tally.get(misdeed), misdeed).toBeGreaterThan(SEEDS / 20);
 });
 
-describe("within 200 histories a broken watcher is caught that", () => {
+describe("within 200 histories the simulator catches a watcher that", () => {
   const forgets = (member: string) => (of: Lab) =>
     void of.rows(`update network_cursors set progress = json_remove(progress, '$.${member}') returning 1`);
   it.each<HostileVariant>([
     { name: "keeps the round over addresses in memory", beforePass: forgets("rounds") },
-    { name: "keeps in memory how long the second source has not answered", beforePass: forgets("unsecondedMs") },
+    { name: "keeps in memory how long the second source has been silent", beforePass: forgets("unsecondedMs") },
     { name: "fails the whole scan after one refusal", failsWhole: true },
   ])("$name", { timeout: CAMPAIGN_LIMIT_MS }, async (variant) => {
     const { problems } = await compare(variant, 200, 1);

@@ -1,6 +1,6 @@
-// One network that is asked by address, with hostile addresses among the others: refused, flooded, slow, or said to be empty. The same history is
-// run with the hostile ones behaving and misbehaving; what is found at all others, and when their invoices may close, must be the same. The
-// watcher and its clients are recreated before each pass.
+// One network that is asked by address, with hostile addresses among the others: refused, flooded, slow, or reported empty. The same history runs
+// with them well-behaved and hostile; what is found at all others, and when their invoices may close, must be the same. The watcher and its
+// clients are recreated before each pass.
 
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/settlement/closing.ts";
@@ -16,14 +16,16 @@ const START = 1_800_000_000_000;
 const POLL_MS = 30_000;
 const BLOCK_MS = 600_000;
 const PASSES = 60;
-/** Of one tick. A refused address leaves its place in the round to another, so that rounds begin at other passes: by one round at most. */
+/**
+ * Passes of one tick. A refused address gives its place in the round to another, so rounds start at other passes, by one round at most.
+ */
 const ADDRESSES_A_TICK = 60;
 
 export interface HostileVariant {
   readonly name: string;
-  /** A mistake that the protocol must not make, done before each pass. */
+  /** A mistake that the protocol must not make, applied before each pass. */
   readonly beforePass?: (lab: Lab) => void;
-  /** A source whose answer for many fails as a whole. */
+  /** A source whose whole answer for many addresses fails. */
   readonly failsWhole?: boolean;
 }
 
@@ -33,7 +35,7 @@ interface Watched {
   readonly address: string;
   readonly activatedMs: number;
   readonly expiresAtMs: number;
-  /** At which pass it is paid; never, where beyond the last. */
+  /** The pass at which it is paid; never, if beyond the last. */
   readonly paidAt: number;
 }
 
@@ -44,7 +46,7 @@ interface Plan {
   readonly hasDeadSecond: boolean;
 }
 
-/** At which pass each was found, and at which its invoice might close. */
+/** The pass at which each was found, and at which its invoice might close. */
 interface Outcome {
   readonly found: ReadonlyMap<string, number>;
   readonly closed: ReadonlyMap<string, number>;
@@ -175,7 +177,7 @@ class Story {
     else if (flood.length > 0) this.#chain.mempool = [...this.#chain.mempool, ...flood];
   }
 
-  /** What the hostile addresses do from this pass on; the dust that they receive. */
+  /** What the hostile addresses do from this pass on; the dust they receive. */
   #misbehave(pass: number): readonly Sent[] {
     this.#source.faults.clear();
     this.#slow = new Set();
@@ -219,7 +221,7 @@ class Story {
     return undefined;
   }
 
-  /** Whether an invoice might close although it was paid in time and nobody has seen that. */
+  /** Whether an invoice might close although it was paid on time and the payment was not seen. */
   #paidUnseen(address: string, endMs: number): string | undefined {
     const own = [...this.#plan.healthy, ...this.#plan.hostile].find((each) => each.address === address);
     const isLie =

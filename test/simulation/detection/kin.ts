@@ -1,19 +1,19 @@
-// Transactions that depend on others, and what a block pays its miner: a child is in a chain only after its parent, in the same block or a later
-// one, and is gone with it; a coinbase is in its own block and nowhere else.
+// Transactions that depend on others, and coinbases: a child is on a chain only after its parent, in the same block or a later one, and
+// disappears with it; a coinbase is only in its own block.
 import type { Dice } from "../../support/dice.ts";
 import type { Block, Output, Transaction } from "./chain-tree.ts";
 
-/** Confirmations before which nobody may spend what a block pays its miner (consensus of Bitcoin and Litecoin: COINBASE_MATURITY). */
+/** Confirmations before a coinbase may be spent (consensus of Bitcoin and Litecoin: COINBASE_MATURITY). */
 export const MATURITY = 100;
 
 /** The transaction that made an output, `hash:number`. */
 const makerOf = (output: string) => output.slice(0, output.lastIndexOf(":"));
 
-/** What may be mined on top of a chain: what it spends is there and nobody else has spent it. */
+/** What may be mined on top of a chain: its inputs exist and are unspent. */
 export class Spending {
   readonly #spent: Set<string>;
   readonly #made: Set<string>;
-  /** Outputs of what was never mined in front of our eyes are always there. */
+  /** Outputs of transactions outside the tree always exist. */
   readonly #known: ReadonlySet<string>;
 
   constructor(chain: readonly Block[], known: ReadonlySet<string>) {
@@ -23,12 +23,12 @@ export class Spending {
     this.#known = known;
   }
 
-  /** Somebody else has spent the same. */
+  /** Something else has spent the same. */
   isSpent({ spends }: Transaction): boolean {
     return spends.some((output) => this.#spent.has(output));
   }
 
-  /** Transactions that have to come before this one. */
+  /** Transactions that must come before this one. */
   missing({ spends }: Transaction): readonly string[] {
     return spends.map(makerOf).filter((hash) => this.#known.has(hash) && !this.#made.has(hash));
   }
@@ -39,7 +39,7 @@ export class Spending {
   }
 }
 
-/** The pool, parents before children; `orphans` wait for a parent that is nowhere. What spends the same as an earlier one is in neither. */
+/** The pool, parents before children; `orphans` wait for a missing parent. What spends the same as an earlier one is in neither. */
 export function settled(pool: readonly Transaction[], spending: Spending) {
   const kept: Transaction[] = [];
   let left = pool;
@@ -59,7 +59,7 @@ export function settled(pool: readonly Transaction[], spending: Spending) {
   }
 }
 
-/** What a miner takes of the pool: a child brings its parents, because its fee pays for them, or is left out without them. */
+/** What a miner takes from the pool: a child brings its parents, since its fee pays for them, or is left out without them. */
 export function taken(
   chosen: readonly Transaction[],
   pool: readonly Transaction[],
@@ -82,7 +82,7 @@ export function taken(
   return [...all];
 }
 
-/** What a miner pays himself at one of our addresses. */
+/** A coinbase to one of our addresses. */
 export function coinbaseOf(blockHash: string, outputs: readonly Output[]): Transaction {
   return { hash: `coinbase-${blockHash}`, outputs, spends: [], isCoinbase: true };
 }
@@ -102,8 +102,8 @@ interface Family {
 }
 
 /**
- * Children and grandchildren of payments and of what may replace them. A child spends change, or the payment itself; some have a coin of their own,
- * or two parents. Two children of one output are rivals.
+ * Children and grandchildren of payments and of their possible replacements. A child spends change, or the payment itself; some have their own
+ * coin, or two parents. Two children of one output are rivals.
  */
 export function childrenOf({ parents, dice, outputs }: Family): readonly Transaction[] {
   const family = [...parents];
@@ -121,7 +121,7 @@ export function childrenOf({ parents, dice, outputs }: Family): readonly Transac
   return children;
 }
 
-/** The change, or what it pays first. */
+/** The change, or its first payment. */
 function outputFrom({ hash, outputs }: Transaction, dice: Dice): string {
   return `${hash}:${dice.chance(0.5) ? 0 : outputs.length}`;
 }

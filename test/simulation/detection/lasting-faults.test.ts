@@ -1,6 +1,5 @@
-// Faults that last for hours: storage that refuses what a pass found, rows that cannot be read, a clock or a source that was
-// wrong once. No invoice waits forever, none closes unread without a review, and merchants are notified. The watcher is recreated before
-// each pass.
+// Faults that last for hours: storage that refuses a pass's finds, unreadable rows, a clock or source that was wrong once. No invoice
+// waits forever, none closes unread without a review, and merchants are notified. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/settlement/closing.ts";
@@ -40,7 +39,7 @@ async function watch(sources: readonly FakeSource[], expiresAtMs: number) {
     const watches = watchesOf(["BTC"], [{ ...(await watcher.cursor()), stuckPassedMs }]);
     return closingOf({ expiresAtMs, closedAtMs: null, watches, nowMs: watcher.nowMs });
   };
-  /** Runs passes at this interval until the invoice closes or the time is over; returns how it closed. */
+  /** Runs passes at this interval until the invoice closes or time runs out; returns how it closed. */
   const runUntilClosed = async (everyMs: number, untilMs: number, before: () => void = () => {}) => {
     for (; watcher.nowMs < untilMs; watcher.nowMs += everyMs) {
       before();
@@ -85,7 +84,7 @@ describe("a pass that cannot be completed", () => {
     }),
   );
 
-  it("is forgotten after the first pass that completes", () =>
+  it("is forgotten after the first completed pass", () =>
     inLab(async () => {
       const chain = newChain();
       const { watcher } = await watch([indexed(chain)], START + HOUR);
@@ -101,7 +100,7 @@ describe("a pass that cannot be completed", () => {
     }));
 });
 
-it("unreadable progress is started anew, with a line in the log", () =>
+it("unreadable progress is reset, with a line in the log", () =>
   inLab(async () => {
     const chain = newChain();
     const { watcher } = await watch([indexed(chain)], START + HOUR);
@@ -116,7 +115,7 @@ describe("a payment with an unreadable", () => {
   it.each([
     ["evidence", "update payments set evidence = '{' where tx_hash = 'bad' returning 1"],
     ["amount", "update payments set amount_units = 'ten' where tx_hash = 'bad' returning 1"],
-  ])("%s does not keep others from being checked or invoices from closing, and is named in the log", (_, damage) =>
+  ])("%s does not keep others from being checked or invoices from closing, and is logged", (_, damage) =>
     inLab(async () => {
       const chain = newChain();
       const source = indexed(chain);
@@ -163,7 +162,7 @@ describe("a tip reported once, a thousand blocks too high,", () => {
     return { chain, watcher, rest, mine, runUntilClosed };
   }
 
-  it.each([1, 2])("is walked back from within minutes if none of %i sources has come so far", (count) =>
+  it.each([1, 2])("is walked back from within minutes if none of %i sources has got that far", (count) =>
     inLab(async () => {
       const { chain, watcher, mine, runUntilClosed } = await afterHighTip((of) =>
         count === 1 ? [] : [indexed(of, "blockbook")],
@@ -175,7 +174,7 @@ describe("a tip reported once, a thousand blocks too high,", () => {
     }),
   );
 
-  it("is kept while another source, which is paused, may have come so far", () =>
+  it("is kept while another source, which is paused, may have got that far", () =>
     inLab(async () => {
       const { watcher, rest, mine, runUntilClosed } = await afterHighTip((of) => [indexed(of, "blockbook")]);
       const [second] = rest;
@@ -218,7 +217,7 @@ it("an address whose pages never end at one source is read by the next, which fi
   }));
 
 describe("a single source that has stopped", () => {
-  it("does not close invoices: nothing counts as read since its newest block", () =>
+  it("does not close invoices: nothing counts as read after its newest block", () =>
     inLab(async () => {
       const frozen = newChain();
       const { watcher, runUntilClosed } = await watch([indexed(frozen)], START + 6 * HOUR);
@@ -238,7 +237,7 @@ describe("a single source that has stopped", () => {
         const chain = newChain();
         const source = new FakeSource(frozen, { kind: costsBy === "blocks" ? "core-rpc" : "esplora", costsBy });
         const { watcher, runUntilClosed } = await watch([source], START + 3 * HOUR);
-        // So many that a round over all of them takes three passes.
+        // Enough that a round over all of them takes three passes.
         for (let n = 0; n < 150; n++)
           await watchMethod(db, { network: "BTC", cryptocurrency: "BTC", address: `B${n}`, nowMs: START + n });
         expect(await runUntilClosed(5 * MINUTE, START + 5 * HOUR)).toBeUndefined();
@@ -252,7 +251,7 @@ describe("a single source that has stopped", () => {
   );
 });
 
-it("a clock that was a day ahead for one pass closes no unread invoice once it is right again", () =>
+it("a clock that was a day ahead for one pass closes no unread invoice once it is correct again", () =>
   inLab(async () => {
     const chain = newChain();
     const source = indexed(chain);

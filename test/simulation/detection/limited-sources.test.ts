@@ -1,5 +1,5 @@
-// Sources that are limited, slow or stopped, or whose second source does not answer: a watcher that is recreated before
-// each pass still finds what was paid, and closes no invoice too early.
+// Sources that are limited, slow or stopped, or a second source that does not answer: a watcher that is recreated
+// before each pass still finds what was paid, and closes no invoice too early.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/settlement/closing.ts";
@@ -34,7 +34,7 @@ async function watching(
   for (const [n, address] of addresses.entries())
     ids.push(await watchMethod(db, { network: "BTC", cryptocurrency: "BTC", address, expiresAtMs, nowMs: START + n }));
   const found = () => new Set(watcher.found().map((text) => text.split("@")[0]));
-  /** When invoices that expire at this time may close; null: not yet. */
+  /** When invoices that expire at this time may close; null if not yet. */
   const closes = async (endMs: number) => {
     const watches = watchesOf(["BTC"], [{ ...(await watcher.cursor()), stuckPassedMs: null }]);
     return closingOf({ expiresAtMs: endMs, closedAtMs: null, watches, nowMs: watcher.nowMs }).closedAtMs;
@@ -53,7 +53,7 @@ async function watching(
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => `A${n}`);
 
-/** Lets a source answer so many calls of a kind, and then none of any kind until it is refilled. */
+/** Lets a source answer this many calls of a kind, and then none of any kind until refilled. */
 function limit(source: FakeSource, prefix: string) {
   let left = 0;
   let isOver = false;
@@ -74,7 +74,7 @@ describe("a limited source", () => {
     [15, 25],
     [6, 10],
     [1, 3],
-  ])("that answers at most %i requests at each tick is read at all %i addresses within an hour", (budget, count) =>
+  ])("that answers at most %i requests per tick is read at all %i addresses within an hour", (budget, count) =>
     inLab(async () => {
       const chain = newChain();
       const source = byAddress(chain);
@@ -89,7 +89,7 @@ describe("a limited source", () => {
       }
       expect(found().size).toBe(count);
       expect((await watcher.cursor()).passedMs).toBeGreaterThan(START + 30 * 60_000);
-      // After a failure the watcher asks for half of what was answered, and then for one more each time.
+      // After a failure the watcher requests half of what was answered, then one more each time.
       const passesToFailure = budget + 2 - Math.max(1, Math.floor(budget / 2));
       expect(failed).toBeLessThanOrEqual(Math.ceil(120 / passesToFailure) + 1);
     })(),
@@ -113,7 +113,7 @@ describe("a limited source", () => {
     }),
   );
 
-  it.each([51, 30, 6])("that shows at most %i of 60 payments at each tick still confirms all of them", (budget) =>
+  it.each([51, 30, 6])("that shows at most %i of 60 payments per tick still confirms all of them", (budget) =>
     inLab(async () => {
       const chain = newChain();
       const source = byAddress(chain);
@@ -209,7 +209,7 @@ describe("an address with more payments than the second source reads in one pass
 
 describe("a second source that does not answer", () => {
   it(
-    "is waited for anew at each expiry, however long ago it last failed",
+    "is waited for again at each expiry, however long ago it last failed",
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -239,7 +239,7 @@ describe("a second source that does not answer", () => {
   );
 
   it(
-    "for hours keeps no invoice open for longer than minutes, however many expire meanwhile",
+    "keeps no invoice open for more than minutes when down for hours, however many expire meanwhile",
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -282,7 +282,7 @@ describe("a source that reads blocks and has stopped", () => {
 });
 
 describe("a source that has stopped while another goes on", () => {
-  it.each(["core-rpc", "esplora"] as const)("(%s) gives way to the other, and is used again when it recovers", (kind) =>
+  it.each(["core-rpc", "esplora"] as const)("(%s) is replaced by the other, and used again when it recovers", (kind) =>
     inLab(async () => {
       const chain = newChain();
       const still = new FakeSource(newChain(), { kind, costsBy: kind === "esplora" ? "recipients" : "blocks" });
@@ -306,7 +306,7 @@ describe("a source that has stopped while another goes on", () => {
   );
 
   it(
-    "a few blocks below the cursor gives way within minutes",
+    "a few blocks below the cursor is replaced within minutes",
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];

@@ -1,6 +1,6 @@
-// An address whose history takes many pages, on bounds of what a read covers, in one block or in many. It is read to its end in as many passes as its
-// pages take, what pays it meanwhile is seen at once, and another source is asked only where the first one does not answer: for pages that never end,
-// or before its invoice ends, then in pieces that even a slow source answers in time. The watcher is recreated before each pass.
+// An address whose history takes many pages, at the limits of what a read covers, in one block or many. It is read to the end in as many passes as
+// its pages take, new payments to it are seen at once, and another source is asked only where the first one fails: for endless pages, or before its
+// invoice ends, then in pieces that even a slow source can answer. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import type { ChainClient, History } from "../../../src/chains/sources/chain-client.ts";
 import { type Outage, outage } from "../../../src/lib/fetch-text.ts";
@@ -14,7 +14,7 @@ import { BLOCK_MS, calmLab, HOUR, MINUTE, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(40);
-/** Transactions of a page, pages of an address in a pass with all others, and of one that is read at its own pace. */
+/** Transactions per page; pages per pass of an address read with the others, and of one read at its own pace. */
 const PAGE = 25;
 const FIRST_PAGES = 4;
 const OWN_PAGES = 10;
@@ -22,7 +22,7 @@ const OWN_PAGES = 10;
 const SECOND_PAGES = 33;
 const SECOND_LONGEST_MS = 15_000;
 const SLOW_MS = 2_000;
-/** How long an invoice waits for a second source that has not answered all. */
+/** How long an invoice waits for a second source that has not answered everything. */
 const HELD_FOR_MS = 5 * MINUTE;
 
 const { db, lab, inLab } = calmLab();
@@ -32,7 +32,7 @@ interface Asked {
   readonly pages: number;
 }
 
-/** A source whose pages never end while `isEndless`; a place that it does not know it refuses. `takesMs`: for each page. */
+/** A source with endless pages while `isEndless`; it refuses an unknown position. `takesMs`: time per page. */
 function longSource(chain: FakeChain, kind: "esplora" | "blockbook", onPage: () => void) {
   const source = new FakeSource(chain, { kind, costsBy: "recipients" });
   const asked: Asked[] = [];
@@ -63,7 +63,7 @@ function longHouse(dice: Dice, takesMs = 0) {
   const sources = dice.chance(0.7) || takesMs > 0 ? [first, second] : [first];
   const watcher: TestWatcher = new TestWatcher(db, "BTC", sources, START, instantSleep);
   let sent = 0;
-  /** Blocks with so many payments to the address. */
+  /** Blocks with this many payments to the address. */
   const flood = (payments: number, blocks: number, atPace = false) => {
     const hashes = Array.from({ length: payments }, () => `t${sent++}`);
     const each = Math.ceil(payments / blocks);
@@ -112,14 +112,14 @@ async function atFirst(seed: number): Promise<void> {
   expect(house.isStuck()).toBe(size > FIRST_PAGES * PAGE);
   const passes = size > FIRST_PAGES * PAGE ? Math.ceil((size - FIRST_PAGES * PAGE) / (OWN_PAGES * PAGE)) : 0;
   for (let n = 0; n < passes; n++) {
-    // What pays it now is on its newest page.
+    // New payments are on its newest page.
     const [fresh = ""] = house.flood(1, 1);
     await house.pass();
     expect(house.missing([fresh])).toEqual([]);
   }
   expect(house.missing(hashes)).toEqual([]);
   expect(house.askedElsewhere()).toBe(0);
-  // Once nothing of it is read again, it is read like all others.
+  // Once no page is reread, it is read like any other.
   for (let n = 0; n < 7; n++) house.flood(0, 1);
   for (let n = 0; n < 7 && house.isStuck(); n++) await house.pass();
   expect(house.isStuck()).toBe(false);
@@ -141,7 +141,7 @@ async function noLonger(seed: number): Promise<void> {
   expect([asked() - before, house.askedElsewhere(), house.isStuck()]).toEqual([0, 0, false]);
 }
 
-/** The first source's pages show nothing and never end; later they do. */
+/** The first source's pages show nothing and never end; later they do end. */
 async function endless(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const house = longHouse(dice, 1);
@@ -150,7 +150,7 @@ async function endless(seed: number): Promise<void> {
   const hashes = house.flood(dice.oneOf([1, 30, 90]), dice.oneOf([1, 3]));
   const isShownElsewhere = dice.chance(0.4);
   if (!isShownElsewhere) house.second.source.faults.set("LONG", "BAD_STATUS");
-  // After twenty reads that show nothing older they count as refused, and another source is asked.
+  // After twenty reads that show nothing older it counts as refused, and another source is asked.
   const areRefused = () => lab.rows("select address from stuck_addresses where failures > 0").length > 0;
   for (let n = 0; n < 24 && !areRefused(); n++) await house.pass();
   expect(lab.rows("select reason from stuck_addresses")).toEqual([{ reason: "FLOODED" }]);
@@ -160,11 +160,11 @@ async function endless(seed: number): Promise<void> {
   const asked = () => house.first.asked.filter(({ address }) => address === "LONG").length;
   const before = asked();
   for (let n = 0; n < 40 && asked() === before; n++) await house.pass();
-  // The first read that the source answers begins with its newest page, and covers all of it.
+  // The first answered read starts with the source's newest page and covers it all.
   expect([house.isStuck(), house.missing(hashes)]).toEqual([false, []]);
 }
 
-/** The first source shows nothing of the address, so the second has to before the invoice ends. */
+/** The first source shows nothing for the address, so the second must before the invoice ends. */
 async function atSecond(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const takesMs = dice.oneOf([1, 100, SLOW_MS, SLOW_MS + 1, 5_000]);
@@ -190,7 +190,7 @@ async function atSecond(seed: number): Promise<void> {
 
 /** Blocks that one pass compares. */
 const BLOCKS_A_PASS = 60;
-/** Pages and in how many blocks they are: the last pages of a read, too, are in more blocks than a pass compares. */
+/** Pages and the number of their blocks: even the last pages of a read are in more blocks than a pass compares. */
 const PAGES_IN_BLOCKS = [
   [9, 59],
   [9, 60],
@@ -203,7 +203,7 @@ const PAGES_IN_BLOCKS = [
 
 /**
  * The second source shows payments in more blocks than a pass compares, on more pages than a pass reads, and all are stored while the invoice waits.
- * What pays the address meanwhile, or long after the wait, is stored before the invoice of that time ends.
+ * Payments that arrive meanwhile, or long after the wait, are stored before the invoice of that time ends.
  */
 async function inManyBlocks(seed: number): Promise<void> {
   const dice = new Dice(seed);
@@ -221,7 +221,7 @@ async function inManyBlocks(seed: number): Promise<void> {
   let meanwhile: readonly string[] = [];
   for (let n = 0; n < most; n++) {
     await house.pass();
-    // Newer than the page with which the read began.
+    // Newer than the page with which the read started.
     if (n === 0) meanwhile = house.flood(3, 3);
   }
   expect(house.missing(hashes)).toEqual([]);
@@ -230,7 +230,7 @@ async function inManyBlocks(seed: number): Promise<void> {
   expect(house.missing(meanwhile)).toEqual([]);
 }
 
-/** What a pass reads at least: a source that takes long for a page is asked for one at a time. */
+/** A pass's minimum: a source slow with pages is asked for one at a time. */
 function leastPages(takesMs: number): number {
   if (takesMs > SLOW_MS) return Math.min(5, Math.floor(SECOND_LONGEST_MS / takesMs));
   return 8 * takesMs > SLOW_MS ? 1 + 8 : SECOND_PAGES;
@@ -242,12 +242,12 @@ async function each(history: (seed: number) => Promise<void>): Promise<void> {
 
 describe(`a long history: ${count} of each kind`, () => {
   it(
-    "is read in as many passes as its pages take, and no other source is asked",
+    "is read in as many passes as its pages take, without asking another source",
     () => each(atFirst),
     CAMPAIGN_LIMIT_MS,
   );
-  it("is not read any more once nobody waits for it", () => each(noLonger), CAMPAIGN_LIMIT_MS);
-  it("whose pages never end is read by another source", () => each(endless), CAMPAIGN_LIMIT_MS);
-  it("is read by a second source in pieces that it answers in time", () => each(atSecond), CAMPAIGN_LIMIT_MS);
+  it("is no longer read once nobody waits for it", () => each(noLonger), CAMPAIGN_LIMIT_MS);
+  it("is read from another source if its pages never end", () => each(endless), CAMPAIGN_LIMIT_MS);
+  it("is read from a second source in pieces that it answers in time", () => each(atSecond), CAMPAIGN_LIMIT_MS);
   it("in many blocks is compared to its end while its invoice waits", () => each(inManyBlocks), CAMPAIGN_LIMIT_MS);
 });

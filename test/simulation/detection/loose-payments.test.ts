@@ -1,4 +1,4 @@
-// The statement that ends the recheck of payments without an invoice does what an observation of each would do.
+// The statement that ends the recheck of payments without an invoice has the effect of an observation of each.
 import { expect, it } from "vitest";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { type ChainHeights, paymentAfter } from "../../../src/commerce/payments/chain-observation.ts";

@@ -1,5 +1,5 @@
-// One transfer to an address that several merchants share, and all invoices that it may be meant for: their amounts and times are at, just below and
-// just above each edge of the rules, and some of their rows are damaged or forged. All is stored when the transfer is read.
+// One transfer to an address that several merchants share, and all invoices it may be meant for: their amounts and times are at, just below and just
+// above each limit of the rules, and some rows are damaged or forged. Everything is stored when the transfer is read.
 import { type InvoiceId, makeId } from "../../../src/lib/ids.ts";
 import { Dice } from "../../support/dice.ts";
 
@@ -18,7 +18,7 @@ export interface AmountFact {
   readonly isReleased: boolean;
 }
 
-/** What is wrong with a row: it cannot be read, its quotes cannot, or its MAC is not ours. */
+/** What is wrong with a row: it or its quotes cannot be read, or its MAC is not ours. */
 type Damage = "none" | "row" | "quotes" | "forged";
 
 export interface InvoiceFact {
@@ -33,13 +33,13 @@ export interface InvoiceFact {
   readonly cancelledMs: number | null;
   readonly heldUntilMs: number;
   readonly damage: Damage;
-  /** Oldest first; of the owner of the address none. */
+  /** Oldest first; empty for the address's owner. */
   readonly amounts: readonly AmountFact[];
 }
 
 export interface Situation {
   readonly invoices: readonly InvoiceFact[];
-  /** The invoice whose own address it is, of the first merchant; asked in USDT. */
+  /** The invoice whose own address it is, of the first merchant, asked in USDT. */
   readonly owner: InvoiceFact | undefined;
   readonly coin: Coin;
   readonly units: bigint;
@@ -47,15 +47,15 @@ export interface Situation {
   readonly isMined: boolean;
   readonly isToItself: boolean;
   readonly nowMs: number;
-  /** From which amount on two sources must agree, of every merchant; null if never. */
+  /** The amount from which two sources must agree, for every merchant; null if never. */
   readonly quorumMicros: bigint | null;
   readonly hasSecond: boolean;
-  /** Whether so many have a wallet at the address that not all can be told of a transfer. */
+  /** Whether so many have a wallet at the address that not all can be notified of a transfer. */
   readonly isCrowded: boolean;
 }
 
 const PRICE = 100_000_000n;
-/** Far ones are no candidates, and still open. */
+/** Amounts too far away are no candidates, but are still open. */
 const PRICES = [
   PRICE,
   PRICE,
@@ -96,7 +96,7 @@ export function situationOf(seed: number): Situation {
   const nowMs = paidMs + (isMined ? dice.oneOf([0, 1, HOUR, 2 * HOUR, 40 * DAY, 40 * DAY + 1]) : 0);
   const ranks = Array.from({ length: MERCHANTS }, () => dice.oneOf([1, 2, 2, 3, 3] as const));
   const farShare = dice.oneOf([0.1, 0.1, 0.7]);
-  // Nothing but amounts and ranks decides.
+  // Only amounts and ranks decide.
   const isCalm = dice.chance(0.3);
   const invoices: InvoiceFact[] = [];
   for (let n = dice.oneOf([1, 2, 3, 4, 6]); n > 0; n--) {
@@ -171,7 +171,8 @@ function invoiceOf(
   const ask = (coin: Coin, wanted: bigint, sinceMs: number) => {
     const isReleased = isOver && dice.chance(0.45);
     let units = wanted;
-    // Of one rank or one merchant no two invoices hold the same, and nobody holds what another one has released while it was paid.
+    // Two invoices of one rank or one merchant never hold the same amount, and nobody holds what another released while it was
+    // paid.
     const isTaken = () =>
       others.some((other) =>
         other.amounts.some(
@@ -200,7 +201,7 @@ function ownerOf(dice: Dice, paidMs: number): InvoiceFact {
   return { id: idOf(99), merchant: 0, rank: 1, ...timesOf(dice, paidMs), ...terms, amounts: [], damage };
 }
 
-/** Exactly what somebody asks for, or what is worth an edge of the rules to somebody. */
+/** Exactly what an invoice asks for, or an amount at a limit of the rules for one. */
 function unitsFor(dice: Dice, coin: Coin, of: InvoiceFact): bigint {
   const amounts = of.amounts.filter((each) => each.coin === coin);
   const asked = amounts.length === 0 ? PRICE : dice.oneOf(amounts).units;

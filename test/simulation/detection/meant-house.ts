@@ -1,4 +1,4 @@
-// Stores a situation as the service would have, has its transfer read, and tells what was stored of it.
+// Stores a situation as the service would, has its transfer read, and returns what was stored of it.
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
@@ -64,12 +64,12 @@ export async function stock(): Promise<void> {
   for (const wallet of WALLETS) await db.insert(wallets).values(wallet);
 }
 
-/** What was stored of the transfer: its rows, the invoices, and what an operator was told. */
+/** What was stored for the transfer: its rows, the invoices, and what operators were told. */
 interface Outcome {
   readonly rows: readonly Row[];
   readonly reviewed: readonly string[];
   readonly alerts: readonly string[];
-  /** The invoices that have just been paid: how many seconds after the block of their last payment. */
+  /** The invoices just paid, with the seconds since the block of their last payment. */
   readonly paidAfterSeconds: readonly number[];
   readonly paid: number;
 }
@@ -86,7 +86,7 @@ export async function outcomeOf(situation: Situation, seed: number): Promise<Out
   return read(situation, seed, { transfers: [transferOf(situation)] });
 }
 
-/** Has something read, and tells how everything is then. */
+/** Has something read, and returns the state afterwards. */
 export async function read(
   { nowMs, hasSecond }: Situation,
   seed: number,
@@ -236,10 +236,10 @@ function ownerStatements(of: InvoiceFact): [Statement, ...Statement[]] {
 }
 
 const CROWD = 110;
-/** The latest to register, who have received there; and some who have received elsewhere. */
+/** The latest to register that have received there, and some that have received elsewhere. */
 const KNOWN_THERE = 3;
 const KNOWN_ELSEWHERE = 7;
-/** Of all with a wallet at an address the service tells so many. */
+/** The number of wallets at an address that are notified. */
 const LISTED = 100;
 const memberOf = (n: number): MerchantId => makeId("mer", String(1_000 + n).padStart(26, "0"));
 
@@ -264,7 +264,7 @@ function addCrowd(): void {
   }
 }
 
-/** Who of the crowd is told: who has received there, then those who were there first. */
+/** Which of the crowd are notified: those that have received there, then the earliest. */
 export function toldOfCrowd(): readonly MerchantId[] {
   const first = LISTED - MERCHANTS - KNOWN_THERE;
   return Array.from({ length: CROWD }, (_, n) => n)

@@ -1,5 +1,5 @@
-// Whose a transfer is, and why not that of others: brute force over the facts, from decisions 5 ("Direct match", "Dust") and 12 ("Shared addresses
-// and keys"), and from nothing else.
+// Which invoice a transfer belongs to, and why not to others: brute force over the facts, only from decisions 5 ("Direct match", "Dust") and 12
+// ("Shared addresses and keys").
 import { type AmountFact, DAY, type InvoiceFact, type Situation } from "./meant-facts.ts";
 
 type Reason = "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW";
@@ -17,9 +17,9 @@ export interface Expected {
   readonly isDust: boolean;
   /** What it is worth to the invoice; 0 without one. */
   readonly worthMicros: bigint;
-  /** The most likely first. */
+  /** Most likely first. */
   readonly refused: readonly Refused[];
-  /** Whether somebody must look at a row that cannot be read. */
+  /** Whether a row that cannot be read needs attention. */
   readonly isAlarming: boolean;
 }
 
@@ -52,7 +52,7 @@ export function expectedOf(situation: Situation): Expected {
   const meant = new Meant(situation);
   const found = meant.found();
   const { invoice } = found;
-  // Nobody can say what it is worth to an invoice whose quotes cannot be read.
+  // The value for an invoice with unreadable quotes is unknown.
   if (invoice?.damage === "quotes") {
     const all = meant.readable().map(because("AMBIGUOUS"));
     return { ...nobodys(all), isAlarming: true, isDust: situation.units < 100_000n, worthMicros: 0n };
@@ -66,7 +66,7 @@ export function expectedOf(situation: Situation): Expected {
 
 class Meant {
   readonly #of: Situation;
-  /** By our own clock: what was asked for in the second of a block was asked for before it. */
+  /** By our own clock: what was asked for in a block's second was asked for before it. */
   readonly #endOfSecondMs: number;
 
   constructor(of: Situation) {
@@ -81,7 +81,7 @@ class Meant {
     if (isOwned) return this.#ofOwner(owner);
     const exact = this.#exact();
     const damaged = [...(owner === undefined ? [] : [owner]), ...exact.filter(({ damage }) => damage === "row")];
-    // Where one of those that asked for exactly that cannot be read, only the others that did can have it.
+    // If one invoice that asked for exactly that cannot be read, only the others that did can get it.
     if (damaged.length > 0) return this.#besideDamaged(damaged, this.#match(exact, { isWhole: false }), exact);
     if (exact.length > 0 && exact.every((each) => this.#isSure(each))) return this.#match(exact, { isWhole: false });
     const all = this.#candidates();
@@ -100,7 +100,7 @@ class Meant {
     return [...(owner === undefined ? [] : [owner]), ...all].filter(({ damage }) => damage !== "row");
   }
 
-  /** An address of its own is the invoice's, unless an older invoice of the same merchant asked there for exactly that. */
+  /** An invoice's own address is its own, unless an older invoice of the same merchant asked there for exactly that. */
   #ofOwner(owner: InvoiceFact): Found {
     const { paidMs, coin } = this.#of;
     const older = this.#exact().find(
@@ -116,7 +116,7 @@ class Meant {
     return credited("ADDRESS", owner);
   }
 
-  /** It is credited only where nobody of those that cannot be read has that rank, or asked for exactly that before. */
+  /** It is credited only if no unreadable invoice has that rank or asked for exactly that before. */
   #besideDamaged(damaged: readonly InvoiceFact[], matched: Found, others: readonly InvoiceFact[]): Found {
     const { invoice } = matched;
     const isAbove = (each: InvoiceFact) =>
@@ -145,7 +145,7 @@ class Meant {
     return nobodys([found.invoice, ...others].map(because("AMOUNT_DIFFERS")), isAlarming);
   }
 
-  /** Undefined if not exactly one of the best rank asked for exactly that. */
+  /** Undefined unless exactly one of the best rank asked for exactly that. */
   #byAmount(among: Among): Found | undefined {
     const { exact, live } = among;
     const sure = exact.filter((each) => this.#isSure(each));
@@ -182,7 +182,7 @@ class Meant {
     return nobodys(reasons(among, [...exact, ...open.filter((each) => this.#isWithin(each, 1n))]));
   }
 
-  /** Its amounts of the coin. */
+  /** Its amounts in the coin. */
   #own({ amounts }: InvoiceFact): readonly AmountFact[] {
     return amounts.filter(({ coin }) => coin === this.#of.coin);
   }
@@ -195,7 +195,7 @@ class Meant {
     return this.#own(invoice).filter((each) => each.units === this.#of.units && this.#isInWindow(invoice, each));
   }
 
-  /** Those that hold exactly that to this day. */
+  /** Those that still hold exactly that. */
   #exact(): readonly InvoiceFact[] {
     return this.#of.invoices.filter((each) => this.#exactly(each).some(({ isReleased }) => !isReleased));
   }
@@ -232,12 +232,12 @@ class Meant {
     );
   }
 
-  /** Who has an amount around it, however near: what is 32 times as much is no candidate. */
+  /** Invoices with an amount around it, near or far; 32 times as much does not count. */
   #candidates(): readonly InvoiceFact[] {
     return this.#of.invoices.filter((each) => this.#held(each, true).length > 0);
   }
 
-  /** What is known of an invoice's amounts: exactly that one, and the nearest one that it asked for while it was open and of the others. */
+  /** What is known of an invoice's amounts: the exact one, and the nearest among those it asked for while open and among the others. */
   #held(invoice: InvoiceFact, isWhole: boolean): readonly AmountFact[] {
     const exact = this.#exactly(invoice).filter(({ isReleased }) => isWhole || !isReleased);
     if (!isWhole) return exact;
@@ -256,7 +256,7 @@ class Meant {
     return left < right ? -1 : Number(left > right);
   }
 
-  /** How many invoices of the rank or a higher one were open and held an amount, near or far. */
+  /** How many invoices of that rank or higher were open with an amount, near or far. */
   #openTo(rank: number): number {
     return this.#of.invoices.filter(
       (each) =>
@@ -266,7 +266,7 @@ class Meant {
     ).length;
   }
 
-  /** Whether what another invoice asked for is no longer known, or was released. */
+  /** Whether another invoice's amount is no longer known, or was released. */
   #hasReleased(): boolean {
     const { invoices, paidMs, nowMs } = this.#of;
     const hasGone = (each: InvoiceFact) =>
@@ -274,7 +274,7 @@ class Meant {
     return paidMs < nowMs - KEPT_MS || invoices.some(hasGone);
   }
 
-  /** By the quote of exactly these units, else the one in force, else the last that has ended, else the first; else at the market's price of 1. */
+  /** By the quote of exactly these units, else the one in force, else the last that ended, else the first; else at the market price of 1. */
   worthTo(invoice: InvoiceFact): bigint {
     const { units, paidMs, owner, coin } = this.#of;
     const asked =

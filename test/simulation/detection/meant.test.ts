@@ -1,5 +1,5 @@
-// Whose a transfer to a shared address is: whatever the amounts, the times and the ranks are, and whichever rows are damaged or forged, it is credited
-// to whom the rules say, everybody else is told why not, and an operator hears of rows that cannot be read, and of nothing else.
+// Whose a transfer to a shared address is: whatever the amounts, times and ranks, and whichever rows are damaged or forged, it is credited as the
+// rules say, everyone else is told why not, and operators hear only of rows that cannot be read.
 import { expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { MERCHANTS, situationOf } from "./meant-facts.ts";
@@ -24,7 +24,7 @@ const KINDS = [
   ...LATER.map((what) => `later: ${what}`),
 ];
 
-/** Where a row cannot be read, nobody knows who is the likeliest. */
+/** If a row cannot be read, nobody knows the likeliest invoice. */
 function sorted<T extends { readonly candidates: readonly { readonly invoiceId: string }[] }>(row: T): T {
   return { ...row, candidates: row.candidates.toSorted((a, b) => (a.invoiceId < b.invoiceId ? -1 : 1)) };
 }
@@ -77,7 +77,7 @@ async function check(seed: number): Promise<void> {
 }
 
 it(
-  `a transfer to a shared address is whose the rules say, and nobody else's: ${count} situations`,
+  `a transfer to a shared address goes to the invoice that the rules name, and to no other: ${count} situations`,
   async () => {
     await stock();
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => check(seed), seed));

@@ -13,7 +13,7 @@ const SEEDS = process.env.DEEP ? 5_000 : 100;
 
 const { lab, db, inLab } = calmLab();
 
-/** What is wrong, if a payment is not seen within two readings of the mempool or its invoice closes before that. */
+/** A problem if a payment is not seen within two readings of the mempool or its invoice closes before that. */
 async function readLap(seed: number, beforePass: () => void): Promise<string | undefined> {
   const dice = new Dice(seed);
   const chain = new FakeChain({ startMs: START - 9 * 600_000, blockMs: 600_000, blocks: 10 });

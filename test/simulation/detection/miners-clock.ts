@@ -1,18 +1,18 @@
-// Block times within what consensus allows: the miner writes them, and nobody can prove a wrong one.
+// Block times within what consensus allows: miners choose them, and nobody can prove one wrong.
 import { MINUTE_MS, SECOND_MS } from "../../../src/lib/time.ts";
 import type { Dice } from "../../support/dice.ts";
 import type { Block } from "./chain-tree.ts";
 
 /** How far ahead of the real time a Bitcoin block may be (validation.cpp, MAX_FUTURE_BLOCK_TIME). */
 const MOST_AHEAD_MS = 120 * MINUTE_MS;
-/** A Bitcoin block is later than the median of so many before it. */
+/** A Bitcoin block must be later than the median of this many before it. */
 const MEDIAN_OF = 11;
-/** Nodes of account chains take no block that is further ahead, and none that is older than its parent. */
+/** Nodes of account chains accept no block further ahead, and none older than its parent. */
 const ACCOUNT_AHEAD_MS = 15 * SECOND_MS;
 
 type MinersClock = (parent: Block, madeMs: number) => number;
 
-/** Half of all trees have exact clocks, so that what else goes wrong there has its own story. */
+/** Half of all trees have exact clocks, to isolate other problems. */
 export function minersClock(of: {
   readonly isExact: boolean;
   readonly isUtxo: boolean;

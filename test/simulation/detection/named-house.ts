@@ -1,5 +1,5 @@
-// A chain with blocks that come and go, one or two sources of any quality, an operator who pauses and resumes the network and has ranges read
-// again, and transactions that payers and merchants name.
+// A chain whose blocks come and go, one or two sources of any quality, an operator who pauses and resumes the network and has ranges reread,
+// and transactions that payers and merchants name.
 import type { BlockRef } from "../../../src/chains/sources/transfer.ts";
 import { endRange, requestRange, setPause } from "../../../src/detection/networks/change-network.ts";
 import { lookForClaim } from "../../../src/detection/passes/look-for-claim.ts";
@@ -22,7 +22,7 @@ export const OWN: MerchantId = makeId("mer", "1".repeat(26));
 const RIVAL: MerchantId = makeId("mer", "2".repeat(26));
 const OPERATOR: UserId = makeId("usr", "1".repeat(26));
 const NOBODY: UserId = makeId("usr", "2".repeat(26));
-/** Of a wallet, of an extended key's method, of a rival's method, and nobody's. */
+/** Address of a wallet, of an extended key's method, of a rival's method, and of nobody. */
 const ADDRESSES = ["own", "derived", "rivals", "elsewhere"] as const;
 const HASHES = ["t1", "t2", "t3", "t4"] as const;
 const FAULTS = ["UNEXPECTED_SHAPE", "REFUSED", "TOO_LARGE", "BEHIND", "LIES_EMPTY"] as const;
@@ -31,7 +31,7 @@ type Name = (typeof NAMES)[number];
 
 export const { db, lab, inLab } = calmLab();
 
-/** What one source says of a transaction. */
+/** One source's answer about a transaction. */
 export type Said =
   | { readonly kind: "down" | "refused" | "unknown" }
   | { readonly kind: "mined" | "pending"; readonly block: BlockRef | null; readonly sent: readonly Sent[] };
@@ -85,7 +85,7 @@ export class NamedHouse {
     }
   }
 
-  /** Blocks come and go, transactions wait or are mined, sources fail and recover. */
+  /** Blocks come and go, transactions are pending or mined, sources fail and recover. */
   somethingHappens(): void {
     const act = this.pick([
       "mine",
@@ -109,7 +109,7 @@ export class NamedHouse {
     if (act === "lag") source.lag = this.pick([0, 1, 2]);
     if (act === "fault") source.faults.set(this.pick(HASHES), this.pick(FAULTS));
     if (act === "mend") source.faults.clear();
-    // As a step of the watcher does.
+    // As a watcher's step does.
     if (act === "read") lab.rows("update network_rereads set next_height = min(to_height, next_height) + 1");
     if (act === "time") this.watcher.nowMs += this.pick([1, MINUTE, 10 * MINUTE]);
   }
@@ -125,7 +125,7 @@ export class NamedHouse {
     }));
   }
 
-  /** What the source would say now, from the chain itself. */
+  /** What the source should say now, from the chain itself. */
   saysOf(source: FakeSource, txHash: string): Said {
     const fault = source.faults.get(txHash);
     if (source.down !== undefined) return { kind: "down" };
@@ -168,7 +168,7 @@ export class NamedHouse {
     return lookForMerchant(deps, networkOf(this.name), { merchantId: OWN, txHash });
   }
 
-  /** `isOperator`: whoever else acts is refused. */
+  /** `isOperator`: anyone else is refused. */
   switches(isOperator: boolean) {
     const trail = { ...SYSTEM_TRAIL, actor: { kind: "USER" as const, id: isOperator ? OPERATOR : NOBODY } };
     const deps = {
@@ -188,7 +188,9 @@ export class NamedHouse {
     };
   }
 
-  /** What the cron does every minute; returns whom it woke. `isConfigured`: whether the network has a source. */
+  /**
+   * What the cron does every minute; returns the watchers it woke. `isConfigured`: whether the network has a source.
+   */
   async watchdog(isConfigured: boolean): Promise<readonly string[]> {
     const woken: string[] = [];
     await wakeWatchers({
@@ -206,7 +208,7 @@ export class NamedHouse {
     return row?.endedAtMs === null ? row : undefined;
   }
 
-  /** What the switches wrote down, oldest first. */
+  /** What the switches recorded, oldest first. */
   audited = () =>
     lab
       .rows("select action, target, actor_id from audit_order natural join audit_events order by audit_order.rowid")

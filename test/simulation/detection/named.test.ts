@@ -1,5 +1,5 @@
-// What payers and merchants name is found where a source that may be asked shows it, and nowhere else; nothing is asked of a paused network; and
-// what an operator switches is done once, by operators alone, and written down.
+// Transactions that payers and merchants name are found exactly where a usable source shows them; a paused network is not asked; and an
+// operator's switch is applied once, by operators only, and recorded.
 import { expect, it } from "vitest";
 import { NOT_CONFIGURED } from "../../../src/commerce/cursors/cursor.ts";
 import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
@@ -96,7 +96,7 @@ async function payer(house: NamedHouse, isPaused: boolean): Promise<void> {
     .map((source) => house.saysOf(source, txHash))
     .filter(({ kind }) => kind !== "down" && kind !== "refused");
   const to = ["own", "derived", "rivals"];
-  // An unconfirmed transaction is shown of networks with a mempool alone.
+  // Only networks with a mempool show an unconfirmed transaction.
   const shown = (each: Said) => (each.kind === "pending" && house.name !== "BTC" ? [] : paid(each, to));
   const outcomes = said.map((each) => (shown(each).length > 0 ? "FOUND" : "NOT_FOUND"));
   expect(outcomes.length === 0 ? ["UNAVAILABLE"] : outcomes).toContain(outcome);
@@ -107,7 +107,7 @@ async function payer(house: NamedHouse, isPaused: boolean): Promise<void> {
   }
 }
 
-/** It holds what one source shows, confirms nothing, and takes nothing back. */
+/** It stores what one source shows, confirms nothing, and takes nothing back. */
 function expectLook(house: NamedHouse, look: Findings, said: readonly Said[], to: readonly string[]): void {
   const shown = look.transfers.map(({ toAddress, amountUnits, block }) => [
     toAddress,
@@ -146,12 +146,12 @@ async function merchant(house: NamedHouse, isPaused: boolean): Promise<void> {
   }
   if (outcome !== "FOUND") return;
   expect(looks).toHaveLength(2);
-  // What the cron has put to rest for want of a source, the cron begins again.
+  // What the cron stopped for lack of a source, the cron restarts.
   const { isResting, lastOutage } = await house.watcher.cursor();
   expect(isResting && lastOutage !== NOT_CONFIGURED).toBe(false);
 }
 
-/** An empty or a refused answer is no proof; so the other source is asked, and its word is the last. */
+/** An empty or refused answer proves nothing, so the other source is asked, and its answer is final. */
 function answerOf(first: Said | undefined, second: Said | undefined): Said | undefined {
   if (first === undefined) return undefined;
   if (first.kind === "down") return second === undefined || second.kind === "down" ? undefined : again(second);
@@ -160,7 +160,7 @@ function answerOf(first: Said | undefined, second: Said | undefined): Said | und
   return second.kind === "down" || second.kind === "refused" ? undefined : second;
 }
 
-/** The first one that answers is asked for, and then the other one, which is down. */
+/** The first one that answers is asked, then the other one, which is down. */
 const again = (only: Said): Said | undefined => (only.kind === "mined" || only.kind === "pending" ? only : undefined);
 
 function outcomeOf(house: NamedHouse, said: Said | undefined, to: readonly string[], isStored: boolean) {
@@ -170,7 +170,7 @@ function outcomeOf(house: NamedHouse, said: Said | undefined, to: readonly strin
   return isStored ? "FOUND" : "NOT_STORED";
 }
 
-/** A network without a source rests until it has one; one that should have been read is woken; a paused one is left as it is. */
+/** A network without a source is idle until it has one; one that should have been read is woken; a paused one is left alone. */
 async function watchdog(house: NamedHouse, isPaused: boolean): Promise<void> {
   const isConfigured = house.chance(0.6);
   const [before, range] = [await house.watcher.cursor(), await house.range()];
@@ -239,9 +239,9 @@ async function switched(house: NamedHouse, isPaused: boolean): Promise<boolean> 
   }
 }
 
-/** How much of the range is read: none before it begins. */
+/** How much of the range is read; 0 before it starts. */
 function bodyOf(range: Awaited<ReturnType<NamedHouse["range"]>>) {
-  // One that has ended may still be shown.
+  // A range that has ended may still be shown.
   if (range === undefined) return {};
   const { fromHeight, toHeight, nextHeight } = range;
   const progress = (nextHeight - fromHeight) / (toHeight - fromHeight + 1);
@@ -249,7 +249,7 @@ function bodyOf(range: Awaited<ReturnType<NamedHouse["range"]>>) {
 }
 
 it(
-  `what is named is found where a source shows it, and a paused network is left alone: ${count} histories`,
+  `a named transaction is found where a source shows it, and a paused network is left alone: ${count} histories`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect(KINDS.filter((kind) => !noted.has(kind))).toEqual([]);

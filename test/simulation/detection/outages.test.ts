@@ -1,5 +1,5 @@
-// A source that fails in its index of addresses, answers slowly, answers from two branches, or not at all: how much a pass still asks it for, and when
-// operators hear of it. The watcher is recreated before each pass.
+// A source that fails in its index of addresses, answers slowly, answers from two branches, or not at all: how much a pass still requests, and when
+// operators are told. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
@@ -13,7 +13,10 @@ const count = schedulesOf(40);
 /** Addresses of a round in one pass, and until when they are asked for. */
 const A_PASS = 60;
 const LONGEST_MS = 15_000;
-/** The most of a failing index: four at once until four have failed, and four to see whether it answers for any. */
+/**
+ * The most requests to a failing index: four at once until four have failed, and four to see whether it answers for
+ * any.
+ */
 const OF_A_FAILED_ONE = 12;
 const TOLD_AFTER_MS = 5 * MINUTE;
 const TOLD_AFTER_FAILURES = 3;
@@ -28,7 +31,7 @@ async function watched(addresses: number) {
   const of = { network: "BTC", cryptocurrency: "BTC", expiresAtMs: START + 1_000 * HOUR };
   for (let n = 0; n < addresses; n++) await watchMethod(db, { ...of, address: `A${n}`, nowMs: START + n });
   watcher.nowMs += MINUTE;
-  /** How many addresses a pass asked for. */
+  /** How many addresses a pass requested. */
   const pass = async () => {
     const before = source.calls.length;
     const { kind } = await watcher.pass();
@@ -38,7 +41,7 @@ async function watched(addresses: number) {
   return { chain, source, watcher, pass };
 }
 
-/** How many addresses the round under way has read. */
+/** How many addresses the current round has read. */
 async function readOfRound(watcher: TestWatcher): Promise<number> {
   const { rounds } = JSON.parse((await watcher.cursor()).progress);
   return Math.max(0, (rounds?.["1 esplora"]?.after.activatedAtMs ?? 0) + 1 - START);
@@ -81,7 +84,7 @@ async function pacesOf(seed: number): Promise<void> {
   }
 }
 
-/** A source that does not answer, for a while. */
+/** A source that does not answer for a while. */
 async function told(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const { chain, source, watcher, pass } = await watched(1);
@@ -99,7 +102,7 @@ async function told(seed: number): Promise<void> {
         : watcher.nowMs + dice.oneOf([1_000, POLL_MS, MINUTE]);
       const { kind, calls } = await pass();
       expect(kind).toBe("failed");
-      // A source that is paused is not asked, and so has not failed again.
+      // A paused source is not asked, so it has not failed again.
       if (calls > 0) failures++;
       const isFirst = sinceMs === undefined;
       sinceMs ??= watcher.nowMs;

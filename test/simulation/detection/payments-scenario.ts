@@ -1,5 +1,5 @@
-// Several watchers, a claim, a reader, the sweep and a cancellation at once over the same invoices, while storage and the Workers fail under
-// them: then a payment leaves its block, and is mined again. Whichever was first, in the end each transfer is credited once, to the right invoice.
+// Several watchers, a claim, a reader, the sweep and a cancellation at once over the same invoices, while storage and Workers fail: then a payment
+// leaves its block and is mined again. Whoever was first, in the end each transfer is credited once, to the right invoice.
 
 import { pairOf } from "../../../src/chains/registry/pair.ts";
 import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
@@ -44,7 +44,7 @@ interface Sent {
   readonly pair: Order["pair"];
   readonly toAddress: string;
   readonly amountUnits: bigint;
-  /** The invoice it is credited to in the end; null for none. */
+  /** The invoice it is credited to in the end; null if none. */
   readonly of: Order | null;
 }
 
@@ -167,7 +167,7 @@ function actorsOf(lab: Lab, world: World, apply: Apply, bugs: unknown[]) {
     });
   return {
     look: (look: Findings) => insisting((deps) => apply(deps, look)),
-    /** A payment that is read, and then is no longer in its block. */
+    /** A payment that is read, and then leaves its block. */
     gone: (txHash: string, pair: Order["pair"]) =>
       insisting(async (deps) => {
         const rows = await readWithRetry(deps.sleep, async () => deps.db.select().from(payments));
@@ -187,7 +187,7 @@ type FileWork = (
   file: Parameters<typeof refreshInvoice>[1],
 ) => Promise<Result<unknown, Failure>>;
 
-/** What must hold once every request has been answered. */
+/** Invariants once every request has been answered. */
 function ledgerProblem(lab: Lab): Verdict {
   const [facts] = lab.rows(`select
     (select count(*) from assertions) as assertions,
@@ -207,7 +207,7 @@ function ledgerProblem(lab: Lab): Verdict {
   if (faults.length > 0) return faults.map(([key, n]) => `${n} ${key}`).join(", ");
   if (facts?.counted !== facts?.active) return `${facts?.active} active invoices are counted as ${facts?.counted}`;
   if (facts?.gap !== facts?.unused) return `a gap of ${facts?.gap} with ${facts?.unused} unused addresses`;
-  // The invoices were stocked by the test.
+  // The test created the invoices.
   const miscounted = recountProblem(
     recountTables((sql) => lab.rows(sql)),
     () => false,
@@ -215,7 +215,7 @@ function ledgerProblem(lab: Lab): Verdict {
   return miscounted ?? toldProblem(lab);
 }
 
-/** There is one event for each time a payment was seen, and for each unmatched payment. */
+/** One event for each time a payment was seen, and for each unmatched payment. */
 function toldProblem(lab: Lab): Verdict {
   const told = new Map<string, number>();
   const seenPayments = lab.rows(`select type, ${STORED_DATA} as data from events where type like 'payment.%'`);

@@ -1,4 +1,4 @@
-// A till with wallets and invoices, and what operations upon it depend on.
+// A till with wallets and invoices, and the dependencies of operations on it.
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
 import { type AmountPlace, placeName } from "../../../src/commerce/amounts/amount-place.ts";
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
@@ -20,7 +20,7 @@ import type { Client, World } from "../engine/world.ts";
 
 export const MERCHANT: MerchantId = "mer_00000000000000000000000000";
 const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
-/** The start of a schedule's world; the invoices are a minute older. */
+/** The start of a schedule's world; the invoices are one minute older. */
 export const NOW_MS = 1_800_000_000_000;
 const OPENED_MS = NOW_MS - 60 * SECOND_MS;
 export const EVM_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -43,7 +43,7 @@ export interface Order {
   readonly pair: typeof USDT | typeof USDC | typeof BTC | typeof ETHER;
   readonly address: string;
   readonly addressIndex: number | null;
-  /** Of the pair; E is as many micro-units of a dollar for tokens. */
+  /** The pair's units; for tokens E is as many micro-units of a dollar. */
   readonly units: bigint;
   readonly expectedMicros: bigint;
   readonly expiresAtMs: number;
@@ -66,9 +66,9 @@ export const BRIEF = orderOf(1, {
   expectedMicros: 100_000_000n,
   expiresAtMs: NOW_MS + 5,
 });
-/** It is cancelled while it is paid. */
+/** It is cancelled during payment. */
 export const CANCELLED = orderOf(2, { pair: USDT, ...shared, units: 300_000_000n, expectedMicros: 300_000_000n });
-/** Paid in two parts to an address that others could share: the rest gets an amount of its own. */
+/** Paid in two parts to an address that others could share: the rest gets its own amount. */
 export const IN_PARTS = orderOf(3, { pair: USDC, ...shared, units: 100_000_000n, expectedMicros: 100_000_000n });
 export const OWN = orderOf(4, {
   pair: BTC,
@@ -217,7 +217,7 @@ export function effectsOf(lab: Lab, world: World, client: Client): RefreshDepend
     isWatched: () => true,
     hasSource: () => true,
     wakeWatcher: () => {},
-    // All blocks of these chains are as old when a schedule begins.
+    // All blocks of these chains are this old when a schedule starts.
     notePaid: ({ seconds }) => {
       if (seconds < 20) throw new Error(`an invoice was paid ${seconds} s after its last block`);
     },

@@ -32,20 +32,20 @@ it(
     const report = await runCampaign(scenario, { count, keepsSeeds: true });
     printReport(scenario, report);
     expect(report.problems).toEqual([]);
-    // A rest needs an amount in few schedules; the campaigns over invoices and amounts are full of such calls.
+    // Few schedules need an amount for a rest; the campaigns over invoices and amounts exercise such calls.
     const fewestOf = (name: string) => (name.startsWith("allocate amounts") ? 1 : FEWEST_HITS);
     expect([...report.hits].filter(([name, n]) => n < fewestOf(name))).toEqual([]);
   },
   CAMPAIGN_LIMIT_MS,
 );
 
-/** Broken: it reports success, whatever the outcome. */
+/** Broken: reports success whatever the outcome. */
 const hopeful: Apply = async (deps, look) => {
   await applyTransfers(deps, look);
   return ok(undefined);
 };
 
-/** Broken: it checks whether a transfer is known and then credits it, with nothing to keep two from doing so. */
+/** Broken: checks whether a transfer is known and then credits it, with nothing to stop two of them from doing so. */
 const checkThenAct: Apply = async (deps, { network, heights, transfers }) => {
   for (const transfer of transfers) {
     const [known] = await deps.db.select().from(payments).where(eq(payments.txHash, transfer.txHash));
@@ -87,7 +87,7 @@ describe(`within ${CAUGHT_WITHIN} schedules the simulator catches`, () => {
     );
   });
 
-  it("a check followed by an act, without a unique index that refuses the second", async () => {
+  it("a check followed by a write, without a unique index to refuse the second", async () => {
     const lab = new Lab();
     await stockTill(lab);
     lab.rows("drop index payments_credit");

@@ -1,4 +1,4 @@
-// A block pays more invoices than one invocation may ask D1 about: each pass ends at its limit for real, and the next one goes on where it ended.
+// A block pays more invoices than one invocation may query D1 about: each pass really hits its limit, and the next continues there.
 import { beforeAll, describe, expect, it } from "vitest";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
@@ -17,7 +17,7 @@ import { byOrdinal, TreeSource } from "./tree-source.ts";
 const BLOCK_MS = 600_000;
 const INVOICES = 160;
 const ASKED = 200_000n;
-/** Generous: passes that keep what they have done need fewer. */
+/** Generous: passes that keep their progress need fewer. */
 const MOST_PASSES = 25;
 
 const shop = new ReorgShop();
@@ -46,7 +46,7 @@ const invoices = Array.from(
 
 type Apply = WatchDependencies["apply"];
 
-/** How the passes of one object end, until the cursor is at the tip: `most` queries each. */
+/** How the passes of one object end until the cursor is at the tip: `most` queries each. */
 async function passes(most: number, { wrap = (apply: Apply) => apply, count = MOST_PASSES } = {}) {
   const dice = new Dice(1);
   const { source, tip } = paidChain(dice);
@@ -79,7 +79,7 @@ async function passes(most: number, { wrap = (apply: Apply) => apply, count = MO
   return ends;
 }
 
-/** A block that pays every invoice, each by a transaction of its own, and an empty one on top. */
+/** A block that pays every invoice, each by its own transaction, with an empty block on top. */
 function paidChain(dice: Dice): { readonly source: TreeSource; readonly tip: Block } {
   const ref = { height: ROOT_HEIGHT, hash: "root", timeMs: START_MS };
   const root: Block = { ref, madeMs: START_MS, parent: undefined, mined: [] };
@@ -112,13 +112,13 @@ describe("a block that pays 160 invoices", () => {
       const ends = await passes(most);
       expect(paidNow()).toBe(INVOICES);
       expect(ends.at(-1)).toBe("read");
-      // Otherwise no limit was met, and this shows nothing.
+      // Otherwise no limit was hit, and this proves nothing.
       expect(ends).toContain("ended");
       expect(shop.rows("select id from payments")).toHaveLength(INVOICES);
     }),
   );
 
-  it("is never credited by a pass that forgets its budget: it keeps nothing unless it gets through", () =>
+  it("is never credited by a pass that ignores its budget: it keeps nothing unless it gets through", () =>
     shop.visit(async () => {
       const wrap =
         (apply: Apply): Apply =>

@@ -1,4 +1,4 @@
-// What the platform ends a pass by, for real: the queries of an invocation, the CPU time and memory of a Worker, and those of the database.
+// The platform's real limits on a pass: queries per invocation, CPU time and memory of a Worker, and those of the database.
 import type { Dice } from "../../support/dice.ts";
 import type { Effect } from "../engine/sqlite-d1.ts";
 
@@ -6,24 +6,24 @@ import type { Effect } from "../engine/sqlite-d1.ts";
 export const QUERIES_AN_INVOCATION = 1_000;
 
 export type Ending =
-  /** After so many queries D1 refuses each further one of the invocation. */
+  /** After this many queries D1 refuses all further ones of the invocation. */
   | { readonly kind: "statements"; readonly most: number }
-  /** The Worker is gone at this call of storage, which may still land. */
+  /** The Worker dies at this storage call, which may still take effect. */
   | { readonly kind: "worker"; readonly at: number }
-  /** The database is reset at this call, before or after it has done it. */
+  /** The database is reset at this call, before or after executing it. */
   | { readonly kind: "database"; readonly at: number; readonly message: string };
 
-/** As much as the platform gives. */
+/** The platform's full allowance. */
 export const SPARED: Ending = { kind: "statements", most: QUERIES_AN_INVOCATION };
 
-/** What D1 says, word for word (its documentation, "Debug D1", "Error list"). */
+/** D1's messages, word for word (its documentation, "Debug D1", "Error list"). */
 const RESETS = [
   "D1_ERROR: D1 DB exceeded its CPU time limit and was reset.",
   "D1_ERROR: D1 DB exceeded its memory limit and was reset.",
 ];
 const TOO_MANY = "D1_ERROR: Too many API requests by single worker invocation.";
 
-/** Most passes are spared; a third is ended, early enough that it matters. */
+/** Most passes are spared; a third is ended, early enough to matter. */
 export function drawEnding(dice: Dice): Ending {
   if (dice.chance(0.65)) return SPARED;
   return dice.oneOf<() => Ending>([
@@ -33,7 +33,7 @@ export function drawEnding(dice: Dice): Ending {
   ])();
 }
 
-/** Storage of one invocation. `isOver`: whether it has come to its limit. */
+/** One invocation's storage. `isOver`: whether its limit is reached. */
 export function limitedEffect(ending: Ending, dice: Dice, die: () => void): { effect: Effect; isOver(): boolean } {
   let calls = 0;
   let queries = 0;

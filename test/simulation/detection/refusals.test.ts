@@ -1,6 +1,6 @@
-// A source refuses some addresses for a while and answers for the others. Each of them is asked for again at once, then after 5 s, 10 s and so on up to
-// 15 minutes, never sooner and at the first pass from then on, and five in a pass; whoever waits for a payment there is told once, after five minutes.
-// Passes come on the very millisecond, just before and just after it. The watcher is recreated before each of them.
+// A source refuses some addresses for a while and answers for the others. Each is retried at once, then after 5 s, 10 s and so on up to 15 minutes,
+// never sooner, at the first pass after that, and five per pass; merchants waiting for a payment there are told once, after five minutes. Passes come
+// on the exact millisecond, just before and just after it. The watcher is recreated before each one.
 import { expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { Dice } from "../../support/dice.ts";
@@ -15,11 +15,11 @@ const count = schedulesOf(60);
 const PASSES = 40;
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 15 * MINUTE;
-/** Asked for in one pass. */
+/** Requested in one pass. */
 const AT_A_PASS = 5;
 const TOLD_AFTER_MS = 5 * MINUTE;
 const TOLD_AFTER_FAILURES = 3;
-/** However often it was asked for meanwhile. */
+/** However often it was requested meanwhile. */
 const TOLD_AT_LAST_MS = 15 * MINUTE;
 
 const { db, lab, inLab } = calmLab();
@@ -80,7 +80,7 @@ class RefusedHouse {
     }
   }
 
-  /** On a bound, or one millisecond from it. */
+  /** On a limit, or one millisecond from it. */
   wait(): void {
     const bounds = [...this.refused.values()].flatMap(({ dueMs, sinceMs }) => [dueMs, sinceMs + TOLD_AFTER_MS]);
     const ahead = bounds.filter((ms) => ms > this.watcher.nowMs + 1);
@@ -142,7 +142,7 @@ async function history(seed: number): Promise<void> {
 }
 
 it(
-  `a refused address is asked for again when it is due, and whoever waits there is told once: ${count} histories`,
+  `a refused address is retried when it is due, and those waiting there are told once: ${count} histories`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     const kinds = ["answered again", "more than a pass asks for", "on the millisecond", "the longest pause", "told"];

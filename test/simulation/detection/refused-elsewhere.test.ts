@@ -1,4 +1,5 @@
-// What one source refuses is asked of another: addresses, single transactions, and whether the source itself has failed.
+// What one source refuses is requested from another: addresses, single transactions, and whether the source itself has
+// failed.
 import { describe, expect, it } from "vitest";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
@@ -11,7 +12,7 @@ import { compareRefused, type RefusedTally } from "./refused-elsewhere.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const SEEDS = process.env.DEEP ? 4_000 : 40;
-/** Here the first source was asked for less and less, because it refused most of what it was asked for although it answered. */
+/** Here the first source got fewer and fewer requests, because it refused most of them although it answered. */
 const ASKED_FOR_LESS = [1054, 1887, 2291, 2935];
 
 const lab = new Lab();
@@ -20,7 +21,7 @@ const START = 1_800_000_000_000;
 const BLOCK_MS = 600_000;
 const lookupFaults = ["BAD_STATUS", "RATE_LIMITED", "TIMEOUT", "UNEXPECTED_SHAPE", "LIES_EMPTY"] as const;
 
-/** A payment, usually below all that is read again, so that only a look-up shows what became of it. */
+/** A payment, usually below all rereads, so only a look-up shows what became of it. */
 async function onePayment(blocksAbove = 20) {
   const db = lab.db(async (_, work) => work());
   const chain = new FakeChain({ startMs: START - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
@@ -69,7 +70,7 @@ describe("a payment whose transaction the first source refuses or denies", () =>
     }),
   );
 
-  it.each(lookupFaults)("(%s) is not gone though the second does not know it either, while its block stands", (fault) =>
+  it.each(lookupFaults)("(%s) is not gone if the second does not know it either, while its block remains", (fault) =>
     inLab(async () => {
       const { first, second, blockHash, passes } = await onePayment();
       first.faults.set("t", fault);
@@ -94,7 +95,7 @@ describe("a payment whose transaction the first source refuses or denies", () =>
 });
 
 describe("a refused address with a payment whose block has left the chain", () => {
-  it("is read elsewhere again once that is known: until then another source's word changes nothing on the chain", () =>
+  it("is read elsewhere again once that is known: until then another source changes nothing on the chain", () =>
     inLab(async () => {
       const { chain, first, watcher, passes } = await onePayment(3);
       first.faults.set("A", "BAD_STATUS");
@@ -107,7 +108,7 @@ describe("a refused address with a payment whose block has left the chain", () =
       await passes(4);
       const readTo = () => Number(lab.rows("select read_height from stuck_addresses")[0]?.read_height);
       expect(readTo()).toBe(chain.tip.height);
-      // While nobody looked, another branch has won, on which the transaction does something else.
+      // Meanwhile another branch won, on which the transaction does something else.
       chain.drop(4);
       const { height } = chain.mine([{ cryptocurrency: "BTC", txHash: "t", toAddress: "A", amountUnits: 2n }]);
       chain.mineMany(30);
@@ -126,7 +127,7 @@ describe("a refused address with a payment whose block has left the chain", () =
 });
 
 describe("a source that answers for no address with a history", () => {
-  it("has failed, and another takes its place; no address is held to it", () =>
+  it("has failed, and another replaces it; no address is blamed for it", () =>
     inLab(async () => {
       const db = lab.db(async (_, work) => work());
       const chain = new FakeChain({ startMs: START - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
@@ -139,7 +140,7 @@ describe("a source that answers for no address with a history", () => {
         (kind) => new FakeSource(chain, { kind, costsBy: "recipients" }),
       );
       if (first === undefined || second === undefined) throw new Error("two sources");
-      // Two thirds are paid, and for those it fails; for all others it says that there is nothing.
+      // Two thirds are paid, and it fails for those; for all others it reports nothing.
       const paid = addresses.filter((_, n) => n % 3 > 0);
       chain.mempool = paid.map((toAddress) => ({
         cryptocurrency: "BTC",
@@ -152,7 +153,7 @@ describe("a source that answers for no address with a history", () => {
       expect((await watcher.pass()).kind).toBe("read");
       expect(new Set(watcher.found()).size).toBe(paid.length);
       expect(lab.rows("select address from stuck_addresses")).toEqual([]);
-      // Where the other refuses them too it is the addresses, and the first goes on.
+      // If the other refuses them too, the addresses are at fault, and the first continues.
       for (const address of paid) second.faults.set(address, "BAD_STATUS");
       for (let n = 0; n < 20; n++) {
         watcher.nowMs += 30_000;
@@ -162,7 +163,7 @@ describe("a source that answers for no address with a history", () => {
     }));
 });
 
-it(`what is credited is what a source that is well would show, whatever the first of two refuses: ${SEEDS} histories`, {
+it(`credits are those that a healthy source would show, whatever the first of two refuses: ${SEEDS} histories`, {
   timeout: CAMPAIGN_LIMIT_MS,
 }, async () => {
   const tally: RefusedTally = { refused: 0, denied: 0, mostRefused: 0, byBlocks: 0 };
@@ -174,7 +175,7 @@ it(`what is credited is what a source that is well would show, whatever the firs
   }
   printWithTest(`refused elsewhere: ${JSON.stringify(tally)}`);
   expect(problems).toEqual([]);
-  // Each kind of history was among them.
+  // Each kind of history occurred.
   expect(tally.refused).toBeGreaterThan(SEEDS);
   expect(tally.denied).toBeGreaterThan(SEEDS);
   for (const kind of ["mostRefused", "byBlocks"] as const) expect(tally[kind], kind).toBeGreaterThan(SEEDS / 10);

@@ -1,6 +1,6 @@
 // One network with two sources. The first refuses some addresses for good and refuses or denies single transactions; the second answers for
-// all. The same history is run with the first one well and ill: what is credited in the end is the same, and each payment is found within a
-// bounded number of passes. The watcher is made anew before each pass.
+// all. The same history runs with the first one healthy and failing: the final credits are the same, and each payment is found within a
+// bounded number of passes. The watcher is recreated before each pass.
 
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/settlement/closing.ts";
@@ -16,21 +16,21 @@ import { awaited } from "./watcher-scenario.ts";
 const START = 1_800_000_000_000;
 const POLL_MS = 30_000;
 const BLOCK_MS = 600_000;
-/** Payments come in the first of them. */
+/** Payments arrive in the first of these passes. */
 const PASSES = 75;
 const LAST_PAYMENT = 40;
-/** Addresses that one pass learns to be refused. */
+/** Refused addresses that one pass discovers. */
 const LEARNED_A_PASS = 16;
-/** Refused ones that one pass asks another source for. */
+/** Refused addresses that one pass requests from another source. */
 const LENT_A_PASS = 40;
 
 interface Watched {
   readonly address: string;
   readonly txHash: string;
-  /** At which pass it is paid; never, where beyond the last. */
+  /** The pass at which it is paid; never, if beyond the last. */
   readonly paidAt: number;
   readonly endsAt: number;
-  /** What the first source does with the address, from the pass `illFrom` on. */
+  /** What the first source does with the address from pass `illFrom` on. */
   readonly fault: ItemFault | undefined;
   readonly lookupFault: ItemFault | undefined;
 }
@@ -43,7 +43,7 @@ interface Plan {
 }
 
 interface Outcome {
-  /** By transaction: its state and block, as stored in the end. */
+  /** By transaction: its state and block, as finally stored. */
   readonly credited: ReadonlyMap<string, string>;
   readonly found: ReadonlyMap<string, number>;
   readonly problem: string | undefined;
@@ -98,7 +98,7 @@ function planOf(dice: Dice): Plan {
       lookupFault: dice.chance(share) ? dice.oneOf([...FAULTS, "LIES_EMPTY" as const]) : undefined,
     };
   });
-  // All that was paid is deep in the chain long before the end.
+  // All payments are deep in the chain long before the end.
   const minedAt = new Set([...Array.from({ length: 5 }, () => dice.between(1, 45)), 46, 48, 50]);
   return { watched, minedAt, illFrom: dice.oneOf([0, 0, dice.between(1, 30)]), second: dice.oneOf(SECONDS) };
 }
@@ -165,7 +165,7 @@ function fallIll({ faults }: FakeSource, { watched }: Plan): void {
   }
 }
 
-/** An invoice that might close at this pass although it was paid in time and nobody has seen that. */
+/** An invoice that might close at this pass although it was paid on time and the payment was not seen. */
 function closedUnseen(lab: Lab, plan: Plan, found: ReadonlyMap<string, number>, pass: number): string | undefined {
   const [cursor] = lab.rows("select * from network_cursors");
   const nowMs = START + 1_000 + pass * POLL_MS;

@@ -1,4 +1,5 @@
-// Watchers broken on purpose: each does something that looks right and passes a plain test, and the simulator must catch it.
+// Deliberately broken watchers: each does something that looks right and passes a simple test, and the simulator must catch
+// it.
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
 import type { WatchDependencies } from "../../../src/detection/passes/watch-pass.ts";
@@ -12,7 +13,7 @@ export const byLogIndex: Variant = {
   identify: ({ position }, n) => String(position + n),
 };
 
-/** The chain is read on from the cursor, even if its block is no longer on the chain. */
+/** The chain is read on from the cursor even if the cursor's block is no longer on it. */
 export const withoutWalkingBack: Variant = {
   name: "does not walk back on a hash mismatch",
   change: (deps, shop) => ({
@@ -24,7 +25,7 @@ export const withoutWalkingBack: Variant = {
   }),
 };
 
-/** A block that was read before is always taken to be unchanged. */
+/** A block read before is always assumed unchanged. */
 function trusting(client: ChainClient, shop: ReorgShop): ChainClient {
   return {
     ...client,
@@ -52,7 +53,7 @@ function poolOf({ pool }: WatchDependencies): WatchDependencies["pool"] {
   };
 }
 
-/** The received sum of an invoice is the previous one, changed by what just happened to its payments. */
+/** An invoice's received sum is the previous one, adjusted for what just happened to its payments. */
 export const nudged: Variant = {
   name: "increments sums instead of recomputing them",
   change: (deps, shop) => ({
@@ -104,7 +105,7 @@ function receivedIn(shop: ReorgShop): ReadonlyMap<string, Received> {
   );
 }
 
-/** What is known of an output by its name is taken for what it is now. */
+/** Uses what was known of an output by its name instead of what it is now. */
 function keeping(
   name: string,
   hazards: Variant["hazards"],
@@ -127,7 +128,7 @@ function keeping(
   };
 }
 
-/** The first sights of one tree: its shop is opened anew for each. */
+/** The first observations in one tree: its shop is reopened for each. */
 function firstOf(shop: ReorgShop): Map<string, Transfer> {
   const known = firsts.get(shop.opened) ?? new Map<string, Transfer>();
   firsts.set(shop.opened, known);
@@ -155,7 +156,7 @@ export const trustsMempool = keeping("trusts a forged first sight", ["lies"], (f
   return { ...now, amountUnits, toAddress, cryptocurrency };
 });
 
-/** A transfer in a block counts from what its miner's clock said. */
+/** A transfer in a block counts from its miner's clock. */
 export const timedByBlock: Variant = {
   name: "takes the block's time alone",
   hazards: ["clocks"],

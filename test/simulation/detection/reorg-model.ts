@@ -1,4 +1,4 @@
-// The expected invoices and payments, as a function of the final chain alone: nothing here knows which watcher read it, when or through
+// The expected invoices and payments, as a function of the final chain alone: independent of which watcher read it, when, and through
 // which source. Written from decisions 4 and 5, not from the service.
 import { chainOf, type Output, type View } from "./chain-tree.ts";
 import { isOfMany, RATES, type TreeInvoice } from "./reorg-shop.ts";
@@ -7,7 +7,7 @@ interface ExpectedPayment {
   readonly status: "CONFIRMED" | "UNMATCHED" | "IGNORED";
   readonly invoiceId: string | null;
   readonly blockHash: string;
-  /** What the block that the chain has now says: whatever another block, a mempool or a liar said of the same output. */
+  /** What the block now on the chain says, whatever another block, a mempool or a liar said of the same output. */
   readonly effect: Output;
   readonly isLate: boolean;
 }
@@ -25,8 +25,8 @@ interface Expected {
 }
 
 /**
- * `timeOf`: the payment's time of a transfer (`txHash:ordinal`) in a block of the final chain. When it was first seen counts for it, so it is the one
- * fact that the final chain alone does not give; `reorg-record.ts` checks it.
+ * `timeOf`: the payment's time of a transfer (`txHash:ordinal`) in a block of the final chain. It depends on when the transfer was first seen, the
+ * one fact that the final chain alone does not give; `reorg-record.ts` checks it.
  */
 export function expectedOf(
   last: View,
@@ -90,7 +90,7 @@ function statusOfUnmatched({ toAddress, cryptocurrency, amountUnits }: Output): 
   return amountUnits * rate * 10n < coinUnits ? "IGNORED" : "UNMATCHED";
 }
 
-/** Dust pays nobody and is shown to nobody, so it is not looked up again, whoever invented it. */
+/** Dust is credited and shown to nobody, so it is not looked up again, whoever invented it. */
 export function isWorthless(output: Output, invoices: readonly TreeInvoice[]): boolean {
   return payeeOf(output, invoices) === undefined && statusOfUnmatched(output) === "IGNORED";
 }

@@ -1,4 +1,4 @@
-// What a seed of the simulator of reorgs plans: invoices, payments to them, and trees of blocks.
+// What a seed of the reorg simulator plans: invoices, payments to them, and trees of blocks.
 
 import { assetOn, type Network, type NetworkName, networkNamed } from "../../../src/chains/registry/networks.ts";
 import type { ChainSourceKind } from "../../../src/chains/sources/chain-sources.ts";
@@ -20,15 +20,15 @@ export interface Plan {
   readonly sources: readonly TreeSource[];
   /** Two sources must agree on every payment. Only the first of them ever lies. */
   readonly hasQuorum: boolean;
-  /** Transfers that would mean something to the shop: what a liar invents. */
+  /** Transfers that would matter to the shop: a liar's inventions. */
   readonly payable: readonly Output[];
 }
 
 const BLOCK_MS: Partial<Record<NetworkName, number>> = { BTC: 600_000, ETH: 12_000, CRO: 6_000, TRX: 3_000 };
 
 /**
- * What may go wrong besides forks and bad sources: miners' clocks, transactions that do in each block something else, sources that change what they
- * show, and such that put into a block what nobody sent; payments that hang on others, and what blocks pay their miners.
+ * What may go wrong besides forks and bad sources: miners' clocks, transactions that act differently in each block, sources that contradict
+ * themselves or invent transactions in blocks; dependent payments, and coinbases.
  */
 export const HAZARDS = ["clocks", "effects", "lies", "inventions", "children", "coinbases"] as const;
 export type Hazard = (typeof HAZARDS)[number];
@@ -97,7 +97,7 @@ function kindsOf({ family }: Network): readonly ChainSourceKind[] {
 const E = 100_000_000n;
 
 /**
- * Two or three invoices of 100 USD. With an address for each, the last is now and then of any amount. On account chains the second is of another
+ * Two or three invoices of 100 USD. With one address each, the last sometimes takes any amount. On account chains the second belongs to another
  * merchant at another address, and the third asks for another coin.
  */
 function invoicesOf(network: Network, dice: Dice, spanMs: number): readonly TreeInvoice[] {
@@ -108,7 +108,7 @@ function invoicesOf(network: Network, dice: Dice, spanMs: number): readonly Tree
       ? { address: `bc1qtree${n}`, cryptocurrency: network.nativeCode, merchant: 0 as const }
       : accountPlace(network, n, dice);
     const isNative = !isUtxo && place.cryptocurrency === network.nativeCode;
-    // Of two at one place each asks for an amount of its own.
+    // Two at one place each ask for their own amount.
     const askedUnits = isNative ? 50_000_000_000_000_000n : 100_000_000n - BigInt(n) * 10_000n;
     return {
       id: makeId("inv", String(n).padStart(26, "0")),
@@ -139,7 +139,7 @@ function accountPlace(
     ...(assetOn(network, "USDC") === undefined
       ? []
       : [{ address: ADDRESSES.ofSecondCoin, cryptocurrency: "USDC", merchant: 0 as const }]),
-    // One only, for all have one price.
+    // Only one, because all have one price.
     ...(network.name === "ETH" && n === 2
       ? [
           { ...first, cryptocurrency: "ETH" },
@@ -154,14 +154,16 @@ function utxoUnits(isAny: boolean, n: number): bigint | null {
   return isAny ? null : 200_000n + BigInt(n) * 33n;
 }
 
-/** Besides what is asked: far too much for any invoice, and dust. */
+/** In addition to what is asked: far too much for any invoice, and dust. */
 const UNMATCHED: Readonly<Record<string, readonly bigint[]>> = {
   USDT: [350_000_000n, 50_000n],
   USDC: [350_000_000n, 50_000n],
   ETH: [3_000_000_000_000_000_000n, 10_000_000_000_000n],
 };
 
-/** What may be sent to the shop's addresses: what an invoice asks there, or what cannot be meant for any. */
+/**
+ * What may be sent to the shop's addresses: what an invoice asks for there, or an amount that cannot be meant for any.
+ */
 function payableOf(network: Network, invoices: readonly TreeInvoice[]): readonly Output[] {
   if (network.family === "bitcoin") {
     return invoices.flatMap(({ address: toAddress, cryptocurrency, askedUnits }) => {
@@ -190,9 +192,9 @@ interface Sending {
   readonly invoices: readonly TreeInvoice[];
   readonly payable: readonly Output[];
   readonly isUtxo: boolean;
-  /** Whether what a transaction does may depend on its block. */
+  /** Whether a transaction's effect may depend on its block. */
   readonly canDiffer: boolean;
-  /** Of so many transactions something else may take the place. */
+  /** The share of transactions that may be replaced. */
   readonly rivalsShare: number;
   readonly dice: Dice;
 }
@@ -209,7 +211,7 @@ function transactionsOf(of: Sending) {
   for (let n = dice.between(1, 6); n > 0; n--) {
     const spends = [`coin-${n}:0`];
     transactions.push(sending(`tx-${n}`, spends));
-    // A higher fee for the same payment, or the money somewhere else.
+    // A higher fee for the same payment, or the coins sent elsewhere.
     if (dice.chance(rivalsShare)) {
       const rival = `rival-${n}`;
       rivals.set(`tx-${n}`, dice.chance(0.5) ? sending(rival, spends) : { hash: rival, outputs: [], spends });
@@ -226,7 +228,7 @@ function outputOf({ invoices, isUtxo, dice }: Sending): Output {
   const { address: toAddress, cryptocurrency, askedUnits } = dice.oneOf(invoices);
   const asked = askedUnits ?? 90_000n;
   const shares = [asked, asked, asked / 2n, asked / 3n, asked * 2n, asked - asked / 50n, 545n, 1_999n];
-  // To a shared address: the amount asked, or one that cannot be meant for an invoice.
+  // To a shared address: the amount asked for, or one that cannot be meant for an invoice.
   const amounts = isUtxo ? shares : [asked, asked, asked, ...(UNMATCHED[cryptocurrency] ?? [])];
   return { toAddress, cryptocurrency, amountUnits: dice.oneOf(amounts) };
 }

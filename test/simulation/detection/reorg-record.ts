@@ -1,12 +1,12 @@
-// What a watcher was shown, and what it had stored after each pass: payments whose facts change must change openly, keep what they were as
-// evidence, and count from a time at which somebody showed exactly that.
+// What a watcher was shown, and what it had stored after each pass: payments whose facts change must change visibly, keep their old facts
+// as evidence, and count from a time at which a source showed exactly that.
 import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { formatUnits } from "../../../src/lib/money.ts";
 import { chainOf, type Output, type Tree } from "./chain-tree.ts";
 import type { Row } from "./reorg-shop.ts";
 
-/** What an output is, as text: two sights of one output with equal texts are the same money. */
+/** An output as text: two observations of one output with equal texts are the same payment. */
 export function effectText({ amountUnits, cryptocurrency, toAddress }: Output): string {
   return `${amountUnits} ${cryptocurrency} to ${toAddress}`;
 }
@@ -17,12 +17,12 @@ export function effectOf(row: Row): string {
 
 export const keyOf = (row: Row) => `${row.tx_hash}:${row.output_index}`;
 
-/** Whether a row stands for money that is on the chain or may come. */
+/** Whether a row represents coins that are on the chain or may arrive. */
 export function isStanding({ status }: Row): boolean {
   return status !== "REORGED" && status !== "DROPPED";
 }
 
-/** A payment with an invoice before or after that became other money, or another invoice's. */
+/** A payment with an invoice, now or before, that became other coins or another invoice's. */
 interface Changed {
   readonly id: string;
   readonly atMs: number;
@@ -32,18 +32,18 @@ interface Changed {
 
 interface Known {
   readonly row: Row;
-  /** The end of the first pass since which it has been this money. */
+  /** The end of the first pass with these coins. */
   readonly sinceMs: number;
 }
 
 export class Record {
   readonly changes: Changed[] = [];
   readonly #network: Network;
-  /** By output and effect: each time that a sight gives it, the block's own and that of the sight. */
+  /** By output and effect: every time an observation gives it, the block's own and the observation's. */
   readonly #times = new Map<string, Set<number>>();
   readonly #lastShown = new Map<string, Output>();
   readonly #known = new Map<string, Known>();
-  /** By transaction: what rows have said, other than of dust. */
+  /** By transaction: what rows have said, except dust. */
   readonly #stored = new Map<string, Map<string, Row>>();
   readonly #note: (name: string) => void;
 
@@ -67,13 +67,13 @@ export class Record {
     this.#lastShown.set(key, transfer);
   }
 
-  /** Call it after each pass, with all rows of payments. */
+  /** Call it after each pass with all rows of payments. */
   stored(rows: readonly Row[], atMs: number): void {
     for (const row of rows) {
       const id = String(row.id);
       const before = this.#known.get(id);
       const isSame = before !== undefined && effectOf(before.row) === effectOf(row);
-      // What was replaced counts from its next sight.
+      // A replaced payment counts from its next observation.
       const isOn = isSame && before.row.status !== "DROPPED";
       this.#known.set(id, { row, sinceMs: isOn ? before.sinceMs : atMs });
       if (before !== undefined && (!isSame || before.row.invoice_id !== row.invoice_id)) {
@@ -104,7 +104,7 @@ export class Record {
     return undefined;
   }
 
-  /** Whatever a row has said of a transaction is still there: in a row, or in the evidence of one. */
+  /** Whatever a row said of a transaction is still there, in a row or in a row's evidence. */
   evidenceProblem(rows: readonly Row[]): string | undefined {
     const ofTransaction = Map.groupBy(rows, ({ tx_hash }) => String(tx_hash));
     for (const [hash, said] of this.#stored) {
@@ -124,7 +124,7 @@ export class Record {
   }
 }
 
-/** What blocks of a tree really held: `output block effect`. */
+/** What blocks of a tree really contained: `output block effect`. */
 export function truthOf({ views, last }: Tree): ReadonlySet<string> {
   const blocks = new Set([...views, last].flatMap(({ tip }) => chainOf(tip)));
   return new Set(

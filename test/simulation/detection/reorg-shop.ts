@@ -1,5 +1,5 @@
-// Two merchants whose invoices are paid on the chain of a tree: a direct wallet that all invoices of a merchant share, or an xpub wallet with an
-// address for each. Rows are written by the stores that the service writes them with.
+// Two merchants whose invoices are paid on a tree's chain: a direct wallet shared by all invoices of a merchant, or an xpub wallet with one
+// address per invoice. Rows are written by the service's own stores.
 
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
@@ -21,7 +21,7 @@ import { type Effect, migratedDatabase, savepoints, sqliteD1, statementCache } f
 
 export const START_MS = 1_800_000_000_000;
 export const SHARED_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-/** Other addresses of account chains: the first merchant's in a second coin, and the second merchant's. */
+/** Other addresses on account chains: the first merchant's for a second coin, and the second merchant's. */
 export const ADDRESSES = {
   ofSecondCoin: "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
   ofOther: "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
@@ -40,9 +40,9 @@ export interface TreeInvoice {
   readonly address: string;
   readonly network: string;
   readonly cryptocurrency: string;
-  /** 0 where any amount pays it. */
+  /** 0 if any amount pays it. */
   readonly expectedMicros: bigint;
-  /** Null with any amount. */
+  /** Null if any amount pays it. */
   readonly askedUnits: bigint | null;
   readonly underpaidToleranceMicros: bigint;
   readonly overpaidToleranceMicros: bigint;
@@ -77,11 +77,11 @@ export class ReorgShop {
   readonly #sqlite = migratedDatabase();
   readonly #prepared = statementCache(this.#sqlite);
   readonly #transact = savepoints(this.#sqlite);
-  /** Another object for each tree. */
+  /** A new object for each tree. */
   opened: object = {};
   readonly #wallets = WALLETS.map((of, n) => walletOf(makeId("wal", String(n).padStart(26, "0")), of));
 
-  /** The drizzle client whose every call goes through `effect`. */
+  /** A drizzle client with every call routed through `effect`. */
   db(effect: Effect) {
     return openDb(this.d1(effect));
   }
@@ -187,7 +187,7 @@ export class ReorgShop {
       macKeys: MAC_KEYS,
       nowMs: START_MS,
     });
-    // Locked forever: this is about chains; another simulator covers quotes that have ended.
+    // Locked forever: this is about chains; another simulator covers expired quotes.
     const quotes = parseQuotes(method.quotes).map((quote) => ({ ...quote, lockedUntilMs: Number.MAX_SAFE_INTEGER }));
     return { ...method, lockedUntilMs: Number.MAX_SAFE_INTEGER, quotes: printQuotes(quotes) };
   }
@@ -230,7 +230,7 @@ function invoiceRow(of: TreeInvoice): Invoice {
   };
 }
 
-/** Whether invoices share the address, and are told apart by their amounts. */
+/** Whether invoices share the address and are distinguished by their amounts. */
 export function isOfMany(address: string): boolean {
   return address.startsWith("0x");
 }
@@ -261,7 +261,7 @@ function walletOf(id: WalletId, { merchant, address, ...pair }: (typeof WALLETS)
   return { ...unsigned, ...signRow(MAC_KEYS, walletMacSubject(unsigned)) };
 }
 
-/** The dependencies of operations on invoices. */
+/** Dependencies of operations on invoices. */
 export function shopDependencies(of: {
   readonly shop: ReorgShop;
   readonly db: ReturnType<ReorgShop["db"]>;
@@ -286,5 +286,5 @@ export function shopDependencies(of: {
   };
 }
 
-/** Pauses end at once; the time limit of an attempt, which only a fault would reach, never ends. */
+/** Pauses end at once; an attempt's time limit, which only a fault would reach, never fires. */
 export const instantSleep = (ms: number): Promise<void> => (ms >= 3_000 ? new Promise(() => {}) : Promise.resolve());

@@ -1,4 +1,4 @@
-// Whether the state that a watcher left in the end is what the final chain says.
+// Whether the watcher's final state matches the final chain.
 import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
 import { formatUnits } from "../../../src/lib/money.ts";
 import { recountProblem, recountTables } from "../../support/report-recount.ts";
@@ -27,7 +27,7 @@ export function verdictOf(of: Judged): Verdict {
     verdictOfInvoices(of, expected) ??
     verdictOfPayments(of, expected, payments) ??
     record.timeProblem(payments) ??
-    // The trees' invoices were stored by the test.
+    // The test stored the trees' invoices.
     recountProblem(
       recountTables((sql) => shop.rows(sql)),
       () => false,
@@ -83,7 +83,7 @@ interface Told {
   readonly said: Said;
 }
 
-/** The members of an event's data that are compared. */
+/** The event data that is compared. */
 interface Said {
   readonly payment?: SaidPayment;
   readonly invoice?: { readonly status: string; readonly isLate: boolean };
@@ -132,7 +132,7 @@ function shows(network: Network, { amount, currency, toAddress }: SaidPayment, r
   return amount === units && currency === code && toAddress === row.to_address;
 }
 
-/** A payment with an invoice does not silently become other money, or another invoice's. */
+/** A payment with an invoice does not silently become other coins, or another invoice's. */
 function verdictOfChanges({ record }: Judged, events: readonly Told[]): Verdict {
   for (const { id, atMs, before, after } of record.changes) {
     const isTold = events.some(({ row, said }) => said.payment?.id === id && row.created_at_ms === atMs);

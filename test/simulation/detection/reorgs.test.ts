@@ -1,4 +1,4 @@
-// The simulator of reorgs (reliability.md 6), and a check of it: it must catch watchers that are broken on purpose.
+// The reorg simulator (reliability.md 6), and a check that it catches deliberately broken watchers.
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   CAMPAIGN_LIMIT_MS,
@@ -38,7 +38,7 @@ interface Campaign {
   readonly tally: Tally;
 }
 
-/** Runs the trees of these seeds until so many have failed; with `stopAt`, only problems like it count. */
+/** Runs the trees of these seeds until this many have failed; with `stopAt`, only problems like it count. */
 async function watchTrees(
   variant: Variant,
   of: { readonly seeds: Iterable<number>; readonly mostProblems: number; readonly stopAt?: RegExp },
@@ -58,7 +58,7 @@ async function watchTrees(
 
 const REAL: Variant = { name: "the real pass" };
 
-it(`the stored state ends as the final chain says, with no payment lost or credited twice: ${TREES} trees`, {
+it(`the final stored state matches the final chain, with no payment lost or credited twice: ${TREES} trees`, {
   timeout: CAMPAIGN_LIMIT_MS,
 }, async () => {
   const startMs = performance.now();
@@ -125,7 +125,7 @@ const ADVERSITIES = [
   "pass ended",
 ];
 
-describe(`within ${CAUGHT_WITHIN} trees a broken watcher is caught that`, () => {
+describe(`within ${CAUGHT_WITHIN} trees the simulator catches a watcher that`, () => {
   it.each([
     // One transfer is counted as often as it was mined.
     { variant: byLogIndex, stopAt: /^inv_\S+ is (OVERPAID|PAID)/ },

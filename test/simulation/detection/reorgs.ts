@@ -1,6 +1,6 @@
 // One tree, watched: a shop's invoices are paid on a chain that grows and reorganizes; the real pass reads it through good and bad sources,
-// sometimes crashes between two awaits, and the sweep runs. In the end the sources are honest, the chain is deep and time passes: the stored
-// state must then be what the model computes from the final chain alone.
+// sometimes crashes between two awaits, and the sweep runs. At the end the sources are honest, the chain is deep and time passes: the stored
+// state must then match what the model computes from the final chain alone.
 
 import type { Network } from "../../../src/chains/registry/networks.ts";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
@@ -27,7 +27,7 @@ import { byOrdinal, HONEST, type Identify, type Mood } from "./tree-source.ts";
 export interface Variant {
   readonly name: string;
   readonly identify?: Identify;
-  /** What may go wrong; everything if it does not say. */
+  /** What may go wrong; everything by default. */
   readonly hazards?: readonly Hazard[];
   /** Wraps the dependencies of the watcher. */
   readonly change?: (deps: WatchDependencies, shop: ReorgShop, network: Network) => WatchDependencies;
@@ -102,7 +102,7 @@ class Watch {
     return new ChainPool({ network: this.#plan.network.name, clients, random: this.#dice.random, report: () => {} });
   }
 
-  /** As an object is that was made anew: idle ones are, before nearly every pass. */
+  /** Like a newly created object: idle ones are, before nearly every pass. */
   #forget(): void {
     this.#memory = new WatchMemory();
     this.#pool = this.#newPool();
@@ -134,8 +134,8 @@ class Watch {
     for (const source of this.#plan.sources) source.mood = HONEST;
     let view = this.#plan.tree.last;
     this.#nowMs = Math.max(this.#nowMs, view.atMs);
-    // The pause after a failure is over; then what waits to be dropped or given up is, and what is only given up now, too; then the invoices are;
-    // then their monitoring. A source that has failed answers a few look-ups more in each pass, so the last of many payments is final later.
+    // The pause after a failure is over; then pending drops and give-ups happen, including new give-ups; then the invoices end, then their
+    // monitoring. A source that has failed gets a few more look-ups in each pass, so the last of many payments is final later.
     for (const afterMs of [...WAITS, HOUR_MS, 2 * HOUR_MS, 2 * HOUR_MS, 2 * HOUR_MS]) {
       this.#nowMs += afterMs;
       view = { ...view, atMs: this.#nowMs, tip: mineOn(view.tip, this.#nowMs) };
@@ -147,7 +147,7 @@ class Watch {
         if (!hasMore) break;
         this.#nowMs += MINUTE_MS;
       }
-      // A source that has failed is asked for one address at a time, so an invoice may end a pass later than another one.
+      // A source that has failed is asked for one address at a time, so an invoice may end one pass after another.
       if (afterMs === 30 * DAY_MS || afterMs === HOUR_MS) await this.#sweep();
     }
     return undefined;
@@ -157,7 +157,10 @@ class Watch {
     return verdictOf({ shop: this.#shop, plan: this.#plan, record: this.#record, count: this.#count });
   }
 
-  /** After each pass. What two sources must agree on is never confirmed by one that lies, and a coinbase not before it can be spent. */
+  /**
+   * Checked after each pass. What two sources must agree on is never confirmed by one that lies, and a coinbase not before it can be
+   * spent.
+   */
   #note(): Verdict {
     const rows = this.#shop.rows("select * from payments");
     this.#record.stored(rows, this.#nowMs);
@@ -177,7 +180,7 @@ class Watch {
     this.#variant.trace?.(`chain ${printView(view)}`);
   }
 
-  /** Of the n-th source. */
+  /** The n-th source's mood. */
   #mood(n: number): Mood {
     const dice = this.#dice;
     const moods = ["honest", "honest", "late", "balanced", "unindexed", "forgetful", "failing", "lying"] as const;
@@ -204,8 +207,8 @@ class Watch {
   }
 
   /**
-   * A lie that comes out once the source is honest again: about money that is not in a block, or about blocks that are read again. A transaction that
-   * does not exist is put into a block only where two sources must agree.
+   * A lie that is exposed once the source is honest again: about coins that are not in a block, or about blocks that are reread. A nonexistent
+   * transaction is put into a block only if two sources must agree.
    */
   #lie(): Lie {
     const dice = this.#dice;

@@ -1,5 +1,5 @@
-// What becomes of a payment that the first source no longer knows, whatever the second one says or does not say, on one branch or on two; and an index
-// that comes so many blocks late as the overlap allows. The watcher is recreated before each pass.
+// What becomes of a payment that the first source no longer knows, whatever the second one says, on one branch or two; and an index that lags by as
+// many blocks as the overlap allows. The watcher is recreated before each pass.
 import { expect, it } from "vitest";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
@@ -10,7 +10,7 @@ import { calmLab, HOUR, KINDS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(80);
-/** From then on an unconfirmed payment that nobody knows is dropped. */
+/** From then on an unconfirmed payment that no source knows is dropped. */
 const FORGOTTEN_MS = 78 * HOUR;
 
 const { db, lab, inLab } = calmLab();
@@ -49,7 +49,7 @@ const CASES: readonly Case[] = KINDS.flatMap((of) =>
   ),
 ).filter(({ of, isPending }) => of.network === "BTC" || !isPending);
 
-/** A payment to an address that nobody watches any longer, which the first source no longer knows, or knows as unconfirmed. */
+/** A payment to an address no longer watched, which the first source no longer knows, or knows as unconfirmed. */
 async function unknownToFirst({ of, saysSecond, wasMined, isOld, isPending }: Case): Promise<void> {
   const hasMempool = of.network === "BTC";
   const blockMs = networkOf(of.network).blockSeconds * 1_000;
@@ -87,7 +87,7 @@ async function unknownToFirst({ of, saysSecond, wasMined, isOld, isPending }: Ca
   if (saysSecond === "pending") other.mempool = [sent];
   await pass();
   const [row] = lab.rows("select status, block_hash from payments");
-  // Unconfirmed payments are shown of networks with a mempool alone; what the second source has in a block is no proof for the first one's chain.
+  // Only networks with a mempool show unconfirmed payments; a block of the second source proves nothing for the first one's chain.
   const isKnown = isPending || (hasMempool && (saysSecond === "pending" || saysSecond === "mined"));
   const isForgotten = isOld && !isKnown && saysSecond !== "is down";
   const unconfirmed = isForgotten ? "DROPPED" : "DETECTED";
@@ -95,14 +95,14 @@ async function unknownToFirst({ of, saysSecond, wasMined, isOld, isPending }: Ca
   expect(source.asked("lookup t")).toBeGreaterThan(0);
 }
 
-/** Its newest blocks are not in the index yet, as many as each pass reads again. */
+/** Its newest blocks, as many as each pass rereads, are not in the index yet. */
 async function lateIndex(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const of = dice.oneOf(KINDS);
   const { overlapBlocks, blockSeconds } = networkOf(of.network);
   const chain = new FakeChain({ startMs: START - 99_000 * blockSeconds, blockMs: blockSeconds * 1_000, blocks: 100 });
   const { source, watcher, pass } = await watched(of, [], chain);
-  // Blocks themselves are no index.
+  // Blocks are read without the index.
   if (of.kind === "core-rpc") return;
   source.unindexed = dice.oneOf([1, overlapBlocks - 1, overlapBlocks, overlapBlocks]);
   const hashes: string[] = [];

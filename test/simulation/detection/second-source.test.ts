@@ -1,5 +1,6 @@
 // A second source is asked before an invoice may expire, and for what the first one refuses. If it is slow, partial or on another branch,
-// each address is delayed by itself, by minutes at most, and by a bounded part of each pass. The watcher is recreated before each pass.
+// only the affected address is delayed, by minutes at most, and using a bounded part of each pass. The watcher is recreated before each
+// pass.
 import { describe, expect, it } from "vitest";
 import type { NetworkName } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -11,7 +12,7 @@ import { TestWatcher } from "../../support/watcher.ts";
 import { BLOCK_MS, calmLab, HOUR, MINUTE, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-/** Blocks that one scan of a node reads at most. */
+/** The most blocks that one scan of a node reads. */
 const SCAN_BLOCKS = 25;
 
 const { lab, db, inLab } = calmLab();
@@ -37,7 +38,7 @@ function watch(
   return watchMethod(db, { network, cryptocurrency, address, nowMs, expiresAtMs });
 }
 
-/** When invoices that expire at this time may close; null: not yet. */
+/** When invoices that expire at this time may close; null if not yet. */
 async function closes(watcher: TestWatcher, endMs: number, stuckPassedMs: number | null = null) {
   const { network, ...cursor } = await watcher.cursor();
   const watches = watchesOf([network], [{ network, ...cursor, stuckPassedMs }]);
@@ -98,7 +99,7 @@ describe("a second source that reads a few blocks at each scan", () => {
           expect(second.asked("scan")).toBeLessThanOrEqual(4);
         }
         expect(new Set(watcher.found().map((text) => text.split("@")[0]))).toEqual(new Set(["pays A"]));
-        // Each block once: a pass goes on behind the last one of the pass before it.
+        // Each block once: a pass continues after the previous pass's last one.
         const begun = second.ranges.map(({ from }) => from);
         expect(begun.slice(1).map((from, n) => from - (begun[n] ?? 0))).toEqual(begun.slice(1).map(() => SCAN_BLOCKS));
         expect(await closes(watcher, endMs)).not.toBeNull();
@@ -108,7 +109,7 @@ describe("a second source that reads a few blocks at each scan", () => {
 });
 
 describe("a second source whose index permanently shows an orphaned payment to one address", () => {
-  it("keeps no invoice open for longer than minutes", () =>
+  it("keeps no invoice open for more than minutes", () =>
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -167,7 +168,7 @@ it.each([250])(
         if (passes % 20 === 19) chain.mine([], watcher.nowMs);
         await watcher.pass();
       }
-      // Fifteen passes to ask for all of them, 200 at a pass, and ten to wait for five minutes.
+      // Fifteen passes to request all of them, 200 per pass, and ten to wait for five minutes.
       expect(passes).toBeLessThan(15 + 12);
     }),
 );
@@ -177,7 +178,7 @@ it("a second source that never reaches the tip keeps an invoice open for half an
     const chain = newChain(450);
     const [first, second] = [0, 1].map(() => new FakeSource(chain, { kind: "evm-rpc" }));
     if (first === undefined || second === undefined) throw new Error("two sources");
-    // Four scans of a pass read less than the chain grows by.
+    // Four scans of a pass read less than the chain's growth.
     second.scanBlocks = 10;
     const endMs = START + MINUTE;
     await watch("A", { network: "BNB", endMs });
@@ -194,7 +195,7 @@ it("a second source that never reaches the tip keeps an invoice open for half an
     expect(await passUntil(endMs + 34 * MINUTE)).not.toBeNull();
   }));
 
-describe("a flood of payments to a shared address, each in a block of its own,", () => {
+describe("a flood of payments to a shared address, each in its own block,", () => {
   const COUNT = 1_200;
 
   async function flooded(isStored: boolean) {
@@ -232,7 +233,7 @@ describe("a flood of payments to a shared address, each in a block of its own,",
       expect((await watcher.cursor()).passedMs).toBe(chain.tip.timeMs);
     }));
 
-  it("costs a bounded number of requests at each pass for payments that are not stored, until all are checked", () =>
+  it("costs a bounded number of requests per pass for payments that are not stored, until all are checked", () =>
     inLab(async () => {
       const { chain, first, endMs, watcher } = await flooded(false);
       while (chain.tip.timeMs <= endMs) chain.mine();

@@ -13,7 +13,7 @@ const ADDRESS = addressOfHex("22".repeat(20)) ?? "";
 
 const { db, inLab } = calmLab();
 
-/** An invoice that expires, a first source that shows no payment at all, and TronGrid, each answer of which takes this long. */
+/** An invoice that expires, a first source that shows no payment at all, and TronGrid, which takes this long per answer. */
 async function ending(slowMs = 0) {
   const grid = new FakeTronGrid(START);
   grid.mineEmpty(100);

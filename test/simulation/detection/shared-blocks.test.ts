@@ -1,5 +1,5 @@
-// The first source hides what pays an address, and the second shows it, in more blocks than one pass compares. What of it a pass cannot store comes
-// again, and what the second source's index shows later comes as well, before the invoice may end. The watcher is recreated before each pass.
+// The first source hides payments to an address that the second shows, in more blocks than one pass compares. What a pass cannot store comes again,
+// and what the second source's index shows later is included too, before the invoice may end. The watcher is recreated before each pass.
 import { expect, it } from "vitest";
 import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { ok } from "../../../src/lib/result.ts";
@@ -12,9 +12,9 @@ import { BLOCK_MS, calmLab, MINUTE, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(60);
-/** Blocks that one pass asks the first source for. */
+/** Blocks that one pass requests from the first source. */
 const COMPARED_A_PASS = 60;
-/** How long the invoice waits for what is not settled. */
+/** How long the invoice waits for unsettled blocks. */
 const HELD_FOR_MS = 5 * MINUTE;
 
 const { db, lab, inLab } = calmLab();
@@ -79,7 +79,7 @@ async function history({ blocks, most, late: lateAt }: Flood): Promise<void> {
     else if (!(await isOpen())) expect([n, missing().filter((each) => shown.includes(each))]).toEqual([n, []]);
   }
 
-  /** Stores the first of what it finds, lowest first, as an invocation with few statements left does. */
+  /** Stores the first of its finds, lowest first, like an invocation with few statements left. */
   async function apply({ transfers }: Findings) {
     const mined = transfers.flatMap(({ block, ...rest }) => (block === null ? [] : [{ ...rest, block }]));
     const fresh = mined
@@ -101,10 +101,10 @@ async function history({ blocks, most, late: lateAt }: Flood): Promise<void> {
   }
 }
 
-it("what is shown late is stored, too, if it is as many as were stored meanwhile", () =>
+it("late transfers are stored too if they are as many as were stored meanwhile", () =>
   inLab(() => history({ blocks: 90, most: 20, late: Array.from({ length: 20 }, (_, n) => 30 + n) })));
 
-it("pages of a slow source that come after those compared are compared, too", () =>
+it("pages of a slow source that come after those compared are compared too", () =>
   inLab(async () => {
     const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
     const [first, second] = (["esplora", "blockbook"] as const).map(
@@ -112,7 +112,7 @@ it("pages of a slow source that come after those compared are compared, too", ()
     );
     if (first === undefined || second === undefined) throw new Error("two sources");
     first.faults.set("A", "LIES_EMPTY");
-    // So slow that a pass reads five pages, of 25 payments each.
+    // So slow that a pass reads five pages of 25 payments each.
     second.before = async (call) => {
       if (call === "history A") watcher.nowMs += 3_000;
     };
@@ -129,7 +129,7 @@ it("pages of a slow source that come after those compared are compared, too", ()
       chain.mine(waiting.splice(0, size).map((txHash) => ({ ...of, txHash, toAddress: "A", amountUnits: 1n })));
     watcher.nowMs = endsMs;
     while ((await watcher.cursor()).passedMs <= endsMs) {
-      // Often enough that all of it is compared while the invoice is held open.
+      // Often enough for a full comparison while the invoice is held open.
       watcher.nowMs += 10_000;
       chain.mine([], watcher.nowMs);
       await watcher.pass();
@@ -140,7 +140,7 @@ it("pages of a slow source that come after those compared are compared, too", ()
   }));
 
 it(
-  `what the second source alone shows is stored before the invoice ends: ${count} floods`,
+  `what only the second source shows is stored before the invoice ends: ${count} floods`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(drawn(seed)), seed));
     expect([...noted].toSorted()).toEqual(["held for too long", "stored in part", "stored whole"]);

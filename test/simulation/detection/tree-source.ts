@@ -1,5 +1,5 @@
-// Sources of a growing chain, good and bad: late, on the branch that lost, with logs not yet indexed, forgetful, behind a balancer that asks
-// another node each time, down, or lying (`forging.ts`).
+// Sources of a growing chain, good and bad: late, on the losing branch, with logs not yet indexed, forgetful, behind a load balancer with
+// several nodes, down, or lying (`forging.ts`).
 import type {
   ChainClient,
   History,
@@ -28,13 +28,13 @@ import { MATURITY } from "./kin.ts";
 
 /** The behaviour of a source for a while. */
 export interface Mood {
-  /** Views behind the chain: late, and on the branch that has lost meanwhile. */
+  /** Views behind the chain: late, and on a branch that has lost meanwhile. */
   readonly lag: number;
-  /** What it knows of single transactions comes from other nodes than its blocks, up to `lag` views behind; its blocks are up to date. */
+  /** Its knowledge of single transactions comes from other nodes than its blocks, up to `lag` views behind; its blocks are up to date. */
   readonly isBalanced: boolean;
-  /** Of its newest blocks, so many are not indexed yet: a scan says that nothing is in them. */
+  /** How many of its newest blocks are not indexed yet: a scan finds them empty. */
   readonly unindexed: number;
-  /** It knows no transaction and no mempool. */
+  /** It knows no transaction and has no mempool. */
   readonly isForgetful: boolean;
   /** The share of its answers that fail. */
   readonly failing: number;
@@ -43,10 +43,10 @@ export interface Mood {
 
 export const HONEST: Mood = { lag: 0, isBalanced: false, unindexed: 0, isForgetful: false, failing: 0, lie: null };
 
-/** Hears each transfer that a source shows. */
+/** Called with each transfer that a source shows. */
 export type OnShown = (transfer: Transfer) => void;
 
-/** The identity of a transfer within its transaction: the `n`-th of its outputs. */
+/** The identity of a transfer within its transaction: its `n`-th output. */
 export type Identify = (mined: Pick<Mined, "position">, n: number) => string;
 /** Its number within the transaction, the same wherever that is mined (chains.md 2). */
 export const byOrdinal: Identify = (_, n) => String(n);
@@ -55,7 +55,7 @@ interface TreeSourceParts {
   readonly kind: ChainSourceKind;
   readonly costsBy: ChainClient["costsBy"];
   readonly dice: Dice;
-  /** Depth below the tip at which the chain calls blocks final; null where it has no finality. */
+  /** Depth below the tip at which the chain calls blocks final; null if it has no finality. */
   readonly finalDepth: number | null;
   /** The time between two blocks. */
   readonly blockMs: number;
@@ -66,7 +66,7 @@ interface TreeSourceParts {
 
 export class TreeSource {
   mood = HONEST;
-  /** The history of the chain, the newest view last. */
+  /** The chain's history, newest view last. */
   views: readonly View[] = [];
   readonly client: ChainClient;
   readonly #parts: TreeSourceParts;
@@ -131,7 +131,7 @@ export class TreeSource {
     return ok({ transfers, to });
   }
 
-  /** One address: its blocks by an index, its mempool by what the source knows of transactions. */
+  /** One address: its blocks from an index, its mempool from what the source knows of transactions. */
   async #history({ address, ...range }: HistoryRequest): Promise<Result<History, Outage>> {
     const recipients = new Set([address]);
     const scan = await this.client.scan({ ...range, recipients });
@@ -140,7 +140,7 @@ export class TreeSource {
     return mempool.ok ? ok({ transfers: [...scan.value.transfers, ...mempool.value], next: null }) : mempool;
   }
 
-  /** What is in a block is read from the block; logs and addresses are looked up in an index that comes after it. */
+  /** A block's content is read from the block; logs and addresses are looked up in an index that lags behind. */
   #needsIndex(contract: string | null): boolean {
     return contract !== null || this.#parts.costsBy === "recipients";
   }

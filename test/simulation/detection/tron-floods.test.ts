@@ -1,5 +1,5 @@
-// Addresses on TRON that are flooded with transfers, read by TronGrid: how many requests one reading costs, and that a payment there is
-// still found. The watcher and its clients are recreated before each pass.
+// Addresses on TRON that are flooded with transfers, read by TronGrid: how many requests one reading costs, and whether a payment there
+// is still found. The watcher and its clients are recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { addressOfHex } from "../../../src/chains/tron/tron-hex.ts";
 import { LOOK_REQUESTS, PAGE_REQUESTS, trongridClient } from "../../../src/chains/tron/trongrid-client.ts";
@@ -11,7 +11,7 @@ import { calmLab, HOUR, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const POLL_MS = 9_000;
-/** Requests to read on from the last position, to read the newest page, and to check that the block where it began is still on the chain. */
+/** Requests to continue from the last position, to read the newest page, and to check that the starting block is still on the chain. */
 const MOST = LOOK_REQUESTS + PAGE_REQUESTS + 1;
 /** Requests of any pass: which chain and which blocks, before and after. */
 const PASS = 8;
@@ -42,7 +42,7 @@ async function watching() {
         expiresAtMs: START + 9 * HOUR,
       });
   const found = () => new Set(watcher.found().map((text) => text.split("@")[0]));
-  /** One pass; its requests. */
+  /** Runs one pass; returns its requests. */
   const pass = async () => {
     watcher.nowMs = Math.max(watcher.nowMs + POLL_MS, grid.tipMs);
     grid.asked.length = 0;
@@ -60,12 +60,12 @@ async function watching() {
   return { grid, watcher, found, pass, passesUntil, stuck: () => db.select().from(stuckAddresses) };
 }
 
-/** Requests for the neighbour: its lists, its payment, and the start of the range. */
+/** Requests for the neighbouring address: its lists, its payment, and the start of the range. */
 const NEIGHBOURS = 2 + 2 + 1;
 
 describe("an address on TRON with 5,200 small transfers", () => {
   it(
-    "takes about fifty requests a pass, does not delay its neighbour, and shows a payment beneath them within 120 passes",
+    "takes about fifty requests per pass, does not delay its neighbour, and shows a payment beneath them within 120 passes",
     inLab(async () => {
       const { grid, found, passesUntil, pass, stuck } = await watching();
       const [paid] = grid.mine({ code: "USDT", to: FLOODED, amount: 5_000_000 });
@@ -79,7 +79,7 @@ describe("an address on TRON with 5,200 small transfers", () => {
       // No transfer of the flood is missing.
       expect(found().size).toBe(5_202);
       grid.mineEmpty(OVERLAP);
-      // To the end of the reading under way, until everything that came since is out of the overlap.
+      // To the end of the current reading, until everything newer is out of the overlap.
       for (let n = 0; n < 6; n++) await pass();
       expect(await stuck()).toEqual([]);
     }),
@@ -157,7 +157,7 @@ describe("reading an address on TRON", () => {
     expect(found.length).toBeLessThanOrEqual(1_010);
   });
 
-  it("starts anew from a position that it cannot parse", async () => {
+  it("starts over from a position that it cannot parse", async () => {
     const grid = new FakeTronGrid(START);
     grid.mine(dust("USDT", 1));
     expect(await history(grid, { after: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t mark" })).toMatchObject({
@@ -180,7 +180,7 @@ describe("reading an address on TRON", () => {
     ["UNMINED", 2],
     ["UNMINED", 9],
     ["LATER", 9],
-  ] as const)("fails with BEHIND if rows are of blocks the node does not have (%s, %i)", async (lie, count) => {
+  ] as const)("fails with BEHIND if rows are from blocks the node does not have (%s, %i)", async (lie, count) => {
     for (const code of lie === "LATER" ? (["TRX"] as const) : (["USDT", "TRX"] as const)) {
       const grid = new FakeTronGrid(START);
       grid.mine(...Array.from({ length: count }, () => ({ ...dust(code, 5), lie }) as const));

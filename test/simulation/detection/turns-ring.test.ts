@@ -1,5 +1,5 @@
-// Merchants take turns at what a pass may ask for, however few of its requests a source answers in time: none gets a second turn before each of the
-// others had its first one. And a pass looks through so many of a merchant's activations that the place of an address says when it is read.
+// Merchants take turns for a pass's requests, however few a source answers in time: none gets a second turn before every other had its first. A
+// pass examines a fixed number of a merchant's activations, so an address's position determines when it is read.
 import { expect, it } from "vitest";
 import { asksInTurn, PLACES, placeInRing, type Queue } from "../../../src/detection/passes/turns/turn.ts";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
@@ -13,14 +13,14 @@ import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(300);
 const PASSES = 60;
-/** Activations of a merchant that a pass looks through. */
+/** Activations of a merchant that a pass examines. */
 const LOOKED_THROUGH = 100;
 
 const { db, lab, inLab } = calmLab();
 
 const merchantAt = (n: number): MerchantId => makeId("mer", String(n).padStart(26, "0"));
 
-/** What is wrong with the turns of some merchants, each with more addresses than a pass asks for. */
+/** What is wrong with the turns of some merchants, each with more addresses than a pass requests. */
 function unfair(seed: number): string | undefined {
   const dice = new Dice(seed);
   const merchants = Array.from({ length: dice.oneOf([1, 2, 3, 19, 20, 21, 22, 39, 40, 41, 45]) }, (_, n) =>
@@ -55,7 +55,7 @@ it(`no merchant gets a second turn before each had its first: ${count} rings`, (
 });
 
 it.each([200, 1, 99, 100, 101, 199, 201, 300])(
-  "the %ith newest address of a merchant whose others have ended is read as soon as a pass has looked so far",
+  "the %ith newest address of a merchant whose others have ended is read as soon as a pass has got that far",
   (place) =>
     inLab(async () => {
       const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });

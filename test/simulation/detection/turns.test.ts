@@ -75,7 +75,7 @@ async function watching() {
   return { source, watch, pass };
 }
 
-/** The addresses read, in order, and how many reads there were when each address was activated. */
+/** The addresses read, in order, and how many reads there were when each was activated. */
 async function run({ watched, passes }: Plan, beforePass: () => void) {
   const { source, watch, pass } = await watching();
   const activatedAt = new Map<string, number>();
@@ -101,7 +101,7 @@ function longestGap(asks: readonly string[], address: string, from: number): num
   return Math.max(...ends.slice(1).map((end, n) => end - (ends[n] ?? 0)));
 }
 
-/** Addresses that waited for longer than the bound, and how many bounds were far below the length of the history. */
+/** Addresses that waited longer than the bound, and how many bounds were far below the length of the history. */
 async function compare(beforePass: () => void, histories: number, mostProblems: number) {
   const problems: string[] = [];
   let tight = 0;
@@ -164,7 +164,7 @@ describe("a merchant's new address", () => {
 describe("the turns of a merchant", () => {
   const turns = () => lab.rows("select merchant_id from watch_turns").map(({ merchant_id }) => merchant_id);
 
-  it("end when none of its addresses is watched any more, and come back with an activation", () =>
+  it("end when none of its addresses is watched any more, and resume with an activation", () =>
     inLab(async () => {
       const { source, watch, pass } = await watching();
       for (let n = 0; n < 250; n++) await watch(`OLD${n}`, merchant("M"), n);

@@ -1,5 +1,6 @@
-// Where a watch begins: at most two overlaps below the newest block that is not younger than the watch, and at least one, found by few requests however
-// irregular the blocks came and however long nobody watched. A restore sets a watch that goes on back in the same way, and brings addresses with it.
+// Where a watch begins: at most two overlaps below the newest block that is not younger than the watch, and at least one, found with few requests
+// however irregular the blocks are and however long there was no watch. A restore moves an ongoing watch back in the same way, and brings addresses
+// with it.
 import { expect, it } from "vitest";
 import { lowerCursors } from "../../../src/commerce/restores/store.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
@@ -28,13 +29,13 @@ async function history(seed: number): Promise<void> {
   };
   mine(dice.oneOf([3, 30, 400]));
   const source = new FakeSource(chain, of);
-  // On the very time of a block, or one millisecond from it.
+  // At the exact time of a block, or one millisecond from it.
   const since = chain.tip.timeMs + dice.oneOf([-1, 0, 1, blockMs]);
   const watcher = new TestWatcher(db, of.network, [source], since, instantSleep);
   watcher.keepsMemory = true;
   const method = { ...of, expiresAtMs: since + 10_000 * HOUR };
   await watchMethod(db, { ...method, address: "A", nowMs: since });
-  // For so many blocks nobody reads.
+  // Blocks that pass without a watch.
   mine(dice.oneOf([1, 30, 400]));
   await firstPass(since, "A");
   if (dice.chance(0.5)) return;
@@ -49,7 +50,7 @@ async function history(seed: number): Promise<void> {
   await watchMethod(db, { ...method, address: "R", nowMs: dice.between(since, restoredToMs) });
   await firstPass(Math.min(restoredToMs, (await watcher.cursor()).sinceMs), "R");
 
-  /** The first pass of a watch from this time on sees what pays the address in its blocks. */
+  /** The first pass of a watch from this time sees payments to the address in its blocks. */
   async function firstPass(fromMs: number, toAddress: string) {
     const txHash = `pays ${toAddress}`;
     chain.mine([{ ...of, txHash, toAddress, amountUnits: 1n }]);
@@ -72,7 +73,7 @@ async function history(seed: number): Promise<void> {
 }
 
 it(
-  `a watch begins below its time, and not far below, by few requests: ${count} chains`,
+  `a watch begins below its time, but not far below, with few requests: ${count} chains`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect([...noted].toSorted()).toEqual(["just now", "long ago", "restored"]);

@@ -1,5 +1,5 @@
-// What a calm pass costs: how much it asks of its first source, what of the others, and how many statements of D1 it takes. Operators pay for each
-// request and each statement, and public sources answer only so many. Nothing fails here, and no invoice ends unless a history says so.
+// What an ordinary pass costs: requests to its first source, requests to others, and D1 statements. Operators pay for each request and statement,
+// and public sources answer only so many. Nothing fails here, and no invoice ends unless a history says so.
 import { expect, it } from "vitest";
 import type { NetworkName } from "../../../src/chains/registry/networks.ts";
 import type { ScanRange } from "../../../src/chains/sources/chain-client.ts";
@@ -40,11 +40,11 @@ const KINDS: readonly Kind[] = [
   { network: "TRX", codes: ["USDT"], kind: "trongrid", costsBy: "recipients", second: "evm-rpc" },
 ];
 
-/** The statements of a pass that finds nothing, those that are awaited alone included: of the first chunk or part of a round, and of each further chunk. */
+/** The statements of a pass that finds nothing, counting only awaited ones: for the first chunk or part of a round, and for each further chunk. */
 const STATEMENTS = { blocks: 12, recipients: 17, chunk: 2 } as const;
-/** More of them when a watch begins, or a merchant's turn. */
+/** Extra statements when a watch or a merchant's turn begins. */
 const BEGINNING = 3;
-/** Blocks of a chunk: what a source answers in a few requests. Coins that are paid in transactions cost a request for each block. */
+/** Blocks per chunk: what a source answers in a few requests. Coins paid in transactions cost one request per block. */
 const CHUNK = { bitcoin: 6, coins: 25, logs: 500 } as const;
 /** Scans of a second source in one pass. */
 const SCANS = 4;
@@ -81,7 +81,7 @@ class CalmHouse {
     }
   }
 
-  /** What one pass asks for. */
+  /** What one pass requests. */
   async pass() {
     const [calls, others, ranges, theirs] = [
       this.first.calls.length,
@@ -132,7 +132,7 @@ function expectCheap(house: CalmHouse, of: Costs, { isNew, mayEnd }: { isNew: bo
   const chunks = from === null ? 1 : Math.max(1, Math.ceil((height - from) / chunkOf(house)));
   expect([count("tip"), count("finalizedHeight"), count("lookup"), count("verify")]).toEqual([1, 1, 0, 1]);
   if (!mayEnd) {
-    // Where no invoice ends, and nothing is refused, no other source has a say.
+    // If no invoice ends and nothing is refused, no other source is asked.
     expect(of.elsewhere).toEqual([]);
     if (from !== null)
       expect(of.statements).toBeLessThanOrEqual(
@@ -148,7 +148,7 @@ function expectCheap(house: CalmHouse, of: Costs, { isNew, mayEnd }: { isNew: bo
   }
 }
 
-/** Whether a range asks for coins in a way that costs a request for each block. */
+/** Whether a range asks for coins in a way that costs one request per block. */
 const readsCoins = ({ network }: CalmHouse, { assets }: Pick<ScanRange, "assets">) =>
   network.family !== "bitcoin" && network.nativeBy !== "logs" && assets.some(({ contract }) => contract === null);
 
@@ -157,7 +157,7 @@ function chunkOf({ network, of }: CalmHouse): number {
   return network.nativeBy === "blocks" && of.codes.includes(network.nativeCode) ? CHUNK.coins : CHUNK.logs;
 }
 
-/** Each new block is read, what is indexed late is read again in the overlap, and no other block. */
+/** Each new block is read, late index entries are reread in the overlap, and no other block is read. */
 function expectScans(
   house: CalmHouse,
   { ranges }: Costs,
@@ -196,13 +196,13 @@ function expectFewElsewhere(house: CalmHouse, { elsewhere, rangesElsewhere }: Co
   if (elsewhere.length > 0) noted.add("a second source");
   expect(elsewhere.filter((call) => call.startsWith("scan")).length).toBeLessThanOrEqual(SCANS);
   expect(elsewhere.filter((call) => call.startsWith("lookup"))).toEqual([]);
-  // It is asked for what an index may have left out: a block does not leave out its own transactions.
+  // It is asked for what an index may have omitted: a block does not omit its own transactions.
   if (house.second.client.costsBy === "blocks")
     expect(rangesElsewhere.filter((range) => readsCoins(house, range))).toEqual([]);
 }
 
 it(
-  `a calm pass asks for new blocks once, no other source, and takes few statements: ${count} histories`,
+  `an ordinary pass requests new blocks once, asks no other source, and takes few statements: ${count} histories`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect([...noted].toSorted()).toEqual([

@@ -1,5 +1,5 @@
-// The watcher's object, in any history of rings, wakes, activations, ends, pauses, slow sources, evictions and deaths: while something is watched it
-// asks its sources at the network's pace, neither more rarely nor more often, and once nothing is it stops.
+// The watcher's object, in any history of alarms, wakes, activations, ends, pauses, slow sources, evictions and crashes: while something is watched
+// it asks its sources at the network's pace, no less and no more often, and it stops once nothing is watched.
 import { afterEach, expect, it } from "vitest";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { pauseWatch, resumeWatch } from "../../../src/commerce/cursors/store.ts";
@@ -14,7 +14,7 @@ import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engi
 import { calmLab, HOUR, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-/** Of ETH. */
+/** ETH's interval. */
 const POLL_MS = 12_000;
 const SOON_MS = 1_000;
 const STEPS = 40;
@@ -29,9 +29,9 @@ afterEach(() => {
 class ObjectHouse {
   nowMs = START;
   alarmMs: number | null = null;
-  /** When each pass began, which asks for the tip first. */
+  /** When each pass began: it starts by asking for the tip. */
   readonly asked: number[] = [];
-  /** A wake since the last ring. */
+  /** A wake since the last alarm. */
   isWoken = false;
   isPaused = false;
   readonly #chain = new FakeChain({ startMs: START - 99 * POLL_MS, blockMs: POLL_MS, blocks: 100 });
@@ -68,7 +68,7 @@ class ObjectHouse {
     return new NetworkWatcher(state, { LOG_SAMPLE: "0" } as Env, () => deps);
   }
 
-  /** All that outlives an instance is in storage. */
+  /** All state that outlives an instance is in storage. */
   evict(): void {
     this.#watcher = this.#made();
   }
@@ -84,7 +84,7 @@ class ObjectHouse {
     await this.#watcher.wake();
   }
 
-  /** The alarm rings when it is due, and is then no longer set. `isSlow`: a scan takes so long that the pass ends before the tip. */
+  /** The alarm fires when it is due, and is then no longer set. `isSlow`: a scan takes so long that the pass ends before the tip. */
   async ring({ isSlow, isWokenMeanwhile }: { readonly isSlow: boolean; readonly isWokenMeanwhile: boolean }) {
     this.nowMs = Math.max(this.nowMs, this.alarmMs ?? this.nowMs);
     this.alarmMs = null;
@@ -156,7 +156,7 @@ async function history(seed: number): Promise<void> {
       expect(house.alarmMs).toBe(before ?? house.nowMs);
     }
     if (act === "ring" && before !== null) await rung(house, dice, { isWatched, passes });
-    // A pause ends with a wake, as the operator's switch does it.
+    // A pause ends with a wake, as with the operator's switch.
     if (act === "pause" && !house.isPaused) await house.wake();
     house.nowMs += dice.oneOf([0, 1, 999, 1_000, 5_000]);
   }
@@ -171,7 +171,7 @@ async function rung(house: ObjectHouse, dice: Dice, { isWatched, passes }: { isW
     if (!house.isWoken) expect([house.alarmMs, house.asked.length]).toEqual([null, passes]);
     return;
   }
-  // The source's own pause may be under way: then nothing is asked, and the pace stays.
+  // The source's own pause may still run: then nothing is requested, and the pace stays.
   const isBehind = beganMs !== undefined && house.height < house.tipHeight && house.nowMs > beganMs;
   noted.add(isBehind ? "behind" : "at its pace");
   const waitMs = (house.alarmMs ?? Number.NaN) - (isBehind ? house.nowMs : (beganMs ?? house.nowMs));

@@ -1,5 +1,5 @@
 // A watcher crashes between any two awaits, repeatedly, while addresses are activated, paid and reorganized. In the end storage holds
-// what the final chain says, whatever was lost on the way. Transfers are applied by a few lines that keep the real protocol's promise: an
+// what the final chain says, whatever was lost on the way. Transfers are applied by a few lines with the real protocol's guarantee: an
 // observation is committed as a whole or fails, and the number of a payment's next event is the lock.
 import { and, eq, sql } from "drizzle-orm";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
@@ -45,7 +45,7 @@ const KINDS = [
 type Kind = (typeof KINDS)[number];
 const HAPPENINGS = 16;
 const BLOCK_MS = 10_000;
-/** No reorg goes deeper; on a chain that says what is final, what lies below is. */
+/** No reorg goes deeper; on a chain with finality, everything below is final. */
 const DEEPEST = 2;
 
 /** Applies an observation to storage. */
@@ -63,7 +63,7 @@ export const awaited: Apply = async (deps, look) => {
   return ok({ invoices: [] });
 };
 
-/** Broken: it answers at once, and the cursor moves while what it acknowledges is still on its way. */
+/** Broken: it answers at once, and the cursor moves before what it acknowledged is committed. */
 export const promised: Apply = async (deps, look) => {
   awaited(deps, look).catch(() => {});
   return ok({ invoices: [] });
@@ -122,7 +122,7 @@ function firstSight(transfer: Transfer, invoiceId: InvoiceId, context: Observati
   });
 }
 
-/** What happens to a chain while it is watched; none of it is ever lost, because the watcher is measured by it. */
+/** What happens to a chain while it is watched. None of it is lost, because the watcher is measured by it. */
 class Story {
   readonly source: FakeSource;
   isOver = false;
@@ -143,7 +143,7 @@ class Story {
   }
 
   async happen(): Promise<void> {
-    // Takes only time and no step, so that no fault hits it.
+    // Takes only time and no step, so no fault hits it.
     const pause = this.#world.sleepOf(new Client(0, () => {}));
     await this.#activate();
     for (let n = 0; n < HAPPENINGS; n++) {
@@ -171,7 +171,7 @@ class Story {
     return cursor?.height === this.#chain.tip.height && cursor.hash === this.#chain.tip.hash && stuck.length === 0;
   }
 
-  /** Where the next pass goes on through the open payments; 0 where it begins with the first. */
+  /** Where the next pass continues through the open payments; 0 if it starts with the first. */
   lookedAt(): number {
     const [cursor] = this.#lab.rows("select coalesce(progress ->> '$.lookedAt', 0) as place from network_cursors");
     return Number(cursor?.place ?? 0);
@@ -204,7 +204,7 @@ class Story {
     this.#open = [...this.#open, { address, invoiceId }];
   }
 
-  /** An unpaid invoice ends; if it was the last one, the network may rest. */
+  /** An unpaid invoice ends; if it was the last one, the network may become idle. */
   async #abandon(): Promise<void> {
     for (const { address, invoiceId } of this.#open.filter((each) => !this.#paid.has(each.address))) {
       this.#open = this.#open.filter((each) => each.address !== address);
@@ -216,7 +216,7 @@ class Story {
     }
   }
 
-  /** Sent to an address that was shown before, and mined later; sometimes at once. */
+  /** Sent to an address shown earlier, and mined later, sometimes at once. */
   async #pay(): Promise<void> {
     const { address: toAddress } = this.#open[Math.floor(this.#world.random() * this.#open.length)] ?? {};
     if (toAddress === undefined) return;
@@ -263,7 +263,7 @@ class Story {
   }
 }
 
-/** The source as one watcher asks it: each request is a step, and one that is lost is an outage. */
+/** The source as one watcher uses it: each request is a step, and a lost one is an outage. */
 function stepwise(source: FakeSource, effect: Effect, onLost: () => void): ChainClient {
   const step = async <T>(ask: () => Promise<Result<T, Outage>>): Promise<Result<T, Outage>> => {
     try {
@@ -306,11 +306,11 @@ export function watcherScenario(lab: Lab, apply: Apply): Scenario {
       let isDone = false;
       let alive: { readonly client: Client; readonly memory: WatchMemory; readonly pool: ChainPool } | undefined;
       let effect: Effect;
-      /** A request of this pass was lost: what it was about, an address or a transaction, has its turn at the next one. */
+      /** A request of this pass was lost: its address or transaction has its turn at the next one. */
       let lost = false;
       /**
-       * The round through the open payments that is under way began once the story was over, and no request of it was lost. A source that failed is
-       * asked for a few payments in a pass, so one that saw the tip may have left out some that are deep in the chain: the next ones come to them.
+       * The current round through the open payments began after the story ended, and no request of it was lost. A failed source is asked for a few
+       * payments per pass, so one that saw the tip may have skipped some deep in the chain: later passes reach them.
        */
       let isRoundWhole = false;
       const attempt = async (client: Client): Promise<Attempt<true>> => {

@@ -6,7 +6,7 @@ import { awaited, promised, watcherScenario } from "./watcher-scenario.ts";
 const count = schedulesOf(1_000, 50);
 
 it(
-  `a watcher that crashes between any two awaits loses no payment and keeps none that the chain took back: ${count} schedules`,
+  `a watcher that crashes between any two awaits loses no payment and keeps none that left the chain: ${count} schedules`,
   async () => {
     const lab = new Lab();
     const scenario = watcherScenario(lab, awaited);

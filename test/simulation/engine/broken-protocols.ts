@@ -1,4 +1,4 @@
-// Protocols that look right but are not. They show that the simulator would notice.
+// Protocols that look right but are not, to prove that the simulator would notice.
 import { and, eq } from "drizzle-orm";
 import { commit } from "../../../src/platform/db/batch.ts";
 import { batchConflict } from "../../../src/platform/db/conflict.ts";
@@ -6,7 +6,7 @@ import { operations } from "../../../src/platform/db/schema/operations.ts";
 import { type OnceAnswer, runOnce } from "../../../src/platform/idempotency/run-once.ts";
 import type { Protocol } from "../platform/run-once-scenario.ts";
 
-/** A batch that lost against another writer and must be tried again. */
+/** A batch that lost to another writer and must be retried. */
 async function unlessLost(commit: () => Promise<OnceAnswer>): Promise<OnceAnswer> {
   try {
     return await commit();
@@ -16,7 +16,7 @@ async function unlessLost(commit: () => Promise<OnceAnswer>): Promise<OnceAnswer
   }
 }
 
-/** Effects not tied to the key: every attempt makes new ids, and the answer is stored after the effects, in a call of its own. */
+/** Effects not tied to the key: every attempt makes new ids, and the answer is stored after the effects, in a separate call. */
 export const untiedEffects: Protocol = async (deps, { merchantId, key }, work) => {
   if (key === undefined) throw new Error("this protocol is about keys");
   const reservation = await deps.keys.reserve(key.hash, key.fingerprint, deps.nowMs());
@@ -44,7 +44,7 @@ export const untiedEffects: Protocol = async (deps, { merchantId, key }, work) =
   });
 };
 
-/** Check, then act: reads whether the key has an answer, and runs if not. Nothing stops two that have both read. */
+/** Check, then act: reads whether the key has an answer, and runs if not. Nothing stops two that both read first. */
 export const checkThenAct: Protocol = async (deps, { merchantId, key }, work) => {
   if (key === undefined) throw new Error("this protocol is about keys");
   const [stored] = await deps.db

@@ -6,7 +6,7 @@ import { type Client, FATES, type Verdict, World } from "./world.ts";
 const SEEDS_FILE = "test/simulation/engine/seeds.json";
 /** A fault point hit more rarely than this in a whole campaign was not tested. */
 export const FEWEST_HITS = 100;
-/** A campaign stops after this many problems. Whoever runs it for its verdict alone, as `npm run mutants` does, needs one. */
+/** A campaign stops after this many problems. If only the verdict matters, as for `npm run mutants`, one is enough. */
 export const MOST_PROBLEMS = Number(process.env.MOST_PROBLEMS ?? 5);
 
 export interface Scenario {
@@ -14,7 +14,7 @@ export interface Scenario {
   readonly lab: Lab;
   readonly faultChance: number;
   readonly maxSteps: number;
-  /** What must have happened in a campaign, by the names that the scenario notes in its worlds. */
+  /** What must have happened in a campaign, by the names the scenario notes in its worlds. */
   readonly kinds?: readonly string[];
   /** Starts the clients and returns the check of the stored state once everything has ended. */
   start(world: World): () => Verdict;
@@ -31,7 +31,7 @@ interface Report {
   readonly steps: number;
 }
 
-/** Timeout for every campaign: it ends by its count and not by a clock, so this only ends one that hangs. */
+/** Timeout for every campaign: it ends by its count, so this only ends one that hangs. */
 export const CAMPAIGN_LIMIT_MS = 14_400_000;
 
 /** Schedules in `npm run test:all`, or with DEEP=1 `times` as many: more than a million in all campaigns together. */
@@ -39,13 +39,13 @@ export function schedulesOf(count: number, times = 100): number {
   return process.env.DEEP ? count * times : count;
 }
 
-/** The seeds of a campaign: 1 to `count`, or those of FIRST_SEED to LAST_SEED among them, for a deep campaign that is run in parts. */
+/** The seeds of a campaign: 1 to `count`, or those of FIRST_SEED to LAST_SEED among them, for a deep campaign run in parts. */
 export function campaignSeeds(count: number): readonly number[] {
   const { FIRST_SEED = "1", LAST_SEED = String(count) } = process.env;
   return seedsTo(Math.min(count, Number(LAST_SEED)), Number(FIRST_SEED));
 }
 
-/** Runs them one after another; the first that fails says its seed. */
+/** Runs them one after another; the first to fail reports its seed. */
 export async function eachSeed(seeds: readonly number[], run: (seed: number) => Promise<unknown>): Promise<void> {
   for (const seed of seeds) {
     await run(seed).catch((error: unknown) => {
@@ -58,7 +58,7 @@ export function seedsTo(count: number, first = 1): readonly number[] {
   return Array.from({ length: Math.max(0, count + 1 - first) }, (_, n) => first + n);
 }
 
-/** Prints the progress of a deep campaign, which takes up to hours, after each fiftieth. */
+/** Prints a deep campaign's progress, since it can take hours, after each fiftieth. */
 export function tellProgress(name: string, seed: number, count: number, problems: number): void {
   if (!process.env.DEEP || seed % Math.ceil(count / 50) > 0) return;
   process.stderr.write(`${name}: seed ${seed} of ${count}, ${problems} problems\n`);
@@ -79,7 +79,7 @@ export async function runSchedule(scenario: Scenario, seed: number, isTraced = f
 }
 
 /**
- * Seeds 1 to `count`, after the seeds that failed once (they are always run). Stops after a few problems, or at the first one that matches
+ * Seeds 1 to `count`, after the seeds that failed before (they always run). Stops after a few problems, or at the first one that matches
  * `stopAt`. With `keepsSeeds` a failing seed is stored and its history printed.
  */
 export async function runCampaign(
@@ -147,7 +147,7 @@ export function rareHits(report: Report): string[] {
   return [...report.hits].filter(([, n]) => n < FEWEST_HITS).map(([name, n]) => `${name}: ${n}`);
 }
 
-/** What the scenario has not exercised at all. */
+/** What the scenario never exercised. */
 export function missingKinds({ notes }: Report): string[] {
   return [...notes].filter(([, n]) => n === 0).map(([name]) => name);
 }
@@ -158,7 +158,7 @@ function* seedsOf(scenario: Scenario, options: { count: number; keepsSeeds?: boo
   yield* options.keepsSeeds ? campaignSeeds(options.count) : seedsTo(options.count);
 }
 
-/** Seeds that failed once: they are always run, before all others. */
+/** Seeds that failed before: they always run first. */
 export function pastSeedsOf(name: string): readonly number[] {
   return pastSeeds()[name] ?? [];
 }
@@ -193,8 +193,8 @@ export type Attempt<T> =
   | { readonly kind: "again"; readonly afterMs: number };
 
 /**
- * A client as the interface asks for one: repeats its request, key and body unchanged, until it has its answer. A crash of the Worker that
- * serves it is a lost connection to it. `problems` receives whatever is not a fault of storage: a bug.
+ * A client as the interface asks for one: repeats its request, key and body unchanged, until it has its answer. To it, a crash of the
+ * Worker that serves it is a lost connection. `problems` receives anything that is not a storage fault: a bug.
  */
 export function insist<T>(options: {
   world: World;

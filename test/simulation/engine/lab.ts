@@ -1,4 +1,4 @@
-// What a campaign's schedules share: one migrated database and one small database per object, each rolled back after every schedule.
+// What a campaign's schedules share: one migrated database and one small database per object, all rolled back after every schedule.
 import { DatabaseSync } from "node:sqlite";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 import { type Db, openDb } from "../../../src/platform/db/client.ts";
@@ -21,7 +21,7 @@ export class Lab {
     return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake === undefined ? {} : { wake });
   }
 
-  /** The current rows, outside of the world's time. */
+  /** The current rows, outside the world's time. */
   rows(sql: string, ...params: (string | number)[]): Row[] {
     return this.#prepared(sql).all(...params) as Row[];
   }
@@ -43,12 +43,12 @@ export class Lab {
     return made;
   }
 
-  /** Takes the memory of one object. */
+  /** Drops one object's memory. */
   evict(name: string): void {
     this.#instances.delete(name);
   }
 
-  /** Takes the memory of every object; their storage stays. */
+  /** Drops every object's memory; their storage stays. */
   evictObjects(): void {
     this.#instances.clear();
   }
@@ -73,7 +73,7 @@ export class Lab {
     }
   }
 
-  /** The storage of an object, for what goes around its class. */
+  /** An object's storage, for access that bypasses its class. */
   storageOf(name: string): ObjectStorage {
     const known = this.#storages.get(name);
     if (known !== undefined) return known.storage;
@@ -85,7 +85,7 @@ export class Lab {
   }
 }
 
-/** Notes the order in which audit entries are committed, which their table does not keep. */
+/** Records the commit order of audit entries, which their table does not keep. */
 function notingOrder(sqlite: DatabaseSync): DatabaseSync {
   sqlite.exec(`create table audit_order (id text not null);
     create trigger note_audit_order after insert on audit_events begin insert into audit_order values (new.id); end`);

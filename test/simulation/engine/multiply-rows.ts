@@ -1,8 +1,8 @@
 import type { Lab } from "./lab.ts";
 
 /**
- * Stores copies of a row, as many as wanted, without the service: thousands in a moment. `as` gives each copy other values, as SQL over `n`, its number
- * from 0 on; all other columns are those of the row.
+ * Stores copies of a row without the service, thousands in a moment. `as` gives each copy its own values, as SQL over `n`, its number from 0; other
+ * columns are copied.
  */
 export function multiplyRows(
   lab: Lab,

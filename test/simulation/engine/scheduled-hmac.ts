@@ -1,4 +1,4 @@
-// In the place of src/lib/hmac.ts: the runtime's own hashing answers from another thread, which the simulated world cannot schedule.
+// Replaces src/lib/hmac.ts: the runtime's hashing answers from another thread, which the simulated world cannot schedule.
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 

@@ -1,5 +1,5 @@
-// A few schedules of each simulator, for `npm test`: enough to see that an operation still runs under faults. What a campaign must have met,
-// and which broken variants it catches, is asked where all of it runs.
+// A few schedules of each simulator, for `npm test`: enough to see that an operation still runs under faults. The full campaigns check
+// coverage and the broken variants.
 import { describe, expect, it } from "vitest";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
@@ -57,7 +57,7 @@ const SIMULATORS: readonly {
   { of: "deliveries", stock: stockHooks, scenarioOf: (lab) => deliverScenario(lab, "deliver", deliverTo) },
 ];
 
-describe(`in ${SCHEDULES} schedules nothing is wrong with`, () => {
+describe(`${SCHEDULES} schedules find nothing wrong with`, () => {
   it.each(SIMULATORS)("$of", async ({ stock, scenarioOf }) => {
     const lab = new Lab();
     await stock?.(lab);

@@ -29,7 +29,7 @@ describe("within 1,000 schedules the simulator catches", () => {
   it("effects that are not committed together with the key", () =>
     expectCaught(runOnceScenario(new Lab(), "broken: untied effects", untiedEffects), /invoices for 2 keys/));
 
-  it("a check followed by an unguarded act", () =>
+  it("a check followed by an unguarded write", () =>
     expectCaught(runOnceScenario(new Lab(), "broken: check then act", checkThenAct), /invoices for 2 keys/));
 
   it("a sum that is incremented instead of recomputed", () =>

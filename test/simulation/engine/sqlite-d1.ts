@@ -1,10 +1,10 @@
-// D1's own interface over node's SQLite: `openDb(sqliteD1(...))` gives operations the very drizzle client they have in workerd, so that
-// schedules run the real builders, stores and statements. Only what drizzle-orm/d1 calls is here: prepare, bind, all, run, raw, batch.
+// D1's own interface over node's SQLite: `openDb(sqliteD1(...))` gives operations the same drizzle client as in workerd, so schedules
+// run the real builders, stores and statements. It has only what drizzle-orm/d1 calls: prepare, bind, all, run, raw, batch.
 import { readdirSync, readFileSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 
-/** Executes work at a moment and with an outcome that the implementation chooses. `statements`: how many queries D1 counts for it. */
+/** Executes work at a time and with an outcome chosen by the implementation. `statements`: how many queries D1 counts for it. */
 export type Effect = <T>(point: string, work: () => T, statements?: number) => Promise<T>;
 
 type Bound = { readonly sql: string; readonly params: readonly SQLInputValue[] };
@@ -35,7 +35,7 @@ export function sqliteD1(prepared: Prepare, transact: Transact, effect: Effect):
     if (statements.length === 0) throw new Error("D1_ERROR: No SQL statements detected.");
     const point = statements.every(({ sql }) => isRead(sql)) ? "d1 read" : "d1 write";
     const answers = () => statements.map(answerOf);
-    // One statement is a transaction by itself.
+    // A single statement is its own transaction.
     const work = () => asD1(() => (statements.length === 1 ? answers() : transact(answers)));
     return effect(point, work, statements.length);
   };
@@ -76,7 +76,7 @@ class D1Statement implements Bound {
   }
 }
 
-/** The same statements come again and again, so what is found in their text is remembered. */
+/** The same statements recur, so what is found in their text is cached. */
 function remembered<T>(find: (sql: string) => T): (sql: string) => T {
   const found = new Map<string, T>();
   return (sql) => {
@@ -90,8 +90,8 @@ const isRead = remembered((sql) => /^\s*(select|with)\b/i.test(sql));
 const hasBoundLimit = remembered((sql) => / limit \?/i.test(sql));
 
 /**
- * SQLite prepares a statement anew whenever the parameter of a LIMIT is bound, which takes longer than to run it: half of a simulator's time.
- * A limit takes few values, so it is written out.
+ * SQLite recompiles a statement whenever a LIMIT parameter is bound, which takes longer than running it: half of a simulator's time. A limit
+ * has few values, so it is inlined.
  */
 function withLiteralLimit({ sql, params }: Bound): Bound {
   if (!hasBoundLimit(sql)) return { sql, params };
@@ -134,7 +134,7 @@ export function sqliteStorage(prepared: Prepare, transact: Transact): ObjectStor
 
 type Transact = <T>(work: () => T) => T;
 
-/** Savepoints nest, so that a batch can roll back inside a schedule, which is rolled back as a whole. */
+/** Savepoints nest, so a batch can roll back inside a schedule, which is rolled back as a whole. */
 export function savepoints(sqlite: DatabaseSync): Transact {
   const [begin, release, undo] = ["SAVEPOINT", "RELEASE", "ROLLBACK TO"].map((act) =>
     sqlite.prepare(`${act} inner_work`),

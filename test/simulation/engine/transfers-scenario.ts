@@ -1,5 +1,5 @@
-// Several passes over the same chain apply the same transfers to one invoice. It stands for the rule "status is a function of facts;
-// nothing nudges it" until the real pass joins, and for its broken variant, which adds to a sum instead.
+// Several passes over the same chain apply the same transfers to one invoice. It tests the rule "status is a function of facts;
+// nothing nudges it", and its broken variant, which adds to a sum instead.
 import { asc, eq, sql } from "drizzle-orm";
 import { derivedId, type InvoiceId, type MerchantId } from "../../../src/lib/ids.ts";
 import { batchConflict } from "../../../src/platform/db/conflict.ts";
@@ -17,10 +17,10 @@ const PASSES = 2;
 /** The content of one event: the transfer seen, and the sum after it. */
 type Seen = { readonly transfer: number; readonly received: number };
 type History = readonly { readonly sequence: number; readonly seen: Seen }[];
-/** What to write for a transfer, given the history; undefined when it is there already. */
+/** What to write for a transfer, given the history; undefined if it is already there. */
 type Rule = (history: History, transfer: number) => { received: number; sequence: number | null } | undefined;
 
-/** The sum is computed from all that was seen, and the next sequence number is the lock. */
+/** The sum is computed from everything seen, and the next sequence number is the lock. */
 export const recomputed: Rule = (history, transfer) => {
   if (history.some((each) => each.seen.transfer === transfer)) return undefined;
   const transfers = [...history.map((each) => each.seen.transfer), transfer];
@@ -28,7 +28,7 @@ export const recomputed: Rule = (history, transfer) => {
   return { received, sequence: history.length + 1 };
 };
 
-/** The sum is the last one plus what came in, and no number is contended for. */
+/** The sum is the last one plus the new amount, and no number is contended for. */
 export const nudged: Rule = (history, transfer) => ({
   received: (history.at(-1)?.seen.received ?? 0) + (TRANSFERS[transfer] ?? 0),
   sequence: null,

@@ -1,5 +1,5 @@
-// In the place of `cloudflare:workers`, so that simulators run the classes of objects in Node: what workerd gives to an instance when it is made.
-// `vitest.config.ts` and `bench/mutants` resolve the name to this file.
+// Replaces `cloudflare:workers`, so simulators run the objects' classes in Node: what workerd gives a new instance. `vitest.config.ts` and
+// `bench/mutants` resolve the name to this file.
 
 export class DurableObject<E = unknown> {
   protected readonly ctx: DurableObjectState;

@@ -1,6 +1,6 @@
-// A seeded world. Everything a client does to storage or to an object is a step; the world takes one step at a time, in an order and with
-// an outcome drawn from the seed, and the same seed gives the same history. A crash is a promise that never settles, not an exception: no
-// `catch` and no `finally` of a dead client runs, as when a Worker is gone. What it had already sent may still land.
+// A seeded world. Every call of a client to storage or to an object is a step; the world runs one step at a time, in an order and with an
+// outcome drawn from the seed, so the same seed gives the same history. A crash is a promise that never settles, not an exception: no
+// `catch` and no `finally` of a dead client runs, as when a Worker is gone. Calls it already sent may still take effect.
 
 import { newUlid } from "../../../src/lib/ids.ts";
 import type { Sleep } from "../../../src/lib/sleep.ts";
@@ -25,8 +25,8 @@ const saying = (parts: readonly string[]) =>
   parts.map((part) => ({ name: part, error: new Error(`D1_ERROR: ${part}.`) }));
 
 /**
- * Every error that the product takes for a fault, by what it means for the work: `unknown` may come before the work and after it, `rejected` only
- * instead of it. All messages of the product's own table, and what the platform says by flags alone.
+ * Every error that the product treats as a fault, by its meaning for the work: `unknown` may come before the work and after it, `rejected` only
+ * instead of it. All messages of the product's own table, and what the platform signals by flags alone.
  */
 export const FAULTS = {
   unknown: [
@@ -40,7 +40,7 @@ export const FAULTS = {
   ],
 } as const;
 
-/** What a world notes for each fault that a client heard. */
+/** What a world records for each fault that a client received. */
 export const FAULT_NOTES: readonly string[] = [
   ...FAULTS.unknown.flatMap(({ name }) => [`lost before: ${name}`, `answer lost: ${name}`]),
   ...FAULTS.rejected.map(({ name }) => `overloaded: ${name}`),
@@ -67,18 +67,18 @@ interface Step {
   readonly go: (fate: Fate) => void;
 }
 
-/** A problem of the schedule, or undefined: what the checks found. */
+/** A problem found by the schedule's checks, or undefined. */
 export type Verdict = string | undefined;
 
 export class World {
   readonly random: () => number;
   /** How often each point had each outcome, as `point: fate`. */
   readonly hits = new Map<string, number>();
-  /** How often anything else happened that a scenario names. */
+  /** How often anything else named by a scenario happened. */
   readonly notes = new Map<string, number>();
   /** Every point that a step reached. */
   readonly points = new Set<string>();
-  /** The history in words, kept only when `isTraced`. */
+  /** The history as text, kept only if `isTraced`. */
   readonly trace: string[] = [];
   nowMs = 1_800_000_000_000;
   steps = 0;
@@ -94,7 +94,7 @@ export class World {
   constructor(options: { seed: number; faultChance: number; isTraced: boolean; onEviction: () => void }) {
     this.random = randomFrom(options.seed);
     this.#faults = options.seed;
-    // Some schedules are calm, some are stormy: much of what goes wrong needs one fault at the right moment, not many.
+    // Some schedules have few faults, some many: many problems need one fault at the right moment.
     this.#faultChance = options.faultChance * this.pick([0.15, 0.5, 1, 2]);
     this.#isTraced = options.isTraced;
     this.#onEviction = options.onEviction;
@@ -151,25 +151,25 @@ export class World {
       });
   }
 
-  /** Ends a client from outside: it hears and sends nothing more. */
+  /** Ends a client from outside: it receives and sends nothing more. */
   end(client: Client): void {
     this.#kill(client);
   }
 
-  /** What the callers of a client hear when it is gone. */
+  /** What a dead client's callers receive. */
   newOutage(): Error {
     return this.#fault("answer lost");
   }
 
-  /** Takes steps until none is left. */
+  /** Runs steps until none is left. */
   async run(maxSteps: number): Promise<Verdict> {
-    // The test runner's own timers and messages have their turn once a schedule.
+    // The test runner's own timers and messages get a turn once per schedule.
     await new Promise((resolve) => setImmediate(resolve));
     for (;;) {
       if (this.#pending.length === 0) return undefined;
       if (++this.steps > maxSteps) return "the world does not come to rest";
       this.#takeStep(this.steps < maxSteps / 2);
-      // Every continuation of a step is a microtask: when node comes to its next tick, all clients have asked for their next steps.
+      // Every continuation of a step is a microtask: by node's next tick, all clients have requested their next steps.
       await new Promise((resolve) => void process.nextTick(resolve));
     }
   }
@@ -190,7 +190,7 @@ export class World {
     step.go(lived);
   }
 
-  /** Any of the steps that are due; the clock goes on to the first one where none is. */
+  /** Any of the steps that are due; if none is, the clock advances to the first one. */
   #takeDue(): Step {
     const isDue = (step: Step) => step.notBeforeMs <= this.nowMs;
     if (!this.#pending.some(isDue))
@@ -256,7 +256,7 @@ export class World {
     this.#pending.push({ client, point, isTimer: false, ...sent, go });
   }
 
-  /** One fault after the other, from another one in each schedule: that takes no chance away from what else is drawn. */
+  /** Faults in rotation, with a different start in each schedule: this leaves the other draws unchanged. */
   #fault(fate: "lost before" | "answer lost" | "overloaded"): Error {
     const faults = FAULTS[fate === "overloaded" ? "rejected" : "unknown"];
     this.#faults += 1;

@@ -1,4 +1,4 @@
-// Deliveries that look right but are not: the simulator must notice each.
+// Deliveries that look right but are not: the simulator must catch each.
 import { eq, sql } from "drizzle-orm";
 import type { DeliverDependencies } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
 import { postRound } from "../../../src/notifications/deliveries/post-round.ts";
@@ -26,12 +26,12 @@ async function claimed(
   const [, , found, [webhook]] = rows.value;
   if (webhook === undefined || found.length === 0) return undefined;
   const owned = found.map(({ eventId, ...row }) => ({ ...row, event: { ...row, id: eventId } }));
-  // As in the real one, a round whose key is gone for now waits for its lease to expire.
+  // As in the real one, a round whose key is temporarily missing waits for its lease to expire.
   const secrets = await deps.open(webhook.secrets).catch(() => undefined);
   return secrets && { round: { webhook, deliveries: owned, claimedAtMs: of.nowMs }, secrets };
 }
 
-/** Records that all arrived and then sends it: nothing is sent twice, and what is lost on the way stays lost. */
+/** Records that all arrived and then sends: nothing is sent twice, but what is lost on the way stays lost. */
 export const recordsFirst: Deliver = async (deps, webhookId) => {
   const held = await claimed(deps, webhookId);
   if (held === undefined) return;

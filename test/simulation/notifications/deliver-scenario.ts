@@ -1,5 +1,5 @@
-// Workers die between any two awaits while endpoints fail, hang, go and come back, and a queue loses, doubles and delays what wakes them. In the
-// end every event has reached every active endpoint, or its delivery has failed for good after as many attempts as it has.
+// Workers die between any two awaits while endpoints fail, hang, disappear and return, and a queue loses, duplicates and delays the messages
+// that wake them. In the end every event has reached every active endpoint, or its delivery has finally failed after all its attempts.
 import { eq } from "drizzle-orm";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { Cancellation } from "../../../src/lib/sleep.ts";
@@ -30,7 +30,7 @@ const HAPPENINGS = 7;
 const CRON_MS = 60_000;
 const MOST_CRONS = 1_000;
 
-/** After these the platform skips most of them. */
+/** After this many the platform skips most of them. */
 const CRONS_MINUTELY = 50;
 
 /** The outcome of one message of the queue. */
@@ -43,7 +43,7 @@ class Story {
   readonly #world: World;
   readonly #queue: Queue;
   readonly #receivers: Receivers;
-  /** How often a delivery's event had come when it was to be delivered again. */
+  /** How often a delivery's event had arrived when a redelivery was requested. */
   readonly #redelivered = new Map<string, number>();
   #switchedOn = 0;
   #switchedOff = 0;
@@ -92,7 +92,7 @@ class Story {
     return this.#unfounded() ?? this.#undone() ?? this.#misnumbered() ?? this.#misdisabled();
   }
 
-  /** Any endpoint, with bounds that differ between schedules. */
+  /** Any endpoint, with limits that differ between schedules. */
   async #settle(): Promise<void> {
     for (const { id } of HOOKS) {
       const retryCount = this.#world.pick([0, 2, 9]);
@@ -117,7 +117,7 @@ class Story {
     const before = owed();
     const [first, ...others] = recordOutbox(this.#db(), rows);
     if (first !== undefined) await commit(this.#db(), [first, ...others]);
-    // Disabled endpoints are included; they get it when they are enabled again.
+    // Includes disabled endpoints, which get it once enabled again.
     const { length } = HOOKS.filter((hook) => hook.merchantId === merchantId);
     if (owed() - before !== length * count)
       this.#receivers.problems.push(`${count} events are not owed to ${length} endpoints`);
@@ -146,7 +146,7 @@ class Story {
     this.#queue.put(String(row.webhook_id));
   }
 
-  /** By hand: no event is emitted. */
+  /** Requested by a user: no event is emitted. */
   async #switchOff(): Promise<void> {
     const { id } = this.#world.pick(HOOKS);
     const off = this.#lab.rows(
@@ -207,7 +207,7 @@ class Story {
     return undefined;
   }
 
-  /** A success is the end, unless it is asked for again. */
+  /** A success is final, unless a redelivery is requested. */
   #undone(): Verdict {
     const [undone] = this.#lab.rows(
       `select first.delivery_id from became first join became then_ on then_.delivery_id = first.delivery_id and then_.n > first.n
@@ -228,7 +228,7 @@ class Story {
       : `${row.id} has ${row.made} attempts up to ${row.last} and says ${row.attempts}`;
   }
 
-  /** Each disabling that was not requested is reported once, to the audit log and to the other endpoints. */
+  /** Each disabling that no user requested is reported once, to the audit log and to the other endpoints. */
   #misdisabled(): Verdict {
     const [row] = this.#lab.rows(
       `select (select count(*) from events where type = 'webhook.endpoint_disabled') told,
@@ -296,7 +296,7 @@ export function deliverScenario(lab: Lab, name: string, deliver: Deliver): Scena
   };
 }
 
-/** Where nothing was lost on the way, nothing is sent but what is recorded. */
+/** If nothing was lost on the way, only recorded sends happen. */
 function doubles(lab: Lab, receivers: Receivers): Verdict {
   const rows = lab.rows("select id, webhook_id, event_id, attempts from deliveries");
   const row = rows.find((each) => (receivers.got(each.webhook_id, each.event_id)?.times ?? 0) > Number(each.attempts));
@@ -311,7 +311,7 @@ interface WorkerOf {
   readonly receivers: Receivers;
 }
 
-/** The effects of one invocation: each of its calls is a step that may fail, stall, come twice or be its last. */
+/** The effects of one invocation: each of its calls is a step that may fail, stall, be repeated or be its last. */
 function worker({ lab, world, client, queue, receivers }: WorkerOf): DeliverDependencies {
   const effect = world.effectOf(client);
   const sleep = world.sleepOf(client);

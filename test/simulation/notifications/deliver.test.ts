@@ -13,7 +13,8 @@ import { recordsFirst, withoutLease, withoutToken } from "./deliver-broken.ts";
 import { deliverScenario } from "./deliver-scenario.ts";
 import { stockHooks } from "./webhook-stock.ts";
 
-// A broken delivery is caught in the schedules that `npm run test:all` gives to the real one, or these would be too few.
+// A broken delivery is caught within the schedules that `npm run test:all` runs for the real one, or those would be too
+// few.
 const SCHEDULES = 1_000;
 const count = schedulesOf(SCHEDULES);
 

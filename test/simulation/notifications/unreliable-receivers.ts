@@ -1,4 +1,4 @@
-// Endpoints that fail, hang, go and come back, and a queue that loses, doubles and delays.
+// Endpoints that fail, hang, disappear and return, and a queue that loses, duplicates and delays.
 import type { ReceiverRequest } from "../../../src/notifications/webhooks/receiver-client.ts";
 import { Client, type World } from "../engine/world.ts";
 
@@ -58,7 +58,7 @@ export class Receivers {
   }
 }
 
-/** Messages are lost, come twice and come late. */
+/** Messages are lost, duplicated or late. */
 export class Queue {
   readonly #world: World;
   readonly #launch: (webhookId: string) => void;

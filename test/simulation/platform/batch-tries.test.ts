@@ -1,5 +1,5 @@
-// One batch on a database that fails in any order of ways: how often it is tried, after which pauses, and whether what the database then holds is
-// what the caller is told. A batch may have been done though its answer was lost; then its row is there, and the caller hears so.
+// One batch on a database that fails in any sequence of ways: how often it is tried, with which pauses, and whether the caller is told what the
+// database then holds. A batch may have been done although its answer was lost; then its row exists, and the caller is told so.
 import { expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import type { Sleep } from "../../../src/lib/sleep.ts";
@@ -20,7 +20,7 @@ const lab = new Lab();
 
 interface Try {
   readonly kind: "answered" | "overloaded" | "transient" | "reset" | "a bug";
-  /** Whether the database gets to it, though its answer is lost. */
+  /** Whether the database executes it, though its answer is lost. */
   readonly arrives: boolean;
 }
 
@@ -36,7 +36,7 @@ interface Expected {
   readonly isRead: boolean;
 }
 
-/** What is overloaded is not asked again, nor is a bug, nor what its own row refuses. */
+/** No retry when overloaded, for a bug, or if its own row refuses it. */
 function expectedOf(all: readonly Try[]): Expected {
   let isDone = false;
   for (const [n, { kind, arrives }] of all.entries()) {
@@ -67,7 +67,7 @@ async function history(seed: number): Promise<void> {
     if (now.kind === "answered" || now.kind === "a bug") throw new Error("D1_ERROR: no such table: shops");
     throw new Error(`D1_ERROR: ${dice.oneOf(FAULT_MESSAGES[now.kind])}`);
   });
-  // The limit of an attempt is a sleep, too, which is cancelled.
+  // An attempt's limit is also a sleep, which is cancelled.
   const sleep: Sleep = (ms, cancellation) => {
     if (cancellation !== undefined) return new Promise((resolve) => cancellation.onCancel(resolve));
     pausesMs.push(ms);
@@ -90,7 +90,7 @@ async function history(seed: number): Promise<void> {
   expect(pausesMs.every((ms) => ms > 0)).toBe(true);
 }
 
-it(`a batch is tried as often as it may be, and said to be done where it was: ${count} batches`, {
+it(`a batch is tried as often as allowed, and reported done if it was: ${count} batches`, {
   timeout: CAMPAIGN_LIMIT_MS,
 }, async () => {
   const calm = new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} });

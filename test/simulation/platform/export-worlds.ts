@@ -1,10 +1,10 @@
-// Databases of generated merchants: every table that is exported has rows of each, with values that a text format may damage.
+// Databases of generated merchants: rows in every exported table, with values that a text format may damage.
 import type { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 
 export const NOW_MS = Date.UTC(2026, 10, 23, 3);
 
-/** Quotes, control characters, other scripts, what looks like SQL or JSON, and texts that are longer than a statement may be. */
+/** Quotes, control characters, other scripts, text that looks like SQL or JSON, and texts longer than a statement may be. */
 const anyText = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 20 }),
   fc.constantFrom(

@@ -1,6 +1,6 @@
-// What the requests of a merchant ask together: reads and questions that arrive in any turns of the event loop, some of which fail by themselves, to a
-// database and an object that take their time. Each gets its own answer, whoever fails beside it; no more calls are under way than may be; and nobody
-// waits longer for others than two turns after the last one has arrived.
+// Grouped calls of a merchant's requests: reads and questions that arrive in any turns of the event loop, some of which fail on their own, to a slow
+// database and object. Each gets its own answer, whichever others fail; calls in flight stay within the limit; and nobody waits for others longer
+// than two turns after the last one arrived.
 import { sql } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
@@ -18,21 +18,21 @@ const count = schedulesOf(60);
 const TURNS = 40;
 const OPERATIONS = 12;
 const MERCHANT: MerchantId = makeId("mer", "0".repeat(26));
-/** A call that takes longer holds up no other one. */
+/** A slow call delays no other one. */
 const STALLED_MS = 1_000;
-/** Two turns in which nobody arrives, after the one in which the last one did. */
+/** Two turns without an arrival, after the one with the last arrival. */
 const LONGEST_WAIT_TURNS = 3;
 const ulid = (n: number) => String(n).padStart(26, "0");
 const noted = new Set<string>();
 const lab = new Lab();
 const calm = lab.db(async (_, work) => work());
 
-/** The event loop, a millisecond for each turn. */
+/** The event loop, one millisecond per turn. */
 class Loop {
   nowMs = 0;
   readonly #due: { readonly atMs: number; readonly wake: () => void }[] = [];
 
-  /** Of no time: until the next turn. */
+  /** A sleep of no time lasts until the next turn. */
   readonly sleep = (ms: number, cancellation?: Cancellation): Promise<void> =>
     new Promise((resolve) => {
       this.#due.push({ atMs: this.nowMs + Math.max(1, ms), wake: resolve });
@@ -51,7 +51,7 @@ class Loop {
 class House {
   readonly loop = new Loop();
   readonly dice: Dice;
-  /** Calls to the database under way, and how the last one was. */
+  /** Calls to the database in flight, and how the last one ended. */
   underWay = 0;
   lastBeginMs = 0;
   lastSize = 0;
@@ -94,7 +94,7 @@ class House {
   }
 }
 
-/** SQL that no database accepts, as an error of its own: no fault of storage. */
+/** SQL that no database accepts, as its own error: not a storage fault. */
 const poison = (): Statement => calm.select({ broken: sql<string>`json('{')`.as("broken") }).from(operations);
 
 function reads(house: House): Promise<unknown> {

@@ -1,5 +1,5 @@
-// What the requests of the schedules do: they make invoices and change them, and end the right of an API key to do so. Each is decided as an operation of the
-// product is: on what one read found, with the facts that matter asserted by the batch.
+// What the schedules' requests do: they create and change invoices, and revoke an API key. Each is decided like an operation of the product: on what
+// one read found, with the facts that matter asserted by the batch.
 import { sql } from "drizzle-orm";
 import { derivedId, type InvoiceId, type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import type { Db } from "../../../src/platform/db/client.ts";
@@ -13,7 +13,7 @@ import type { FailureCode } from "../../../src/platform/failures.ts";
 
 export const MERCHANT: MerchantId = "mer_00000000000000000000000000";
 
-/** What is done to an invoice that exists, and the event that shows it. */
+/** A change to an existing invoice, and the event that shows it. */
 const EVENT_OF = {
   pick: "payment.created",
   cancel: "invoice.cancelled",
@@ -27,21 +27,21 @@ type Act = "create" | "revoke" | Change;
 export interface Order {
   readonly key: string;
   readonly act: Act;
-  /** Of a change: the order that makes its invoice. */
+  /** For a change: the order that creates its invoice. */
   readonly on: Order | undefined;
-  /** The fingerprint that each of the clients sends. */
+  /** The fingerprint each client sends. */
   readonly prints: readonly string[];
   readonly email: string;
   readonly externalId: string | undefined;
-  /** The API key that it is sent with. */
+  /** The API key that authorizes it. */
   readonly credential: string;
   readonly isPoison: boolean;
   readonly isPublic: boolean;
-  /** Without an Idempotency-Key: it is sent once. */
+  /** Without an Idempotency-Key: sent once. */
   readonly isKeyless: boolean;
-  /** Sent by the Worker at the edge, and not by the object of the merchant: no part of a group. */
+  /** Sent by the Worker at the edge, not by the merchant's object: not part of a group. */
   readonly isBeside: boolean;
-  /** Most invoices that may be open, the same for all orders; undefined without a limit. */
+  /** The most invoices that may be open, the same for all orders; undefined if unlimited. */
   readonly room: number | undefined;
 }
 
@@ -58,7 +58,7 @@ const insertEvent = preparedInsert(events);
 const insertCustomer = preparedInsert(customers);
 const literal = sql.raw(`'${MERCHANT}'`);
 
-/** One read for everything that a request may name, as `selectNamed` of the invoices. */
+/** One read for everything that a request may name, like `selectNamed` of the invoices. */
 export const selectFacts = preparedForEach(
   (of: { email: string; named: string; credential: string; invoiceId: string }) => of,
   (db, of) =>
@@ -77,7 +77,7 @@ export const selectFacts = preparedForEach(
       .from(sql`json_each(${of.items}) asked`),
 );
 
-/** Invoices that are open: made and not cancelled. */
+/** Open invoices: created and not cancelled. */
 export const OPEN = `(select coalesce(sum(case type when 'invoice.created' then 1 when 'invoice.cancelled' then -1 else 0 end), 0) from events)`;
 
 export const selectRoom = prepared(
@@ -91,7 +91,7 @@ const assertRoom = prepared(
   ([first]) => first ?? { room: 0 },
 );
 
-/** The places of the events table at which an external id and a revoked key are. */
+/** The sequence numbers in the events table that hold an external id and a revoked key. */
 export const namedPlace = (externalId: string | undefined) => `external ${externalId}`;
 export const credentialPlace = (credential: string) => `key ${credential}`;
 
@@ -122,7 +122,7 @@ export function changeOf(act: Change, history: readonly string[]): FailureCode |
   }
 }
 
-/** Whether the events of an invoice are such as its changes make, each decided on those before it. */
+/** Whether an invoice's events match its changes, each decided on those before it. */
 export function isHistory(types: readonly string[]): boolean {
   return types.every((type, n) => {
     if (n === 0) return type === "invoice.created";
@@ -212,7 +212,7 @@ export function createOf(
   };
 }
 
-/** `index`: of the address that a pick was given. */
+/** `index`: the address index given to a pick. */
 export function eventOfChange(
   db: Db,
   order: Order,
@@ -231,7 +231,7 @@ export function eventOfChange(
   return { body, statements: [eventOf(db, { ...row, data: body })], subjects: [] };
 }
 
-/** Ends a key's rights, with its copy outside the database. */
+/** Revokes a key, along with its copy outside the database. */
 export function revocationOf(db: Db, order: Order, operationId: string): Write {
   const { key, credential } = order;
   const row = eventOf(db, {

@@ -1,4 +1,4 @@
-// Groups that look right but are not. They show that the simulator would notice.
+// Groups that look right but are not, to prove that the simulator would notice.
 import { sendBatch } from "../../../src/platform/db/commit-batch.ts";
 import { Gatherer } from "../../../src/platform/db/gatherer.ts";
 import { type GroupDependencies, Groups } from "../../../src/platform/db/groups.ts";
@@ -9,7 +9,7 @@ import { runOnce } from "../../../src/platform/idempotency/run-once.ts";
 import type { Made } from "./groups-acts.ts";
 import type { Parts } from "./groups-house.ts";
 
-/** Groups that write in another way. */
+/** Groups that write differently. */
 function writing(deps: GroupDependencies, write: (groups: Groups, change: GroupedChange) => Promise<Sent>) {
   const groups = new Groups(deps);
   return {
@@ -91,7 +91,9 @@ const takesUnansweredForDone: Partial<Parts> = {
     }),
 };
 
-/** A group that was not answered is sent again in halves, as if nothing of it had been stored, with what makes its changes unlike the first ones. */
+/**
+ * An unanswered group is sent again in halves, as if nothing of it had been stored, with an extra that makes its changes differ from the first ones.
+ */
 const repeatsCommittedHalves: Partial<Parts> = {
   groupsOf: (deps) =>
     writing(deps, async (groups, change) => {
@@ -101,7 +103,7 @@ const repeatsCommittedHalves: Partial<Parts> = {
     }),
 };
 
-/** A group is two batches: what comes first in its changes, and the rest. */
+/** A group is two batches: the first part of its changes, and the rest. */
 const splitsBatches: Partial<Parts> = {
   groupsOf: (deps) =>
     writing(deps, async (_, { statements }) => {
@@ -110,7 +112,7 @@ const splitsBatches: Partial<Parts> = {
     }),
 };
 
-/** Nothing of a batch tells whether it has committed. */
+/** Nothing shows whether a batch has committed. */
 const hasNoFence: Partial<Parts> = {
   groupsOf: (deps) =>
     writing(deps, (groups, { statements, ...rest }) =>
@@ -118,7 +120,7 @@ const hasNoFence: Partial<Parts> = {
     ),
 };
 
-/** Whoever takes an operation over makes it a new one. */
+/** A takeover turns an operation into a new one. */
 const takesOverAnew: Partial<Parts> = {
   once: (deps, request, work) =>
     runOnce(deps, request, (operationId, conflict, tries) =>
@@ -128,7 +130,7 @@ const takesOverAnew: Partial<Parts> = {
 
 const ofAnyBody = (keys: Keys): Keys => ({ ...keys, reserve: (hash, _, nowMs) => keys.reserve(hash, "any", nowMs) });
 
-/** One outcome for all changes of a group: that of the first. */
+/** One outcome for all changes of a group: the first one's. */
 const sharesOutcomes: Partial<Parts> = {
   groupsOf: (deps) => {
     const writes = new Gatherer<GroupedChange, Sent>({
@@ -144,7 +146,7 @@ const sharesOutcomes: Partial<Parts> = {
   },
 };
 
-/** What is to be true still holds only when it is read, and not in the batch. */
+/** Assertions hold when read, but are not repeated in the batch. */
 const assertsNothing = (made: Made): Made => ({
   ...made,
   statements: made.statements.filter((each) => !("toSQL" in each) || !/into "assertions"/.test(each.toSQL().sql)),

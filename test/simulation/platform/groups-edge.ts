@@ -1,4 +1,5 @@
-// The Worker at the edge, beside the groups of the object: changes of invoices, some with a key that the object holds, and revocations.
+// The Worker at the edge, concurrent with the object's groups: changes of invoices, some with a key that the object holds, and
+// revocations.
 import { sql } from "drizzle-orm";
 import { derivedId } from "../../../src/lib/ids.ts";
 import { readTogether } from "../../../src/platform/db/batch.ts";
@@ -71,7 +72,10 @@ export class Edge {
     return attemptOf(world, order, answer);
   }
 
-  /** Like every change without a key: one batch with a marker. Whoever finds the key revoked is answered as who revoked it. */
+  /**
+   * Like every change without a key: one batch with a marker. A caller who finds the key revoked gets the answer of whoever
+   * revoked it.
+   */
   async #revoke(world: World, client: Client, { order }: Request): Promise<Attempt<Answer>> {
     const sleep = world.sleepOf(client);
     const db = this.#keeping(world, client);
@@ -94,7 +98,7 @@ export class Edge {
         this.#house
           .call(world, client, "keep a copy", (instance) => instance.keep(revocations))
           .catch((error: unknown) => {
-            // The deployment has come to this place, too, before the request is repeated.
+            // The deployment reaches this place too before the request is repeated.
             if (error instanceof TypeError && /implement/.test(error.message)) this.#house.update();
             throw error;
           }),

@@ -1,4 +1,4 @@
-// The object of a merchant for schedules: its instances, of which two may run at once, before the storage and the objects of all.
+// A merchant's object for schedules: its instances, of which two may run at once, in front of the shared storage and objects.
 import { type GroupDependencies, Groups } from "../../../src/platform/db/groups.ts";
 import type { RequestGroup } from "../../../src/platform/db/request-group.ts";
 import { joiningKeys, KeyReservations, type Keys } from "../../../src/platform/idempotency/key-reservations.ts";
@@ -17,24 +17,24 @@ import type { Answer, Request } from "./groups-works.ts";
 
 /** The parts of the protocol that a broken variant replaces. */
 export interface Parts {
-  /** The storage of the requests of one instance of the object. */
+  /** The storage for requests in one instance of the object. */
   groupsOf(deps: GroupDependencies): { request(isPublic: boolean): RequestGroup };
-  /** The index of an invoice's address: always the same one. */
+  /** The index of an invoice's address: always the same. */
   allocate(allocator: Allocator, name: string): number;
-  /** The number of each request of a group that the limiter counts. */
+  /** The number the limiter gives to each request of a group. */
   count(limiter: Limiter, requests: number): readonly number[];
   /** What an operation commits. */
   made(made: Made, order: Order): Made;
-  /** Whether the idempotency keys of an instance are in the object's storage. */
+  /** Whether an instance's idempotency keys are in the object's storage. */
   readonly keepsKeys: boolean;
   /** The keys as the requests in one instance use them. */
   keysOf(stored: Keys): Keys;
   once: typeof runOnce;
-  /** Whether a key may be used; `memory` is that of the instance. */
+  /** Whether a key may be used; `memory` is the instance's. */
   mayUse(memory: Map<string, boolean>, credential: string, isRevoked: boolean): boolean;
-  /** Keeps a copy of what is revoked. */
+  /** Keeps a copy of revoked keys. */
   keep(copies: RevocationCopies, revocations: readonly NewRevocation[], nowMs: number): void;
-  /** Has the copies kept before the batch. */
+  /** Has the copies stored before the batch. */
   beforeBatch(keeping: Promise<void>): Promise<void>;
 }
 
@@ -52,10 +52,10 @@ export const WHOLE: Parts = {
 };
 
 const OBJECT = "the merchant's";
-/** How often a request comes to an instance that was replaced, while that one lives. */
+/** How often a request reaches a replaced instance while that one lives. */
 const STRAYS = 0.3;
 
-/** The merchant's object and those that it asks. */
+/** The merchant's object and the objects it calls. */
 export class House {
   readonly #lab: Lab;
   readonly #parts: Parts;
@@ -64,14 +64,14 @@ export class House {
   #woken = 0;
   limiter = new Limiter();
   queue = new Queue();
-  /** Whoever has an address, by the name they asked with. */
+  /** Owners of addresses, by the name they asked with. */
   asked = new Set<string>();
 
   constructor(lab: Lab, parts: Parts) {
     this.#lab = lab;
     this.#parts = parts;
     this.#edge = new Edge(this, lab, parts);
-    // Its tables are there for all schedules.
+    // Its tables exist for all schedules.
     const storage = lab.storageOf("keys");
     new KeyReservations(storage, () => "");
     new RevocationCopies(storage);
@@ -83,7 +83,7 @@ export class House {
     return this.#woken;
   }
 
-  /** Everything as before the first schedule, but for what the lab rolls back. */
+  /** Resets everything to the state before the first schedule, except what the lab rolls back. */
   reset(): void {
     this.#instances = [];
     this.#woken = 0;
@@ -96,7 +96,7 @@ export class House {
     if (request.order.isBeside) return this.#edge.serve(world, client, request);
     let isIn = false;
     return this.call(world, client, "enter the object", (instance) => {
-      // A call arrives once. One with a key may be repeated by whoever sends it.
+      // A call arrives once. One with a key may be repeated by its sender.
       if (isIn && request.order.isKeyless) return new Promise(() => {});
       if (isIn) request.onRepeat();
       isIn = true;
@@ -129,12 +129,12 @@ export class House {
     });
   }
 
-  /** The object's code is updated: its next call finds a new instance. */
+  /** The object's code is updated: its next call reaches a new instance. */
   update(): void {
     this.#lab.evict(OBJECT);
   }
 
-  /** An instance that was replaced goes on with what it has begun, and a request may still come to it. */
+  /** A replaced instance finishes what it started, and a request may still reach it. */
   #instance(world: World): Instance {
     const living = this.#instances.filter(({ isDead }) => !isDead);
     const instance = this.#lab.memory(OBJECT, () => this.#wake(world, living));
@@ -166,7 +166,7 @@ export class House {
       limiter,
       queue,
       name: `instance ${this.#woken}`,
-      // The first one may have been there before the deployment.
+      // The first one may predate the deployment.
       isOfReleaseBefore: this.#woken === 1 && world.random() < 0.2,
       allocate: (names) => this.allocate(world, names),
     });

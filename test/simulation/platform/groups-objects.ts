@@ -1,8 +1,8 @@
-// The objects that the merchant's object asks, at their simplest, each with what its check needs to know.
+// The objects that the merchant's object calls, in minimal form, each with what its check needs.
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 import type { Lab } from "../engine/lab.ts";
 
-/** Indexes in the order they were first asked for, always the same one for the same invoice. */
+/** Indexes in the order they were first requested, the same for the same invoice. */
 export class Allocator {
   readonly #sql: ObjectStorage["sql"];
 
@@ -31,7 +31,7 @@ export class Allocator {
 
 /** Numbers the requests of one caller. */
 export class Limiter {
-  /** The numbers of the requests that were let through. */
+  /** The numbers of the requests that passed. */
   readonly passed: number[] = [];
   #counted = 0;
 
@@ -41,10 +41,10 @@ export class Limiter {
   }
 }
 
-/** Receives the wake-up calls, one for each stored invoice. */
+/** Receives the wake-up calls, one per stored invoice. */
 export class Queue {
   readonly woken = new Set<string>();
-  /** Invoices that were not stored when their wake-up call came. */
+  /** Invoices not yet stored when their wake-up call came. */
   readonly early: string[] = [];
 
   take(lab: Lab, invoiceIds: readonly string[]): void {

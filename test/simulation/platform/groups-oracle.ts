@@ -1,5 +1,5 @@
-// What each request may be answered, and what the database may then hold. A success is stored when it is heard, and for ever; a refusal is not stored, and
-// its reason is; what nobody was told may be either; and whoever repeats a key hears the same.
+// What each request may be answered, and what the database may then hold. A success is stored by the time it is reported, and permanently; a refusal
+// is not stored, but its reason is; an unreported outcome may be either; and a repeated key gets the same answer.
 import type { Attempt } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
@@ -16,7 +16,7 @@ export class Oracle {
   readonly #lab: Lab;
   readonly #house: House;
   readonly #answers: ReadonlyMap<Order, Heard[]>;
-  /** Attempts that have begun, and those of them whose client heard something final. */
+  /** Attempts that have started, and those whose client got a final answer. */
   readonly #begun = new Map<Order, number>();
   readonly #ended = new Map<Order, number>();
   readonly #revoked = new Set<string>();
@@ -28,13 +28,13 @@ export class Oracle {
     this.#answers = new Map(orders.map((order) => [order, []]));
   }
 
-  /** An attempt begins. Whether its key had been revoked by then, as somebody was told. */
+  /** An attempt starts; records whether its key was already reported as revoked. */
   begin({ order }: Sent): boolean {
     this.#begun.set(order, (this.#begun.get(order) ?? 0) + 1);
     return this.#revoked.has(order.credential) && order.act !== "revoke";
   }
 
-  /** An attempt comes a second time, and nobody hears what becomes of it then. */
+  /** An attempt comes a second time, and nobody learns its outcome. */
   repeat({ order }: Sent): void {
     this.#begun.set(order, (this.#begun.get(order) ?? 0) + 1);
   }
@@ -71,12 +71,12 @@ export class Oracle {
     this.#problem ??= problem;
   }
 
-  /** Whether the outcome of an attempt is known to nobody. */
+  /** Whether nobody knows an attempt's outcome. */
   #isUncertain(order: Order): boolean {
     return (this.#begun.get(order) ?? 0) > (this.#ended.get(order) ?? 0);
   }
 
-  /** Each of its rows begins with its key: to parse all rows of a crowd for each answer would take long. */
+  /** Each of its rows begins with its key: parsing all rows of a crowd for each answer would take too long. */
   #stored({ key }: Order): readonly string[] {
     const begin = `{"key":${JSON.stringify(key)},`;
     const rows = this.#lab.rows("select data from events where substr(data, 1, ?) = ?", begin.length, begin);
@@ -105,7 +105,7 @@ export class Oracle {
     }
     const { print: own } = JSON.parse(body);
     if (own !== print) return `${order.key} was answered as for another body`;
-    // A pick of what is picked already is no event.
+    // Picking what is already picked emits no event.
     const isStored = order.isKeyless || this.#lab.rows("select 1 from operations where body = ?", body).length > 0;
     return isStored ? undefined : `the answer of ${order.key} is not stored`;
   }
@@ -115,7 +115,7 @@ export class Oracle {
     return sql.exec("SELECT 1 FROM revocations WHERE target = ?", credential).toArray().length > 0;
   }
 
-  /** A refusal is for a reason that is stored, and of an operation that is not. */
+  /** A refusal has a stored reason, and its operation is not stored. */
   #refusalProblem(order: Order, code: string): Verdict {
     const { key, externalId, credential, isPoison, room } = order;
     const reasons: Readonly<Record<string, () => boolean>> = {
@@ -144,7 +144,7 @@ export class Oracle {
       .some(({ type }) => type === "invoice.cancelled" || type === "invoice.resolved");
   }
 
-  /** Nothing doubled, nothing lost, one answer for each key. */
+  /** Nothing duplicated, nothing lost, one answer for each key. */
   #answersProblem(all: ReadonlyMap<string, readonly string[]>): Verdict {
     for (const [order, heard] of this.#answers) {
       const { key, prints, act, isKeyless } = order;
@@ -168,7 +168,7 @@ export class Oracle {
     return undefined;
   }
 
-  /** Each invoice is as its changes make it, and no address is given twice. */
+  /** Each invoice matches its changes, and no address is used twice. */
   #rowsProblem(): Verdict {
     const rows = this.#lab.rows("select invoice_id, type, sequence, data from events order by invoice_id, sequence");
     const invoices = Map.groupBy(
@@ -209,7 +209,7 @@ export class Oracle {
     return named === names ? undefined : `${named} invoices with ${names} external ids`;
   }
 
-  /** What the requests of a group share is as if each were alone; nothing goes wrong where nothing fails. */
+  /** Shared calls of a group act as if each request were alone; without faults nothing goes wrong. */
   #sharedProblem(world: World): Verdict {
     const { limiter, queue } = this.#house;
     const numbers = new Set(limiter.passed).size;

@@ -1,6 +1,6 @@
-// Requests of one merchant in its object, where they share their storage calls: up to 200 of them, most with two clients each. They make invoices and change them;
-// some have no key, some use a key for two bodies, some name a customer or an external id together, some have a row that the database refuses, and
-// some are sent by the edge beside the groups. The object, its callers, the database, the allocator and the limiter fail at every call, and two
+// Requests of one merchant in its object, where they share their storage calls: up to 200 of them, most with two clients each. They create and change
+// invoices; some have no key, some use a key for two bodies, some share a customer or an external id, some have a row that the database refuses, and
+// some are sent by the edge, outside the groups. The object, its callers, the database, the allocator and the limiter fail at every call, and two
 // instances of the object may run at once.
 import { faultKind } from "../../../src/platform/db/retry.ts";
 import { insist, type Scenario } from "../engine/campaign.ts";
@@ -91,8 +91,8 @@ function kindName({ act, isKeyless, isBeside, prints, externalId, isPublic }: Or
 }
 
 /**
- * Mostly a few requests, sometimes many; with and without rows that the database refuses, browsers, and customers who come again. Half of the
- * schedules only make invoices, of the large ones most.
+ * Mostly a few requests, sometimes many; with and without rows that the database refuses, browsers, and returning customers. Half of the
+ * schedules only create invoices, and most of the large ones do.
  */
 function ordersOf(world: World): readonly Order[] {
   const [count, clients] = sizeOf(world);
@@ -149,7 +149,7 @@ function varied(world: World, usual: Order, before: readonly Order[]): Order {
   return { ...usual, credential, isKeyless, prints, externalId };
 }
 
-/** How many keys, and how many clients each. Of a crowd, most arrive while the first request reads: a whole group. */
+/** How many keys, and how many clients each. In a crowd most arrive while the first request reads: a whole group. */
 function sizeOf(world: World): readonly [keys: number, clients: number] {
   const chance = world.random();
   if (chance < 0.0045) return [200, 1];

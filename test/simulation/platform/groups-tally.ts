@@ -1,4 +1,4 @@
-// Counts what the batches of a schedule went through, so that a campaign shows that it has exercised each kind.
+// Counts what a schedule's batches went through, so a campaign shows that it has exercised each kind.
 import type { Db } from "../../../src/platform/db/client.ts";
 import { faultKind } from "../../../src/platform/db/retry.ts";
 import type { FailureCode } from "../../../src/platform/failures.ts";
@@ -23,7 +23,7 @@ export function sizeName(size: number): string {
   return SIZES.find(({ most }) => size <= most)?.name ?? "more";
 }
 
-/** What requests of a group ask together, by name. */
+/** The shared calls of a group's requests, by name. */
 export const QUESTIONS = ["allocate", "amounts", "further reads", "take"];
 
 const REFUSALS: readonly FailureCode[] = [
@@ -58,7 +58,7 @@ export const KINDS: readonly string[] = [
   "the object dies with several requests",
   ...["unique", "assertion"].map((kind) => `a change is decided again after ${kind}`),
   "no fault at all",
-  // Two instances at once, of which the first may be of the release before.
+  // Two instances at once; the first may be of the previous release.
   "an instance is replaced and still reads",
   "an instance is replaced and loses its storage",
   "a request comes to an instance that was replaced",
@@ -81,7 +81,7 @@ const OUTCOMES: readonly { readonly message: RegExp; readonly name: (size: strin
   { message: /NOT NULL/, name: (size) => `group of ${size} is refused for a row` },
 ];
 
-/** Most requests of browsers in one group. */
+/** The most browser requests in one group. */
 const MOST_PUBLIC = 16;
 /** What must not be noted. */
 export const CROWDING = {
@@ -89,7 +89,7 @@ export const CROWDING = {
   order: "a browser goes before a server",
 };
 
-/** The same client, whose batches of changes are counted by size and outcome, and looked at for who is in them. */
+/** The same client; its batches of changes are counted by size and outcome, and checked for whose they are. */
 export function notingBatches(db: Db, world: World): Db {
   const d1 = db.$client;
   const sent = new Set<string>();
@@ -116,7 +116,7 @@ export function notingBatches(db: Db, world: World): Db {
   return Object.assign(Object.create(db), { $client: Object.assign(Object.create(d1), { batch }) });
 }
 
-/** The rows of the events are in the order of the requests, and each says who sent its request. */
+/** The events' rows are in the order of the requests, and each says who sent its request. */
 function noteBrowsers(statements: readonly Sent[], world: World): void {
   const isPublic = statements
     .filter(({ sql }) => sql.startsWith('insert into "events"'))

@@ -26,15 +26,15 @@ import {
 
 export interface Request {
   readonly order: Order;
-  /** The fingerprint of its body. */
+  /** Its body's fingerprint. */
   readonly print: string;
-  /** Of a change. */
+  /** For a change: its invoice. */
   readonly invoiceId: string | undefined;
-  /** Called when it comes to the object once more. */
+  /** Called when it reaches the object again. */
   onRepeat(): void;
 }
 
-/** What a client hears; "unknown" if nobody can tell it what became of its request. */
+/** What a client receives; "unknown" if nobody can tell it what became of its request. */
 export type Answer =
   | { readonly kind: "success"; readonly body: string }
   | { readonly kind: "refused"; readonly code: string }
@@ -96,7 +96,9 @@ async function create(
   return { ...made, status: 201, kind: "ready" };
 }
 
-/** A browser's request reads the room before it decides; a server's relies on the assertion until that has failed once. */
+/**
+ * A browser's request checks the limit before it decides; a server's relies on the assertion until that has failed once.
+ */
 async function openOf({ db, sleep }: Doer, { isPublic, room }: Order, tries: number): Promise<number> {
   if (room === undefined) return 0;
   if (isPublic) return (await readFurther(db, selectRoom(db)))[0]?.open ?? 0;
@@ -123,7 +125,7 @@ function refused(code: FailureCode): Prepared {
 
 const AGAIN: readonly FailureCode[] = ["STORAGE_UNAVAILABLE", "OPERATION_IN_PROGRESS", "CONTENTION"];
 
-/** What the client of a request does with what `runOnce` says. */
+/** What a request's client does with the result of `runOnce`. */
 export function attemptOf(world: World, { isKeyless }: Order, answer: OnceAnswer): Attempt<Answer> {
   if (answer.kind === "answer") {
     if (answer.isReplay) world.note("an answer is replayed");

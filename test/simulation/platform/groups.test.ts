@@ -1,5 +1,5 @@
-// Groups of requests, with a fault at every call; and the same with parts of the protocol left out, which must be noticed. Another broken group,
-// one that opens an object for a stranger, is caught by test/worker/app/merchant-object.test.ts.
+// Groups of requests, with a fault at every call; and broken variants of the protocol, which must be caught. Another broken group, which opens
+// an object for a stranger, is caught by test/worker/app/merchant-object.test.ts.
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
@@ -33,7 +33,7 @@ it(
   CAMPAIGN_LIMIT_MS,
 );
 
-it("the schedules have all that requests of a group ask, and the operations that run in one are those that their acts stand for", () => {
+it("the schedules contain every shared call of a group, and the operations that run in one are those that their acts stand for", () => {
   const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => [path, readFileSync(`src/${path}`, "utf8")] as const);
@@ -42,7 +42,7 @@ it("the schedules have all that requests of a group ask, and the operations that
   );
   expect(asked.toSorted()).toEqual(QUESTIONS);
   const filesWith = (pattern: RegExp) => sources.flatMap(([path, text]) => (pattern.test(text) ? [path] : []));
-  // `createInvoice` of the API, and the form of a product's page: creates of servers and of browsers.
+  // `createInvoice` of the API, and a product page's form: creates by servers and browsers.
   expect(filesWith(/runsInMerchantObject: true,/)).toEqual(["commerce/invoices/routes.ts"]);
   expect(filesWith(/\bhandOver\(/).toSorted()).toEqual([
     "accounts/pipeline/pipeline.ts",

@@ -1,5 +1,5 @@
-// What several changes write together, and what several callers read together, is what each writes and reads alone: any mix of statements that can
-// be joined and of others, with texts so long that not all fit into one parameter.
+// What several changes write together, and several callers read together, equals what each writes and reads alone: any mix of joinable and other
+// statements, with texts so long that not all fit into one parameter.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
@@ -18,7 +18,7 @@ import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engi
 
 const count = schedulesOf(60);
 const MERCHANT: MerchantId = makeId("mer", "0".repeat(26));
-/** Characters; six bytes are counted for each, and a parameter may have a million. */
+/** Characters; each counts as six bytes, and a parameter may have a million. */
 const LENGTHS = [0, 10, 200, 30_000, 55_000, 83_000, 170_000];
 const [together, alone] = [calmLab(), calmLab()];
 const noted = new Set<string>();
@@ -32,7 +32,7 @@ interface Write {
 
 const ulid = (n: number) => String(n).padStart(26, "0");
 
-/** A statement of a change whose first one has that number, the same for both databases. */
+/** A statement of a change, numbered from that number, the same for both databases. */
 function writeOf(db: typeof together.db, { kind, n, first, text }: Write): Statement {
   if (kind === 0)
     return insertOperation(db, {
@@ -91,7 +91,7 @@ async function history(seed: number): Promise<void> {
   if (longOnes.length > 2) noted.add("in parts");
   await commit(together.db, joined);
   for (const list of listsFor(alone.db)) await batch(alone.db, all(list));
-  // The texts are too long to be shown.
+  // The texts are too long to print.
   expect(JSON.stringify(await stored(together.db)) === JSON.stringify(await stored(alone.db))).toBe(true);
   const reads = Array.from({ length: dice.between(1, 9) }, () =>
     Array.from({ length: dice.between(1, 4) }, () => ({ kind: dice.below(3), n: dice.below(n + 1) })),

@@ -1,4 +1,4 @@
-// Nightly exports read back: whatever a merchant has, wherever a run dies, and whatever became of the files.
+// Nightly exports, read back: whatever a merchant has, wherever a run dies, and whatever happened to the files.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -33,12 +33,12 @@ function newFolder(): string {
 }
 
 interface Faults {
-  /** Called before each call of storage; may throw, or change the database. */
+  /** Called before each storage call; may throw, or change the database. */
   before?: () => void;
   readonly characters?: number;
 }
 
-/** Runs the job until it has nothing left, again after each fault. */
+/** Runs the job until nothing is left, again after each fault. */
 async function exportAll(sqlite: DatabaseSync, { before = () => {}, characters = 16_000_000 }: Faults = {}) {
   const bucket = memoryBucket(before);
   const effect = async <T>(_: string, work: () => T) => {
@@ -104,7 +104,7 @@ function rowsOf(sqlite: DatabaseSync): Record<string, unknown[]> {
   return Object.fromEntries(tables);
 }
 
-/** Each once: what is the deployment's is in the export of every merchant. */
+/** Each once: the deployment's rows are in every merchant's export. */
 const linesOf = (bucket: MemoryBucket) =>
   new Set(
     [...bucket.objects].flatMap(([key, content]) =>
@@ -119,7 +119,7 @@ const linesOf = (bucket: MemoryBucket) =>
   );
 
 describe("an export that is read back", { timeout: CAMPAIGN_LIMIT_MS }, () => {
-  it("gives the same rows, and the same export again, wherever a run died", async () => {
+  it("gives the same rows and the same export again, wherever a run died", async () => {
     await fc.assert(
       fc.asyncProperty(
         anyWorld,
@@ -146,7 +146,7 @@ describe("an export that is read back", { timeout: CAMPAIGN_LIMIT_MS }, () => {
     );
   });
 
-  it("goes on after a call that failed, and does nothing once it is done", async () => {
+  it("continues after a failed call, and does nothing once it is done", async () => {
     await fc.assert(
       fc.asyncProperty(anyWorld, fc.nat({ max: 3 }), fc.boolean(), async (world, failAt, isDone) => {
         const source = newWorld(world);
@@ -159,7 +159,7 @@ describe("an export that is read back", { timeout: CAMPAIGN_LIMIT_MS }, () => {
           ...good,
           execute: async (statements: readonly string[]) => {
             const isFailing = calls++ === failAt;
-            // The answer may be lost after all was done.
+            // The answer may be lost after the work was done.
             if (!isFailing || isDone) await good.execute(statements);
             if (isFailing) throw new ImportError("lost");
           },
@@ -186,7 +186,7 @@ const LARGE: World = {
 };
 
 describe("an invoice that changes while it is exported", () => {
-  it("is exported with all that hangs on it, as it was at one moment", async () => {
+  it("is exported with all its dependents, as it was at one moment", async () => {
     const source = newWorld(LARGE);
     let at = 0;
     const pay = () => {

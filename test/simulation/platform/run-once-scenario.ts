@@ -1,5 +1,5 @@
 // The protocol of reliability.md 1 alone, with the smallest operation that has all of its parts: a read, an allocation, a row that two
-// operations fight for, an event. Two keys with several clients each; the Worker that serves them may crash, stall or lose an answer anywhere.
+// operations compete for, an event. Two keys with several clients each; their Worker may crash, stall or lose an answer anywhere.
 import { and, eq } from "drizzle-orm";
 import { derivedId, type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
@@ -31,7 +31,7 @@ interface SimulatedDependencies extends OnceDependencies {
   forget(keyHash: string): Promise<void>;
 }
 
-/** Indexes in the order they were first asked for, always the same one for the same invoice. */
+/** Indexes in the order they were first requested, the same for the same invoice. */
 class Allocator {
   readonly #sql: ObjectStorage["sql"];
 
@@ -113,7 +113,7 @@ async function createThing(
   deps: SimulatedDependencies & { allocate(id: string): Promise<number> },
   of: { world: World; key: string; protocol: Protocol },
 ): Promise<Attempt<string>> {
-  // A refusal may depend on the moment: one attempt in four is refused.
+  // A refusal may depend on the time: one attempt in four is refused.
   const isRefused = of.world.random() < 0.25;
   const work: Work = async (operationId, conflict): Promise<Prepared> => {
     if (isRefused) return { kind: "refused", failure: { code: "AMOUNTS_EXHAUSTED" } };
@@ -151,7 +151,7 @@ async function createThing(
     return {
       kind: "ready",
       status: 201,
-      // The clock is in it: two runs of one operation would answer different bytes.
+      // It contains the clock: two runs of one operation would answer different bytes.
       body: JSON.stringify({ invoiceId, customerId, index, nowMs }),
       statements: known.value.length === 0 ? [customer, event] : [event],
     };
@@ -171,7 +171,7 @@ async function createThing(
   }
 }
 
-/** Nothing doubled, nothing lost, one answer for each key, every index used once and none skipped. */
+/** Nothing duplicated, nothing lost, one answer for each key, every index used once and none skipped. */
 function check(
   lab: Lab,
   answers: ReadonlyMap<string, readonly string[]>,
