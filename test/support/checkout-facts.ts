@@ -1,5 +1,5 @@
-// What a checkout's view is decided from, as the database and its rules hand it over: an invoice over 10 USD that asks for USDT on Ethereum,
-// with its HMAC, and ways that can be picked beside it.
+// What a checkout's view is decided from, as read from the database: a 10 USD invoice that asks for USDT on Ethereum, with its HMAC, and
+// other payment methods that can be picked.
 
 import { type SettingsColumns, settingsOf } from "../../src/accounts/merchants/settings.ts";
 import type { ViewFacts } from "../../src/checkout/pay/view.ts";

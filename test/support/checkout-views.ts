@@ -1,4 +1,4 @@
-// What payers' pages are drawn from, without a shop behind it: one view per stage, of an order over 49.90 EUR paid in USDT on TRON.
+// Views for payers' pages without a shop: one per stage, for an order of 49.90 EUR paid in USDT on TRON.
 import { keysOf } from "../../scripts/keys-of.ts";
 import type { Chrome } from "../../src/checkout/pay/chrome.ts";
 import type { Choice, MethodView, Way } from "../../src/checkout/pay/method-view.ts";
@@ -9,7 +9,7 @@ import { textsOf } from "../../src/platform/texts/texts.ts";
 export const NOW = Date.UTC(2026, 9, 2, 10);
 const INVOICE_ID = "inv_01JAB2C3D4E5F6G7H8J9KMNPQR";
 
-/** Every stage once; the compiler asks about the next one. */
+/** Every stage once; the compiler fails if one is missing. */
 export const STAGES: readonly Stage[] = keysOf({
   unavailable: 0,
   choose: 0,

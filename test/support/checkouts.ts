@@ -1,4 +1,4 @@
-// Invoices that payers open, made through the merchant's own API, and calls of their pages and of their JSON.
+// Invoices that payers open, created through the API, and requests to their pages and JSON.
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
 import type { InvoiceId, MerchantId } from "../../src/lib/ids.ts";
@@ -13,11 +13,11 @@ export interface Order {
   readonly id: InvoiceId;
   readonly shop: TestMerchant;
   readonly merchantId: MerchantId;
-  /** Of the first active method; "" if there is none. */
+  /** Address of the first active method; "" if there is none. */
   readonly address: string;
 }
 
-/** An invoice over 10 USD of a fresh shop that takes USDT on Ethereum and BTC, neither picked; `body` and `wallets` say otherwise. */
+/** A 10 USD invoice of a new shop that takes USDT on Ethereum and BTC, neither picked; override with `body` and `wallets`. */
 export async function freshOrder(
   body: object = {},
   wallets: readonly object[] = [directWallet(), xpubWallet()],
@@ -27,7 +27,7 @@ export async function freshOrder(
   return orderOf(shop, body);
 }
 
-/** One more invoice of a shop. */
+/** Another invoice for an existing shop. */
 export async function orderOf(shop: TestMerchant, body: object = {}): Promise<Order> {
   const made = await shop.post("/invoices", { name: "Order 1001", rawAmount: 10, ...body });
   expect(made.status, made.text).toBe(201);
@@ -35,7 +35,7 @@ export async function orderOf(shop: TestMerchant, body: object = {}): Promise<Or
   return { id, shop, merchantId: shop.merchantId, address: paymentMethods[0]?.address ?? "" };
 }
 
-/** Writes the invoice's row as a payment or the clock would leave it, with its timeline item. */
+/** Writes the invoice's row as after a payment or an expiry, with its timeline item. */
 export async function put(order: Order, changes: Partial<typeof invoices.$inferInsert>): Promise<void> {
   await testDb.update(invoices).set(changes).where(eq(invoices.id, order.id));
 }
@@ -78,7 +78,7 @@ export const sendForm = (
   return page(of, rest, { method: "POST", body: new URLSearchParams(fields).toString(), headers }, more.changes);
 };
 
-/** Everything that a payer is shown of an invoice, by name. */
+/** Every text and value a payer is shown for an invoice, by name. */
 export async function everyAnswer(order: { readonly id: string }): Promise<Readonly<Record<string, Answer>>> {
   const [whole, choice, part, receipt, json] = await Promise.all([
     page(order),

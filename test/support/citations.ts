@@ -12,9 +12,9 @@ import { posix } from "node:path";
 type Texts = ReadonlyMap<string, string>;
 
 interface Citation {
-  /** As it was written. */
+  /** The citation as written. */
   readonly text: string;
-  /** The path of the page, or the end of it. */
+  /** The page's path, or its end. */
   readonly page: string;
   readonly numbers: readonly string[];
   readonly headings: readonly string[];
@@ -34,7 +34,7 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   decisions: "docs/design/decisions.md",
   interface: "docs/interface.md",
 };
-/** Where a page is looked for; if a document cites it, first beside the document. */
+/** Where a page is looked for; a document's citations are looked for next to the document first. */
 const FOLDERS = ["docs/design/", "docs/", ""];
 
 const NUMBER = String.raw`\d+(?:\.\d+)*[a-z]?(?![\w-])`;
@@ -45,10 +45,10 @@ const LONG = new RegExp(
   String.raw`(?<![\w./*>-]|\]\()(?<page>[A-Za-z][\w./-]*\.md)\b(?: ${NUMBERS})?(?:,? ${HEADINGS})?`,
   "g",
 );
-/** A page cited by its word alone, which nothing resolves. */
+/** A page cited by a bare word, which resolves to nothing. */
 const UNENDED =
   /\b(?:(?:reliability|security|chains|webhooks|performance|platform|architecture) "[A-Z][^"\n]*"|(?:ARCHITECTURE|STYLE|README) (?:"[^"\n]*"|\d+))/g;
-/** Sources and documents that a document names in code by the end of their path, as `wallets/store.ts`. */
+/** Sources and documents that a document names in code by the end of their path, such as `wallets/store.ts`. */
 const FILE = /`(?<file>[\w.-]+(?:\/[\w.-]+)+\.(?:tsx?|mjs|md|sh|css|jsonc))`/g;
 const LINK = /\]\((?<target>[^)\s]+)\)/g;
 
@@ -58,7 +58,7 @@ interface Repository {
   readonly files: readonly string[];
 }
 
-/** What does not resolve, each as `path: citation (why)`. */
+/** What does not resolve, as `path: citation (why)`. */
 export function brokenCitations(texts: Texts, { pages, files }: Repository): readonly string[] {
   const headings = new Map([...pages].map(([path, text]) => [path, headingsOf(text)]));
   const known = { headings, files };
@@ -71,7 +71,7 @@ export function brokenCitations(texts: Texts, { pages, files }: Repository): rea
   );
 }
 
-/** The lines of a text as one: a citation may go on in the next line of a comment. */
+/** Joins a text's lines: a citation may continue on the next line of a comment. */
 function joined(text: string): string {
   return text.replaceAll(/\s*\n\s*(?:\/\/|\*(?!\/)|#)?\s*/g, " ");
 }
@@ -92,7 +92,7 @@ export function citationsIn(text: string): readonly Citation[] {
   );
 }
 
-/** The headings of a page in their order, without what fenced code has of the same shape. */
+/** A page's headings in order, ignoring lookalikes in fenced code. */
 export function headingsOf(page: string): readonly Heading[] {
   const prose = page.replaceAll(/^ *```.*?^ *```/gms, "");
   const seen = new Map<string, number>();
@@ -114,7 +114,7 @@ function anchorOf(heading: string): string {
 }
 
 interface Known extends Omit<Repository, "pages"> {
-  /** Of each page that exists. */
+  /** Headings of each existing page. */
   readonly headings: ReadonlyMap<string, readonly Heading[]>;
 }
 
@@ -125,7 +125,7 @@ function citationProblems(citation: Citation, from: string, known: Known): reado
   if (page === undefined) return [`${text} (no such page)`];
   const headings = known.headings.get(page) ?? [];
   const unknown = numbers.filter((number) => !headings.some((each) => each.number === number));
-  // A heading that is cited with one section is looked for in that section.
+  // A heading cited with one section is looked for in that section only.
   const [only, ...others] = numbers;
   const among = only === undefined || others.length > 0 ? headings : sectionOf(headings, only);
   const untitled = citation.headings.filter((title) => !among.some((each) => each.title === title));
@@ -144,13 +144,13 @@ function sectionOf(headings: readonly Heading[], number: string): readonly Headi
   return headings.slice(start, length === -1 ? undefined : start + 1 + length);
 }
 
-/** Paths that a page may have; the first one that exists is meant. */
+/** Candidate paths for a page; the first that exists wins. */
 function pathsOf(page: string, from: string): readonly string[] {
   const beside = from.endsWith(".md") ? [posix.join(posix.dirname(from), page)] : [];
   return [...beside, ...FOLDERS.map((folder) => `${folder}${page}`)];
 }
 
-/** Of the links of a document that stay in the repository. */
+/** Problems of a document's links within the repository. */
 function linkProblems(text: string, from: string, { headings, files }: Known): readonly string[] {
   const links = [...text.matchAll(LINK)].map(({ groups }) => groups?.target ?? "");
   return links.flatMap((link) => {

@@ -9,10 +9,10 @@ import { isExampleTested } from "./example-receiver.ts";
 import { chromiumProgram } from "./page-program.ts";
 
 /**
- * Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` when a test was. The line
- * before it says which programs were missing for the skipped tests, and why they could not be installed. What failed is named before both,
- * a line each with the command that runs it again, because whoever reads a long log from its end has only these. A test that fails is also told at
- * once, with the beginning of its error: a run that is ended has no end to read.
+ * Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` when a test was. The line before
+ * it says which programs were missing for the skipped tests, and why they could not be installed. Failures are listed before both, one line each
+ * with the command that reruns it, for readers who see only the end of a long log. A failing test is also reported immediately, with the start of
+ * its error, because a killed run prints no summary.
  */
 export default class ClosingLine implements Reporter {
   onTestCaseResult(test: TestCase): void {
@@ -42,7 +42,7 @@ export default class ClosingLine implements Reporter {
   }
 }
 
-/** A line for each failure: the file, the whole name of the test, how its error begins, and the line of the file where it came from. */
+/** One line per failure: the file, the test's full name, the start of its error, and the line it came from. */
 function failureLines(
   modules: readonly TestModule[],
   broken: readonly TestModule[],
@@ -67,7 +67,7 @@ function failedLine(test: TestCase): string {
   return failureLine(`${test.module.relativeModuleId} > ${test.fullName}`, error, test.module.moduleId);
 }
 
-/** Lines of an error that are told at once. */
+/** Lines of an error that are reported immediately. */
 const TOLD_LINES = 30;
 
 function failureNow(test: TestCase): string {
@@ -76,7 +76,7 @@ function failureNow(test: TestCase): string {
   return [failedLine(test), ...more.map((line) => `  ${line}`)].join("\n");
 }
 
-/** The command that runs a failed test again; that of a property begins with the seed that failed (repeat-property.ts). */
+/** The command that reruns a failed test; for a property it starts with the failing seed (repeat-property.ts). */
 export function againLine(of: {
   readonly project: string;
   readonly file: string;
@@ -89,7 +89,7 @@ export function againLine(of: {
   return `  Again: ${repeated}${vitest} run --project ${of.project} ${of.file} -t ${quoted(patternOf(of.test))}`;
 }
 
-/** vitest takes a regular expression, of any part of a name. */
+/** vitest takes a regular expression that may match any part of a name. */
 function patternOf(name: string): string {
   return name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
@@ -103,14 +103,14 @@ function messageOf(error: unknown): string {
 }
 
 function failureLine(where: string, error: unknown, file?: string): string {
-  // An error of another process is an object without a prototype, which neither is an Object nor becomes a text.
+  // An error from another process has no prototype, so it is not an Object and cannot be converted to text.
   const facts: Partial<TestError> = typeof error === "object" && error !== null ? error : {};
   const line = facts.stacks?.find((each) => each.file === file)?.line;
   const message = messageOf(error).split("\n", 1)[0]?.slice(0, 300);
   return `Failed: ${where}: ${message}${line === undefined ? "" : ` (line ${line})`}`;
 }
 
-/** Programs that tests of these projects are skipped without. */
+/** Programs whose absence skips tests of these projects. */
 const PROGRAMS: readonly {
   readonly name: string;
   readonly projects: readonly string[];
@@ -121,7 +121,7 @@ const PROGRAMS: readonly {
   { name: "chromium", projects: ["browser"], isThere: () => chromiumProgram() !== undefined },
   { name: "python3", projects: ["unit", "contract"], isThere: () => isExampleTested("Python") },
   { name: "curl", projects: ["contract"], isThere: () => firstProgram(undefined, ["curl"]) !== undefined },
-  // The shops of the guides.
+  // The shops in the guides.
   ...SHOPS.flatMap((shop) =>
     shop.program === undefined
       ? []

@@ -1,12 +1,12 @@
-// Contracts for tests on a real EVM chain (contracts/*.sol): their code is put at any address, so that a token has its address of the real
-// chain, and the product's own list of tokens is used unchanged.
+// Contracts for tests on a real EVM chain (contracts/*.sol): their code can be put at any address, so a token has its mainnet address and
+// the product's own token list is used unchanged.
 import { type Abi, encodeFunctionData, parseAbi } from "viem";
 import type { Anvil, Hex, Receipt } from "./anvil.ts";
 import artifacts from "./contracts/artifacts.json" with { type: "json" };
 
 type ContractName = keyof typeof artifacts;
 
-/** Every function of every contract; no name has two shapes. */
+/** Every function of every contract; no name is overloaded. */
 const ABI = parseAbi([
   "function mint(address to, uint256 value)",
   "function approve(address spender, uint256 value)",
@@ -26,7 +26,7 @@ const ABI = parseAbi([
 
 /** The address of Multicall3 on the real chains. */
 export const MULTICALL: Hex = "0xcA11bde05977b3631167028862bE2a173976CA11";
-/** Where Polygon keeps its native coin. */
+/** Where Polygon exposes its native coin. */
 export const POLYGON_COIN: Hex = "0x0000000000000000000000000000000000001010";
 
 /** Call data: `dataOf("transfer", to, 5n)`. */
@@ -35,7 +35,7 @@ export function dataOf(functionName: (typeof ABI)[number]["name"], ...args: read
   return encodeFunctionData({ abi, functionName, args });
 }
 
-/** Puts the code of a contract at an address; storage there is kept. */
+/** Puts a contract's code at an address; keeps the storage there. */
 export async function install(anvil: Anvil, name: ContractName, address: string): Promise<void> {
   await anvil.rpc("anvil_setCode", address, artifacts[name]);
 }
@@ -46,7 +46,7 @@ export interface Token {
   pay(of: { readonly from?: Hex; readonly to: string; readonly units: bigint }): Promise<Receipt>;
 }
 
-/** A token at its address on the real chain, of which each of anvil's accounts has 10^30 base units. Mines one block. */
+/** A token at its mainnet address; each of anvil's accounts holds 10^30 base units. Mines one block. */
 export async function installToken(
   anvil: Anvil,
   contract: string,

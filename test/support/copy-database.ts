@@ -1,11 +1,11 @@
-// Copies the test Worker's whole database and puts it back, as a restore to an earlier minute does. Durable Objects stay as they are.
+// Copies the test Worker's whole database and puts it back, like a restore to an earlier minute. Durable Objects stay as they are.
 import { env } from "cloudflare:workers";
 
 type Row = Record<string, string | number | null>;
 
 const rowsOf = async (sql: string) => (await env.DB.prepare(sql).all<Row>()).results;
 
-/** All tables as they are now, to be put back. */
+/** All tables as they are now, for a later restore. */
 export async function copyDatabase(): Promise<() => Promise<void>> {
   const tables = await rowsOf(
     "select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\' and name not like 'sqlite%'",
@@ -13,7 +13,7 @@ export async function copyDatabase(): Promise<() => Promise<void>> {
   const copies = new Map<string, readonly Row[]>();
   for (const { name } of tables) copies.set(String(name), await rowsOf(`select * from ${name}`));
   return async () => {
-    // The rows are what the triggers made of them, so they are put back without.
+    // The rows already contain the triggers' effects, so they are restored without triggers.
     const triggers = await rowsOf("select name, sql from sqlite_master where type = 'trigger'");
     for (const { name } of triggers) await env.DB.prepare(`drop trigger ${name}`).run();
     for (const [name, rows] of copies) {

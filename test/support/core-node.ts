@@ -1,5 +1,5 @@
-// A real bitcoind or litecoind in regtest for tests: on a free port of loopback, in a directory of its own, with a wallet that has coins to pay
-// with. The product itself uses no wallet of a node. Nothing here sends anything off the machine.
+// A real bitcoind or litecoind in regtest for tests: on a free port of loopback, in its own directory, with a funded wallet. The product itself
+// uses no node wallet. Nothing leaves the machine.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -13,10 +13,10 @@ export type Coin = "bitcoin" | "litecoin";
 /** Calls the node; throws CoreRpcError on a refusal. Amounts are sent as text, because JSON's numbers are floats. */
 type CoreRpc = <T = unknown>(method: string, ...params: readonly unknown[]) => Promise<T>;
 
-/** A method and its parameters. */
+/** A method with its parameters. */
 type CoreCall = readonly [method: string, ...params: readonly unknown[]];
 
-/** Calls the node in order, all in one request; throws the first refusal, after all were made. */
+/** Calls the node in order, all in one request; after all calls, throws the first refusal. */
 type CoreBatch = (calls: readonly CoreCall[]) => Promise<void>;
 
 export class CoreRpcError extends Error {
@@ -31,39 +31,41 @@ export interface CoreNode {
   readonly coin: Coin;
   /** As CHAIN_SOURCES names the chain. */
   readonly network: "BTC_REGTEST" | "LTC_REGTEST";
-  /** With user and password, as CHAIN_SOURCES takes it. */
+  /** With user and password, as CHAIN_SOURCES expects. */
   readonly url: string;
   readonly pid: number;
   readonly rpc: CoreRpc;
-  /** Calls a wallet in the node; `payer` has ten outputs of 50 coins to spend, others are made when they are first called and have none. */
+  /** Calls a wallet in the node; `payer` has ten outputs of 50 coins, others are created empty on first use. */
   readonly wallet: (name?: string) => CoreRpc;
-  /** Mines on the best chain, to addresses of no interest, and gives the blocks' hashes in order. */
+  /** Mines on the best chain, to unused addresses, and returns the blocks' hashes in order. */
   mine(blocks?: number): Promise<readonly string[]>;
-  /** Pays from `payer`, all outputs in one replaceable transaction: `{ [address]: "0.1" }`; gives its txid. It is in the mempool then. */
+  /**
+   * Pays from `payer`, all outputs in one replaceable transaction: `{ [address]: "0.1" }`; returns its txid. It is then in the mempool.
+   */
   pay(outputs: Readonly<Record<string, string>>): Promise<string>;
-  /** The same payment at a higher fee (RBF), which replaces it in the mempool; gives the new txid. */
+  /** The same payment at a higher fee (RBF), which replaces it in the mempool; returns the new txid. */
   replace(txid: string): Promise<string>;
-  /** Spends what that unconfirmed payment spends back to `payer` at a higher fee, so that it never happens; gives the new txid. */
+  /** Double-spends that unconfirmed payment back to `payer` at a higher fee, so it never confirms; returns the new txid. */
   doubleSpend(txid: string): Promise<string>;
-  /** Lets the mempool forget what is in it, as a node does after two weeks; another transaction, of `payer` to itself, is in it then. */
+  /** Makes the mempool drop its transactions, as a node does after two weeks; a transaction of `payer` to itself takes their place. */
   evict(): Promise<void>;
-  /** Takes the newest blocks off the chain: their transactions go back into the mempool. Mine more of them than before to go on. */
+  /** Disconnects the newest blocks: their transactions return to the mempool. Mine more blocks than before to continue. */
   undo(blocks: number): Promise<void>;
   /**
-   * Takes the newest blocks off the chain and lets the mempool forget what was in them. In one request, so that nobody reads the mempool in
-   * between if the node has a single thread for requests (`-rpcthreads=1`).
+   * Disconnects the newest blocks and drops their transactions from the mempool, in one request, so nobody reads the mempool in between if
+   * the node has one request thread (`-rpcthreads=1`).
    */
   undoAndEvict(blocks: number): Promise<void>;
-  /** Ends the process by its own id and removes its directory; may be called twice. */
+  /** Ends its process and removes its directory; may be called twice. */
   stop(): Promise<void>;
 }
 
 interface CoreNodeOptions {
-  /** Further arguments of the daemon. */
+  /** More arguments for the daemon. */
   readonly args?: readonly string[];
-  /** Whether it finds any transaction of the chain by its txid (`-txindex`); true unless said otherwise. */
+  /** Whether it finds any transaction by txid (`-txindex`); default true. */
   readonly hasTxIndex?: boolean;
-  /** False leaves the chain empty and makes no wallet. */
+  /** False: empty chain, no wallet. */
   readonly hasCoins?: boolean;
 }
 
@@ -72,14 +74,14 @@ const DAEMONS = {
     network: "BTC_REGTEST",
     setting: "BITCOIND",
     places: ["bitcoind", resolve(import.meta.dirname, "../../.nodes/bitcoind/bitcoind.sh")],
-    // Tests need no wallet that survives a power cut: a block a millisecond and not one in fifty.
+    // Tests need no durable wallet: a block takes 1 ms instead of 50.
     args: ["-unsafesqlitesync"],
   },
   litecoin: {
     network: "LTC_REGTEST",
     setting: "LITECOIND",
     places: ["litecoind", resolve(import.meta.dirname, "../../.nodes/litecoind/litecoind.sh")],
-    // By default it replaces no transaction in its mempool.
+    // By default it does not replace transactions in its mempool.
     args: ["-mempoolreplacement=1", "-keypool=20"],
   },
 } as const satisfies Record<Coin, unknown>;
@@ -93,10 +95,12 @@ const ALREADY_MINED = -27;
 const USER = "edgetill";
 const PAYER = "payer";
 const START_MS = 30_000;
-/** What it would still write is thrown away with its directory. */
+/** Its pending writes are deleted with its directory. */
 const STOP_MS = 1_000;
 
-/** The daemon's program, or undefined when there is none: BITCOIND or LITECOIND, else the PATH, else `.nodes` of this repository. */
+/**
+ * The daemon's program, or undefined if none is installed: BITCOIND or LITECOIND, else the PATH, else this repository's `.nodes`.
+ */
 function daemonOf(coin: Coin): string | undefined {
   const { setting, places } = DAEMONS[coin];
   const named = process.env[setting];
@@ -112,11 +116,11 @@ export function howToInstall(coin: Coin): string {
   return `no ${coin}d here: npm run nodes:install brings it, or ${DAEMONS[coin].setting} may name one`;
 }
 
-/** Starts a node and waits until it responds. If it is not installed, throws and says how to install it. */
+/** Starts a node and waits until it responds. If it is not installed, throws with instructions. */
 export async function startCoreNode(coin: Coin, options: CoreNodeOptions = {}): Promise<CoreNode> {
   const program = daemonOf(coin);
   if (program === undefined) throw new Error(howToInstall(coin));
-  // Between finding a port and the daemon's listening on it, another may take it.
+  // Another process may take the port before the daemon listens on it.
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOnce(coin, program, options);
@@ -187,11 +191,11 @@ function nodeOf(
 ) {
   const { rpc, batch } = of;
   const wallet = walletsOf(rpc, of.calls);
-  // Always another address: a block that is mined again in the same second would be the one that was taken off the chain.
+  // A fresh address each time: a block mined again within the same second would be identical to the disconnected one.
   const freshAddress = () => wallet()<string>("getnewaddress");
   const evicting = async (): Promise<readonly CoreCall[]> => [
     ["setmocktime", Math.floor(Date.now() / 1000) + EXPIRY_SECONDS],
-    // What is too old is thrown out when something new comes in.
+    // Old transactions are evicted when a new one arrives.
     ["sendtoaddress", await freshAddress(), "0.01"],
     ["setmocktime", 0],
   ];
@@ -199,7 +203,7 @@ function nodeOf(
     const tip = await rpc<number>("getblockcount");
     return ["invalidateblock", await rpc("getblockhash", tip - blocks + 1)];
   };
-  /** A wallet keeps a transaction whether or not its own mempool takes it. Sent again it is taken, or the node says why not. */
+  /** A wallet keeps transactions that its own mempool rejects. On resending, the node accepts them or says why not. */
   async function sentAgain(txid: string): Promise<string> {
     const { hex } = await wallet()<{ readonly hex: string }>("gettransaction", txid);
     try {
@@ -229,7 +233,7 @@ function nodeOf(
   };
 }
 
-/** Each wallet is made when it is first called. */
+/** Each wallet is created on first use. */
 function walletsOf(rpc: CoreRpc, calls: (path: string) => CoreRpc): CoreNode["wallet"] {
   const made = new Map<string, Promise<unknown>>();
   return (name = PAYER) => {
@@ -243,7 +247,7 @@ function walletsOf(rpc: CoreRpc, calls: (path: string) => CoreRpc): CoreNode["wa
   };
 }
 
-/** What an unconfirmed payment spends, spent to another address at a higher fee; gives the new txid. */
+/** Spends an unconfirmed payment's inputs to another address at a higher fee; returns the new txid. */
 async function spentBack(
   rpc: CoreRpc,
   wallet: CoreRpc,
@@ -263,7 +267,7 @@ interface RawTransaction {
   readonly vout: readonly { readonly value: number }[];
 }
 
-/** By the wallet, which knows its own coins: a node without an index of transactions does not. */
+/** Through the wallet, which knows its own coins; a node without a transaction index does not. */
 async function valueSpent(rpc: CoreRpc, wallet: CoreRpc, { txid, vout }: RawTransaction["vin"][number]) {
   const { hex } = await wallet<{ readonly hex: string }>("gettransaction", txid);
   const spent = await rpc<RawTransaction>("decoderawtransaction", hex);
@@ -293,7 +297,7 @@ async function sent(url: string, password: string, body: object): Promise<string
   return response.text();
 }
 
-/** While it warms up it refuses every call. */
+/** It refuses every call while warming up. */
 async function untilReady(daemon: ChildProcess, rpc: CoreRpc, said: () => string): Promise<void> {
   const endMs = Date.now() + START_MS;
   for (;;) {
@@ -317,7 +321,7 @@ function stopper(daemon: ChildProcess, rpc: CoreRpc, directory: string): () => P
   process.once("exit", kill);
   return async () => {
     const timer = setTimeout(kill, STOP_MS);
-    // By its own interface first: a program that only starts the daemon would not hand a signal on.
+    // Over RPC first: a wrapper that only starts the daemon would not forward a signal.
     await rpc("stop").catch(() => undefined);
     await ended;
     clearTimeout(timer);

@@ -48,7 +48,7 @@ function countingD1(db: D1Database, calls: Calls): D1Database {
   });
 }
 
-/** Of all that a database gives, it alone can be bound. */
+/** Only statements have `bind`. */
 function isStatement(value: unknown): value is D1PreparedStatement {
   return typeof value === "object" && value !== null && "bind" in value;
 }
@@ -71,7 +71,7 @@ function countingNamespace<T extends object>(namespace: T, binding: string, call
 
 type Call = (...args: unknown[]) => unknown;
 
-/** The same object, each of whose methods goes through `around` first. A stub's methods are looked up anew for each call, as RPC wants. */
+/** The same object with each method call passed through `around`. Methods are looked up on the stub for each call, as RPC needs. */
 function spy<T extends object>(target: T, around: (name: string, call: Call) => Call): T {
   return new Proxy(target, {
     get(of, name) {

@@ -1,4 +1,4 @@
-// Runs `npm run deploy` in a folder of its own, against the stand-in of wrangler.
+// Runs `npm run deploy` in its own folder, against the wrangler stand-in.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -8,7 +8,7 @@ import type { Surroundings } from "../../scripts/deploy/surroundings.ts";
 import { type AccountState, EMPTY_ACCOUNT, readAccount, standIn, writeAccount } from "./wrangler-stand-in.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-/** A noon of November 2026. */
+/** Noon on a day in November 2026. */
 export const NOW_MS = 1_795_435_200_000;
 
 /** wrangler.toml of this repository. */
@@ -16,7 +16,7 @@ export const BASE = readConfiguration(join(ROOT, "wrangler.toml"));
 
 export interface Operator {
   readonly folder: string;
-  /** Runs the command; answers go to its questions, and without any there is no terminal. */
+  /** Runs the command and answers its questions in order; without answers there is no terminal. */
   deploy(args: readonly string[], answers?: readonly string[]): Promise<Ended>;
   account(): AccountState;
   change(change: Partial<AccountState>): void;
@@ -26,9 +26,9 @@ export interface Operator {
 interface Ended {
   readonly status: number;
   readonly printed: string;
-  /** The questions that were asked. */
+  /** The questions it asked. */
   readonly asked: readonly string[];
-  /** Commands of wrangler that this run used. */
+  /** The wrangler commands this run used. */
   readonly commands: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import { randomFrom } from "./random.ts";
 
-/** Choices drawn from a seed: the same seed, the same choices. */
+/** Random choices from a seed: the same seed gives the same choices. */
 export class Dice {
   readonly random: () => number;
 
@@ -13,7 +13,7 @@ export class Dice {
     return Math.floor(this.random() * n);
   }
 
-  /** Both ends are among them. */
+  /** Both ends included. */
   between(least: number, most: number): number {
     return least + this.below(most - least + 1);
   }
@@ -37,7 +37,7 @@ export class Dice {
   }
 }
 
-/** What a list has there, whatever it is: of what might be `undefined` an index alone does not tell that it is in the list. */
+/** The element at that index, even if it is `undefined`: an index alone does not prove to the compiler that it is in range. */
 function at<T>(list: readonly T[], place: number): T {
   for (const found of list.slice(place, place + 1)) return found;
   throw new Error(`a list of ${list.length} has nothing at ${place}`);

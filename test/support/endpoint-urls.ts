@@ -1,4 +1,4 @@
-// Checks the rule with the table of test/vectors/endpoint-urls.ts, in each runtime that imports this, because their URL parsers differ.
+// Checks the rule with the table of test/vectors/endpoint-urls.ts, in each runtime that imports it, since URL parsers differ.
 import { describe, expect, it } from "vitest";
 import { type EndpointRules, parseEndpointUrl } from "../../src/notifications/webhooks/endpoint-url.ts";
 import { ALLOWED, LOOPBACK, NEAR_LOOPBACK, OWN, OWN_HOSTS, REFUSED } from "../vectors/endpoint-urls.ts";
@@ -7,7 +7,7 @@ const CLOSED: EndpointRules = { isLoopbackOpen: false, ownHost: OWN_HOSTS.closed
 const OPEN: EndpointRules = { isLoopbackOpen: true, ownHost: OWN_HOSTS.open };
 const BOTH = [CLOSED, OPEN];
 
-/** What it is stored as, or why it is refused. */
+/** The stored form, or why it is refused. */
 function verdict(text: string, rules: EndpointRules): string {
   const url = parseEndpointUrl(text, rules);
   return url.ok ? `stored as ${url.value.href}` : url.error;
@@ -19,7 +19,7 @@ function expectRefused(urls: readonly string[], why: string, rules: EndpointRule
 
 export function describeEndpointUrls(): void {
   describe("an endpoint's URL", () => {
-    it("is judged by a table of more than 500 hostile ones and 60 good ones, none twice", () => {
+    it("has a table of more than 500 hostile cases and 60 good ones, without duplicates", () => {
       const hostile = [...REFUSED, ...NEAR_LOOPBACK].flatMap(({ urls }) => urls);
       const good = ALLOWED.map(([text]) => text);
       expect(hostile.length).toBeGreaterThan(500);
@@ -31,23 +31,23 @@ export function describeEndpointUrls(): void {
       for (const rules of BOTH) expectRefused(urls, why, rules);
     });
 
-    it.each(NEAR_LOOPBACK)("is refused with $what, near an open loopback: $why", ({ urls, why }) => {
+    it.each(NEAR_LOOPBACK)("is refused with $what, when loopback is almost open: $why", ({ urls, why }) => {
       expectRefused(urls, why, OPEN);
       for (const url of urls) expect(parseEndpointUrl(url, CLOSED).ok).toBe(false);
     });
 
-    it.each(ALLOWED)("%s is good, loopback open or not", (text, href) => {
+    it.each(ALLOWED)("%s is accepted, loopback open or not", (text, href) => {
       const value = { href, host: new URL(href).host, isLoopback: false };
       for (const rules of BOTH) expect(parseEndpointUrl(text, rules)).toEqual({ ok: true, value });
     });
 
-    it.each(LOOPBACK)("%s is good where loopback is open, and nowhere else", (text, href) => {
+    it.each(LOOPBACK)("%s is accepted only where loopback is open", (text, href) => {
       const value = { href, host: new URL(href).hostname, isLoopback: true };
       expect(parseEndpointUrl(text, OPEN)).toEqual({ ok: true, value });
       expectRefused([text], "it must start with https:// and a host", CLOSED);
     });
 
-    it.each(OWN)("%s is refused by the deployment that it is, and by no other", (text) => {
+    it.each(OWN)("%s is refused by the deployment with that host and by no other", (text) => {
       expectRefused([text], "the host is this service's own", CLOSED);
       expect(parseEndpointUrl(text, { isLoopbackOpen: false, ownHost: "other.edgetill.com" }).ok).toBe(true);
       expect(parseEndpointUrl(text, { isLoopbackOpen: false }).ok).toBe(true);

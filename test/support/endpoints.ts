@@ -1,4 +1,4 @@
-// Endpoints and their pending deliveries, written as the product writes them.
+// Endpoints and their pending deliveries, inserted as the product does.
 
 import { type EventId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
 import { parseKeyring } from "../../src/lib/keyring.ts";
@@ -15,11 +15,11 @@ const freshBytes = (count: number) => crypto.getRandomValues(new Uint8Array(coun
 
 interface TestEndpoint {
   readonly webhook: Webhook;
-  /** In the clear. */
+  /** The secret in plain text. */
   readonly secret: string;
 }
 
-/** An endpoint for everything, with one secret sealed under `keys`, as SECRETS_AES_KEY has them. */
+/** An endpoint for every event, with one secret sealed under `keys` (the form of SECRETS_AES_KEY). */
 export async function addEndpoint(
   db: Db,
   keys: string | undefined,

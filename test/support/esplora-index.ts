@@ -1,4 +1,4 @@
-// What Esplora has an index of, read from a real bitcoind or litecoind: transactions by their id, the blocks they are in, and what spends what.
+// Esplora's index, built from a real bitcoind or litecoind: transactions by id, their blocks, and what spends what.
 import { type CoreNode, CoreRpcError } from "./core-node.ts";
 
 interface CoreOutput {
@@ -70,16 +70,16 @@ interface Block extends Omit<CoreBlock, "tx"> {
 export class EsploraIndex {
   /** By height. */
   readonly chain: Block[] = [];
-  /** By txid, in the order in which they were seen. */
+  /** By txid, in the order they were seen. */
   readonly transactions = new Map<string, Transaction>();
   /**
-   * By txid, those that were in a block that has left the chain: a look-up still finds them, as unconfirmed, whether or not a mempool has them. A history
-   * and what spends an output do not show them.
+   * By txid: transactions of a block that has left the chain. A look-up still finds them, as unconfirmed, whether or not a mempool has them; a history and
+   * an output's spender do not show them.
    */
   readonly left = new Map<string, Transaction>();
-  /** Of those in blocks. */
+  /** Heights of those in blocks. */
   readonly heights = new Map<string, number>();
-  /** `txid:vout` to the txid of what spends it. */
+  /** `txid:vout` to the txid that spends it. */
   readonly spenders = new Map<string, string>();
   readonly #node: Pick<CoreNode, "rpc">;
   #refreshing: Promise<void> | undefined;
@@ -88,7 +88,7 @@ export class EsploraIndex {
     this.#node = node;
   }
 
-  /** Up to what the node has now; calls at once share one look. */
+  /** Updates to the node's current state; concurrent calls share one update. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
@@ -162,7 +162,7 @@ export class EsploraIndex {
   }
 }
 
-/** One that leaves the mempool meanwhile is none; another failure is the node's. */
+/** A transaction that leaves the mempool meanwhile is skipped; any other failure is the node's. */
 function noneIfGone(error: unknown): undefined {
   if (!(error instanceof CoreRpcError)) throw error;
 }
@@ -176,7 +176,7 @@ const TYPES: Readonly<Record<string, string>> = {
   nulldata: "op_return",
 };
 
-/** None inside MWEB. */
+/** No outputs inside MWEB. */
 function outputOf({ value, scriptPubKey: script }: CoreOutput): readonly Output[] {
   if (value === undefined || script === undefined) return [];
   const address = script.address ?? script.addresses?.[0];
@@ -186,7 +186,7 @@ function outputOf({ value, scriptPubKey: script }: CoreOutput): readonly Output[
       scriptpubkey_asm: script.asm,
       scriptpubkey_type: TYPES[script.type] ?? "unknown",
       ...(address === undefined ? {} : { scriptpubkey_address: address }),
-      // Of eight digits, so a whole number after rounding.
+      // Eight decimal places, so rounding gives a whole number.
       value: Math.round(value * 1e8),
     },
   ];

@@ -1,24 +1,24 @@
-// The Esplora HTTP API over a real bitcoind or litecoind: it reads the node before each answer, so it follows reorgs, replacements and evictions
-// as they happen. Faults are switched from outside.
+// The Esplora HTTP API over a real bitcoind or litecoind: it reads the node before each answer, so it follows reorgs, replacements and
+// evictions. Tests switch faults on and off.
 import { createServer, type ServerResponse } from "node:http";
 import type { CoreNode } from "./core-node.ts";
 import { EsploraIndex, type Transaction } from "./esplora-index.ts";
 import { listen } from "./listen.ts";
 
-/** `429` comes with Retry-After, `html` is a page with status 200, `truncated` the first half of the answer, `hang` no answer at all. */
+/** `429` comes with Retry-After, `html` is a page with status 200, `truncated` sends half the answer, `hang` never answers. */
 export type EsploraFault = "429" | "502" | "html" | "truncated" | "hang";
 
 export interface EsploraStandIn {
   /** As CHAIN_SOURCES takes it. */
   readonly url: string;
   fault: EsploraFault | null;
-  /** Which paths the fault is at, `/address/...`; all unless said otherwise. */
+  /** The paths with the fault, `/address/...`; all by default. */
   failsAt: (path: string) => boolean;
-  /** How many blocks it is behind the node; what is in those is in its mempool still. */
+  /** How many blocks it lags the node; transactions in those blocks are still in its mempool. */
   behind: number;
-  /** Paths asked for since it was emptied last; its length counts requests. */
+  /** Requested paths since last cleared; the length counts requests. */
   readonly asked: string[];
-  /** As many requests as were ever under way at once. */
+  /** The most requests in flight at once. */
   readonly mostAtOnce: number;
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ function end(response: ServerResponse, of: { readonly status: number; readonly t
   response.end(of.body);
 }
 
-/** What is known of the chain up to the block that is shown as the newest. */
+/** The chain as known up to the block shown as newest. */
 class Answers {
   readonly #index: EsploraIndex;
   readonly #lag: { readonly behind: number };
@@ -107,7 +107,7 @@ class Answers {
     [/^\/address\/(\w+)\/txs\/chain\/([0-9a-f]{64})$/, ([, address = "", after]) => this.#history(address, after)],
   ];
 
-  /** `lag.behind` is looked at for each answer: how many blocks it is behind the index. */
+  /** `lag.behind`, read for each answer: how many blocks it lags the index. */
   constructor(index: EsploraIndex, lag: { readonly behind: number }) {
     this.#index = index;
     this.#lag = lag;
@@ -149,7 +149,7 @@ class Answers {
     return json({ spent: true, txid, vin, status: this.#statusOf(spender.txid) });
   }
 
-  /** An unknown `after` has nothing behind it, as with the real one. */
+  /** Nothing follows an unknown `after`, as with the real one. */
   #history(address: string, after: string | undefined): Answer {
     const touching = [...this.#index.transactions.values()].filter((of) => touches(of, address));
     const unconfirmed = touching.filter(({ txid }) => this.#heightOf(txid) === undefined);

@@ -1,21 +1,21 @@
-// An EVM chain in memory: accounts with balances, nonces and code, and a node that answers for any of its blocks. Unlike anvil it is fast enough
-// for thousands of random chains.
+// An EVM chain in memory: accounts with balances, nonces and code, and a node that answers for any block. Fast enough for thousands of random
+// chains, unlike anvil.
 import { decodeFunctionData, encodeFunctionResult, isHex, multicall3Abi, pad, slice, toHex } from "viem";
 import * as z from "zod";
 import type { Hex } from "./anvil.ts";
 
-/** Who holds the key decides what an account without code does; an account with code moves its coins without a transaction of its own. */
+/** For an account without code, the key's owner decides; an account with code moves its coins without its own transaction. */
 export const KINDS = ["KEY", "CONTRACT", "DELEGATED"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export type Step =
-  /** A plain payment. An account with code that forwards sends it on at once. */
+  /** A plain payment. An account with forwarding code sends it on immediately. */
   | { readonly kind: "pay"; readonly to: number; readonly units: bigint; readonly isForwarded: boolean }
-  /** A contract pays: no transaction shows it. */
+  /** A payment by a contract: not visible in any transaction. */
   | { readonly kind: "payInside"; readonly to: number; readonly units: bigint }
-  /** The owner sends everything on, by a transaction of the account itself or by one that calls its code. */
+  /** The owner sends the whole balance on, by a transaction of the account or one that calls its code. */
   | { readonly kind: "sweep"; readonly of: number }
-  /** EIP-7702, in a transaction that somebody else pays for. */
+  /** EIP-7702, in a transaction that another account pays for. */
   | { readonly kind: "delegate"; readonly of: number; readonly isOn: boolean };
 
 interface Account {
@@ -38,7 +38,7 @@ const DELEGATION = `0xef0100${"77".repeat(20)}`;
 const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
 const hex = (value: number | bigint) => `0x${value.toString(16)}`;
 const hashOf = (height: number) => word(0xb10c_0000 + height);
-/** All digits: the same in capitals and small letters, so that no checksum is needed. */
+/** Digits only, so upper and lower case are equal and no checksum is needed. */
 export const accountAt = (place: number) => `0x${String(place + 1).padStart(40, "1")}`;
 
 export class EvmLedger {
@@ -46,7 +46,7 @@ export class EvmLedger {
   readonly #states: (readonly Account[])[] = [];
   readonly #mined: (readonly Mined[])[] = [];
   readonly requests: string[][] = [];
-  /** A method that this node does not answer. */
+  /** A method that this node does not support. */
   refuses: string | undefined;
 
   constructor(kinds: readonly Kind[], blocks: readonly (readonly Step[])[]) {
@@ -111,7 +111,7 @@ export class EvmLedger {
     return account;
   }
 
-  /** What the blocks of a range pay in plain transactions. */
+  /** Payments by plain transactions in a range of blocks. */
   payments(from: number, to: number): readonly Mined[] {
     return this.#mined
       .slice(from, to + 1)

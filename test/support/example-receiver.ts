@@ -1,4 +1,4 @@
-// The receivers that integrators copy (docs/examples/receiver.*), each run as a process, as integrators run it.
+// The receivers that integrators copy (docs/examples/receiver.*), each run as its own process.
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -10,22 +10,22 @@ type ExampleLanguage = (typeof EXAMPLE_LANGUAGES)[number];
 
 interface ExampleOptions {
   readonly language: ExampleLanguage;
-  /** WEBHOOK_SECRET, as it is. */
+  /** WEBHOOK_SECRET, verbatim. */
   readonly secret: string;
   /** RECEIVER_STATE: a file. */
   readonly state: string;
-  /** Any free port unless said otherwise. */
+  /** Any free port by default. */
   readonly port?: number;
 }
 
 export interface ExampleReceiver {
-  /** What to register. */
+  /** The URL to register. */
   readonly url: string;
-  /** All that it has printed, its first two lines included. */
+  /** Everything it printed, including its first two lines. */
   readonly lines: readonly string[];
-  /** Waits for a line that holds the text and gives it; throws with all that was printed when it does not come. */
+  /** Waits for a line that contains the text and returns it; on a timeout throws with everything printed. */
   line(text: string): Promise<string>;
-  /** Ends the process by its own id, with no chance to tidy up; may be called twice. */
+  /** Ends the process without a chance to clean up; may be called twice. */
   kill(): Promise<void>;
 }
 
@@ -33,12 +33,12 @@ const LINE_WITHIN_MS = 120_000;
 const MISSING = "(no python3 here: npm run nodes:install brings it)";
 const FOLDER = resolve(import.meta.dirname, "../../docs/examples");
 
-/** Whether tests of it are to run: without Python they are skipped, but for CI, where they fail. */
+/** Whether its tests run: without Python they are skipped, except in CI, where they fail. */
 export function isExampleTested(language: ExampleLanguage): boolean {
   return language === "TypeScript" || PYTHON !== undefined || Boolean(process.env.CI);
 }
 
-/** For the name of a test that is skipped. */
+/** For the name of a skipped test. */
 export function exampleName(language: ExampleLanguage): string {
   return isExampleTested(language) ? language : `${language} ${MISSING}`;
 }
@@ -60,7 +60,7 @@ export async function startExample(options: ExampleOptions): Promise<ExampleRece
   return { url: `http://127.0.0.1:${port}/webhooks`, lines, line, kill };
 }
 
-/** Runs one that is expected to end by itself, and gives its status with all that it said. */
+/** Runs one that is expected to exit; returns its status and output. */
 export async function endExample(
   options: ExampleOptions & { readonly port: number },
 ): Promise<{ status: number | null; said: string }> {

@@ -1,19 +1,20 @@
-// Holds back what servers and libraries print about failures that tests cause on purpose. When anything fails, all of it is in a file: between
-// a failed test and the end of the run, thousands of such lines would hide what failed.
+// Holds back what servers and libraries print about failures that tests cause on purpose: thousands of such lines would hide what failed. If
+// anything fails, all of it is written to a file.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 
 const HELD_FILE = ".edgetill/held-back.txt";
 
-/** Each matches a whole message, and all of them are written by workerd, miniflare or Vite, which have no setting for them. */
+/** Each matches a whole message, written by workerd, miniflare or Vite, which cannot turn it off. */
 const EXPECTED: readonly RegExp[] = [
   // Receivers and sources of tests that refuse a connection, hang up or break off. The Worker's fetch rejects, and the Worker handles that;
-  // workerd logs it once more, and miniflare's own worker for outgoing requests lets it pass uncaught.
+  // workerd logs it again, and miniflare's worker for outgoing requests does not catch it.
   /^exception = rust\/worker\/ffi\.rs:\d+: disconnected: (Connection refused|HTTP body: |client error )[^\n]*(\nstack: [^\n]*)?\n$/,
   /^uncaught exception; source = Uncaught \(in promise\); stack = Error: Network connection lost\.\n$/,
   /^uncaught exception; exception = workerd\/jsg\/[^\n]*: jsg\.Error: Network connection lost\.(\nstack: [^\n]*)?\n$/,
-  // Between two files all objects are deleted (migrate.ts), of D1 and of alarms that run then, too; some tests abort them.
+  // All objects are deleted between two files (migrate.ts), including those of D1 and those whose alarm is running; some
+  // tests abort them.
   /^exception = workerd\/[^\n]*: Application called (?:abort|delete)AllDurableObjects\(\)\.(\nstack: [^\n]*)?\n$/,
   /^uncaught exception; exception = workerd\/[^\n]*: Application called (?:abort|delete)AllDurableObjects\(\)\.(\nstack: [^\n]*)?\n$/,
   /^uncaught exception; source = Uncaught \(in promise\); stack = Error: Application called (?:abort|delete)AllDurableObjects\(\)\.(\n +at [^\n]*miniflare[^\n]*)*\n$/,

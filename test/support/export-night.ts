@@ -6,7 +6,7 @@ import { standIns } from "./stand-ins.ts";
 
 export const NIGHT = Date.UTC(2027, 0, 2, 3);
 
-/** Runs the job and all that it sends; returns how many runs there were. */
+/** Runs the job and everything it enqueues; returns the number of runs. */
 export async function runNight(bucket: R2Bucket | MemoryBucket, settings: Partial<Env> = {}): Promise<number> {
   const messages: unknown[] = [{ job: "export-merchants", minuteMs: NIGHT, runs: 0 }];
   const send = async (message: unknown) => void messages.push(message);
@@ -42,7 +42,7 @@ export async function linesIn<Line>(bucket: R2Bucket, key: string): Promise<Line
     .map((line) => JSON.parse(line));
 }
 
-/** A bucket outlives the file of tests that wrote to it, and a night that is exported is not exported again. */
+/** A bucket outlives the test file that wrote to it, and a night already exported is not exported again. */
 export async function emptyBucket(bucket: R2Bucket): Promise<void> {
   const { objects } = await bucket.list();
   await bucket.delete(objects.map(({ key }) => key));

@@ -12,7 +12,7 @@ export const TOTP = "/api/v1/me/totp";
 export const SECOND_FACTOR = "/api/v1/auth/second-factor";
 export const STEP_UP = "/api/v1/auth/step-up";
 
-/** Stops the clock in the middle of a step, so that no test runs over the edge of one. */
+/** Stops the clock in the middle of a step, so no test crosses a step's edge. */
 export function stopClock(): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Math.floor(Date.now() / STEP_MS) * STEP_MS + STEP_MS / 2 });
 }
@@ -21,7 +21,7 @@ export function passTime(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
-/** The code that an app shows now, or so many steps from now. */
+/** The code an app shows now, or this many steps from now. */
 export function appCode(secret: string, stepsAway = 0): string {
   return HOTP.generate({
     secret: Secret.fromBase32(secret),
@@ -29,7 +29,7 @@ export function appCode(secret: string, stepsAway = 0): string {
   });
 }
 
-/** Six digits that are the code of no step around now. */
+/** Six digits that are not the code of any nearby step. */
 export function wrongCode(secret: string): string {
   const right = [-2, -1, 0, 1, 2].map((away) => appCode(secret, away));
   const wrong = ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !right.includes(code));
@@ -39,7 +39,7 @@ export function wrongCode(secret: string): string {
 
 interface AppHolder {
   readonly email: string;
-  /** In the session that set the app up. */
+  /** The session that set the app up. */
   readonly browser: Browser;
   readonly secret: string;
   readonly backupCodes: readonly string[];
@@ -61,7 +61,7 @@ export async function appHolder(): Promise<AppHolder> {
   return { email, browser, secret, backupCodes: codesIn(confirmed) };
 }
 
-/** A secret that waits for its first code. */
+/** A secret that awaits its first code. */
 export async function begin(browser: Browser): Promise<string> {
   const begun = await browser.post(TOTP);
   expect(begun.status, begun.text).toBe(200);
@@ -74,21 +74,21 @@ export function codesIn({ json }: Answer): readonly string[] {
   return codes.map(String);
 }
 
-/** Another browser of the same user, still without its second factor. */
+/** Another browser of the same user, before its second factor. */
 export async function pendingBrowser(email: string): Promise<Browser> {
   const browser = newBrowser();
   expect((await signIn(browser, email)).json).toMatchObject({ state: "pending_2fa" });
   return browser;
 }
 
-/** So many of them, one after the other: each reads the newest mail. */
+/** This many of them, one at a time: each reads the newest mail. */
 export async function pendingBrowsers(email: string, count: number): Promise<readonly Browser[]> {
   const browsers: Browser[] = [];
   while (browsers.length < count) browsers.push(await pendingBrowser(email));
   return browsers;
 }
 
-/** As a browser asks, against bindings of the test's own. */
+/** A browser's request, against the test's own bindings. */
 export function askWith(changes: Partial<Env>, browser: Browser, path: string, ask: Ask): Promise<Answer> {
   const cookie = Object.entries(browser.cookies())
     .map(([name, value]) => `${name}=${value}`)

@@ -1,4 +1,4 @@
-// A chain that a test writes block by block, and sources that read it: what a watcher is tested against without a node.
+// A chain that a test writes block by block, and sources that read it: for testing a watcher without a node.
 import type {
   ChainClient,
   History,
@@ -12,7 +12,7 @@ import type { BlockRef, Transfer } from "../../src/chains/sources/transfer.ts";
 import { type Outage, type OutageKind, outage } from "../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
 
-/** A transfer before it is in a block. */
+/** A transfer that is not in a block yet. */
 export type Sent = Pick<Transfer, "cryptocurrency" | "txHash" | "toAddress" | "amountUnits"> &
   Partial<Pick<Transfer, "outputIndex" | "spends">>;
 
@@ -23,9 +23,9 @@ interface FakeBlock extends BlockRef {
 export class FakeChain {
   readonly #blocks: FakeBlock[];
   #mined = 0;
-  /** What waits to be mined. */
+  /** Transfers waiting to be mined. */
   mempool: readonly Sent[] = [];
-  /** Highest block that the chain calls final; null where it has no such notion. */
+  /** Highest final block; null if the chain has no finality. */
   finalizedHeight: number | null = null;
   readonly blockMs: number;
 
@@ -53,7 +53,7 @@ export class FakeChain {
     return this.tip;
   }
 
-  /** Takes the newest blocks back; what was in them is nowhere. */
+  /** Removes the newest blocks together with their contents. */
   drop(count: number): void {
     this.#blocks.splice(-count);
   }
@@ -74,42 +74,42 @@ function refOf(block: FakeBlock | undefined): BlockRef {
   return { height, hash, timeMs };
 }
 
-/** What a source does with one address or one transaction: fails with a status of its own choice, or says that there is nothing. */
+/** How a source treats one address or one transaction: fails with a chosen status, or finds nothing. */
 export type ItemFault = OutageKind | "LIES_EMPTY";
 
 /** Transactions of one page of an address. */
 const PAGE = 25;
 
-/** A source of a fake chain. Its fields set how good a source it is. */
+/** A source of a fake chain. Its fields set how reliable it is. */
 export class FakeSource {
   chain: FakeChain;
-  /** It fails with this. */
+  /** The error it fails with. */
   down: OutageKind | undefined;
-  /** So many blocks behind the chain. */
+  /** Blocks that it lags the chain. */
   lag = 0;
-  /** It answers lookups and mempools as if it knew nothing. */
+  /** Answers lookups and mempools as if empty. */
   isForgetful = false;
-  /** Its index answers that there is nothing. */
+  /** Its index finds nothing. */
   isEmpty = false;
-  /** So many of its newest blocks are not yet in its index. */
+  /** Newest blocks not yet in its index. */
   unindexed = 0;
   /** Most blocks that one scan reads. */
   scanBlocks = Number.POSITIVE_INFINITY;
-  /** By address or txHash: the source is well but for these. */
+  /** By address or txHash: exceptions to an otherwise healthy source. */
   readonly faults = new Map<string, ItemFault>();
-  /** Addresses at which it sees code. */
+  /** Addresses that have code. */
   readonly code = new Set<string>();
-  /** How many transactions of its mempool one look reads. */
+  /** How many mempool transactions one look reads. */
   mempoolPart = Number.POSITIVE_INFINITY;
-  /** Pages of addresses that were asked for. */
+  /** Requested pages of addresses. */
   pages = 0;
   readonly calls: string[] = [];
-  /** What was asked for of blocks and of addresses. */
+  /** Requests for blocks and addresses. */
   readonly ranges: (ScanRange | HistoryRequest)[] = [];
   readonly client: ChainClient;
   /** Runs before each answer. */
   before: (call: string) => Promise<void> = async () => {};
-  /** This one call fails with what it returns. */
+  /** This call alone fails with what it returns. */
   refuse: (call: string) => OutageKind | undefined = () => undefined;
 
   constructor(chain: FakeChain, of: { readonly kind: ChainSourceKind; readonly costsBy?: ChainClient["costsBy"] }) {
@@ -159,7 +159,7 @@ export class FakeSource {
     };
   }
 
-  /** No source can answer for a range without a block, or for no page. */
+  /** A range without a block, or no page at all, cannot be requested. */
   #noteRange(range: ScanRange | HistoryRequest): void {
     const { from, to } = range;
     if (from < 0 || from > to.height) throw new Error(`a source was asked for blocks ${from} to ${to.height}`);
@@ -167,7 +167,7 @@ export class FakeSource {
     this.ranges.push(range);
   }
 
-  /** Pages of what pays an address, the newest first. */
+  /** Pages of payments to an address, newest first. */
   #history(request: HistoryRequest): History {
     this.#noteRange(request);
     const { address, from, to, assets, after, pages } = request;
@@ -195,7 +195,7 @@ export class FakeSource {
     return { transfers, next: read.length === rest.length ? null : (read.at(-1)?.txHash ?? null) };
   }
 
-  /** How often it was asked what begins so. */
+  /** The number of requests that start with this. */
   asked(prefix: string): number {
     return this.calls.filter((call) => call.startsWith(prefix)).length;
   }

@@ -1,8 +1,8 @@
-// The fields of every request that the client's fake takes, for tests that send each of them.
+// The fields of every request that the client's fake accepts, for tests that send each one.
 import { BODIES, QUERIES } from "../../client/testing/requests.ts";
 import { jsonSchema } from "../../src/platform/http/json-schema.ts";
 
-/** By operationId: the fields by name, with their type in JSON Schema where there is one type. */
+/** By operationId: the fields by name, with their JSON Schema type if it is a single one. */
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, { readonly type?: string }>>>> =
   Object.fromEntries(
     Object.entries({ ...BODIES, ...QUERIES }).map(([name, schema]) => [

@@ -1,4 +1,4 @@
-// TronGrid in memory, for addresses of thousands of transactions: v1's lists and the calls of the node behind them, each request counted.
+// TronGrid in memory, for addresses with thousands of transactions: v1's lists and the node calls behind them, each request counted.
 import type { ChainClientSettings } from "../../src/chains/sources/chain-client.ts";
 import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
 import { network } from "./named-network.ts";
@@ -13,7 +13,7 @@ export interface TronSent {
   readonly code: "USDT" | "TRX" | "TRC10";
   readonly to: string;
   readonly amount: number;
-  /** What the lists claim though the chain says otherwise: that it succeeded, that it was mined, or that it was mined a block later. */
+  /** False claims of the lists: that it succeeded, that it was mined, or that it was mined a block later. */
   readonly lie?: "FAILED" | "UNMINED" | "LATER";
 }
 interface Transaction extends TronSent {
@@ -28,9 +28,9 @@ export class FakeTronGrid {
   /** Oldest first. */
   readonly #byAddress = new Map<string, Transaction[]>();
   readonly #genesisMs: number;
-  /** Paths of requests since it was emptied last. */
+  /** Requested paths since last cleared. */
   readonly asked: string[] = [];
-  /** Every page is the first one, whatever mark is sent; it comes with the same mark or with a new one. */
+  /** Every page is the first one, whatever mark is sent; it returns the same mark or a new one. */
   repeats: "the same mark" | "a new mark" | null = null;
   readonly settings: ChainClientSettings;
 
@@ -52,7 +52,7 @@ export class FakeTronGrid {
     this.mine();
   }
 
-  /** The ids of what the next block holds. */
+  /** Ids of the next block's transactions. */
   mine(...sent: readonly TronSent[]): readonly string[] {
     const height = this.#blocks.length;
     const block = sent.map((each, n) => ({ ...each, height, txid: `${hex(height, 16)}${hex(n, 48)}` }));

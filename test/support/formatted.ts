@@ -1,11 +1,12 @@
-// Amounts and moments as each language writes them, letter for letter: a page is the same whether Node's ICU or workerd's wrote it.
+// Amounts and times as each language writes them, letter for letter: a page is the same whether Node's ICU or workerd's formatted
+// it.
 import type { Language } from "../../src/platform/texts/languages.ts";
 
-/** In the order of a row's texts; the last text is the moment. */
+/** In the order of a row's texts; the last text is the time. */
 export const FORMATTED_MONEY = [
   { micros: 1_234_567_500_000n, currency: "EUR" },
   { micros: 980_000_000n, currency: "JPY" },
-  // Of no fraction by CLDR, where ISO 4217 has two digits.
+  // CLDR has no fraction here, ISO 4217 has two digits.
   { micros: 2_500_000_000n, currency: "HUF" },
   { micros: 1n, currency: "USD" },
   { micros: 500_000n, currency: "BTC" },
@@ -13,7 +14,10 @@ export const FORMATTED_MONEY = [
 
 export const FORMATTED_MS = Date.UTC(2026, 9, 3, 4);
 
-/** What cannot be seen: `_` is a no-break space, `'` a narrow one, `>` the mark from which Arabic runs to the left. */
+/**
+ * Invisible characters: `_` is a no-break space, `'` a narrow one, `>` the mark that makes Arabic run from right to
+ * left.
+ */
 export function visible(text: string): string {
   return text.replaceAll("\u00a0", "_").replaceAll("\u202f", "'").replaceAll("\u200f", ">");
 }

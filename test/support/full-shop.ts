@@ -1,4 +1,4 @@
-// A merchant that has one of everything with an id, and its owner, who has one of everything that belongs to a user.
+// A merchant with one of every entity that has an id, and its owner, with one of everything a user can have.
 import { eq } from "drizzle-orm";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import type { MerchantId, UserId, WebhookId } from "../../src/lib/ids.ts";
@@ -18,12 +18,12 @@ import { freshId, testDb } from "./worker-merchant.ts";
 export interface FullShop {
   readonly merchantId: MerchantId;
   readonly key: string;
-  /** Of the owner, who has just given a factor. */
+  /** Headers of the owner, who has just given a factor. */
   readonly headers: Readonly<Record<string, string>>;
   readonly email: string;
-  /** An id of each kind, by the name that paths have for it. */
+  /** One id of each kind, by its name in paths. */
   readonly ids: Readonly<Record<string, string>>;
-  /** An endpoint beside that of `ids`, without a delivery of `ids`. */
+  /** Another endpoint besides the one in `ids`, without deliveries. */
   readonly otherWebhookId: string;
 }
 
@@ -33,7 +33,7 @@ export async function fullShop(send: Send): Promise<FullShop> {
   const { team, owner } = await freshTeam();
   const { merchantId } = team;
   const { headers, userId, email } = owner;
-  // Used in future, so that no use is noted.
+  // Last used in the future, so no use is recorded.
   const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() + HOUR_MS });
   const made = async (rest: string, body: object) => {
     const answer = await send(`${team.merchant}${rest}`, { method: "POST", headers, body });
@@ -58,7 +58,7 @@ export async function fullShop(send: Send): Promise<FullShop> {
     key,
     email,
     otherWebhookId,
-    // A mailed code steps nobody up who has a passkey.
+    // A mailed code does not step up a user who has a passkey.
     headers: await seedSession(userId, { signedInWith: "PASSKEY", factor: "PASSKEY" }),
     ids: {
       walletId,

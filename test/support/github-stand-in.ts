@@ -1,4 +1,4 @@
-// GitHub as an OAuth app meets it, on loopback: it checks the client, the redirect address and PKCE, reports errors with status 200 as GitHub
+// GitHub as an OAuth app sees it, on loopback: it checks the client, the redirect address and PKCE, reports errors with status 200 as GitHub
 // does, and signs in the user that the test sets.
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
@@ -20,7 +20,7 @@ export interface GithubStandIn {
   readonly origin: string;
   /** Who signs in next. */
   user: GithubUser;
-  /** Answers every call of the API when it is set. */
+  /** If set, answers every API call. */
   outage: { readonly status: number; readonly body: string } | null;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// What tests of idempotency share: real reservations and the real database of workerd, and a small operation to run once.
+// Shared by the idempotency tests: real reservations, workerd's real database, and a small operation to run once.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { derivedId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
@@ -11,7 +11,7 @@ import type { Keys } from "../../src/platform/idempotency/key-reservations.ts";
 import type { OnceDependencies, Prepared } from "../../src/platform/idempotency/run-once.ts";
 
 export const freshUlid = () => newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
-/** A fresh stub each time: one that threw, as when its object was aborted, is broken for good. */
+/** A fresh stub each time: one that threw, for example because its object was aborted, stays broken. */
 export function keysOf(namespace: Pick<Env["MERCHANT_OBJECT"], "getByName">, merchantId: string): Keys {
   const stub = (): Keys => namespace.getByName(merchantId);
   return {
@@ -42,7 +42,7 @@ export function keyOf(merchantId: MerchantId, key: string, body: string = "{}") 
   };
 }
 
-/** A small operation: one event row; its bytes differ each time it is decided, as a clock would make them. */
+/** A small operation that writes one event row; its bytes differ on each try, as a clock would make them. */
 export function workOf(db: OnceDependencies["db"], merchantId: MerchantId) {
   return async (operationId: string): Promise<Prepared> => ({
     kind: "ready",

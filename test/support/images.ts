@@ -1,4 +1,4 @@
-// Small images for tests: right first bytes, then whatever fills them up. Nothing of ours looks further.
+// Small images for tests: valid first bytes, then padding. Our code reads no further.
 const ascii = (text: string) => [...text].map((character) => character.charCodeAt(0));
 
 const PNG_HEAD = [0x89, ...ascii("PNG\r\n"), 0x1a, 0x0a, 0, 0, 0, 13, ...ascii("IHDR")];

@@ -1,5 +1,5 @@
-// Facts for the rules of invoices: an invoice of 100 USD at the default tolerances, asked in two assets. The first is priced so that one
-// base unit is one micro-unit: in a table of cases, units are then the worth.
+// Facts for the rules of invoices: an invoice of 100 USD at the default tolerances, payable in two assets. The first is priced so that
+// one base unit is one micro-unit, so in a table of cases units equal worth.
 import type { NetworkWatch } from "../../src/commerce/cursors/cursor.ts";
 import type { CreditedPayment } from "../../src/commerce/payments/payment.ts";
 import type { Quote } from "../../src/commerce/quotes/quotes.ts";
@@ -14,7 +14,7 @@ export const EXPIRES = 1_000_000;
 export const MONITOR_UNTIL = 2_000_000;
 export const REORG_WINDOW = 10_000;
 
-/** A quote for all of E that is locked for ever; `quotes` are taken as they are. */
+/** A quote for all of E, locked for ever; `quotes` are used unchanged. */
 export function quoteOf(changes: Partial<Quote> = {}): Quote {
   return {
     amountUnits: E,
@@ -26,7 +26,7 @@ export function quoteOf(changes: Partial<Quote> = {}): Quote {
   };
 }
 
-/** A quote of so many units from a moment to another. */
+/** A quote of this many units from one time to another. */
 export function asked(amountUnits: bigint | null, askedFromMs: number, lockedUntilMs: number): Quote {
   return quoteOf({ amountUnits, askedFromMs, lockedUntilMs });
 }
@@ -44,7 +44,7 @@ export const USDT: PricedMethod = {
   quotes: [quoteOf()],
   slackMs: 120_000,
 };
-/** 100 USD are 147,059 satoshi here: no divisor of E, so that rounding shows. */
+/** 100 USD are 147,059 satoshi here, which does not divide E, so rounding shows. */
 export const BTC: PricedMethod = {
   network: "BTC",
   cryptocurrency: "BTC",
@@ -95,12 +95,12 @@ export function paymentOf(
   };
 }
 
-/** A cursor that moves, at `passedMs`. */
+/** A cursor that advances, at `passedMs`. */
 export function cursorAt(passedMs: number, lastMovedAtMs = Number.MAX_SAFE_INTEGER): NetworkWatch {
   return { kind: "cursor", network: "ETH", passedMs, lastMovedAtMs, tickedAtMs: Number.MAX_SAFE_INTEGER };
 }
 
-/** The facts after a settlement was stored. */
+/** The facts after storing a settlement. */
 export function stored(
   facts: InvoiceFacts,
   payments: readonly CreditedPayment[],

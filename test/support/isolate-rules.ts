@@ -1,8 +1,9 @@
-// What a file of `src` may do because isolates run it: module scope is shared by requests, and a rule takes all that changes as an argument.
+// What a file of `src` may do given that isolates run it: requests share module scope, and a rule takes everything that changes as an
+// argument.
 import type { Problem } from "./style-rules.ts";
 import { dottedName, type Node, nameOf, nodes, visit } from "./syntax-tree.ts";
 
-/** The files with a constant at module scope that changes: what an isolate keeps of the rates, the deployment's set-up, calls without an answer and what objects refuse. */
+/** Files with module state that changes: what an isolate caches of rates, the deployment's set-up, unanswered calls and objects' refusals. */
 export const SHARED_STATE: readonly string[] = [
   "src/rates/rate-cache.ts",
   "src/platform/deployment/read-deployment.ts",
@@ -10,7 +11,7 @@ export const SHARED_STATE: readonly string[] = [
   "src/platform/http/handed-over.ts",
 ];
 
-/** Module scope is shared by requests: nothing there may change, and importing must not cause I/O (platform.md "Easy to get wrong"). */
+/** Requests share module scope: nothing there may change, and an import must not do I/O (platform.md "Easy to get wrong"). */
 export function stateProblems(path: string, program: Node): Problem[] {
   const declarations = nodes(program.body).flatMap((node) =>
     node.type === "ExportNamedDeclaration" ? nodes([node.declaration]) : [node],
@@ -25,12 +26,12 @@ export function stateProblems(path: string, program: Node): Problem[] {
   return [...loose, ...changed, ...impuritiesAtImport(program)];
 }
 
-/** What runs in a browser, where one page has a module for itself. */
+/** Runs in a browser, where one page has the module to itself. */
 const OF_ONE_PAGE = "src/checkout/pay/browser/";
 
 const CHANGING = /^(set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|fill)$/;
 
-/** Calls that change what one of `names` is, and values that are put into a member of it. */
+/** Calls that mutate one of `names`, and assignments to their members. */
 function mutationsOf(program: Node, names: ReadonlySet<string | undefined>): Problem[] {
   const found: Problem[] = [];
   const note = (start: number, name: string | undefined) => {
@@ -50,7 +51,7 @@ function mutationsOf(program: Node, names: ReadonlySet<string | undefined>): Pro
 const IMPURE_CALLS =
   /^(Date\.now|Math\.random|performance\.now|crypto\.(getRandomValues|randomUUID|subtle\..*)|fetch|setTimeout|setInterval)$/;
 
-/** A clock, a die, a socket: a rule takes what they give as an argument. */
+/** A clock, a random number, a socket: a rule takes their values as arguments. */
 export function impurities(program: Node): Problem[] {
   const found: Problem[] = [];
   visit(program, (node) => {
@@ -70,7 +71,7 @@ function impurityOf(node: Node): string | undefined {
   return undefined;
 }
 
-/** The same at module scope, where no function delays it: whatever the kind of the file. */
+/** The same at module scope, where no function defers it, whatever the file's kind. */
 function impuritiesAtImport(program: Node): Problem[] {
   const found: Problem[] = [];
   visit(
@@ -84,7 +85,7 @@ function impuritiesAtImport(program: Node): Problem[] {
   return found;
 }
 
-/** Schemas that are built before anybody asks for them: most of what a Worker's start cost was these. */
+/** Schemas built before they are needed: most of a Worker's start-up cost was these. */
 export function schemasAtImport(program: Node): Problem[] {
   const found: Problem[] = [];
   visit(

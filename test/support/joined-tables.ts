@@ -1,24 +1,24 @@
-// Which stores join tables of merchants with tables of accounts or cursors (architecture.md "Room to grow"), found in syntax trees: a declaration
-// names the tables that it, and whatever it uses of stores, has as values or in SQL.
+// Which stores join tables of merchants with tables of accounts or cursors (architecture.md "Room to grow"), found in syntax trees: a
+// declaration's tables are those that it, or any store declaration it uses, has as values or in SQL.
 import { posix } from "node:path";
 import { type Node, nameOf, nodes, parse, type Sources, sourceOf, visit } from "./syntax-tree.ts";
 
 const TABLE = /export const (\w+) = sqliteTable\(\s*"(\w+)"/g;
 const IN_SQL = /\b(?:from|join|into|update)\s+"?(\w+)/gi;
 const SCHEMA = "src/platform/db/schema/";
-/** Types name tables too, and read nothing. */
+/** Types name tables too, but read nothing. */
 const TYPES = /^TS(TypeAnnotation|TypeParameter)/;
-/** A user's rows of these lie with accounts, a merchant's with the merchant. */
+/** Of these, a user's rows are stored with accounts and a merchant's with the merchant. */
 const EITHER = ["operations", "assertions", "audit_events"];
 
 interface Declaration {
   readonly isExported: boolean;
-  /** Other declarations, as `path#name`. */
+  /** Other declarations used, as `path#name`. */
   readonly uses: Set<string>;
   readonly tables: Set<string>;
 }
 
-/** The exported declarations of stores that join, as `path#name` below src. `shared`: the tables of accounts and cursors. */
+/** Exported store declarations that join, as `path#name` below src. `shared`: the tables of accounts and cursors. */
 export function joinsIn(sources: Sources, shared: readonly string[]): readonly string[] {
   const tables = tablesIn(sources);
   const names = new Set(tables.values());
@@ -41,7 +41,7 @@ export function joinsIn(sources: Sources, shared: readonly string[]): readonly s
   return joins.map(([key]) => key.replace("src/", "")).sort();
 }
 
-/** Names of tables by the declaration of each, as `path#name`. */
+/** Table names by declaration, as `path#name`. */
 export function tablesIn(sources: Sources): ReadonlyMap<string, string> {
   const schemas = [...sources].filter(([path]) => path.startsWith(SCHEMA));
   return new Map(
@@ -87,7 +87,7 @@ function declare(
   }
 }
 
-/** Of a literal or of a part of a template; empty where there is none. */
+/** The text of a literal or of a template's part; empty for other nodes. */
 function textOf({ type, value }: Node): string {
   const text: unknown = type === "TemplateElement" ? Object(value).raw : value;
   return typeof text === "string" ? text : "";

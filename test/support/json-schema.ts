@@ -1,5 +1,5 @@
-// A small reader of JSON Schema (2020-12): just the keywords that our documents use. Any other is a problem of its own, so that nothing is
-// taken for checked that was not.
+// A small reader of JSON Schema (2020-12): only the keywords that our documents use. Any other keyword is reported as a problem, so
+// nothing passes unchecked.
 
 export interface Schema {
   readonly [keyword: string]: unknown;
@@ -21,7 +21,7 @@ export interface Schema {
 
 const TELLS_NOTHING = new Set(["title", "description", "examples", "type"]);
 
-/** What the reference names below `document`; undefined when there is nothing. */
+/** What the reference points to in `document`; undefined if nothing. */
 export function resolve(document: unknown, reference: string): unknown {
   return reference
     .replace(/^#\//, "")

@@ -9,8 +9,8 @@ export interface Listening {
 }
 
 /**
- * Longer than any test pauses between two requests. Node's own 5 s is about a delivery's first gap: a connection that is closed while the next
- * POST is on its way fails it.
+ * Longer than any test's pause between two requests. Node's default of 5 s is about a delivery's first gap: if the connection closes while the
+ * next POST is on its way, the POST fails.
  */
 const KEPT_ALIVE_MS = 300_000;
 

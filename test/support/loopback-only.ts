@@ -1,5 +1,4 @@
-// Worker tests send to loopback alone, whatever they set off: a delivery to an endpoint that is no receiver of theirs ends here. Files share a
-// process, and what is named so is wrapped already.
+// Worker tests send to loopback only: a request to any other address ends here. Files share a process; a fetch with this name is already wrapped.
 const NAME = "loopbackOnly";
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 const open = globalThis.fetch;

@@ -1,4 +1,4 @@
-// A merchant with one wallet at a market whose price the test sets, and looks at a chain that the test makes up.
+// A merchant with one wallet, a market whose price the test sets, and observations of a chain that the test makes up.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -22,12 +22,12 @@ import { testDb } from "./worker-merchant.ts";
 type Body = any;
 export const ETH = { cryptocurrency: "ETH", network: "ETH" };
 export const BTC = { cryptocurrency: "BTC", network: "BTC" };
-/** An address of its own for each invoice, of a key that nobody else has. */
+/** One address per invoice, of a key that nobody else has. */
 export const btcKey = xpubWallet;
 /** One address for all invoices. */
 export const ethAddress = () => ({ walletType: "DIRECT_WALLET", ...ETH, address: `0x${randomHex(20)}` });
 
-/** `rate.usd` is the price of the pair's coin, at first 2,000; null takes it out of the table. */
+/** `rate.usd` is the price of the pair's coin, at first 2,000; null removes it from the table. */
 export async function marketShop(pair: typeof ETH, wallet: object) {
   const merchantId = await seedMerchant();
   const key = await seedKey(merchantId);
@@ -39,7 +39,7 @@ export async function marketShop(pair: typeof ETH, wallet: object) {
     const own = { usd: rate.usd, atMs: Date.now(), sources: ["a", "b"] };
     return { ...rest, assets: { ...others, [pair.cryptocurrency]: own } };
   };
-  // A binding of its own for each request, because an isolate keeps the table of a binding for a few seconds.
+  // A new binding for each request, because an isolate caches a binding's table for a few seconds.
   const market = () => standIns({ RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } });
   const send = async (rest: string, ask: Ask = {}): Promise<{ readonly status: number; readonly json: Body }> => {
     const path = `/api/v1/merchants/merchant/${merchantId}${rest}`;
@@ -55,7 +55,7 @@ export async function marketShop(pair: typeof ETH, wallet: object) {
     rate,
     send,
     dependencies,
-    /** A transfer of the pair in block 100; null: in no block yet. */
+    /** A transfer of the pair in block 100; null: not mined yet. */
     transfer(toAddress: string, amountUnits: bigint, blockTimeMs: number | null = Date.now()): Transfer {
       const block = blockTimeMs === null ? null : { height: 100, hash: "h100", timeMs: blockTimeMs };
       const where = { txHash: randomHex(32), outputIndex: "0", fromAddress: null, toAddress };

@@ -1,16 +1,16 @@
-// Where tests keep what they forget: databases, objects, chains. In memory where a machine has plenty, because a third of what a database of a test costs
-// is its disk, and a busy machine's disk answers when it can. Nothing here is about disks that are slow or full: tests of those say so themselves.
+// Where tests keep disposable files: databases, objects, chains. In memory on machines with plenty, because a third of a test database's cost is its
+// disk, and a busy disk is slow. Tests about slow or full disks do not use it.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What Linux mounts for it. */
+/** What Linux mounts there. */
 const MEMORY = "/dev/shm";
 const NAME = "edgetill-tests-";
-/** All tests together leave less than a fifth of this at any time, measured. */
+/** All tests together use less than a fifth of this at any time, as measured. */
 const ROOM_BYTES = 8 * 2 ** 30;
 
-/** Makes temporary files of this process and all that it starts go into a folder in memory, which ends with it. A TMPDIR that is set is kept. */
+/** Puts the temporary files of this process and its children into a folder in memory that is removed with it. Keeps a TMPDIR that is set. */
 export function keepTemporaryFilesInMemory(): void {
   if (process.env.TMPDIR !== undefined || !hasRoom()) return;
   forgetOthers();
@@ -34,7 +34,7 @@ function hasRoom(): boolean {
   }
 }
 
-/** Folders of runs that were killed. */
+/** Folders left by killed runs. */
 function forgetOthers(): void {
   for (const name of readdirSync(MEMORY)) {
     const pid = Number(name.slice(NAME.length));
@@ -51,7 +51,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Containers may mount it so that they do not, and tests install packages. */
+/** Containers may mount it noexec, and tests install packages. */
 function runsProgramsIn(folder: string): boolean {
   const program = join(folder, "runs");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o700 });

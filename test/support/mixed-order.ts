@@ -1,11 +1,11 @@
-// The order in which a run takes its files. vitest takes one project after the other, and files of one project want the same of a machine: pages and
-// simulators its cores, real nodes hardly more than time. So the files of the projects are mixed: while some wait, others work.
+// The order in which a run takes its files. vitest runs projects one after another, and the files of one project need the same resource: pages and
+// simulators need CPU, real nodes mostly time. Mixing the projects' files lets some work while others wait.
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { LONGEST } from "../selection.ts";
 
 /**
- * Spreads the files of each project evenly over the whole; within a project the longest come first, and then all keep their order. Projects whose files
- * share what they loaded stay together and come last, because a process that shares ends where the next file is of another project.
+ * Spreads the files of each project evenly over the run; within a project the longest go first, the rest keep their order. Projects whose files share
+ * modules stay together and go last, because a shared process ends when the next file is of another project.
  */
 export function mixed<File>(files: readonly File[], of: (file: File) => Placing): File[] {
   const placed = [...Map.groupBy(files, (file) => of(file).project).values()].flatMap((group) =>
@@ -18,9 +18,9 @@ export function mixed<File>(files: readonly File[], of: (file: File) => Placing)
 
 export interface Placing {
   readonly project: string;
-  /** Its files share processes, and what these loaded. */
+  /** Its files share processes and loaded modules. */
   readonly isSharing: boolean;
-  /** Begun last, it would run on alone. */
+  /** Started last, it would run on alone. */
   readonly isLong: boolean;
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** The text with one character replaced by another of the alphabet, at any position from `from` on. */
+/** The text with one character replaced by another of the alphabet, at any position from `from`. */
 export function mutationOf(text: string, alphabet: string, from = 0): fc.Arbitrary<string> {
   return fc
     .record({ at: fc.integer({ min: from, max: text.length - 1 }), to: fc.constantFrom(...alphabet) })

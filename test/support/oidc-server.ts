@@ -1,5 +1,5 @@
-// A real OpenID Connect provider on loopback, in place of Google: npm's oidc-provider, which signs in the user that the test sets. On demand it
-// alters its ID tokens and signs them again, with its own key or with a foreign one; the rest of them stays genuine.
+// A real OpenID Connect provider on loopback, in place of Google: npm's oidc-provider, which signs in the user that the test sets. On request
+// it alters its ID tokens and re-signs them, with its own key or another; the rest stays genuine.
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import Provider from "oidc-provider";
@@ -13,11 +13,11 @@ interface User {
 
 type Claims = Record<string, unknown>;
 
-/** How the next token answer differs from an honest one. */
+/** How the next token answer differs from a correct one. */
 export interface Lie {
   readonly claims?: (honest: Claims) => Claims;
   readonly isSignedByStranger?: true;
-  /** Instead of the whole answer of the token endpoint. */
+  /** Replaces the token endpoint's whole answer. */
   readonly answer?: { readonly status: number; readonly body: string };
 }
 
@@ -80,7 +80,7 @@ function configurationOf(client: OidcClient, key: KeyObject, people: ReadonlyMap
     pkce: { required: () => true },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-    // Like Google, it puts the email into the ID token.
+    // Puts the email into the ID token, as Google does.
     conformIdTokenClaims: false,
     claims: { openid: ["sub"], email: ["email", "email_verified"] },
     findAccount: (_: unknown, accountId: string) => ({
@@ -123,7 +123,7 @@ function toldBy(lie: Lie, body: string, keys: Keys): { status?: number; body: st
   return { body: JSON.stringify({ ...answer, id_token: idToken }) };
 }
 
-/** RS256 with the id of the genuine key, whichever key signs. */
+/** RS256 with the genuine key's id, whichever key signs. */
 function signed(claims: Claims, key: KeyObject): string {
   const parts = [{ alg: "RS256", kid: KEY_ID }, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString("base64url"),
@@ -136,7 +136,7 @@ function newKey(): KeyObject {
   return generateKeyPairSync("rsa", { modulusLength: 2_048 }).privateKey;
 }
 
-/** Lets a listener write its whole answer, then sends another in its place. */
+/** Lets a listener write its whole answer, then sends another instead. */
 function alterAnswer(response: ServerResponse, alter: (body: string) => { status?: number; body: string }): void {
   const end = response.end.bind(response);
   response.end = (chunk?: unknown) => {
@@ -147,7 +147,7 @@ function alterAnswer(response: ServerResponse, alter: (body: string) => { status
   };
 }
 
-/** The challenge that S256 makes of a verifier (RFC 7636 4.6). */
+/** The challenge that S256 derives from a verifier (RFC 7636 4.6). */
 export function challengeOf(verifier: string): string {
   return createHash("sha256").update(verifier).digest("base64url");
 }

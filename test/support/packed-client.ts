@@ -1,15 +1,15 @@
-// The client as its users get it: packed by `npm pack` and installed by `npm install`, without a network, in folders of this call alone.
+// The client as users get it: packed by `npm pack` and installed by `npm install`, offline, in folders of this call only.
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 export interface PackedClient {
-  /** All of it is here, and goes with it. */
+  /** Contains everything; deleting it cleans up. */
   readonly folder: string;
-  /** A project that has installed the package and nothing else. */
+  /** A project with only the package installed. */
   readonly shop: string;
-  /** Paths in the tarball, in the order of the alphabet. */
+  /** Paths in the tarball, sorted. */
   readonly files: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export function packClient(): PackedClient {
     if (path !== "client") cpSync(path, join(sources, path), { recursive: true });
   symlinkSync(resolve("client/node_modules"), join(client, "node_modules"));
   const printed = npm(folder, client, "pack", "--json", "--pack-destination", folder);
-  // Some versions of npm print what the build printed before it.
+  // Some npm versions print the build's output first.
   const [packed] = JSON.parse(printed.slice(printed.search(/^\[/m)));
   const shop = join(folder, "shop");
   mkdirSync(shop);
@@ -36,7 +36,7 @@ export function packClient(): PackedClient {
 
 function npm(folder: string, cwd: string, ...args: readonly string[]): string {
   const env = { ...process.env };
-  // Nothing of the npm script that may be running these tests, and a cache of its own.
+  // Ignores the settings of an npm script that may be running these tests, and has its own cache.
   for (const name of Object.keys(env)) if (/^npm_/i.test(name)) delete env[name];
   Object.assign(env, { npm_config_cache: join(folder, "cache"), npm_config_update_notifier: "false" });
   return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });

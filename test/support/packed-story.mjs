@@ -10,7 +10,7 @@ import {
 } from "edgetill";
 import { FakeEdgetill } from "edgetill/testing";
 
-/** The error of a promise that fails. */
+/** The error a promise rejects with. */
 const failure = (promise) =>
   promise.then(
     () => undefined,
@@ -18,7 +18,7 @@ const failure = (promise) =>
   );
 const codeOf = (error) => (error instanceof EdgetillError ? `${error.status} ${error.code}` : String(error));
 
-/** A server with a secret key. `name`: of its orders, used by nobody else. `delivery`: a webhook as it was received. */
+/** A server with a secret key. `name`: unique to its orders. `delivery`: a webhook as received. */
 export async function serverStory({ baseUrl, merchantId, secretKey, name, delivery, closed }) {
   const edgetill = new Edgetill({ baseUrl, merchantId, apiKey: secretKey });
   const order = { name, rawAmount: 10.5, externalId: name, redirectUrl: "https://shop.example/thanks?order=1" };
@@ -69,7 +69,7 @@ async function received({ payload, headers, secret }) {
   return { webhook: [event.type, forged instanceof WebhookVerificationError && forged.reason] };
 }
 
-/** A page with a public key, which sells one product. */
+/** A page with a public key that sells one product. */
 export async function pageStory({ baseUrl, merchantId, publicKey, productId, name }) {
   const page = new EdgetillPublic({ baseUrl, merchantId, apiKey: publicKey });
   const order = { productId, customerEmail: "ann@example.com" };
@@ -92,7 +92,7 @@ export async function pageStory({ baseUrl, merchantId, publicKey, productId, nam
   };
 }
 
-/** The fake of the package, in the same runtime. */
+/** The package's fake, in the same runtime. */
 async function fakeStory() {
   const fake = new FakeEdgetill();
   const edgetill = new Edgetill(fake.options);

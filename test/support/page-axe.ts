@@ -1,4 +1,4 @@
-// Runs axe-core on an open page. It is injected through the debugger, so the page's own content policy stays in force.
+// Runs axe-core on an open page. It is injected through the debugger, so the page's content policy stays in force.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout } from "node:timers/promises";
@@ -10,7 +10,7 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 
 const FRAME_MS = 16;
 const SETTLED_WITHIN_MS = 60_000;
-/** Looks that must agree that nothing moves: a change of the scheme is heard by the page's script, which then begins transitions. */
+/** Consecutive checks that must see no motion: when the scheme changes, the page's script starts transitions. */
 const LOOKS = 2;
 const MOVING = `(() => {
   const scheme = document.documentElement.dataset.mantineColorScheme;
@@ -27,8 +27,8 @@ interface Violation {
 }
 
 /**
- * All that a rule of axe reads of a page, but for colours: its elements with their attributes, texts, places, and whether they can be seen. The page's
- * own mark of its scheme is left out.
+ * Everything an axe rule reads from a page except colours: its elements with attributes, texts, positions and visibility. The page's mark of its
+ * scheme is left out.
  */
 const SHAPE = `JSON.stringify([...document.querySelectorAll("*")].map((each) => {
   const { display, visibility, opacity, position, overflow, clipPath, textDecorationLine } = getComputedStyle(each);
@@ -43,14 +43,14 @@ const RULES_OF_COLOURS = `axe.getRules(${JSON.stringify(RULES)})
   .filter(({ tags }) => tags.includes("cat.color"))
   .map(({ ruleId }) => ruleId)`;
 
-/** What WCAG 2.2 AA and good practice find wrong, one line for each element; empty if there is nothing wrong. */
+/** Violations of WCAG 2.2 AA and axe's best practices, one line per element; empty if there are none. */
 export function axeFindings(page: Page): Promise<readonly string[]> {
   return findingsOf(page, JSON.stringify(RULES));
 }
 
 /**
- * The same in the light and then in the dark scheme, each line with its scheme. Where the second differs in its colours alone, only the rules about
- * colours are asked again. The page stays dark.
+ * The same in the light and then the dark scheme, each line with its scheme. If only colours differ, only the colour rules run again. The page
+ * stays dark.
  */
 export async function findingsInSchemes(page: Page): Promise<readonly string[]> {
   await page.emulateMedia({ colorScheme: "light" });
@@ -76,7 +76,7 @@ async function findingsOf(page: Page, runOnly: string): Promise<readonly string[
   );
 }
 
-/** A colour that is still turning into another has the contrast of neither. */
+/** Waits for transitions: a colour half-way has the contrast of neither end. */
 async function untilStill(page: Page): Promise<void> {
   const movesOnce = async () => {
     for (let look = 0; look < LOOKS; look++) {
@@ -90,7 +90,7 @@ async function untilStill(page: Page): Promise<void> {
 
 const WIDTHS = [320, 1280];
 
-/** The same at both widths and in both schemes, and whether anything has to be scrolled sideways. */
+/** The same at both widths and in both schemes, and whether anything scrolls sideways. */
 export async function findingsEverywhere(page: Page): Promise<readonly string[]> {
   const findings: string[] = [];
   for (const width of WIDTHS) {

@@ -1,4 +1,4 @@
-// The browser that pages are tested in, without a window, driven by playwright-core. Its own background requests are switched off.
+// The headless browser for page tests, driven by playwright-core. Its own background requests are off.
 import { type Browser, chromium } from "playwright-core";
 import { chromiumProgram, howToInstallChromium } from "./page-program.ts";
 import { stepLog } from "./page-steps.ts";
@@ -13,11 +13,11 @@ const QUIET = [
   "--disable-component-update",
   "--disable-sync",
   "--hide-scrollbars",
-  // A page that a test makes up counts as public, and may frame one of this machine.
+  // A page that a test makes up counts as public; this lets it frame one of this machine.
   "--disable-features=LocalNetworkAccessChecks",
 ];
 
-/** If the browser is not installed, throws and says how to install it. */
+/** If the browser is not installed, throws with instructions. */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = chromiumProgram();
   if (executablePath === undefined) throw new Error(howToInstallChromium());

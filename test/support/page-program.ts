@@ -1,15 +1,15 @@
-// Where the browser is that pages are tested in: Debian's Chromium.
+// Finds the browser for page tests: Debian's Chromium.
 import { resolve } from "node:path";
 import { firstProgram } from "../../scripts/program.ts";
 
 const PLACES = ["chromium", resolve(import.meta.dirname, "../../.nodes/chromium/chromium.sh")];
 
-/** The program, or undefined when there is none: CHROMIUM, else the PATH, else `.nodes` of this repository. */
+/** The program, or undefined if none is installed: CHROMIUM, else the PATH, else this repository's `.nodes`. */
 export function chromiumProgram(): string | undefined {
   return firstProgram(process.env.CHROMIUM, PLACES);
 }
 
-/** Whether tests of pages are to run: without a browser they are skipped, but for CI, where they fail. */
+/** Whether page tests run: without a browser they are skipped, except in CI, where they fail. */
 export function isBrowserWanted(): boolean {
   return chromiumProgram() !== undefined || Boolean(process.env.CI);
 }

@@ -1,13 +1,13 @@
-// What a test of a page did last, for one that failed: a test that hung says nothing else of where it was.
+// The last steps of a page test that failed: for a test that hung, nothing else says where it was.
 import type { Browser, Logger, Page } from "playwright-core";
 
-/** Steps that are kept: the story of half a page. */
+/** Steps kept: about half a page of log. */
 const KEPT = 24;
 const ANSWER_WITHIN_MS = 3_000;
 
 const steps = new WeakMap<Browser, readonly string[]>();
 
-/** A logger for `launch`, and what remembers its steps once the browser is there. */
+/** A logger for `launch`, and its recorder of steps once the browser is running. */
 export function stepLog(): { readonly logger: Logger; readonly keepFor: (browser: Browser) => void } {
   const kept: string[] = [];
   const logger: Logger = {
@@ -20,9 +20,9 @@ export function stepLog(): { readonly logger: Logger; readonly keepFor: (browser
   return { logger, keepFor: (browser) => steps.set(browser, kept) };
 }
 
-/** The last steps in a browser, and of each page its address, whether frames are drawn, and what it shows. */
+/** The last steps in a browser, and for each page its address, whether it draws frames, and what it shows. */
 export async function lastSteps(browser: Browser, pages: readonly Page[]): Promise<string> {
-  // Copied first: asking the pages is a step, too.
+  // Copied first, since asking the pages is a step too.
   const done = [...(steps.get(browser) ?? [])];
   const states = await Promise.all(pages.map(stateOf));
   return ["The last steps of the browser:", ...done, ...states].join("\n");

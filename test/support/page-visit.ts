@@ -1,21 +1,21 @@
 // One user on one page, and the rules for every page: no request to another origin, no error, no violation of its content
-// policy. Faults are collected, and a test fails at its end if there are any.
+// policy. Faults are collected and fail the test at its end.
 import type { Browser, BrowserContextOptions, CDPSession, Page } from "playwright-core";
 import { watchRequests } from "./page-idle.ts";
 
-/** An end to what hangs, on a busy machine. */
+/** A limit for hangs on a busy machine. */
 const STEP_WITHIN_MS = 120_000;
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** Origins beside the server's own that may be asked: the shop that a payer goes back to. */
+  /** Other origins that may be requested: the shop a payer returns to. */
   readonly alsoAllowed?: readonly string[];
-  /** Texts of errors in the console that are wanted: what is refused there is what the test is about. */
+  /** Console errors that are expected because the test is about that refusal. */
   readonly alsoSaid?: RegExp;
   /** Run in each document before its own scripts. */
   readonly initScripts?: readonly string[];
 }
 
-/** What went over the wire. Bytes are those that the network carried, headers included. */
+/** Network traffic. Bytes are as carried by the network, headers included. */
 export interface Load {
   readonly url: string;
   readonly type: string;
@@ -24,9 +24,9 @@ export interface Load {
 
 export interface Visit {
   readonly page: Page;
-  /** What must not be; complete when the page is idle. */
+  /** Faults; complete once the page is idle. */
   readonly faults: readonly string[];
-  /** All that was loaded so far, in order of arrival. */
+  /** Everything loaded so far, in order of arrival. */
   readonly loads: readonly Load[];
   /** Every WebSocket that was opened. */
   readonly sockets: readonly string[];

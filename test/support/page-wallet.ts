@@ -1,5 +1,5 @@
-// A wallet as a browser extension brings it (EIP-6963, EIP-1193): it announces itself in the page, and what the page asks of it is answered
-// by the test, on a node of the test's own. The page itself asks nobody.
+// A wallet like a browser extension (EIP-6963, EIP-1193): it announces itself in the page, and the test answers the page's requests from
+// its own node. The page itself sends no requests.
 import type { Page } from "playwright-core";
 import * as z from "zod";
 import { rpcAt } from "../../scripts/demo-story/rpc.ts";
@@ -7,24 +7,24 @@ import { rpcAt } from "../../scripts/demo-story/rpc.ts";
 interface PageWalletOptions {
   readonly nodeUrl: string;
   readonly name?: string;
-  /** The chain that it is on at first; it switches when it is asked. */
+  /** The initial chain; it switches on request. */
   readonly chainId?: string;
-  /** Methods that its user refuses. */
+  /** Methods that the user refuses. */
   readonly refuses?: readonly string[];
 }
 
-/** As the page asked it. */
+/** As the page sent it. */
 interface WalletCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
 interface PageWallet {
-  /** All but the questions that change nothing. */
+  /** All requests except those that only read. */
   readonly calls: readonly WalletCall[];
-  /** Hashes of what was sent, not mined yet. */
+  /** Hashes of sent transactions, not mined yet. */
   readonly sent: readonly string[];
-  /** From now on the user accepts every request. */
+  /** The user accepts every request from now on. */
   agree(): void;
 }
 

@@ -1,4 +1,4 @@
-// Payments and looks at them for the rules of payments: a transfer of 100 USDT on ETH or of 1 BTC, looked at on one of either's chains.
+// Payments and observations for the payment rules: a transfer of 100 USDT on ETH or of 1 BTC.
 
 import type { BlockRef, Transfer } from "../../src/chains/sources/transfer.ts";
 import { type NewPayment, newPayment, type ObservationContext } from "../../src/commerce/payments/chain-observation.ts";
@@ -11,7 +11,7 @@ const EVIDENCE: PaymentEvidence = { raw: "{}", spends: [], candidates: [] };
 export const BITCOIN = network("BTC");
 export const ETHEREUM = network("ETH");
 
-/** A block every ten minutes; `fork` tells those of one height apart. */
+/** One block every ten minutes; `fork` distinguishes those of the same height. */
 export function blockAt(height: number, fork = ""): BlockRef {
   return { height, hash: `block-${height}${fork}`, timeMs: height * 600_000 };
 }

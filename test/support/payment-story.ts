@@ -18,7 +18,7 @@ export function mined(height: number, fork = ""): ChainObservation {
   return { kind: "mined", block: blockAt(height, fork) };
 }
 
-/** One observation, with its time and source. */
+/** One observation with its time and source. */
 export type Look = readonly [ChainObservation, ObservationContext];
 
 /** The payment after each observation, and the events of each. */

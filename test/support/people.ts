@@ -1,4 +1,4 @@
-// Users for tests on workerd, with seats in teams and the cookies of their sessions. Each test creates its own.
+// Users for tests on workerd, with team seats and session cookies. Each test creates its own.
 import { env } from "cloudflare:workers";
 import type { Role } from "../../src/accounts/roles/roles.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
@@ -15,11 +15,11 @@ const freshId = <P extends IdPrefix>(prefix: P) => makeId(prefix, newUlid(Date.n
 export interface TestUser {
   readonly userId: UserId;
   readonly email: string;
-  /** Headers of a live session that stepped up just now; with Origin, so that changes pass. */
+  /** Headers of a live session that just stepped up; with Origin, so that writes pass. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A user with a verified mailbox and no factor; `changes` overrides that. */
+/** A user with a verified mailbox and no factor; with `changes` applied. */
 export async function seedUser(changes: Partial<typeof users.$inferInsert> = {}): Promise<TestUser> {
   const userId = freshId("usr");
   const email = changes.email ?? `${userId.toLowerCase()}@example.com`;
@@ -36,7 +36,7 @@ export async function seedUser(changes: Partial<typeof users.$inferInsert> = {})
   return { userId, email, headers: await seedSession(userId) };
 }
 
-/** Headers of a new session; by default ACTIVE and just stepped up by a mailed code. */
+/** Headers of a new session; by default ACTIVE and just stepped up with a mailed code. */
 export async function seedSession(
   userId: UserId,
   changes: Partial<typeof sessions.$inferInsert> = {},
@@ -70,7 +70,7 @@ export async function seedMember(
   return id;
 }
 
-/** What a team demands. */
+/** What a team requires. */
 export async function seedPolicy(
   merchantId: MerchantId,
   policy: Partial<Omit<typeof teams.$inferInsert, "merchantId">>,

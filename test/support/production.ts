@@ -1,5 +1,5 @@
-// Deployments in production for tests on workerd, each with a binding of the database of its own, so that none shares with another what an isolate
-// keeps of the set-up (platform/deployment/read-deployment.ts).
+// Deployments in production for tests on workerd, each with its own database binding, so that none shares an isolate's cached set-up
+// (platform/deployment/read-deployment.ts).
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { linkHashOf, SET_UP_LINK_LIFETIME_MS } from "../../src/accounts/set-up/set-up-link.ts";
@@ -8,11 +8,11 @@ import { deployment, setUpLinks } from "../../src/platform/db/schema/deployment.
 import { type Answer, type Ask, deploymentWith } from "./access.ts";
 import { softwareAuthenticator } from "./software-authenticator.ts";
 
-/** Where requests of tests are sent (access.ts). */
+/** Where tests send requests (access.ts). */
 export const HERE = "http://localhost:8787";
 const db = openDb(env.DB);
 
-/** The variables of a deployment that was just made: none but the secrets. */
+/** A new deployment's variables: only the secrets. */
 export const FRESH: Partial<Env> = {
   ENVIRONMENT: "production",
   PUBLIC_URL: "",
@@ -31,12 +31,12 @@ export function ownDatabase(): D1Database {
   });
 }
 
-/** As an isolate that has read nothing yet. */
+/** Like an isolate that has read nothing yet. */
 export function production(changes: Partial<Env> = {}): (path: string, ask?: Ask) => Promise<Answer> {
   return deploymentWith({ ...FRESH, DB: ownDatabase(), ...changes });
 }
 
-/** Makes the deployment one that is not set up. */
+/** Makes the deployment one that is not yet set up. */
 export async function undoSetUp(): Promise<void> {
   await db.delete(deployment);
   await db.delete(setUpLinks);
@@ -47,7 +47,7 @@ export async function doSetUp(origin: string | null = HERE): Promise<void> {
   await db.update(deployment).set({ origin }).where(eq(deployment.id, 1));
 }
 
-/** A new set-up link, as the script makes one but without replacing others: its token. */
+/** A new set-up link, made as the script does but without replacing others; returns its token. */
 export async function makeLink(changes: Partial<typeof setUpLinks.$inferInsert> = {}): Promise<string> {
   const token = crypto.randomUUID();
   const createdAtMs = Date.now();
@@ -68,7 +68,7 @@ interface Redeemer {
 export const beginRedeeming = (send: Send, { token, email, name = "Ann", origin = HERE }: Redeemer) =>
   send("/api/v1/setup/options", { method: "POST", headers: { origin }, body: { token, email, name } });
 
-/** Both halves of a set-up, by a new authenticator; the first refusal, if there is one. */
+/** Both steps of a set-up with a new authenticator; returns the first refusal, if any. */
 export async function redeem(send: Send, of: Redeemer): Promise<Answer> {
   const { token, origin = HERE } = of;
   const begun = await beginRedeeming(send, of);
@@ -78,7 +78,7 @@ export async function redeem(send: Send, of: Redeemer): Promise<Answer> {
   return send("/api/v1/setup", { method: "POST", headers: { origin }, body: { token, credential } });
 }
 
-/** The session's cookie in an answer, with the Origin that changes need. */
+/** A response's session cookie, with the Origin that writes need. */
 export function sessionOf(answer: Answer, origin = HERE): Readonly<Record<string, string>> {
   const cookie = answer.headers.getSetCookie().find((each) => /^(__Host-)?session=/.test(each)) ?? "";
   return { origin, cookie: cookie.split(";")[0] ?? "" };

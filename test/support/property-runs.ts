@@ -1,4 +1,4 @@
-/** How often something random is tried: `usual`, `deep` in the deep suite (reliability.md 6), and a tenth of `usual` in `npm run test:quick`. */
+/** How often random tests run: `usual`, `deep` in the deep suite (reliability.md 6), and a tenth of `usual` in `npm run test:quick`. */
 export function triesOf({ usual, deep }: { readonly usual: number; readonly deep: number }): number {
   if (process.env.DEEP) return deep;
   return process.env.QUICK ? Math.ceil(usual / 10) : usual;

@@ -1,6 +1,6 @@
-// All members of requests that are no protection, by hand. What weakens a protection is listed in src/accounts/protections/weakening.ts. A member
-// on neither list, or on both, fails test/worker/accounts/protections.test.ts. What gives access (a key, a role, an invitation, an endpoint, a
-// wallet) is a grant: its route asks for a factor (access-table.ts), and it weakens nothing that was set before.
+// All request members that do not protect anything, by hand. What weakens a protection is listed in src/accounts/protections/weakening.ts. A
+// member on neither list, or on both, fails test/worker/accounts/protections.test.ts. Whatever gives access (a key, a role, an invitation, an
+// endpoint, a wallet) is a grant: its route asks for a factor (access-table.ts), and it weakens nothing set before.
 import type { Schema } from "./json-schema.ts";
 import { resolve } from "./json-schema.ts";
 
@@ -40,7 +40,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   resolvePayment: ["action", "invoiceId", "reason"],
   pickPaymentMethod: METHOD,
   claimPayment: ["txHash", "network"],
-  // A new wallet: a grant, with mails of its own.
+  // A new wallet: a grant, with its own mails.
   registerWallet: [
     "walletType",
     "cryptocurrency",
@@ -64,7 +64,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   updateMerchant: ["name"],
   deleteMerchant: ["name"],
   updateSettings: [
-    // What a shop promises its customers, and what it looks like.
+    // A shop's promises to customers, and its appearance.
     "invoiceLifetimeSeconds",
     "rateLockSeconds",
     "monitorSeconds",
@@ -73,10 +73,10 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
     "brand.color",
     "brand.supportUrl",
     "brand.logo",
-    // Bounds for capacity; the operator's own limits hold beyond them.
+    // Capacity limits; the operator's own limits still apply.
     "maxActiveInvoices",
     "maxPublicInvoices",
-    // Another name for the merchant, to those whose key is the merchant's already.
+    // The merchant's name, changed for those who already have its key.
     "formerStoreId",
   ],
   createApiKey: ["name", "kind", "permissions", "expiresAt", "allowedIps"],
@@ -106,7 +106,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   buyProduct: ["token", "email", "name", "address", "phone", "amount", "cf-turnstile-response"],
 };
 
-/** The members that a request may have, by their paths. */
+/** The members a request may have, by path. */
 export function membersOf(document: unknown, given: Schema, at = ""): readonly string[] {
   const schema: Schema = given.$ref === undefined ? given : Object(resolve(document, given.$ref));
   const choices = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((each) => (Array.isArray(each) ? each : []));

@@ -5,7 +5,7 @@ interface BuiltQuery {
   toSQL(): { readonly sql: string; readonly params: readonly unknown[] };
 }
 
-/** How SQLite finds the rows of a query: a line for each step, with the index that it uses. */
+/** How SQLite runs a query: one line per step, with its index. */
 export async function planOf(query: BuiltQuery): Promise<string> {
   const { sql, params } = query.toSQL();
   const { results } = await env.DB.prepare(`explain query plan ${sql}`)

@@ -1,4 +1,4 @@
-// Moves the quotes of an invoice into the past, as if that much time had gone by since they were asked.
+// Moves an invoice's quotes into the past, as if that much time had passed since they were made.
 import { and, eq, sql } from "drizzle-orm";
 import { parseQuotes, printQuotes } from "../../src/commerce/quotes/quotes.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
@@ -6,7 +6,7 @@ import type { Db } from "../../src/platform/db/client.ts";
 import { paymentMethods } from "../../src/platform/db/schema/invoices.ts";
 import { methodAmounts } from "../../src/platform/db/schema/method-amounts.ts";
 
-/** Everything that is known of the quotes of an invoice's methods, the amounts that they reserved too, is `byMs` older. */
+/** Makes everything stored about the quotes of an invoice's methods `byMs` older, including their reserved amounts. */
 export async function ageQuotes(db: Db, invoiceId: InvoiceId, byMs: number): Promise<void> {
   const methods = await db.select().from(paymentMethods).where(eq(paymentMethods.invoiceId, invoiceId));
   const older = (ms: number | null) => (ms === null ? null : ms - byMs);

@@ -1,4 +1,5 @@
-// Answers of the five rate sources in the shapes they document, cut to what is read and a little more. Prices are of one fictional moment.
+// Responses of the five rate sources in their documented shapes, cut to little more than what is read. Prices are fictional and of one
+// time.
 import { BANK_CODES, FIAT_CODES } from "../../src/lib/fiat-codes.ts";
 
 /** The currencies that only two sources price, one per cent apart. */
@@ -12,7 +13,7 @@ export const COINBASE = `{"data":{"currency":"USD","rates":{"EUR":"0.88137","BTC
 const ticker = (key: string, ask: string, bid: string): string =>
   `"${key}":{"a":["${ask}","1","1.000"],"b":["${bid}","2","2.000"],"c":["${bid}","0.00012700"],"v":["1.5","2.5"],"t":[1,2],"o":"${bid}"}`;
 
-/** Old assets under Kraken's long names, as it answers them. */
+/** Old assets under Kraken's long names, as it returns them. */
 export const KRAKEN = `{"error":[],"result":{${[
   ticker("XXBTZUSD", "68010.00000", "68000.00000"),
   ticker("XLTCZUSD", "80.02000", "79.99000"),
@@ -31,7 +32,7 @@ export const KRAKEN = `{"error":[],"result":{${[
   ticker("SHIBUSD", "0.000010010", "0.000009990"),
 ].join(",")}}}`;
 
-/** The figures keep all their digits: `precision=full`. */
+/** All digits: `precision=full`. */
 export const coingecko = (updatedAtSeconds: number): string =>
   `{"bitcoin":{"usd":68005.12345678901234567,"last_updated_at":${updatedAtSeconds}},${[
     ["litecoin", "80"],
@@ -59,6 +60,6 @@ export const frankfurter = (date: string): string =>
   `"KRW":1431.68,"MXN":20.38,"MYR":4.4225,"NOK":10.665,"NZD":1.7254,"PHP":57.065,"PLN":3.7857,"RON":4.3872,"SEK":9.8006,"SGD":1.3213,` +
   `"THB":33.555,"TRY":38.058,"ZAR":19.2834}}`;
 
-/** `date` as YYYY-MM-DD. Its codes are in lower case, coins among them. */
+/** `date` as YYYY-MM-DD. Codes are in lower case, coins included. */
 export const currencyApi = (date: string): string =>
   `{"date":"${date}","usd":{"1inch":4.1,"btc":0.0000147,"usd":1,"eur":0.8815,${OTHERS.map((code) => `"${code.toLowerCase()}":101`).join(",")}}}`;

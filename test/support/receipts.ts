@@ -1,4 +1,4 @@
-// Orders that are paid as a watcher pays them, and a cron whose provider remembers what it was given.
+// Orders paid as a watcher would record it, and a cron whose mail provider keeps what it was sent.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -29,7 +29,7 @@ export async function orderOf(shop: TestMerchant, customerEmail?: string): Promi
   return made.body.id;
 }
 
-/** Money for an invoice, confirmed; worth `micros`. */
+/** A confirmed payment to an invoice, worth `micros`. */
 export const paymentOf = (shop: TestMerchant, invoiceId: InvoiceId, fiatMicros: bigint, more: SeedPayment = {}) =>
   seedPayment(shop.merchantId, {
     invoiceId,
@@ -42,7 +42,7 @@ export const paymentOf = (shop: TestMerchant, invoiceId: InvoiceId, fiatMicros: 
     ...more,
   });
 
-/** A change of the invoice as a watcher makes it. */
+/** A change of the invoice, as a watcher makes it. */
 export async function changed(shop: TestMerchant, id: InvoiceId, occasion: Occasion): Promise<void> {
   const deps = { ...invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }), trail: SYSTEM_TRAIL };
   const file = await readFile(deps, shop.merchantId, id);
@@ -74,7 +74,7 @@ interface Sent {
   readonly mail: Mail;
 }
 
-/** A cron whose provider remembers what it was given, `laterMs` from now; `refuse`: the addresses whose mails it refuses. */
+/** A cron whose mail provider keeps what it was sent, `laterMs` from now; `refuse`: addresses whose mails it refuses. */
 export function cronAt(laterMs = 0, refuse: ReadonlySet<string> = new Set()) {
   const sent: Sent[] = [];
   const lines: string[] = [];

@@ -1,15 +1,15 @@
-// How a test uses the receiver of `receiver.ts`, over HTTP alone: so from Node and from workerd alike.
+// How a test uses the receiver of `receiver.ts`, over HTTP, so from Node and workerd alike.
 import * as z from "zod";
 
 export interface Reception {
   readonly atMs: number;
   readonly method: string;
-  /** With its query. */
+  /** Path with query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** As it came, up to 64 KB. */
+  /** The body, verbatim, up to 64 KB. */
   readonly body: string;
-  /** Those of the trusted secrets whose signature `standardwebhooks` verifies; null while none is trusted. */
+  /** The trusted secrets whose signature `standardwebhooks` verifies; null if none is trusted. */
   readonly signedBy: readonly string[] | null;
   /** `CUT`: the connection ended before the response was complete, on either side. */
   readonly end: "OPEN" | "ANSWERED" | "CUT";
@@ -28,11 +28,14 @@ const RECEPTIONS = z.array(
 );
 
 export interface ReceiverControl {
-  /** Where it behaves so, e.g. `url("status/503?retry-after=2", key)`; `told` behaves as `tell` says, at first `ok`. */
+  /**
+   * The URL with this behaviour, e.g. `url("status/503?retry-after=2", key)`; `told` behaves as `tell` says, at first
+   * `ok`.
+   */
   url(behaviour: string, key: string): string;
-  /** All that came with the key, in order. */
+  /** Everything received with the key, in order. */
   log(key: string): Promise<readonly Reception[]>;
-  /** Secrets to verify what comes with the key from now on. */
+  /** Secrets to verify requests with this key from now on. */
   trust(key: string, ...secrets: readonly string[]): Promise<void>;
   /** How `told` behaves from now on, e.g. `status/500`. */
   tell(key: string, behaviour: string): Promise<void>;

@@ -1,4 +1,4 @@
-// One receiver for all worker tests: workerd has no servers of its own, so Node serves it and `inject("receiverOrigin")` says where.
+// One receiver for all worker tests: workerd has no servers, so Node serves it and `inject("receiverOrigin")` has its address.
 import type { TestProject } from "vitest/node";
 import { startReceiver } from "./receiver.ts";
 

@@ -1,5 +1,5 @@
-// What the client that POSTs to receivers promises, put to a real one over loopback. Node and workerd have their own `fetch`, and differ in
-// redirects, aborts and bodies that are cancelled: each runs all of it.
+// What the client that POSTs to receivers guarantees, against a real one on loopback. `fetch` in Node and workerd differs in redirects,
+// aborts and cancelled bodies, so each runs the whole suite.
 import { describe, expect, it, vi } from "vitest";
 import { postToReceiver, type ReceiverAnswer } from "../../src/notifications/webhooks/receiver-client.ts";
 import { webhookSecret } from "../../src/notifications/webhooks/secret.ts";
@@ -7,7 +7,7 @@ import { signedHeaders } from "../../src/notifications/webhooks/signature.ts";
 import { receiverAt } from "./receiver-control.ts";
 
 const LIMIT_MS = 400;
-/** Long past the limit, before what is slow there has answered, and more than a busy machine needs. */
+/** Far past the limit, before the slow behaviour would answer, and generous for a busy machine. */
 const LATE_MS = 20_000;
 const PATIENT_MS = 60_000;
 
@@ -17,12 +17,12 @@ const body = '{"name":"Päckchen 🏦"}';
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const chunked = "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n";
-/** Whole answers say that the connection ends: a POST that was sent on it meanwhile would be lost. */
+/** These whole responses announce that the connection closes; otherwise a POST sent on it meanwhile would be lost. */
 const http = (text: string) => `raw/${hex(utf8(text.replaceAll("\n", "\r\n")))}`;
 
 type Posting = ReturnType<typeof postingTo>;
 
-/** The client, put to the receiver of a test, which keeps a log by the key. */
+/** The client, against the test's receiver, which keeps a log per key. */
 function postingTo(origin: () => string) {
   const postTo = (url: string, timeoutMs: number): Promise<ReceiverAnswer> =>
     postToReceiver(
@@ -50,7 +50,7 @@ export function describeReceiverClient(origin: () => string): void {
 }
 
 function describeRequests({ origin, post, log }: Posting): void {
-  it("posts the body and the headers as they are, and neither cookie nor credentials", async () => {
+  it("posts the body and headers unchanged, without cookies or credentials", async () => {
     const key = crypto.randomUUID();
     const cookie = http("HTTP/1.1 200 OK\nset-cookie: a=b\ncontent-length: 0\nconnection: close\n\n");
     for (const behaviour of [cookie, "ok"])
@@ -65,7 +65,7 @@ function describeRequests({ origin, post, log }: Posting): void {
     }
   });
 
-  it("is signed so that standardwebhooks verifies each secret in force, and no other", async () => {
+  it("signs so that standardwebhooks verifies each secret in force, and no other", async () => {
     const key = crypto.randomUUID();
     const control = receiverAt(origin());
     const [newest, older, another] = [1, 2, 3].map((byte) => webhookSecret(new Uint8Array(32).fill(byte)));
@@ -84,7 +84,7 @@ function describeRequests({ origin, post, log }: Posting): void {
     expect(await log(key)).toMatchObject([{ headers: signed, signedBy: secrets }, { signedBy: [] }]);
   });
 
-  it("meets a receiver that fails as often as it is told to", async () => {
+  it("reads the failures of a receiver that fails as often as it is told to", async () => {
     const key = crypto.randomUUID();
     const control = receiverAt(origin());
     const statuses = async (behaviour: string, key: string) => {
@@ -102,7 +102,7 @@ function describeRequests({ origin, post, log }: Posting): void {
 
 function describeStatuses({ post, log }: Posting): void {
   it.each([200, 201, 202, 204, 226, 400, 401, 404, 409, 410, 418, 429, 500, 502, 503, 599])(
-    "gives a %i as it came",
+    "returns a %i unchanged",
     async (status) => {
       const answer = await post(`status/${status}?retry-after=7`);
       const response = status === 204 ? "" : `answered ${status}`;
@@ -118,7 +118,7 @@ function describeStatuses({ post, log }: Posting): void {
   );
 
   it.each([300, 301, 302, 303, 307, 308])(
-    "gives a redirect with %i as it came and follows it nowhere",
+    "returns a redirect with %i unchanged and does not follow it",
     async (status) => {
       const key = crypto.randomUUID();
       expect(await post(`redirect/${status}`, PATIENT_MS, key)).toMatchObject({ statusCode: status, error: null });
@@ -128,7 +128,7 @@ function describeStatuses({ post, log }: Posting): void {
 }
 
 function describeLimit({ post, cut }: Posting): void {
-  describe("holds one limit over headers and body", () => {
+  describe("applies one time limit to headers and body", () => {
     const timed = async (behaviour: string, limitMs: number) => {
       const key = crypto.randomUUID();
       const startMs = Date.now();
@@ -138,7 +138,7 @@ function describeLimit({ post, cut }: Posting): void {
       await cut(key);
       return answer;
     };
-    /** Headers that come at once may come after a short limit on a busy machine: then with a longer one. */
+    /** On a busy machine even immediate headers may miss a short limit: then a longer one is tried. */
     const timedAfterHeaders = async (
       behaviour: string,
       limitMs = LIMIT_MS,
@@ -149,24 +149,24 @@ function describeLimit({ post, cut }: Posting): void {
         : { answer, limitMs };
     };
 
-    it.each(["hang", "slow/30000"])("no headers in time are no answer: %s", async (behaviour) => {
+    it.each(["hang", "slow/30000"])("headers too late count as no response: %s", async (behaviour) => {
       const answer = await timed(behaviour, LIMIT_MS);
       expect(answer).toMatchObject({ statusCode: null, error: "TIMEOUT", response: null, retryAfter: null });
       expect(answer.latencyMs).toBeGreaterThanOrEqual(LIMIT_MS - 50);
     });
 
-    it.each([200, 500])("a body that hangs takes nothing back of a %i, and what came of it is kept", async (status) => {
+    it.each([200, 500])("a hanging body does not invalidate a %i, and the part received is kept", async (status) => {
       const { answer, limitMs } = await timedAfterHeaders(`hang-body/${status}`);
       expect(answer).toMatchObject({ statusCode: status, error: null, response: "half of " });
       expect(answer.latencyMs).toBeLessThan(limitMs);
     });
 
-    it("a body that drips is left when the time is over", async () => {
+    it("a slow body is cut off at the time limit", async () => {
       const { answer } = await timedAfterHeaders("drip/20");
       expect(answer).toMatchObject({ statusCode: 200, error: null, response: expect.stringMatching(/^\.+$/) });
     });
 
-    it("an answer that is slow and in time is an answer", async () => {
+    it("a slow response within the limit counts", async () => {
       const answer = await post("slow/200", PATIENT_MS);
       expect(answer).toMatchObject({ statusCode: 200, response: "answered 200" });
       expect(answer.latencyMs).toBeGreaterThanOrEqual(190);
@@ -177,33 +177,33 @@ function describeLimit({ post, cut }: Posting): void {
 
 function describeFailedConnections({ post, postTo }: Posting): void {
   it.each([
-    ["ends the connection without a word", "close"],
-    ["speaks something else", http("SSH-2.0-OpenSSH_9.6\n")],
-    ["says nothing at all", "raw/"],
-    ["ends within the headers", http("HTTP/1.1 200 OK\ncontent-le")],
+    ["closes the connection without a response", "close"],
+    ["speaks another protocol", http("SSH-2.0-OpenSSH_9.6\n")],
+    ["sends nothing at all", "raw/"],
+    ["closes within the headers", http("HTTP/1.1 200 OK\ncontent-le")],
   ])("a receiver that %s is a failed connection", async (_, behaviour) => {
     const answer = await post(behaviour);
     expect(answer).toMatchObject({ statusCode: null, error: "CONNECTION_FAILED", response: null, retryAfter: null });
   });
 
-  it("nobody there is a failed connection", async () => {
+  it("no server listening is a failed connection", async () => {
     const answer = await postTo("http://127.0.0.1:4/", PATIENT_MS);
     expect(answer).toMatchObject({ statusCode: null, error: "CONNECTION_FAILED" });
   });
 
-  it.each([200, 503])("a body that breaks off half-way takes nothing back of a %i", async (status) => {
+  it.each([200, 503])("a body that breaks off half-way does not invalidate a %i", async (status) => {
     const answer = await post(`half/${status}`);
     expect(answer).toMatchObject({ statusCode: status, error: null });
     expect("h".repeat(500)).toContain(answer.response);
   });
 
-  it("a body that is not the gzip it says takes nothing back of a 200", async () => {
+  it("a body that is not the gzip it claims does not invalidate a 200", async () => {
     const behaviour = http("HTTP/1.1 200 OK\ncontent-encoding: gzip\ncontent-length: 4\nconnection: close\n\nabcd");
     expect(await post(behaviour)).toMatchObject({ statusCode: 200, error: null });
   });
 }
 
-/** Answers that a runtime may take or refuse. */
+/** Responses that a runtime may accept or reject. */
 const STRANGE: readonly (readonly [string, string])[] = [
   ["headers of 256 KB", "huge-headers/262144"],
   [
@@ -216,12 +216,12 @@ const STRANGE: readonly (readonly [string, string])[] = [
   ],
   ["status 999", http("HTTP/1.1 999 Beyond\ncontent-length: 0\nconnection: close\n\n")],
   ["status 000", http("HTTP/1.1 000 Nothing\ncontent-length: 0\nconnection: close\n\n")],
-  // Whether the headers are read by themselves is the network's chance.
+  // Whether the headers arrive separately is up to the network.
   ["a later chunk without a length", http(`${chunked}5\nhello\nnothing hexadecimal\n`)],
   ["a first chunk without a length", http(`${chunked}nothing hexadecimal\n`)],
   ["two lengths", http("HTTP/1.1 200 OK\ncontent-length: 1\ncontent-length: 2\n\nab")],
   [
-    "a redirect to no address",
+    "a redirect with an invalid address",
     http("HTTP/1.1 302 Found\nlocation: http://[::\ncontent-length: 0\nconnection: close\n\n"),
   ],
   ["an unknown encoding", http("HTTP/1.1 200 OK\ncontent-encoding: br, x\ncontent-length: 2\nconnection: close\n\nab")],
@@ -229,7 +229,7 @@ const STRANGE: readonly (readonly [string, string])[] = [
 
 function describeStrangeAnswers({ post }: Posting): void {
   it.each(STRANGE)(
-    "%s is a status or a failure, as the runtime reads it, and never an exception",
+    "%s is a status or a failure, depending on the runtime, and never an exception",
     async (_, behaviour) => {
       const answer = await post(behaviour, LIMIT_MS);
       expect(answer.statusCode === null).toBe(answer.error !== null);
@@ -238,26 +238,26 @@ function describeStrangeAnswers({ post }: Posting): void {
   );
 }
 
-/** What of a text is kept. */
+/** What is kept of a text. */
 const TEXTS: readonly (readonly [string, Uint8Array, string])[] = [
   ["of characters", utf8("päh 🏦"), "päh 🏦"],
   ["of nothing", new Uint8Array(), ""],
-  ["of 4,096 bytes whole", utf8("x".repeat(4_096)), "x".repeat(4_096)],
-  ["that is longer up to there", utf8(`${"x".repeat(4_096)}y`), "x".repeat(4_096)],
-  ["up to before the character that the 4,096th byte is in", utf8(`${"x".repeat(4_094)}€€`), "x".repeat(4_094)],
-  ["up to behind the character that ends there", utf8(`${"x".repeat(4_093)}€€`), `${"x".repeat(4_093)}€`],
-  ["up to before such a character where NULs made room", utf8(`\0\0${"x".repeat(4_092)}€€`), "x".repeat(4_092)],
+  ["of 4,096 bytes: all of it", utf8("x".repeat(4_096)), "x".repeat(4_096)],
+  ["that is longer: up to that byte", utf8(`${"x".repeat(4_096)}y`), "x".repeat(4_096)],
+  ["up to the character that the 4,096th byte belongs to", utf8(`${"x".repeat(4_094)}€€`), "x".repeat(4_094)],
+  ["including a character that ends exactly there", utf8(`${"x".repeat(4_093)}€€`), `${"x".repeat(4_093)}€`],
+  ["up to that character after NULs were removed", utf8(`\0\0${"x".repeat(4_092)}€€`), "x".repeat(4_092)],
   ["without NUL", utf8("a\0b\0"), "ab"],
-  ["with what is not UTF-8 replaced", Uint8Array.of(0x61, 0xff, 0x62, 0xc3), "a\ufffdb\ufffd"],
-  ["of replacements no longer than 4 KB", new Uint8Array(4_000).fill(0xff), "\ufffd".repeat(1_365)],
+  ["with invalid UTF-8 replaced", Uint8Array.of(0x61, 0xff, 0x62, 0xc3), "a\ufffdb\ufffd"],
+  ["full of replacement characters, no longer than 4 KB", new Uint8Array(4_000).fill(0xff), "\ufffd".repeat(1_365)],
 ];
 
 function describeBodies({ post, cut }: Posting): void {
-  it("of 10 MB it keeps the first 4 KB", async () => {
+  it("keeps the first 4 KB of 10 MB", async () => {
     expect(await post("big/10485760")).toMatchObject({ statusCode: 200, error: null, response: "x".repeat(4_096) });
   });
 
-  it("ends a body without end long before the time is over", async () => {
+  it("cuts off an endless body long before the time limit", async () => {
     const key = crypto.randomUUID();
     const startMs = Date.now();
     expect(await post("endless", PATIENT_MS, key)).toMatchObject({ statusCode: 200, response: "x".repeat(4_096) });

@@ -1,5 +1,5 @@
-// A merchant's server for deliveries: a real one on loopback, whose path selects its behaviour, so that one server serves all tests.
-// `?key=` keeps tests apart; `receiver-control.ts` is how they ask what came. What it remembers is bounded, and all it does ends.
+// A merchant's server for deliveries: a real one on loopback, whose path selects its behaviour, so one server is enough for all
+// tests. `?key=` separates tests; `receiver-control.ts` reads what arrived. Its memory and all its responses are bounded.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Webhook } from "standardwebhooks";
@@ -9,10 +9,10 @@ import type { Reception } from "./receiver-control.ts";
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The text after the behaviour's name in the path. */
+  /** The rest of the path after the behaviour's name. */
   readonly argument: string;
   readonly query: URLSearchParams;
-  /** How often the key was asked before, and how often with this `webhook-id`. */
+  /** How often the key was requested before, and how often with this `webhook-id`. */
   readonly before: { readonly ofKey: number; readonly ofEvent: number };
 }
 
@@ -28,37 +28,37 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   ok: (at) => answer(at, 200),
   /** `status/503`, with `&retry-after=` and `&body=`. */
   status: (at) => answer(at, Number(at.argument)),
-  /** `fail-first/3`: the first three that come get a 500. */
+  /** `fail-first/3`: the first three requests get a 500. */
   "fail-first": (at) => answer(at, at.before.ofKey < Number(at.argument) ? 500 : 200),
   /** `fail-each/3`: the first three attempts of every event get a 500. */
   "fail-each": (at) => answer(at, at.before.ofEvent < Number(at.argument) ? 500 : 200),
   /** Never answers. */
   hang: () => {},
-  /** `hang-body/200`: headers at once, the beginning of a body, and no more. */
+  /** `hang-body/200`: headers at once, part of a body, then nothing. */
   "hang-body": ({ response, argument }) => void response.writeHead(Number(argument)).write("half of "),
-  /** `slow/200`: answers after so many milliseconds. */
+  /** `slow/200`: answers after this many milliseconds. */
   slow: (at) => later(at, Number(at.argument), () => answer(at, 200)),
-  /** `drip/20`: a 200 whose body comes one byte every so many milliseconds, for a minute. */
+  /** `drip/20`: a 200 whose body comes one byte every this many milliseconds, for a minute. */
   drip: (at) => drip(at, Number(at.argument)),
-  /** `redirect/302`: to `ok` with the same key, so that the log shows a client that follows it. */
+  /** `redirect/302`: to `ok` with the same key, so the log shows a client that follows it. */
   redirect: ({ response, argument, query }) =>
     void response.writeHead(Number(argument), { location: `/ok?key=${query.get("key")}` }).end("elsewhere"),
-  /** Takes the request and ends the connection without a word. */
+  /** Accepts the request and closes the connection without a response. */
   close: ({ request }) => void request.socket.destroy(),
-  /** `half/200`: promises 1,000 bytes and ends the connection after 500. */
+  /** `half/200`: promises 1,000 bytes and closes the connection after 500. */
   half: ({ request, response, argument }) => {
     response.writeHead(Number(argument), { "content-length": 1_000 });
     response.write("h".repeat(500), () => request.socket.destroy());
   },
-  /** `big/10485760`: a 200 with so many bytes of body. */
+  /** `big/10485760`: a 200 with a body of this many bytes. */
   big: (at) => pour(at, Number(at.argument)),
   endless: (at) => pour(at, MAX_ANSWER_BYTES),
-  /** `huge-headers/65536`: a 200 with a header of so many bytes. */
+  /** `huge-headers/65536`: a 200 with a header of this many bytes. */
   "huge-headers": ({ response, argument }) =>
     void response.writeHead(200, { "x-huge": "h".repeat(Number(argument)) }).end("ok"),
   /** `bytes/<hex>`: a 200 with this body. */
   bytes: ({ response, argument }) => void response.writeHead(200).end(Buffer.from(argument, "hex")),
-  /** `raw/<hex>`: these bytes in place of an answer, then the end of the connection. */
+  /** `raw/<hex>`: sends these bytes instead of a response, then closes the connection. */
   raw: ({ request, argument }) => void request.socket.end(Buffer.from(argument, "hex")),
 };
 
@@ -128,7 +128,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** What came, the oldest forgotten when it becomes much. */
+/** Received requests; the oldest are dropped when there are many. */
 class Book {
   readonly #log: { readonly key: string; readonly bytes: number; reception: Reception }[] = [];
   #bytes = 0;

@@ -1,4 +1,4 @@
-// A property that failed is run again with the seed that the end of the run prints (closing-line.ts): it then fails at the same try.
+// Reruns a failed property with the seed printed at the end of the run (closing-line.ts), so it fails at the same try.
 import fc from "fast-check";
 
 const { PROPERTY_SEED } = process.env;

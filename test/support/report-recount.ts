@@ -1,5 +1,5 @@
-// Counts reports anew from the tables of invoices, timelines, methods and payments, and compares the buckets with that. It shares no code with the
-// service: the rules are written once more, from decisions 13.
+// Recomputes reports from the tables of invoices, timelines, methods and payments, and compares the buckets with that. It shares no code with the
+// service: the rules are written again from decisions 13.
 
 export type RecountRow = Readonly<Record<string, string | number | null>>;
 
@@ -26,7 +26,7 @@ export function recountTables(rows: (sql: string) => readonly RecountRow[]): Rec
   };
 }
 
-/** Of a merchant, time, currency and coin, by these and the name of the measure; never 0. */
+/** By merchant, time, currency, coin and the measure's name; never 0. */
 export type Counted = Map<string, bigint>;
 
 const QUARTER_MS = 900_000;
@@ -35,8 +35,8 @@ const COUNTS = ["created", "paid", "overpaid", "underpaid", "expired", "cancelle
 const PAID: readonly unknown[] = ["PAID", "OVERPAID"];
 
 /**
- * How the buckets differ from a recount; undefined if they do not. `isCreated`: whether an invoice was created by the service. What a test wrote
- * itself is in no bucket as created.
+ * How the buckets differ from a recount; undefined if they do not. `isCreated`: whether the service created an invoice. One that a test inserted
+ * is not counted as created in any bucket.
  */
 export function recountProblem(
   tables: RecountTables,
@@ -66,7 +66,7 @@ function storedIn({ buckets }: RecountTables): Counted {
   return counted;
 }
 
-/** All that the tables count for, by the time that `timeOf` makes of a time. */
+/** Everything the tables count, by the time that `timeOf` derives from a time. */
 export function recountOf(
   tables: RecountTables,
   timeOf: (ms: number) => number | string,

@@ -1,4 +1,4 @@
-/** Time zones whose days are hard: quarters and half hours, a change of the clock by half an hour, at midnight, and on both sides of the date line. */
+/** Difficult time zones: quarter and half hours, a clock change of half an hour, at midnight, and both sides of the date line. */
 export const REPORT_ZONES = [
   "UTC",
   "America/New_York",

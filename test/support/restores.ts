@@ -14,7 +14,7 @@ const background = (work: Promise<unknown>) => void work.catch(() => undefined);
 
 let restores = 0;
 
-/** The environment of a deployment whose database was put back, once more. */
+/** The environment of a deployment whose database was restored again. */
 export function restoredEnv(restoredToMs: number): Env {
   restores += 1;
   return { ...env, RESTORE_EPOCH: `${restores}@${isoTime(restoredToMs)}` };
@@ -31,7 +31,7 @@ export function restoreRun(restored: Env, nowMs = Date.now()): RunDependencies {
   return restoreDependencies(restored, epochOf(restored), { db, nowMs, sleep, background });
 }
 
-/** As if the import had come so far. */
+/** Pretends the import has got this far. */
 export async function putPhase(restored: Env, phase: Phase): Promise<void> {
   const { number: epoch, restoredToMs } = epochOf(restored);
   await env.DB.prepare("delete from restores where epoch = ?").bind(epoch).run();
@@ -39,7 +39,7 @@ export async function putPhase(restored: Env, phase: Phase): Promise<void> {
   await insertRestore(openDb(env.DB), row);
 }
 
-/** Runs the import from its beginning to its end, however far it had come. */
+/** Runs the import from start to end, however far it had got. */
 export async function importAnew(restored: Env): Promise<void> {
   await env.DB.prepare("delete from restores where epoch = ?").bind(epochOf(restored).number).run();
   await importLost(restored);

@@ -1,4 +1,4 @@
-// A deployment with a MASTER_KEY of the test's own, whose keys are rotated.
+// A deployment with the test's own MASTER_KEY, whose keys are rotated.
 import { env } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { eq, sql } from "drizzle-orm";
@@ -21,13 +21,13 @@ import { type Ask, deploymentWith, seedMerchant } from "./access.ts";
 import { seedUser } from "./people.ts";
 import { testDb } from "./worker-merchant.ts";
 
-/** A fresh key in the form of MASTER_KEY: its id, and its text. */
+/** A new key in MASTER_KEY's form: its id and its text. */
 export function newMasterKey(): { readonly id: string; readonly text: string } {
   const id = `r${crypto.randomUUID().slice(0, 8)}`;
   return { id, text: `${id}:${base64.encode(crypto.getRandomValues(new Uint8Array(32)))}` };
 }
 
-/** The Worker with these keys alone, newest first. */
+/** The Worker with only these keys, newest first. */
 export function deploymentOf(keys: readonly { readonly text: string }[], changes: Partial<Env> = {}) {
   const explicit = Object.fromEntries(KEYRING_NAMES.map((name) => [name, ""]));
   const settings = { ...explicit, ...changes, MASTER_KEY: keys.map(({ text }) => text).join(",") };
@@ -37,7 +37,7 @@ export function deploymentOf(keys: readonly { readonly text: string }[], changes
   return {
     world,
     send,
-    /** Runs of the job until it leaves nothing; what it reports comes back. */
+    /** Runs the job until nothing is left; returns what it reports. */
     rotate: async (more: Partial<RotateDependencies> = {}) => {
       const reports: Readonly<Record<string, unknown>>[] = [];
       const report: RotateDependencies["report"] = (alert, facts) => void reports.push({ alert, ...facts });
@@ -46,7 +46,7 @@ export function deploymentOf(keys: readonly { readonly text: string }[], changes
         if (left === "nothing") return reports;
       }
     },
-    /** What an operator is told of the keys. */
+    /** What an operator sees of the keys. */
     keyUses: async () => {
       const { headers } = await seedUser({ operatorSinceMs: Date.now() });
       const told = await send("/api/v1/operator/keys", { headers });
@@ -58,7 +58,7 @@ export function deploymentOf(keys: readonly { readonly text: string }[], changes
 
 export type Deployment = ReturnType<typeof deploymentOf>;
 
-/** A merchant with a secret key that the deployment made; `post` and `get` go through any deployment. */
+/** A merchant with a secret key created by the deployment; `post` and `get` work through any deployment. */
 export async function shopOf({ world }: Deployment) {
   const merchantId: MerchantId = await seedMerchant();
   const macKeys = keyringOf(world, "API_KEY_MAC_KEY");
@@ -77,7 +77,7 @@ export async function shopOf({ world }: Deployment) {
 
 export type RotatedShop = Awaited<ReturnType<typeof shopOf>>;
 
-/** What a shop's rows with HMACs and seals are worth to a deployment: the kinds and key ids of those that verify, and of those that do not. */
+/** What a deployment can verify of a shop's rows with HMACs and seals: the kinds and key ids that verify, and those that do not. */
 export async function verdictsOn({ world }: Deployment, shop: Pick<RotatedShop, "merchantId">, webhookId?: string) {
   const [macKeys, sealKeys] = [keyringOf(world, "ROW_MAC_KEY"), keyringOf(world, "SECRETS_AES_KEY")];
   if (!macKeys.ok || !sealKeys.ok) throw new Error("no keys");

@@ -1,5 +1,5 @@
-// A vendor between the product and a real node: a server on loopback that passes JSON-RPC on, refuses what its rule refuses, and remembers what
-// it was asked.
+// A vendor between the product and a real node: a server on loopback that forwards JSON-RPC, refuses what its rule refuses, and records the
+// calls.
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 import * as z from "zod";
@@ -10,7 +10,7 @@ interface ProxiedCall {
   readonly params: readonly unknown[];
 }
 
-/** What becomes of a call: refused, answered by the proxy itself, or put to the node with other parameters. */
+/** What happens to a call: refused, answered by the proxy, or sent to the node with other parameters. */
 type Ruling =
   | { readonly error: { readonly code: number; readonly message: string } }
   | { readonly result: unknown }
@@ -18,11 +18,11 @@ type Ruling =
 
 export interface RpcProxy {
   readonly url: string;
-  /** Undefined passes the call on as it is, which all calls are at the beginning. May be changed at any time. */
+  /** Undefined forwards the call unchanged, the initial behaviour. May be changed at any time. */
   rule: (call: ProxiedCall) => Ruling | undefined;
-  /** Calls in their order, those that were refused as well; a test may empty it. */
+  /** Calls in order, refused ones included; a test may clear it. */
   readonly asked: ProxiedCall[];
-  /** How many HTTP requests they came in. */
+  /** How many HTTP requests carried them. */
   requests: number;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// What an hour's ticks of the cron come to, without the queue between: the messages that they send, one for each job, through the worker's own entry.
+// One hour of the cron's ticks without the queue between: the messages they send, one per job, through the worker's own entry.
 import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { JOB_NAMES, type JobMessage, jobsOf } from "../../src/app/jobs.ts";
@@ -7,10 +7,10 @@ import { CRON_EVERY_MS } from "../../src/platform/jobs/cron.ts";
 import { takeMessage } from "./queue-messages.ts";
 import { standIns } from "./stand-ins.ts";
 
-/** So many that each job begins in one. */
+/** Enough ticks for each job to start once. */
 const TICKS = 60;
 
-/** Runs every job once. Rejects with the first fault, once all have run. Messages that the jobs send go into `sent`, and nowhere else. */
+/** Runs every job once. Once all have run, rejects with the first fault. Messages that the jobs send go only to `sent`. */
 export async function runJobs(sent: unknown[] = []): Promise<void> {
   const answer = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
   const collect = (into: unknown[]) => ({

@@ -1,19 +1,19 @@
-// A source of chain data that is a table: each path, with its query, has an answer, and every other path is a page with status 404.
+// A table of chain data as a source: each path, query included, has an answer; every other path is a page with status 404.
 
 import { type NetworkName, networkNamed } from "../../src/chains/registry/networks.ts";
 import type { ChainClientSettings } from "../../src/chains/sources/chain-client.ts";
 
-/** Text is sent as it is, anything else as JSON. */
+/** Text is sent unchanged, anything else as JSON. */
 type ScriptedAnswer = unknown;
 
 interface ScriptedSource {
   readonly settings: ChainClientSettings;
   /** By path; may be changed at any time. */
   readonly answers: Map<string, ScriptedAnswer>;
-  /** By path: another status than 200. */
+  /** By path: a status other than 200. */
   readonly statuses: Map<string, number>;
   readonly asked: string[];
-  /** As many requests as were ever under way at once. */
+  /** The most requests in flight at once. */
   mostAtOnce: number;
 }
 

@@ -2,15 +2,15 @@ import { Lab } from "../simulation/engine/lab.ts";
 import type { Effect } from "../simulation/engine/sqlite-d1.ts";
 import { type Client, World } from "../simulation/engine/world.ts";
 
-/** The faults of the next steps at a point, in order; after the last one steps succeed. */
+/** The faults of the next steps at a point, in order; later steps succeed. */
 export type Script = Record<
   string,
   ("happens" | "lost before" | "answer lost" | "hangs" | "lands late" | "overloaded")[]
 >;
 
 /**
- * Runs `work` in a calm world whose faults are scripted, to its rest. Time passes at once: a limit of 3 seconds costs nothing.
- * `seen` counts the steps at each point, `nowMs` is the time since the start.
+ * Runs `work` to completion in a world whose only faults are scripted. Time passes at once: a limit of 3 seconds costs
+ * nothing. `seen` counts the steps at each point, `nowMs` is the time since the start.
  */
 export async function inScriptedWorld<T>(
   script: Script,

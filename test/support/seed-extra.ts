@@ -1,4 +1,4 @@
-// Rows for the access tests besides the demo merchant: a second merchant, and keys that must be refused.
+// Rows for the access tests, in addition to the demo merchant: a second merchant, and keys that must be refused.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { apiKeyMacKeys, type Home } from "../../scripts/home.ts";
@@ -8,12 +8,12 @@ import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/ro
 import { type MerchantId, parseId } from "../../src/lib/ids.ts";
 import { HOUR_MS } from "../../src/lib/time.ts";
 
-/** An address that no caller of a test has (RFC 5737). */
+/** An address no test's caller has (RFC 5737). */
 const ELSEWHERE = "203.0.113.7/32";
 
 export interface Extra {
   readonly other: { readonly merchantId: string; readonly secretKey: string };
-  /** Secret keys of the demo merchant. All but the first two hold every permission that a key may. */
+  /** Secret keys of the demo merchant. All but the first two hold every permission a key may have. */
   readonly keys: {
     readonly noPermissions: string;
     /** The ten `*:view` permissions. */
@@ -24,7 +24,7 @@ export interface Extra {
   };
 }
 
-/** Inserts the rows into the local D1 of `home`; the server must not run yet. */
+/** Inserts the rows into the local D1 of `home`; the server must not be running yet. */
 export async function seedExtra(home: Home, demoMerchantId: string, nowMs: number): Promise<Extra> {
   const demo = parseId("mer", demoMerchantId);
   if (demo === undefined) throw new Error(`not a merchant's id: ${demoMerchantId}`);

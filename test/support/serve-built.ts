@@ -1,6 +1,6 @@
-// Serves in the place of `wrangler dev`, with its command line: the Worker that build-worker.ts made, in the runtime and with the bindings that wrangler
-// gives it, but without wrangler's bundler and without the second Worker through which it passes every request. What is true of `wrangler dev` itself is
-// tested with it (test/contract/wrangler-dev.test.ts, test/browser/console-first-payment.test.ts, test/browser/console-set-up.test.ts).
+// Replaces `wrangler dev`, with the same command line: serves the Worker that build-worker.ts built, with wrangler's runtime and bindings but without
+// its bundler and without the second Worker that it routes every request through. `wrangler dev` itself is tested in
+// (test/contract/wrangler-dev.test.ts, test/browser/console-first-payment.test.ts, test/browser/console-set-up.test.ts).
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
@@ -9,18 +9,21 @@ import * as z from "zod";
 import { COMPATIBILITY_FLAGS } from "../../scripts/wrangler.ts";
 import { BINDINGS_FILE, FOLDER } from "./built-worker.ts";
 
-/** And all else that wrangler gives a Worker, which goes on as it is. */
+/** Everything else that wrangler gives a Worker, unchanged. */
 type WorkerOptions = Pick<V4WorkerOptions, "bindings">;
 type Bindings = NonNullable<WorkerOptions["bindings"]>;
 
-/** As wrangler wrote it, in its own version: build-worker.ts makes a new one for each. */
+/** In wrangler's own format and version: build-worker.ts rebuilds it for each. */
 const workerOptions = z.custom<WorkerOptions>(
   (given) => z.looseObject({ bindings: z.looseObject({}) }).safeParse(given).success,
 );
 const names = z.array(z.string());
 
 const MAIN = "worker.js";
-/** As wrangler's own in development: the runtime ends a connection whose request was answered before its body was read, and the next request would fail. */
+/**
+ * As wrangler sets it in development: otherwise the runtime closes a connection whose request was answered before its body was read, and the next request
+ * fails.
+ */
 const ENTRY = `import worker from "./${MAIN}";
 export * from "./${MAIN}";
 export default {
@@ -50,7 +53,7 @@ const { values: given } = parseArgs({
   },
 });
 
-// These flags are for the memory of a server that runs for hours, and cost a third of its time (docs/design/performance.md, "Memory over an hour").
+// These flags reduce the memory of a server that runs for hours, and cost a third of its speed (docs/design/performance.md, "Memory over an hour").
 delete process.env.MINIFLARE_WORKERD_V8_FLAGS;
 
 const folder = process.env[FOLDER];
@@ -69,7 +72,7 @@ const miniflare = new Miniflare(
     cf: false,
     log: new Log(LogLevel.INFO),
     logRequests: false,
-    // The server's cron asks for a scheduled run, as of `wrangler dev`.
+    // The server's cron requests a scheduled run, as from `wrangler dev`.
     unsafeTriggerHandlers: true,
     handleStructuredLogs: ({ message }) => console.log(message),
     resourcePersistencePath: join(optionOf("persist-to"), "v3"),
@@ -96,7 +99,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
 }
 await miniflare.ready;
 
-/** Variables of the configuration have its values where this process has none of their name; secrets are in the file or here. */
+/** The configuration's variables, unless this process has one of that name; secrets are in the file or here. */
 function settings(variables: Bindings, secrets: readonly string[]): Bindings {
   const file = parseEnv(readFileSync(optionOf("env-file"), "utf8"));
   const told = secrets.flatMap((secret) => {

@@ -1,4 +1,4 @@
-// Merchants who share one address or extended key, and a chain that pays them, to test what they may take from each other.
+// Merchants who share one address or extended key, and a chain that pays them, to test what they can take from each other.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -22,7 +22,7 @@ export async function expectStatus(answer: Promise<Answer>, status: number): Pro
   return body;
 }
 
-/** A merchant with this wallet and no other. */
+/** A merchant with only this wallet. */
 export async function holderOf(wallet: object): Promise<TestMerchant> {
   const shop = await freshMerchant();
   await expectStatus(shop.post("/wallets", wallet), 201);
@@ -33,7 +33,7 @@ export function holdersOf(count: number, wallet: object): Promise<readonly TestM
   return Promise.all(Array.from({ length: count }, () => holderOf(wallet)));
 }
 
-/** The method of a new invoice, and the invoice's id. */
+/** A new invoice's method and id. */
 export async function ordered(shop: TestMerchant, pair: Pair, rawAmount: number, more: object = {}) {
   const body = { name: "Order", rawAmount, paymentMethods: [pair], ...more };
   const invoice = await expectStatus(shop.post("/invoices", body), 201);
@@ -42,7 +42,7 @@ export async function ordered(shop: TestMerchant, pair: Pair, rawAmount: number,
 
 export type Ordered = Awaited<ReturnType<typeof ordered>>;
 
-/** Invoices, in turn, until three in a row had no payment method: as much as one merchant can take. */
+/** Invoices, one after another, until three in a row get no payment method: the most one merchant can take. */
 export async function takeAll(shop: TestMerchant, pair: Pair, rawAmount: number, most: number): Promise<Ordered[]> {
   const taken: Ordered[] = [];
   for (let refused = 0; refused < 3 && taken.length < most; ) {
@@ -70,7 +70,7 @@ async function look({ network: name }: Pair, of: Pick<Findings, "seen" | "transf
 
 const rowsOf = (txHash: string) => testDb.select().from(payments).where(eq(payments.txHash, txHash));
 
-/** A confirmed transfer, and its row or rows. */
+/** A confirmed transfer and its row or rows. */
 export async function paid(pair: Pair, toAddress: string, amountUnits: bigint, timeMs = Date.now()) {
   const txHash = randomHex(32);
   const block = { height: 100, hash: randomHex(32), timeMs };
@@ -80,16 +80,16 @@ export async function paid(pair: Pair, toAddress: string, amountUnits: bigint, t
   return rowsOf(txHash);
 }
 
-/** No block holds the transaction any more. */
+/** The transaction is in no block any more. */
 export async function vanish(pair: Pair, txHash: string): Promise<void> {
   const seen = (await rowsOf(txHash)).map((payment) => ({ payment, observation: { kind: "unknown" } as const }));
   await look(pair, { seen, transfers: [] });
 }
 
-/** The merchant has been paid this much there, exactly as asked; the transaction. */
+/** Pays the merchant this much there, exactly as asked; returns the transaction. */
 export async function prove(shop: TestMerchant, pair: Pair, of: { readonly usd: number; readonly decimals: number }) {
   const { address, amount, invoiceId } = await ordered(shop, pair, of.usd);
-  // A payer took some time: what is paid the moment that it is asked proves nothing.
+  // The payer takes some time: a payment made the moment it is requested proves nothing.
   const [payment] = await paid(pair, address, unitsOf(amount, of.decimals), Date.now() + 61_000);
   expect(payment).toMatchObject({ invoiceId, status: "CONFIRMED" });
   return payment?.txHash ?? "";

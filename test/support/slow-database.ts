@@ -1,6 +1,6 @@
-// D1 as a network makes it: each call takes some milliseconds, most of them few and some of them many. On a development server it answers within one.
+// D1 as over a network: each call takes some milliseconds, mostly few, sometimes many. On a development server it answers within one.
 
-/** How long calls take: half of them less than `p50Ms`, one of a hundred more than `p99Ms`. */
+/** Call latency: half take less than `p50Ms`, one in a hundred more than `p99Ms`. */
 export interface Latency {
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -27,7 +27,7 @@ export function slowDatabase(db: D1Database, of: SlowDatabaseOptions): D1Databas
   };
   const slowed = (statement: D1PreparedStatement, text: string): D1PreparedStatement => {
     textOf.set(statement, text);
-    // On the statement itself, because a batch takes only those of D1's own class.
+    // Set on the statement itself, because a batch accepts only D1's own class.
     for (const name of REQUESTS) {
       const ask: unknown = Reflect.get(statement, name);
       if (typeof ask !== "function") throw new Error(`a statement of D1 has no ${name}`);
@@ -51,7 +51,7 @@ export function slowDatabase(db: D1Database, of: SlowDatabaseOptions): D1Databas
   });
 }
 
-/** Log-normal, which is how latencies of networks are usually distributed. */
+/** Log-normal, the usual distribution of network latencies. */
 function latencyMs({ p50Ms, p99Ms }: Latency, random: () => number): number {
   const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   return p50Ms * Math.exp((normal * Math.log(p99Ms / p50Ms)) / P99_DEVIATIONS);

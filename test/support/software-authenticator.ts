@@ -1,5 +1,5 @@
-// An authenticator in software: a key, and the bytes that WebAuthn asks of one (level 3, sections 6.1 "Authenticator Data", 6.5
-// "Attestation"; RFC 8949 CBOR, RFC 9053 and 8230 COSE keys). It does whatever a test tells it to, right or wrong. `Faults` says what is wrong.
+// A software authenticator: a key, and the bytes that WebAuthn requires (level 3, sections 6.1 "Authenticator Data", 6.5 "Attestation"; RFC
+// 8949 CBOR, RFC 9053 and 8230 COSE keys). A test can make any of them wrong with `Faults`.
 
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
@@ -13,33 +13,33 @@ export interface Faults {
   readonly crossOrigin?: boolean;
   readonly isUserVerified?: boolean;
   readonly isUserPresent?: boolean;
-  /** Instead of one more than before. */
+  /** Replaces the increment by one. */
   readonly counter?: number;
   readonly isBackedUp?: boolean;
-  /** Members of the client data that are added or changed. */
+  /** Client data members to add or change. */
   readonly clientData?: Readonly<Record<string, unknown>>;
-  /** Bits that are turned over in the flags. */
+  /** Flag bits to flip. */
   readonly flags?: number;
-  /** Members of the COSE key that are changed; undefined leaves one out. */
+  /** COSE key members to change; undefined omits one. */
   readonly key?: ReadonlyMap<number, unknown>;
   /** Changes the authenticator data before it is signed. */
   readonly authenticatorData?: (data: Uint8Array) => Uint8Array;
-  /** Members of the attestation object that are changed; undefined leaves one out. */
+  /** Attestation object members to change; undefined omits one. */
   readonly attestationMembers?: ReadonlyMap<string, unknown>;
   /** Changes the attestation object before it is sent. */
   readonly attestationObject?: (object: Uint8Array) => Uint8Array;
-  /** The statement that goes with an attestation; `none` and empty otherwise. Of `packed` it signs by its own key. */
+  /** The attestation's format; by default `none`, with an empty statement. `packed` is signed with the credential's key. */
   readonly attestation?: "packed" | "packed with certificate" | "fido-u2f" | "apple" | "tpm" | "unknown";
   /** Changes a signature before it is sent. */
   readonly signature?: (der: Uint8Array) => Uint8Array;
-  /** Null leaves it out. */
+  /** Null omits it. */
   readonly userHandle?: string | null;
-  /** Names another credential than it signs for; `rawId` is the same, where it is not given. */
+  /** Names a credential other than the one that signs; also used for `rawId` unless that is given. */
   readonly id?: string;
   readonly rawId?: string;
 }
 
-/** The options of `navigator.credentials.create`, as far as an authenticator looks at them. */
+/** The options of `navigator.credentials.create` that an authenticator reads. */
 export interface CreationOptions {
   readonly challenge: string;
   readonly user: { readonly id: string };
@@ -56,15 +56,15 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 export type Algorithm = "ES256" | "EdDSA" | "RS256";
 
-/** Of a new authenticator. */
+/** Options of a new authenticator. */
 interface Traits {
   readonly origin?: string;
   readonly rpId?: string;
-  /** Undefined: it counts from 1; 0: it never counts, as synchronised passkeys. */
+  /** Undefined: it counts from 1; 0: it never counts, like synchronised passkeys. */
   readonly counter?: 0;
   readonly algorithm?: Algorithm;
   readonly idBytes?: number;
-  /** What it says of itself behind everything else, as a map. */
+  /** Extensions, appended to its data as a map. */
   readonly extensions?: ReadonlyMap<string, unknown>;
 }
 
@@ -269,7 +269,7 @@ function derInteger(bytes: Uint8Array): Bytes {
   return concat([[0x02, value.length], value]);
 }
 
-/** Whole numbers, texts, bytes, truth values, null, lists and maps. */
+/** Integers, texts, bytes, booleans, null, lists and maps. */
 export function cbor(value: unknown): Bytes {
   if (value === null) return concat([[0xf6]]);
   if (typeof value === "boolean") return concat([[value ? 0xf5 : 0xf4]]);

@@ -1,5 +1,5 @@
-// The table of architecture.md "Kinds of files" as a function of source texts: what kind of file each is, what it imports, and which rule it breaks.
-// It looks at syntax trees, so that words in comments and strings are not taken for code.
+// The table of architecture.md "Kinds of files" as a function of source texts: each file's kind, its imports, and the rules it breaks. It reads
+// syntax trees, so comments and strings are not mistaken for code.
 import { posix } from "node:path";
 import { floorOf, isAcrossFeatures } from "../../scripts/districts.ts";
 import { impurities, schemasAtImport, stateProblems } from "./isolate-rules.ts";
@@ -25,7 +25,7 @@ const ALL = [
 ] as const;
 type Kind = (typeof ALL)[number];
 
-/** The column `may import`; `types` are the kinds that only an `import type` may name. Files of one kind may lean on each other. */
+/** The column `may import`; `types` are the kinds that only an `import type` may name. Files of one kind may import each other. */
 const MAY_IMPORT: Readonly<Record<Kind, { readonly values: readonly Kind[]; readonly types: readonly Kind[] }>> = {
   lib: { values: ["lib"], types: [] },
   failures: { values: ["lib"], types: [] },
@@ -38,16 +38,19 @@ const MAY_IMPORT: Readonly<Record<Kind, { readonly values: readonly Kind[]; read
   contract: { values: ["lib", "rule", "contract"], types: [] },
   http: { values: ["lib", "failures", "db", "http", "contract"], types: ["object"] },
   routes: {
-    // `db` because a route opens the database for its reads; the rows they bring are a store's types.
+    // `db` because a route opens the database for its reads; the types of the rows are a store's.
     values: ["lib", "failures", "db", "rule", "operation", "contract", "http", "routes"],
     types: ["store", "client", "object"],
   },
-  // What runs in a payer's browser: small enough to have nothing of ours with it.
+  // Runs in a payer's browser: it must stay small, so it imports nothing of ours.
   browser: { values: ["browser"], types: [] },
   entry: { values: ALL, types: [] },
 };
 
-/** Packages that carry I/O or a framework, and who may take a value from them; types of drizzle go where statements go. */
+/**
+ * Packages that do I/O or bring a framework, and who may import values from them; drizzle's types may be imported wherever
+ * statements are.
+ */
 const PACKAGES: readonly {
   readonly name: RegExp;
   readonly kinds: readonly Kind[];
@@ -66,7 +69,7 @@ const PACKAGES: readonly {
 const VERBS =
   /^(accept|activate|add|answer|ask|begin|buy|claim(?=-)|confirm|disable|enable|end|enrol|fetch|find|finish|give|link|look|open|post|prove|replace|report|revoke|scan|send|serve|start|step|store|sweep|unlink|upload|use|verify|wake|apply|authenticate|cancel|change|check|commit|create|credit|delete|deliver|expire|export|forget|freeze|invite|leave|list|match(?=-)|pick|preview|price(?=-)|read|recheck|record|recover|refresh|register|release|remove|replay|resend|reserve|resolve|rotate|run|settle|sign(?=-)|transfer(?=-)|update|upsert|watch)(-|$)/;
 
-/** The kind of a file, by its path and name alone but for Durable Objects, which show it themselves. */
+/** A file's kind by path and name, except for Durable Objects, which their content shows. */
 export function kindOf(path: string, text: string): Kind {
   const name = posix.basename(path).replace(/\.tsx?$/, "");
   if (["worker", "app", "jobs", "merchant-object", "merchant-requests"].some((entry) => path === `src/app/${entry}.ts`))
@@ -93,7 +96,7 @@ interface Import {
   readonly start: number;
 }
 
-/** Every way the files break the table or the style; empty when all is well. `path:line: what`. */
+/** Every violation of the table or the style; empty if there is none. `path:line: what`. */
 export function problemsIn(sources: Sources): readonly string[] {
   return [...sources].flatMap(([path, text]) => {
     const program = parse(path, text);
@@ -125,15 +128,17 @@ function importProblems(path: string, kind: Kind, imports: readonly Import[], so
       return [{ start, what: `imports ${target}, of a feature that is not below it` }];
     const targetKind = kindOf(target, text);
     if (may.values.includes(targetKind) || (isTypeOnly && may.types.includes(targetKind))) return [];
-    // The dependencies of a feature's operations are built here, clients included.
+    // Where a feature's operations get their dependencies, clients included.
     if (posix.basename(path) === "dependencies.ts" && targetKind === "client") return [];
-    // An object whose alarm runs an operation has its dependencies built where a route has them.
+    // An object whose alarm runs an operation gets its dependencies from the same place as a route.
     if (kind === "object" && posix.basename(target) === "dependencies.ts") return [];
     return [{ start, what: `a ${kind} imports ${isTypeOnly ? "a type of " : ""}${target}, a ${targetKind}` }];
   });
 }
 
-/** The file that a relative import names; of JavaScript that a script makes, its declaration, which is always there. */
+/**
+ * The file that a relative import names; for JavaScript generated by a script, its declaration, which always exists.
+ */
 function targetOf(path: string, from: string): string {
   return posix.normalize(posix.join(posix.dirname(path), from)).replace(/\.generated\.js$/, ".generated.d.ts");
 }
@@ -143,7 +148,7 @@ function isUpward(path: string, target: string): boolean {
   return from !== undefined && to !== undefined && to < from;
 }
 
-/** By file: the files of ours that it imports, types included; one that is named by two imports is there twice. */
+/** By file: our files that it imports, types included; a file named by two imports appears twice. */
 export function importsIn(sources: Sources): ReadonlyMap<string, readonly string[]> {
   return new Map(
     [...sources].map(([path, text]) => [
@@ -156,7 +161,7 @@ export function importsIn(sources: Sources): ReadonlyMap<string, readonly string
   );
 }
 
-/** What imports itself over others in a map such as `importsIn` gives: the members of each circle. */
+/** Files that import themselves through others, in a map as from `importsIn`: the members of each cycle. */
 export function circlesIn(targets: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
   // A file that imports no remaining file, or that no remaining file imports, is in no cycle.
   const left = new Set(targets.keys());

@@ -1,7 +1,7 @@
-// Stand-ins of what the platform gives, of which the code under test uses no more than a test gives: the platform's own have methods and marks that
-// no stand-in has. What is missing shows itself when it is called.
+// Stand-ins for platform objects, with only the members a test supplies: the platform's own have methods and brands that no stand-in has. A missing
+// member fails when it is called.
 
-/** Of any object of the platform. */
+/** Stands in for any platform object. */
 export function standInFor<T extends object>(members: { readonly [member in keyof T]?: unknown }): T {
   const given: object = members;
   return given as T;

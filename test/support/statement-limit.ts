@@ -1,11 +1,11 @@
-// A database that ends an invocation as D1 does: beyond a number of statements it refuses every further one. Each statement of a batch counts, as
+// A database that ends an invocation as D1 does: above a number of statements it refuses all others. Each statement of a batch counts, as
 // docs/design/platform.md assumes.
 
-/** What D1 allows an invocation on the paid plan. */
+/** D1's limit for an invocation on the paid plan. */
 export const MOST_STATEMENTS = 1_000;
 
 export class StatementLimit {
-  /** Statements of the present invocation. */
+  /** Statements in the current invocation. */
   statements = 0;
   readonly #most: number;
 
@@ -13,7 +13,7 @@ export class StatementLimit {
     this.#most = most;
   }
 
-  /** The next invocation begins. */
+  /** Starts the next invocation. */
   begin(): void {
     this.statements = 0;
   }

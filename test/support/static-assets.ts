@@ -1,5 +1,5 @@
-// Makes the static assets before a project starts its servers, as wrangler does (wrangler.toml). In a process of its own, because it loads the
-// Worker's sources with hooks of Node.
+// Makes the static assets before a project starts its servers, as wrangler does (wrangler.toml). In its own process, because it loads the
+// Worker's sources through Node's hooks.
 import { execFileSync } from "node:child_process";
 
 export default function makeStaticAssets(): void {

@@ -15,7 +15,7 @@ import { freshTeam, freshUser } from "./teams.ts";
 import { randomHex } from "./wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, testDb } from "./worker-merchant.ts";
 
-/** Addresses that no other test's strangers have: what is counted by address outlives a test. */
+/** Addresses that no other test's strangers use: counts per address outlive a test. */
 type Ips = (n: number) => string;
 
 let networks = 0;
@@ -24,10 +24,10 @@ export function freshIps(): Ips {
   return (n) => `10.0.${network}.${n}`;
 }
 
-/** How often something was refused, by what it was. */
+/** Refusal counts by kind. */
 type Refusals = Readonly<Record<string, number>>;
 
-/** `code`, and `name` where it is LIMIT_REACHED; nothing of an answer that refuses nothing. */
+/** `code`, and `name` for LIMIT_REACHED; empty if the answer is not a refusal. */
 function refusalOf({ status, said }: { readonly status: number; readonly said: unknown }): readonly string[] {
   if (status < 400) return [];
   const { code = String(status), name } = Object(said);
@@ -44,7 +44,7 @@ const ofSent = (answers: readonly Sent[]) => answers.flatMap(({ status, json }) 
 const ofAnswers = (answers: readonly Answer[]) =>
   answers.flatMap(({ status, body }) => refusalOf({ status, said: body }));
 
-/** Merchants created to have a wallet with another merchant's address or key: what each of them holds of it, and its refusal for more. */
+/** Merchants created to have a wallet with another merchant's address or key: what each of them got, and its refusal for more. */
 export async function squatters(count: number, wallet: object, pair: Pair) {
   const held = await several(count, async () => {
     const stranger = await holderOf(wallet);
@@ -59,14 +59,14 @@ export async function squatters(count: number, wallet: object, pair: Pair) {
   };
 }
 
-/** One browser with the public key that asks for an address of its own forty times at once, and the invoices that it got. */
+/** One browser with the public key that asks for its own address forty times at once, and the invoices it got. */
 export async function greedyBrowser({ browse }: OpenShop, ip: Ips, pair: Pair) {
   const answers = await several(40, () => browse(ip(7), { paymentMethods: [pair] }));
   const made = answers.flatMap(({ status, json }) => (status === 201 ? [String(json?.id)] : []));
   return { refused: refusals(ofSent(answers)), made };
 }
 
-/** Twelve browsers with the public key that make two invoices each, and ask for an amount on each that they got. */
+/** Twelve browsers with the public key that make two invoices each, and ask for an amount on each one they got. */
 export async function manyBrowsers({ browse, pick }: OpenShop, ip: Ips, pair: Pair): Promise<Refusals> {
   const answers = await several(12, async (n) => {
     const own = ip(20 + n);
@@ -77,13 +77,13 @@ export async function manyBrowsers({ browse, pick }: OpenShop, ip: Ips, pair: Pa
   return refusals(ofSent(answers.flat()));
 }
 
-/** A user who sends the form of the product's page twelve times at once. */
+/** A user who submits the product page's form twelve times at once. */
 export async function buyers({ buy }: OpenShop, ip: Ips): Promise<Refusals> {
   const statuses = await several(12, () => buy(ip(60)));
   return refusals(statuses.flatMap((status) => refusalOf({ status, said: undefined })));
 }
 
-/** What is refused before it is counted for anybody: invented keys, another merchant's key, a public key where it may not be, too large a body. */
+/** Requests refused before they count against anyone: invented keys, another merchant's key, a public key where it is not allowed, a body too large. */
 export async function intruders({ shop, key }: OpenShop): Promise<Refusals> {
   const path = `/api/v1/merchants/merchant/${shop.merchantId}`;
   const foreign = await seedKey((await freshMerchant()).merchantId);
@@ -114,7 +114,7 @@ export async function burglars(email: string, ip: Ips, guess: () => Promise<Sent
   return refusals(ofSent([...asked, ...guessed]));
 }
 
-/** A watcher that finds nothing: what is looked up costs no chain anything here. */
+/** A watcher that finds nothing: lookups cost no chain anything here. */
 const nothingFound = async () => "NOT_FOUND";
 const WATCHED = standIns({
   NETWORK_WATCHER: { getByName: () => ({ look: nothingFound, lookUp: nothingFound, wake: async () => {} }) },
@@ -141,7 +141,7 @@ export async function claimants(invoiceIds: readonly string[], ip: Ips): Promise
   };
 }
 
-/** Another merchant that has as many transactions looked up as it can. */
+/** Another merchant that requests as many transaction lookups as it can. */
 export async function lookers(): Promise<Refusals> {
   const { merchantId } = await freshMerchant();
   const key = await seedKey(merchantId);

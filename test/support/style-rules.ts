@@ -1,25 +1,25 @@
-// The rules about length and style: what they ask is the same of every file that is written by hand, whatever its kind.
+// The rules about length and style: the same for every handwritten file, whatever its kind.
 import { lineCount, type Node, nodes, parse, type Sources, visit } from "./syntax-tree.ts";
 
-/** Of a file that is not generated. */
+/** Limit for files that are not generated. */
 const MAX_LINES = 350;
-/** Of a function or method. */
+/** Limit for a function or method. */
 export const MAX_FUNCTION_LINES = 60;
 
-/** What breaks a rule, and where in the text it begins. */
+/** A violation, and where in the text it starts. */
 export interface Problem {
   readonly start: number;
   readonly what: string;
 }
 
-/** By path: how often a file casts, or claims with `any` and `!`, and why it cannot do without. */
+/** By path: how many casts, `any` and `!` a file has, and why it needs them. */
 export type Leaves = Readonly<
   Record<string, { readonly casts?: number; readonly claims?: number; readonly why: string }>
 >;
 
 /**
- * Every way the files break the rules of this page; empty when all is well. `path:line: what`.
- * A file has just as many casts and claims as it has leave for, so that no leave outlives what it was for.
+ * Every violation of these rules; empty if there is none. `path:line: what`.
+ * A file has exactly as many casts, `any` and `!` as it is allowed, so no exception outlives its reason.
  */
 export function styleProblemsIn(sources: Sources, leaves: Leaves = {}): readonly string[] {
   return [...sources].flatMap(([path, text]) => {
@@ -35,7 +35,7 @@ export function styleProblemsIn(sources: Sources, leaves: Leaves = {}): readonly
   });
 }
 
-/** Those of a kind, where they are not as many as there is leave for. */
+/** Problems of one kind, if their number is not the one allowed. */
 function beyond(allowed = 0, found: readonly Problem[], kind: string): readonly Problem[] {
   if (found.length === allowed) return [];
   const fewer = { start: 0, what: `has leave for ${allowed} ${kind}, and has ${found.length}` };
@@ -87,7 +87,7 @@ export function longFunctions(text: string, program: Node): Problem[] {
   return found;
 }
 
-/** At the file's first line, if it is too long. */
+/** Reported at the file's first line, if it is too long. */
 export function longFile(text: string): Problem[] {
   const lines = lineCount(text);
   return lines > MAX_LINES ? [{ start: 0, what: `has ${lines} lines, more than ${MAX_LINES}` }] : [];

@@ -1,17 +1,17 @@
-// Syntax trees of source files, as far as the rules about sources look at them.
+// Syntax trees of source files, for the rules about sources.
 import { parseAst } from "vitest/node";
 
 /** Path below the root, with `/`, to its text. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** A node of a syntax tree. Its members are whatever its type has: look at them with `nodes` and `nameOf`. */
+/** A node of a syntax tree. Its members depend on its type: read them with `nodes` and `nameOf`. */
 export interface Node {
   readonly type: string;
   readonly start: number;
   readonly [member: string]: unknown;
 }
 
-/** The tree of a file. Elements may be in `.tsx`, and in JavaScript, where no generic looks like one. */
+/** A file's tree. Elements may occur in `.tsx` and in JavaScript, where no generic looks like one. */
 export function parse(path: string, text: string): Node {
   const [program] = nodes([parseAst(text, { lang: languageOf(path) })]);
   if (program === undefined) throw new Error(`${path} has no syntax tree`);
@@ -23,7 +23,7 @@ function languageOf(path: string): "ts" | "tsx" | "jsx" {
   return path.endsWith(".tsx") ? "tsx" : "ts";
 }
 
-/** Looks at a node and at all that is below it, but not at a node that `isOver` tells of, nor below it. */
+/** Visits a node and all nodes below it, except those for which `isOver` is true and everything below them. */
 export function visit(node: Node, look: (node: Node) => void, isOver: (node: Node) => boolean = () => false): void {
   if (isOver(node)) return;
   look(node);
@@ -32,7 +32,7 @@ export function visit(node: Node, look: (node: Node) => void, isOver: (node: Nod
   }
 }
 
-/** Those of a list that are nodes; of anything else, none. */
+/** The nodes in a list; empty for any other value. */
 export function nodes(values: unknown): Node[] {
   return Array.isArray(values) ? values.filter(isNode) : [];
 }
@@ -41,7 +41,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }
 
-/** `a.b.c` of a chain of members; empty where it does not begin with a name. */
+/** `a.b.c` for a member chain; empty if it does not start with a name. */
 export function dottedName(value: unknown): string {
   const [node] = nodes([value]);
   if (node === undefined) return "";
@@ -63,7 +63,7 @@ export function sourceOf(node: Node): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Of a text that may end with a newline. */
+/** Lines of a text that may end with a newline. */
 export function lineCount(text: string): number {
   return text.replace(/\n$/, "").split("\n").length;
 }

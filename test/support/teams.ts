@@ -37,7 +37,7 @@ async function callAs(
   return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : JSON.parse(text) };
 }
 
-/** Calls in the session of `headers`; paths as they are. */
+/** Calls in the session of `headers`; paths are used unchanged. */
 export function callerWith(headers: Readonly<Record<string, string>>): Caller {
   return {
     get: (path) => callAs(headers, "GET", path),
@@ -86,7 +86,7 @@ export class TestTeam {
     return testDb.select().from(invitations).where(eq(invitations.merchantId, this.merchantId));
   }
 
-  /** Audit entries of one action, oldest first, as far as a test compares them. */
+  /** Audit entries of one action, oldest first, with the members that a test compares. */
   async audit(action?: (typeof auditEvents.$inferSelect)["action"]) {
     const rows = await testDb
       .select()
@@ -130,7 +130,7 @@ export async function tokensMailedTo(email: string): Promise<readonly string[]> 
 export const ACCEPT = "/api/v1/team/invitations/accept";
 export const acceptById = (id: string) => `/api/v1/team/invitations/${id}/accept-by-id`;
 
-/** Invites, as `who`, and answers the token that was mailed. */
+/** Invites as `who`, and returns the mailed token. */
 export async function invited(
   team: TestTeam,
   who: Teammate,
@@ -143,7 +143,7 @@ export async function invited(
   return { id: answer.body.id, token };
 }
 
-/** How many answers there are of each status and code: `200`, `404 INVITATION_NOT_FOUND`. */
+/** Counts of answers by status and code: `200`, `404 INVITATION_NOT_FOUND`. */
 export function tally(answers: readonly Answer[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { status, body } of answers) {

@@ -1,4 +1,4 @@
-// TronGrid's v1 lists of an account over a chain: what came to it, a page at a time.
+// TronGrid's v1 account lists over a chain: incoming transactions, one page at a time.
 import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
 import { bare, hex, type TronChain } from "./tron-chain.ts";
 import { type Block, LOGS, type Log, RECEIPT } from "./tron-shapes.ts";
@@ -7,9 +7,9 @@ import { rawTransaction } from "./tron-wallet-api.ts";
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 interface ListSwitches {
-  /** It knows of no transfers of tokens. */
+  /** It has no token transfers. */
   readonly isBlind: boolean;
-  /** Rows of a page, however many are asked for. */
+  /** Rows per page, whatever limit is asked for. */
   readonly pageRows: number;
   /** Transactions, `0x...`, whose value is an amount of a TRC-10 token. */
   readonly tokenTransfers: ReadonlySet<string>;
@@ -24,7 +24,7 @@ export class TronAccountLists {
     this.#switches = switches;
   }
 
-  /** Newest first; a fingerprint says where the next page begins. Null for what is no address. */
+  /** Newest first; a fingerprint marks the start of the next page. Null for a malformed address. */
   async page(address: string, isToken: boolean, query: URLSearchParams) {
     const account = hexOfAddress(address);
     if (account === undefined) return null;
@@ -77,7 +77,7 @@ function tokenRows(block: Block, logs: readonly Log[], account: string) {
     .filter(({ blockNumber }) => Number(blockNumber) === Number(block.number))
     .map(({ transactionHash, address, topics, data }) => ({
       transaction_id: bare(transactionHash),
-      // Always this name, whatever name the contract has.
+      // Always this name, whatever the contract's is.
       token_info: { symbol: "USDT", address: addressOfHex(address), decimals: 6, name: "Tether USD" },
       block_timestamp: Number(block.timestamp) * 1000,
       from: addressOfHex((topics[1] ?? "").slice(26)),

@@ -1,4 +1,4 @@
-// The chain below a stand-in of TRON, as the node shows it that answers: perhaps some blocks behind, and with ids of TRON's own.
+// The chain behind a TRON stand-in as the answering node sees it: perhaps some blocks behind, and with TRON's ids.
 import type * as z from "zod";
 import { BLOCK, type Block, RECEIPT, type Receipt, TRANSACTION, type Transaction } from "./tron-shapes.ts";
 
@@ -22,9 +22,9 @@ export const bare = (text: string) => text.replace(/^0x/, "");
 export const idOf = ({ number, hash }: Pick<Block, "number" | "hash">) =>
   Number(number) === 0 ? MAINNET_GENESIS : BigInt(number).toString(16).padStart(16, "0") + hash.slice(18);
 
-/** How far the node has come that answers. */
+/** How far the answering node has got. */
 interface Progress {
-  /** How many blocks it is behind. */
+  /** How many blocks it lags. */
   readonly behind: number;
 }
 
@@ -35,14 +35,14 @@ export class TronChain {
   readonly #solidLag: number;
   readonly #blocksByHash = new Map<string, Block>();
 
-  /** `progress` is looked at for each answer. */
+  /** `progress` is read for each answer. */
   constructor(rpc: Rpc, progress: Progress, solidLag: number) {
     this.#rpc = rpc;
     this.#progress = progress;
     this.#solidLag = solidLag;
   }
 
-  /** The chain below speaks Ethereum's own shapes; an answer of another shape is an error. */
+  /** The chain behind it uses Ethereum's shapes; any other shape is an error. */
   async ask<S extends z.ZodType>(shape: S, method: string, ...params: readonly unknown[]): Promise<z.output<S>> {
     return shape.parse(await this.#rpc(method, ...params));
   }
@@ -81,7 +81,7 @@ export class TronChain {
     return this.ask(RECEIPT.nullable(), "eth_getTransactionReceipt", hash);
   }
 
-  /** Null above the tip of the node that answers. */
+  /** Null above the answering node's tip. */
   async mined(hash: unknown): Promise<{ readonly receipt: Receipt; readonly block: Block } | null> {
     if (typeof hash !== "string" || !/^(0x)?[0-9a-f]{64}$/i.test(hash)) throw invalid("invalid hash value");
     const receipt = await this.receipt(`0x${bare(hash)}`);
@@ -89,7 +89,7 @@ export class TronChain {
     return receipt === null || block === null ? null : { receipt, block };
   }
 
-  /** Each block is asked for once: a client waits for a list no longer than for anything else, however busy the machine is. */
+  /** Each block is requested once: a client waits no longer for a list than for anything else, however busy the machine is. */
   async *blocksDownFrom(height: number): AsyncGenerator<Block> {
     let block = await this.#block("eth_getBlockByNumber", hex(height));
     while (block !== null) {

@@ -9,9 +9,9 @@ const ENTRIES = 1_000;
 interface JsonRpcSwitches {
   /** `eth_getLogs` answers `[]`, whatever there is. */
   readonly isBlind: boolean;
-  /** Of `eth_getLogs`, past which it refuses. */
+  /** Most results of `eth_getLogs`; it refuses more. */
   readonly maxResults: number;
-  /** Of `eth_getLogs`: the last block after the first. */
+  /** Range of `eth_getLogs`: last block minus first. */
   readonly maxRange: number;
   readonly asked: string[];
 }
@@ -29,7 +29,7 @@ export class TronJsonRpc {
     this.#switches = switches;
   }
 
-  /** To one call or a batch of them. */
+  /** Answers one call or a batch. */
   async answer(body: unknown): Promise<unknown> {
     if (!isList(body)) return await this.#answerOne(body);
     if (body.length <= BATCH) return await Promise.all(body.map((each) => this.#answerOne(each)));
@@ -116,7 +116,7 @@ const shownTransaction = (of: Transaction, block: Block | null) => ({
   gas: "0x0",
   gasPrice: "0x64",
   hash: of.hash,
-  // The call data is left out.
+  // Without the call data.
   input: "0x",
   nonce: "0x0000000000000000",
   to: of.to,

@@ -1,5 +1,5 @@
-// TRON as its interfaces show it, over a real EVM chain: java-tron's `/jsonrpc`, its HTTP API, and TronGrid's v1 lists of accounts. One wei is one
-// sun, so that a value is what it is on TRON. Faults are switched from outside.
+// TRON's interfaces over a real EVM chain: java-tron's `/jsonrpc`, its HTTP API, and TronGrid's v1 lists of accounts. One wei is one sun, so
+// values are as on TRON. Tests switch faults on and off.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { listen } from "./listen.ts";
@@ -12,28 +12,28 @@ import { TronWalletApi } from "./tron-wallet-api.ts";
 type Fault = "throttled" | "suspended" | "forbidden" | null;
 
 export interface TronStandIn {
-  /** Of TronGrid; `/jsonrpc` behind it is java-tron's. */
+  /** TronGrid's URL; java-tron's is `/jsonrpc` below it. */
   readonly url: string;
   fault: Fault;
   /** `eth_getLogs` answers `[]`, whatever there is. */
   isBlind: boolean;
-  /** How many blocks the node that answers is behind. */
+  /** How many blocks the answering node lags. */
   behind: number;
-  /** Whether there is an HTTP API besides the JSON-RPC. */
+  /** Whether there is an HTTP API in addition to JSON-RPC. */
   hasWallet: boolean;
   /** Whether the node was started with `saveInternalTx`. */
   keepsInternal: boolean;
-  /** The node that answers for a block's transactions is one block behind. */
+  /** The node that answers for a block's transactions lags one block. */
   isInfoBehind: boolean;
-  /** Of `eth_getLogs`, past which it refuses. */
+  /** Most results of `eth_getLogs`; it refuses more. */
   maxResults: number;
-  /** Of `eth_getLogs`: the last block after the first. */
+  /** Range of `eth_getLogs`: last block minus first. */
   maxRange: number;
-  /** Rows of a page of TronGrid, however many are asked for. */
+  /** Rows per TronGrid page, whatever limit is asked for. */
   pageRows: number;
   /** Transactions, `0x...`, whose value is an amount of a TRC-10 token. */
   readonly tokenTransfers: Set<string>;
-  /** Paths asked for, with the methods of `/jsonrpc`, since it was emptied last. */
+  /** Requested paths, with the methods of `/jsonrpc`, since last cleared. */
   readonly asked: string[];
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** What is answered to everything, while there is a fault. */
+/** The answer to everything during a fault. */
 const FAULTS: Readonly<Record<NonNullable<Fault>, Answer>> = {
   throttled: {
     status: 200,
@@ -53,7 +53,7 @@ const FAULTS: Readonly<Record<NonNullable<Fault>, Answer>> = {
   forbidden: { status: 403, body: { Error: "Exceed the user daily usage or wrong key" } },
 };
 
-/** As TronGrid refuses. */
+/** A refusal in TronGrid's form. */
 function refused(status: number, error: string): Answer {
   return { status, body: { success: false, error, statusCode: status } };
 }

@@ -1,14 +1,14 @@
-// java-tron's HTTP API over a chain: what its wallet says of blocks and transactions. What is zero or false is left out, as the API does.
+// java-tron's HTTP API over a chain: its wallet's view of blocks and transactions. Zero and false are omitted, as the API does.
 import * as z from "zod";
 import { bare, idOf, type TronChain } from "./tron-chain.ts";
 import { type Block, CALL, type Call, type Transaction } from "./tron-shapes.ts";
 
 interface WalletSwitches {
-  /** Whether there is an HTTP API besides the JSON-RPC. */
+  /** Whether there is an HTTP API in addition to JSON-RPC. */
   readonly hasWallet: boolean;
   /** Whether the node was started with `saveInternalTx`. */
   readonly keepsInternal: boolean;
-  /** The node that answers for a block's transactions is one block behind. */
+  /** The node that answers for a block's transactions lags one block. */
   readonly isInfoBehind: boolean;
   /** Transactions, `0x...`, whose value is an amount of a TRC-10 token. */
   readonly tokenTransfers: ReadonlySet<string>;
@@ -25,7 +25,7 @@ export class TronWalletApi {
     this.#switches = switches;
   }
 
-  /** Undefined for a path that there is not. */
+  /** Undefined for an unknown path. */
   async answer(path: string, asked: unknown): Promise<unknown> {
     if (!this.#switches.hasWallet) return undefined;
     const body = BODY.parse(asked);
@@ -71,7 +71,7 @@ export class TronWalletApi {
     };
   }
 
-  /** In the order in which they were made. */
+  /** In the order they were made. */
   async #internal(hash: string) {
     const outer = await this.#chain.ask(CALL, "debug_traceTransaction", hash, { tracer: "callTracer" });
     const inner = (of: Call): readonly Call[] => (of.calls ?? []).flatMap((each) => [each, ...inner(each)]);

@@ -1,4 +1,4 @@
-// One stand-in of Turnstile for all worker tests: workerd has no servers of its own, so Node serves it.
+// One Turnstile stand-in for all worker tests: workerd has no servers, so Node serves it.
 import type { TestProject } from "vitest/node";
 import { startTurnstile } from "./turnstile-stand-in.ts";
 

@@ -1,4 +1,5 @@
-// A stand-in of https://challenges.cloudflare.com on loopback: the service that judges tokens, as hostile as the world, and a widget for pages.
+// A stand-in for https://challenges.cloudflare.com on loopback: the service that verifies tokens, with every fault that it may have, and
+// a widget for pages.
 import { createServer, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { type Listening, listen } from "./listen.ts";
@@ -6,7 +7,7 @@ import { ASKED, type Asked, TOKEN_FACTS, type TokenFacts } from "./turnstile-tok
 
 export const SECRET_KEY = "0x4AAA-secret";
 
-/** A widget in a frame of the service's own origin, as the real one has it, which is solved once its frame has loaded. */
+/** A widget in a frame of the service's own origin, like the real one, solved once its frame has loaded. */
 const WIDGET = `(() => {
   const origin = new URL(document.currentScript.src).origin;
   const show = () => document.querySelectorAll(".cf-turnstile").forEach((place) => {
@@ -29,7 +30,7 @@ const FRAME = `<!doctype html><title>Challenge</title><style>:root{color-scheme:
 
 export async function startTurnstile(): Promise<Listening> {
   const log: Asked[] = [];
-  /** What each token was spent for: the idempotency key, or nothing that could come again. */
+  /** What each token was used for: an idempotency key, or a request that cannot be repeated. */
   const spent = new Map<string, string | symbol>();
   return listen(
     createServer((request, response) => {
@@ -88,7 +89,7 @@ function answer(response: ServerResponse, asked: Asked, spent: Map<string, strin
   }
 }
 
-/** Success at last, after more than anybody should read. */
+/** Success in the end, after more bytes than anyone should read. */
 function endless(response: ServerResponse): void {
   response.write('{"success":true,"padding":"');
   const more = () => {

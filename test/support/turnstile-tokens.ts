@@ -1,9 +1,10 @@
-// Tokens of the stand-in of Turnstile (`turnstile-stand-in.ts`): each says how the service takes it. For Node, workerd and pages alike.
+// Tokens of the Turnstile stand-in (`turnstile-stand-in.ts`): each says how the service treats it. For Node, workerd and pages
+// alike.
 import * as z from "zod";
 
 /**
- * `solved` passes once; `wrong` and `old` never do. With all others the service has a fault, of its own or of the way to it, or it says that our
- * secret is wrong.
+ * `solved` passes once; `wrong` and `old` never do. For all others the service fails, the connection to it fails, or it says that our secret is
+ * wrong.
  */
 type TokenState =
   | "solved"
@@ -30,7 +31,7 @@ export const OUTAGES = [
   "busy",
 ] as const satisfies readonly TokenState[];
 
-/** What a token says of itself. */
+/** What a token encodes. */
 export const TOKEN_FACTS = z.object({
   state: z.enum(["solved", "wrong", "old", ...OUTAGES, "silent"]) satisfies z.ZodType<TokenState>,
   action: z.string().optional(),
@@ -38,13 +39,13 @@ export const TOKEN_FACTS = z.object({
 });
 export type TokenFacts = Readonly<z.infer<typeof TOKEN_FACTS>>;
 
-/** Another token at each call. */
+/** A new token for each call. */
 export function tokenOf(facts: Partial<TokenFacts> = {}): string {
   const all = { state: "solved", action: "invoice", hostname: "shop.example", ...facts, nonce: crypto.randomUUID() };
   return btoa(JSON.stringify(all));
 }
 
-/** A request to the service, as it came. */
+/** A request to the service, as received. */
 export const ASKED = z.looseObject({
   secret: z.string().optional(),
   response: z.string().optional(),
@@ -53,7 +54,7 @@ export const ASKED = z.looseObject({
 });
 export type Asked = Readonly<z.infer<typeof ASKED>>;
 
-/** What the service was asked about a token. */
+/** The service's requests about a token. */
 export async function askedAbout(origin: string, token: string): Promise<readonly Asked[]> {
   const answer = await fetch(`${origin}/asked?token=${encodeURIComponent(token)}`);
   return z.array(ASKED).parse(await answer.json());

@@ -1,8 +1,8 @@
-// What files export and no other file imports: dead, or of their own use alone. A reader of a package's face looks at its exports first.
+// Exports that no other file imports: dead, or used only in their own file. A reader of a package looks at its exports first.
 import { posix } from "node:path";
 import { nameOf, nodes, parse, type Sources, sourceOf, visit } from "./syntax-tree.ts";
 
-/** A name that stands for all: of `import * as x`, of `import()`, of `export *`. */
+/** A name that stands for all exports: for `import * as x`, `import()` and `export *`. */
 const ALL = "*";
 
 /** `path: name` of each export of the files below `folders` that no other file of `sources` imports. */
@@ -37,15 +37,15 @@ function exportsOf(path: string, text: string): readonly string[] {
   });
 }
 
-/** Each imported name with the file that it is imported from. */
+/** Each imported name with its file. */
 function importsOf(path: string, text: string, sources: Sources): readonly (readonly [target: string, name: string])[] {
   const found: (readonly [string, string])[] = [];
   visit(parse(path, text), (node) => {
     const target = targetOf(path, sourceOf(node), sources);
     if (target === undefined) return;
-    // The others, such as `import()`, take all there is.
+    // The others, such as `import()`, take all exports.
     if (!/^(Import|ExportNamed)Declaration$/.test(node.type)) found.push([target, ALL]);
-    // What an import takes is `imported`, what a re-export takes is `local`; `import * as x` has neither name of the file.
+    // An import's name is `imported`, a re-export's is `local`; `import * as x` has neither.
     const taken = node.type === "ImportDeclaration" ? "imported" : "local";
     for (const member of nodes(node.specifiers)) found.push([target, nameOf(member[taken]) ?? ALL]);
   });

@@ -1,5 +1,5 @@
-// The vendors of public sources, played by one server on loopback: what is sent to a vendor's host comes to it, and nothing leaves the machine. Each
-// host follows the chain of its network, unless it is told to do otherwise.
+// The vendors of public sources, played by one loopback server: requests to a vendor's host reach it, and nothing leaves the machine. Each host
+// follows its network's chain unless told otherwise.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import * as z from "zod";
@@ -9,14 +9,14 @@ import type { Network } from "../../src/chains/registry/networks.ts";
 import { listen } from "./listen.ts";
 import { network as networkOf } from "./named-network.ts";
 
-/** A number is the status of every answer. `logs`: eth_getLogs is refused; `state`: it has no balances. */
+/** A number is the status of every answer. `logs`: eth_getLogs is refused; `state`: no balances. */
 export type VendorFault = "dead" | "wrong chain" | "stale" | "slow" | "logs" | "state" | 403 | 429 | 503;
 
 export interface Vendors {
   readonly edge: VendorEdge;
-  /** By the host of a source, or its vendor: all that the vendor serves. */
+  /** By a source's host or vendor: everything that the vendor serves. */
   readonly faults: Map<string, VendorFault>;
-  /** Hosts that were asked. */
+  /** Requested hosts. */
   readonly asked: Set<string>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface Vendors {
 interface Place {
   readonly network: Network;
   readonly fault: VendorFault | undefined;
-  /** Of the newest block. */
+  /** Time of the newest block. */
   readonly tipMs: number;
 }
 
@@ -64,7 +64,7 @@ export async function startVendors(nowMs: number): Promise<Vendors> {
         headers.set("x-vendor-url", url);
         return fetch(origin, { ...init, headers });
       },
-      // Long for a machine that others use too; only what hangs takes as long.
+      // Generous for a shared machine; only a hang takes this long.
       timeoutMs: 4_000,
       probeMs: 30_000,
     },
@@ -137,7 +137,7 @@ function resultOf({ network, fault, tipMs }: Place, method: string, [which, isFu
     }
     case "eth_getLogs":
       return [];
-    // No code is at any address, so there is no Multicall3.
+    // No address has code, so there is no Multicall3.
     case "eth_call":
     case "eth_getCode":
       return "0x";

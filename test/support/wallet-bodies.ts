@@ -1,4 +1,4 @@
-// Request bodies that register a wallet, with fresh keys and addresses, so that tests do not share any.
+// Request bodies that register a wallet, with new keys and addresses, so that tests share none.
 import { HDKey } from "@scure/bip32";
 import { decodeBase58check, encodeBase58check } from "../../src/chains/encodings/address-text.ts";
 
@@ -15,12 +15,12 @@ export function randomHex(bytes: number): string {
   return [...randomBytes(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A wallet of BTC with an address for each invoice. */
+/** A BTC wallet with one address per invoice. */
 export function xpubWallet() {
   return accountWallet(BTC, PATH);
 }
 
-/** The same of LTC. */
+/** The same for LTC. */
 export function litecoinWallet() {
   return accountWallet(LTC, "m/84'/2'/0'");
 }
@@ -29,7 +29,7 @@ function accountWallet(pair: typeof BTC, derivationPath: string) {
   return { walletType: "XPUB_WALLET", ...pair, xpub: accountKey(derivationPath), derivationPath };
 }
 
-/** A fresh zpub of an account. */
+/** A new zpub of an account. */
 export function accountKey(derivationPath: string): string {
   const { publicExtendedKey } = HDKey.fromMasterSeed(randomBytes(32)).derive(derivationPath);
   const payload = Uint8Array.from(decodeBase58check(publicExtendedKey) ?? []);
@@ -37,12 +37,12 @@ export function accountKey(derivationPath: string): string {
   return encodeBase58check(payload);
 }
 
-/** A wallet of USDT on Ethereum with one address for all. */
+/** A USDT wallet on Ethereum with one address for all invoices. */
 export function directWallet() {
   return { walletType: "DIRECT_WALLET", ...USDT, address: `0x${randomHex(20)}` };
 }
 
-/** A private extended key: what must never be accepted, stored or shown. */
+/** A private extended key, which must never be accepted, stored or shown. */
 export function extendedPrivateKey(): string {
   return HDKey.fromMasterSeed(randomBytes(32)).derive(PATH).privateExtendedKey;
 }

@@ -1,4 +1,4 @@
-// Rows that make a network be watched, written straight into the tables: an invoice with an active method, an open payment.
+// Rows that make a network watched, inserted directly: an invoice with an active method, an open payment.
 import { beginWatch } from "../../src/commerce/cursors/store.ts";
 import type { Payment, StoredPayment } from "../../src/commerce/payments/payment.ts";
 import { type InvoiceId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
@@ -21,7 +21,7 @@ interface WatchedMethod {
   readonly monitorUntilMs?: number;
 }
 
-/** An invoice with one ACTIVE method, and the watch that its activation begins. */
+/** An invoice with one ACTIVE method, and the watch that its activation starts. */
 export async function watchMethod(db: Db, of: WatchedMethod): Promise<InvoiceId> {
   const { network, cryptocurrency, address, nowMs } = of;
   const invoiceId = makeId("inv", id(nowMs));
@@ -72,7 +72,7 @@ export async function watchMethod(db: Db, of: WatchedMethod): Promise<InvoiceId>
   return invoiceId;
 }
 
-/** A payment as some earlier pass left it. */
+/** A payment as an earlier pass left it. */
 export async function openPayment(
   db: Db,
   of: Pick<Payment, "network" | "cryptocurrency" | "txHash" | "toAddress" | "createdAtMs"> & Partial<StoredPayment>,

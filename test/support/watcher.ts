@@ -1,4 +1,4 @@
-// A watcher of one network over scripted sources, with what it applied. Payments that it checked again are stored as
+// A watcher of one network over scripted sources, with everything it applied. Payments it rechecked are stored as
 // `chain-observation.ts` returns them.
 import { eq } from "drizzle-orm";
 import { type NetworkName, networkNamed } from "../../src/chains/registry/networks.ts";
@@ -26,11 +26,11 @@ export class TestWatcher {
   nowMs: number;
   readonly looks: Findings[] = [];
   readonly reports: string[] = [];
-  /** Set, storage refuses the result of a pass with this. */
+  /** If set, storing a pass's result fails with this. */
   refusal: Failure | undefined;
   /**
    * An object that is idle for ten seconds is recreated, so a pass must not depend on its memory. This one forgets everything before each pass,
-   * also what it knows about its sources. True for the few tests of an object that is kept awake.
+   * including what it knows about its sources. True for the few tests of an object that stays awake.
    */
   keepsMemory = false;
   memory = new WatchMemory();

@@ -1,4 +1,4 @@
-// Endpoints created over the API, for tests on workerd.
+// Endpoints created through the API, for tests on workerd.
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
 import type { MerchantId, WebhookId, WebhookSecretId } from "../../src/lib/ids.ts";
@@ -28,7 +28,7 @@ export type SendHooks = (rest: string, ask?: Ask) => Promise<Answer>;
 export interface HookedMerchant {
   readonly merchantId: MerchantId;
   readonly key: string;
-  /** Sends to `/webhooks` and what follows, with a key that may do all a key may. */
+  /** Sends to `/webhooks` plus `rest`, with a key that has every permission. */
   readonly hooks: SendHooks;
 }
 
@@ -57,7 +57,7 @@ export function shown(answer: Answer, status: number): ShownWebhook {
   return JSON.parse(answer.text);
 }
 
-/** A queue that only records the endpoints in its messages, so that nothing is delivered in the background. */
+/** A queue that only records the endpoints in its messages, so nothing is delivered in the background. */
 function notingQueue(woken: unknown[]): Partial<Env> {
   const sendBatch = async (messages: Iterable<{ readonly body: unknown }>) => {
     for (const { body } of messages) woken.push(body);
@@ -68,7 +68,7 @@ function notingQueue(woken: unknown[]): Partial<Env> {
 
 export const MUTED = notingQueue([]);
 
-/** Sends a request, and returns which endpoints it woke. */
+/** Sends a request; returns the endpoints it woke. */
 export async function sendAndWake(
   path: string,
   ask: Ask,

@@ -1,4 +1,4 @@
-// A fresh merchant with a secret key on the test Worker's own database, and calls of the real Worker on its paths.
+// A new merchant with a secret key in the test Worker's database, and calls to the real Worker on its paths.
 import { env, exports } from "cloudflare:workers";
 import { newApiKey } from "../../src/accounts/auth/api-key.ts";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/roles/permissions.ts";

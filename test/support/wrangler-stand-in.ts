@@ -1,5 +1,5 @@
 // Stands in for wrangler in tests of the deploy: knows the commands that a deploy runs, prints what wrangler 4.156 prints for them, and keeps
-// an account in a file. `failAt` makes one command fail, before it has done anything or after it has done everything.
+// an account in a file. `failAt` makes one command fail, before or after it did its work.
 import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface AccountState {
   readonly executed: readonly string[];
   /** All commands, oldest first. */
   readonly commands: readonly string[];
-  /** Values of variables that wrangler would have preferred to the file of secrets. */
+  /** Values of variables that wrangler would have preferred to the secrets file. */
   readonly overridden: readonly string[];
   readonly failAt?:
     | { readonly command: string; readonly when: "before" | "after"; readonly message: string }
@@ -58,7 +58,7 @@ const NOT_SIGNED_IN =
 
 class UserError extends Error {}
 
-/** Does the command on the state, and returns the new one with what is printed. */
+/** Applies the command to the state; returns the new state and what is printed. */
 type Command = (state: AccountState, of: Called) => { readonly state: AccountState; readonly output: string };
 
 interface Called {
@@ -174,13 +174,13 @@ Current Version ID: 00000000-0000-0000-0000-000000000001`,
   };
 }
 
-/** As wrangler does where WRANGLER_OUTPUT_FILE_PATH is set. */
+/** As wrangler does if WRANGLER_OUTPUT_FILE_PATH is set. */
 function reportDeploy(environment: Environment, targets: readonly string[]): void {
   const file = environment.WRANGLER_OUTPUT_FILE_PATH;
   if (file !== undefined) appendFileSync(file, `${JSON.stringify({ type: "deploy", version: 1, targets })}\n`);
 }
 
-/** Without --config: the file that stands for wrangler.toml. */
+/** Without --config: the file that stands in for wrangler.toml. */
 function configurationOf({ folder, options: { config = "wrangler-toml.json" } }: Called): Configuration {
   return JSON.parse(readFileSync(join(folder, String(config)), "utf8").replace(/^\/\/.*\n/, ""));
 }
@@ -206,7 +206,7 @@ export function writeAccount(folder: string, state: AccountState): void {
   writeFileSync(stateFile(folder), json(state));
 }
 
-/** As the real one is: the output to its streams, the error to its own, and whether it ended well. */
+/** Behaves as the real one: output and errors to their streams, and an exit status. */
 export const standIn: Program = async (args, { root, environment, onOutput }) => {
   try {
     onOutput(`${perform(root, environment, args)}\n`, "stdout");
@@ -218,7 +218,7 @@ export const standIn: Program = async (args, { root, environment, onOutput }) =>
   }
 };
 
-/** What it prints. */
+/** Its output. */
 function perform(folder: string, environment: Environment, args: readonly string[]): string {
   const text = { type: "string" } as const;
   const flag = { type: "boolean" } as const;

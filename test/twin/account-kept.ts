@@ -1,4 +1,4 @@
-// What an account keeps, and how Cloudflare's API writes it (account.ts).
+// What an account stores, and how Cloudflare's API represents it (account.ts).
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
 
@@ -13,7 +13,7 @@ export interface Queue {
   consumer: Consumer | undefined;
 }
 
-/** As `queues.consumers` of a configuration says. */
+/** As in a configuration's `queues.consumers`. */
 export interface Consumer {
   readonly script: string;
   readonly batchSize: number;
@@ -27,18 +27,18 @@ export interface UploadedModule {
   readonly content: Buffer;
 }
 
-/** A binding as it was uploaded; further members are those of its type. */
+/** An uploaded binding; other members depend on its type. */
 const BINDING = z.looseObject({ name: z.string(), type: z.string() });
 export type UploadedBinding = Readonly<z.infer<typeof BINDING>>;
 
-/** How objects take the code of an upload, or of a version that is deployed. */
+/** When objects switch to the code of an upload, or of a deployed version. */
 const STRATEGY = z.looseObject({ code_update_strategy: z.object({ mode: z.string().optional() }).optional() });
 
-/** What wrangler says of an upload; it says more than is read here, and all of it is kept. */
+/** wrangler's metadata about an upload; it has more than is read here, and all of it is kept. */
 export const METADATA = STRATEGY.extend({
   main_module: z.string(),
   bindings: z.array(BINDING),
-  /** A Worker that is made so that it can have a secret comes without. */
+  /** A Worker created only to hold a secret comes without. */
   compatibility_date: z.string().default(""),
   compatibility_flags: z.array(z.string()).optional(),
   keep_bindings: z.array(z.string()).optional(),
@@ -77,7 +77,7 @@ export interface Upload {
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
   readonly metadata: Metadata;
-  /** The content of each asset by its path. */
+  /** The content of each asset, by path. */
   readonly assets: ReadonlyMap<string, Buffer>;
 }
 
@@ -88,14 +88,14 @@ export interface WorkerOfAccount {
   readonly crons: readonly string[];
 }
 
-/** Runs statements on a database, one after the other, and answers as D1's API does: an object of columns for each row. */
+/** Runs statements on a database, one after the other, and answers like D1's API: an object of columns for each row. */
 export type QueryDatabase = (
   databaseId: string,
   sql: string,
   params: readonly unknown[],
 ) => Promise<readonly QueryAnswer[]>;
 
-/** Of one statement. */
+/** A statement's answer. */
 export const QUERY_ANSWER = z.looseObject({
   success: z.boolean(),
   results: z.array(z.record(z.string(), z.unknown())).optional(),
@@ -107,20 +107,20 @@ export type QueryAnswer = z.infer<typeof QUERY_ANSWER>;
 export interface KeptWorker {
   readonly name: string;
   readonly uploads: Upload[];
-  /** Uploaded, and perhaps never deployed; by their ids. */
+  /** Uploaded, and perhaps never deployed; by id. */
   readonly versions: Map<string, Upload>;
-  /** The ids of the versions that were, oldest first. */
+  /** Ids of the former versions, oldest first. */
   readonly deployed: string[];
   crons: string[];
 }
 
-/** An answer of the API: the status, and the result or an error with its code. */
+/** An API answer: the status, and the result or an error with its code. */
 export type Answer =
   | {
       readonly status?: number;
       readonly result: unknown;
       readonly info?: Readonly<Record<string, unknown>>;
-      /** Of GraphQL. */
+      /** The GraphQL result. */
       readonly data?: unknown;
     }
   | { readonly status: number; readonly code: number; readonly message: string };
@@ -138,14 +138,14 @@ export const hex = () => randomBytes(16).toString("hex");
 export const SUBDOMAIN = { enabled: true, previews_enabled: false };
 export const NO_WORKER = { status: 404, code: 10007, message: "This Worker does not exist on your account." };
 
-/** What an upload or a deployment of a version says of how objects take its code; wrangler gives them five minutes unless it is told otherwise. */
+/** When an upload or a version's deployment says that objects switch to its code; wrangler allows five minutes by default. */
 export function strategyIn(of: object): string {
   return STRATEGY.parse(of).code_update_strategy?.mode ?? "none";
 }
 
 /**
- * Those of the upload before stay where the new one names them to be inherited, as wrangler does with queues, and where it keeps all of their type: secrets,
- * if no file of them was given.
+ * The previous upload's bindings stay if the new one names them as inherited, as wrangler does with queues, or keeps all of their type: secrets, if
+ * no secrets file was given.
  */
 export function withInherited(metadata: Metadata, before: Upload | undefined): readonly UploadedBinding[] {
   const given = metadata.bindings.filter(({ type }) => type !== "inherit");
@@ -193,7 +193,7 @@ export function queueText({ id, name, consumer }: Queue) {
 
 const MADE = { created_on: "2026-11-26T12:00:00.000Z", author_email: "operator@example.com", source: "wrangler" };
 
-/** Newest first, as the API has them. */
+/** Newest first, as in the API. */
 export const deploymentsText = ({ deployed }: KeptWorker) =>
   deployed
     .map((id, n) => ({
@@ -212,7 +212,7 @@ export const versionText = (id: string) => ({
   resources: { script: { etag: id, handlers: ["fetch"] }, script_runtime: {}, bindings: [] },
 });
 
-/** Up to which migration its objects are: wrangler uploads those alone that come after it. */
+/** The newest migration of its objects: wrangler uploads only later ones. */
 const tagOf = (uploads: readonly Upload[]) =>
   uploads.map((each) => each.metadata.migrations?.new_tag).findLast(Boolean);
 
@@ -230,8 +230,8 @@ function exportedBy({ mainModule, modules }: Upload): readonly string[] {
 }
 
 /**
- * Why the platform refuses a deploy; undefined where it does not. A class that has objects stays, and no version of before a class was added comes back
- * (developers.cloudflare.com/workers/configuration/versions-and-deployments/rollbacks). The code of the second is not published.
+ * Why the platform refuses a deploy; undefined where it does not. A class that has objects stays, and no version from before a class was added can be
+ * restored (developers.cloudflare.com/workers/configuration/versions-and-deployments/rollbacks). The code of the second is not published.
  */
 export function refusalOf(upload: Upload, worker: KeptWorker | undefined): Answer | undefined {
   const uploads = worker?.uploads ?? [];
@@ -273,7 +273,7 @@ export function listed(result: readonly unknown[]): Answer {
   return { result, info: { page: 1, per_page: 100, count, total_count: count, total_pages: 1 } };
 }
 
-/** Of the shape of a JSON Web Token, which wrangler looks into for the time at which it ends. */
+/** In the form of a JSON Web Token, from which wrangler reads the expiry. */
 export function tokenText(): string {
   const part = (of: unknown) => Buffer.from(JSON.stringify(of)).toString("base64url");
   const endS = Math.floor(Date.now() / 1_000) + 3_600;

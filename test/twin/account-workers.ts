@@ -1,4 +1,4 @@
-// The Workers of an account, with their assets, secrets and crons (account.ts): what wrangler uploads is kept as it came.
+// The Workers of an account, with their assets, secrets and crons (account.ts): wrangler's uploads are stored unchanged.
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import {
@@ -34,9 +34,9 @@ const ASSETS = z.object({ manifest: MANIFEST });
 
 export class AccountWorkers {
   readonly byName = new Map<string, KeptWorker>();
-  /** How objects were to take the code of each upload that was deployed, oldest first. */
+  /** When objects switched code for each deployed upload, oldest first. */
   readonly strategies: string[] = [];
-  /** Contents by their hash, and manifests by the token of their session. */
+  /** Contents by their hash, and manifests by session token. */
   readonly #contents = new Map<string, Buffer>();
   readonly #manifests = new Map<string, z.infer<typeof MANIFEST>>();
 
@@ -107,7 +107,7 @@ export class AccountWorkers {
           return { result: { id: name, etag: tokenText(), startup_time_ms: 1, deployment_id: hex() } };
         },
       ],
-      // An upgrade without a migration of objects: a version is uploaded, and then deployed.
+      // An upgrade without an object migration: a version is uploaded, then deployed.
       [
         "POST",
         of(`${SCRIPT}/versions`),

@@ -1,5 +1,5 @@
-// A Cloudflare account on loopback, as far as `npm run deploy` and the commands of our runbooks ask for it: databases, queues, Workers with
-// their assets, secrets and crons. Real wrangler talks to it (CLOUDFLARE_API_BASE_URL); what it uploads is kept as it came.
+// A Cloudflare account on loopback, covering what `npm run deploy` and our runbooks' commands use: databases, queues, Workers with their
+// assets, secrets and crons. Real wrangler talks to it (CLOUDFLARE_API_BASE_URL); its uploads are stored unchanged.
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
@@ -37,11 +37,11 @@ export interface Account {
   readonly databases: readonly Database[];
   readonly queues: readonly Queue[];
   worker(name: string): WorkerOfAccount | undefined;
-  /** What was asked of databases beyond statements, as "<action> <id>", oldest first. */
+  /** What was asked of databases other than statements, as "<action> <id>", oldest first. */
   readonly acts: readonly string[];
-  /** How objects were to take the code of each upload that was deployed, oldest first. */
+  /** When objects switched code for each deployed upload, oldest first. */
   readonly strategies: readonly string[];
-  /** Requests that it knew no answer to, as "GET /path"; they got a 404. */
+  /** Requests it had no answer for, as "GET /path"; they got a 404. */
   readonly unknown: readonly string[];
   stop(): Promise<void>;
 }
@@ -81,7 +81,7 @@ class AccountState {
       ["GET", /^\/user$/, () => ({ result: { email: "operator@example.com" } })],
       ["GET", /^\/accounts$/, () => listed([{ id: this.id, name: "Example" }])],
       ["GET", /^\/memberships$/, () => listed([{ account: { id: this.id, name: "Example" } }])],
-      // Figures of what a database did lately, which `d1 info` shows.
+      // Figures of a database's recent activity, which `d1 info` shows.
       ["POST", /^\/graphql$/, () => ({ result: null, data: { viewer: { accounts: [] } } })],
       ["POST", of("/r2/buckets"), ({ body }) => ({ result: { name: jsonIn(NAMED, body).name } })],
       ...this.#databaseRoutes(of),

@@ -1,4 +1,4 @@
-// The book that is kept of a day: what becomes of each invoice, and how the deployment and the shops' servers differ from it.
+// The book of a day: each invoice's fate, and how the deployment and the shops' servers differ from it.
 import * as z from "zod";
 import type { Twin } from "./deployment.ts";
 import type { Receiver } from "./internet.ts";
@@ -9,7 +9,7 @@ const LIST = z.object({ data: z.array(z.object({ id: z.string(), status: z.strin
 
 export type Fate = "PAID" | "CANCELLED" | "EXPIRED" | "AWAITING_PAYMENT";
 
-/** An invoice, and what becomes of it. */
+/** An invoice and its fate. */
 interface Kept {
   readonly id: string;
   readonly fate: Fate;
@@ -30,7 +30,7 @@ export function fateOf(
   return draw < paid + cancelled + expired ? "EXPIRED" : "AWAITING_PAYMENT";
 }
 
-/** How the invoices that the deployment lists are not as the book has them. */
+/** How the deployment's listed invoices differ from the book. */
 export async function differencesOf(ask: Twin["ask"], { merchantId, headers, book }: Shop): Promise<readonly string[]> {
   const wrong: string[] = [];
   const listed = new Map<string, string>();
@@ -58,7 +58,7 @@ const LAST_EVENT: Readonly<Record<Fate, string | undefined>> = {
   AWAITING_PAYMENT: undefined,
 };
 
-/** What the receiver was told of each invoice: its last event once, and each number of its sequence once. */
+/** Checks what the receiver got for each invoice: its last event once, and each sequence number once. */
 export function eventsMissing(book: readonly Kept[], { accepted, refused, manner }: Receiver): readonly string[] {
   const wrong = refused === 0 ? [] : [`${refused} deliveries with a wrong signature`];
   const told = new Map<string, { readonly types: string[]; readonly sequences: number[] }>();

@@ -1,5 +1,5 @@
-// A deployment goes from the release before to this one, back, and to this one again, while shops sell and their people work. Each combination of the edge's
-// code and the objects' lasts until every act was done under it.
+// A deployment is upgraded from the previous release, rolled back and upgraded again, while shops sell and their members work. Each combination of
+// edge and object code lasts until every act was done under it.
 
 import type { Twin } from "./deployment.ts";
 import type { Combination, Hands, Release } from "./hands.ts";
@@ -9,7 +9,7 @@ interface BothWays {
   readonly twin: Twin;
   readonly before: ReleaseBefore;
   readonly hands: Hands;
-  /** How often each act is done under each combination, and how long that may take. */
+  /** How often each act is done under each combination, and the time limit. */
   readonly times: number;
   readonly withinMs: number;
   readonly onProgress?: (line: string) => void;
@@ -19,7 +19,7 @@ const [OLD, NEW] = ["the release before", "this release"] as const;
 
 const part = (name: string, edge: Release, objects: Release): Combination => ({ name, edge, objects });
 
-/** In the order in which they are played. */
+/** In the order they are played. */
 export const COMBINATIONS: readonly Combination[] = [
   part("before the upgrade", OLD, OLD),
   part("upgraded, old objects", NEW, OLD),

@@ -1,24 +1,24 @@
-// A shop's server: it asks again, ever later, until it is answered well, and what each route answered is kept.
+// A shop's server: it retries with growing pauses until it succeeds, and records each route's answers.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answered, Twin } from "./deployment.ts";
 import type { Answer, Measured } from "./measured.ts";
 
-/** A create is asked again with its key until it is answered; the longest stall that was reported is 80 s. */
+/** A create is retried with its key until it is answered; the longest stall that was reported is 80 s. */
 const ANSWERED_WITHIN_MS = 180_000;
 /**
- * Behind what Retry-After asks for, some part of a time that doubles up to the second, as the documents and the project's own client have it: those who were
- * refused together do not come back together.
+ * After Retry-After, a random part of a delay that doubles up to the given one, as in the documents and the project's own client: clients refused
+ * together do not retry together.
  */
 const AGAIN_AFTER_MS = { first: 500, most: 16_000 };
-/** In place of a status, where the connection broke. */
+/** The status of a broken connection. */
 export const BROKE = 599;
 const BROKEN: Answered = { status: BROKE, text: "the connection broke", cookies: [], retryAfterMs: 0 };
-/** What a client asks again with the same key: nothing was done, or it is still being done. */
+/** What a client retries with the same key: nothing was done, or it is still in progress. */
 const mayRepeat = ({ status, text }: Answered) =>
   status >= 500 || status === 429 || /"code":"[A-Z_]*IN_PROGRESS"/.test(text);
 
 interface Call {
-  /** Under which its answers are counted. */
+  /** The name its answers are counted under. */
   readonly route: string;
   readonly path: string;
   readonly method: string;
@@ -37,7 +37,7 @@ export class Client {
     this.#random = random;
   }
 
-  /** How many calls with these very headers, or with more than these, are not answered well yet. */
+  /** How many calls with at least these headers have not succeeded yet. */
   open(headers: Call["headers"]): number {
     const isOf = (call: Call) => Object.entries(headers).every(([name, value]) => call.headers[name] === value);
     return [...this.#open].filter(isOf).length;
@@ -47,7 +47,7 @@ export class Client {
     return this.#routes;
   }
 
-  /** Once; a connection that breaks, as while machines are replaced, says nothing of what was done. */
+  /** Once; a connection that breaks, as while machines are replaced, does not reveal what was done. */
   async once({ route, path, ...asked }: Call): Promise<Answered> {
     const answers = this.#routes.get(route) ?? [];
     this.#routes.set(route, answers);
@@ -57,7 +57,7 @@ export class Client {
     return answer;
   }
 
-  /** Asks until it is answered well; refusals that ask to be asked again are. */
+  /** Retries until it succeeds, including refusals that ask for a retry. */
   async good(call: Call): Promise<Answered> {
     this.#open.add(call);
     try {

@@ -1,5 +1,5 @@
-// What the shops of a deployment live through, and a book of it: whoever pays, cancels or does neither, webhooks to good, slow and failing receivers. At
-// the end the deployment is compared with the book: every invoice as its history demands, every event accepted, nothing twice.
+// A deployment's shops over a day, recorded in a book: payments, cancellations or neither, webhooks to good, slow and failing receivers. At the end
+// the deployment is compared with the book: every invoice as its history requires, every event accepted, nothing twice.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -18,11 +18,11 @@ import { pulseOf } from "./pulse.ts";
 
 export interface DayOptions {
   readonly shops: number;
-  /** Creates a second, over all shops, however long each takes. */
+  /** Creates per second over all shops, however long each takes. */
   readonly rate: number;
-  /** None is begun while so many of those have no answer: a machine that cannot keep up gets fewer, and not ever more who ask again. Default: no bound. */
+  /** None starts while this many are unanswered: a machine that cannot keep up gets fewer, instead of ever more retries. Default: no limit. */
   readonly mostOpen?: number;
-  /** Beside them so many who create, wait for the answer, and create again. */
+  /** In addition, this many clients that create, wait for the answer, and create again. */
   readonly clients?: number;
   readonly seconds: number;
   /** Shares of all invoices. */
@@ -32,9 +32,9 @@ export interface DayOptions {
   readonly expired: number;
   /** For what was paid to be seen and told, after the last create. */
   readonly settleMs: number;
-  /** Whether shops have an endpoint that hears of every event (true). */
+  /** Whether shops have an endpoint for every event (true). */
   readonly isWatched?: boolean;
-  /** Whether their people look at them in the console and change the server's key (true, where shops are watched). */
+  /** Whether members use the console and change the server's key (true if shops are watched). */
   readonly hasPeople?: boolean;
   readonly random: () => number;
   readonly onProgress?: (line: string) => void;
@@ -42,7 +42,7 @@ export interface DayOptions {
 
 export interface Findings {
   readonly wrong: readonly string[];
-  /** How long invoices were made: as long as what ran beside them, and at least as long as the day was to be. */
+  /** How long invoices were created: as long as the parallel work took, and at least the planned length of the day. */
   readonly seconds: number;
   readonly created: number;
   readonly paid: number;
@@ -50,18 +50,18 @@ export interface Findings {
   readonly routes: ReadonlyMap<string, Measured>;
 }
 
-/** Those that the release before has, too. */
+/** Those that the previous release has too. */
 const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.filter((each) => each !== WEAKEN).map(keyPermissionName);
 /** The shortest life of an invoice. */
 const SHORT = { expiresInSeconds: 60 };
 /** After a create that will never be answered well. */
 const GIVEN_UP_MS = 1_000;
-/** A key is changed with a factor that was given in the last five minutes, so soon after the set-up. */
+/** Changing a key needs a factor from the last five minutes, so this is soon after the set-up. */
 const PEOPLE_PAUSE_MS = 2_000;
-/** A payer who meets a fault on a page opens it again. */
+/** A payer who gets an error on a page reopens it. */
 const MOST_PAGES = 20;
 const MANNERS = ["good", "slow", "failing"] as const;
-/** What the shops take. */
+/** What the shops accept. */
 const PAID_IN = "USDT";
 export const TOKEN = tokenOf(PAID_IN);
 
@@ -95,7 +95,7 @@ export class Day {
   readonly #wrong: string[] = [];
   #seconds = 0;
   readonly #payments: Promise<unknown>[] = [];
-  /** Creates, and what becomes of them. */
+  /** Creates, and their fates. */
   readonly #following = new Set<Promise<unknown>>();
   #session: Readonly<Record<string, string>> | undefined;
   #sending: Promise<unknown> = Promise.resolve();
@@ -111,13 +111,13 @@ export class Day {
     return this.#shops;
   }
 
-  /** `session`: the headers of somebody who may make merchants. */
+  /** `session`: the headers of a user who may create merchants. */
   async open(session: Readonly<Record<string, string>>): Promise<void> {
     this.#session = session;
     for (let shop = 0; shop < this.#options.shops; shop++) this.#shops.push(await this.#openShop(shop, session));
   }
 
-  /** Everything that happens; `during` runs beside it, and sales go on until it is over. */
+  /** Plays everything; `during` runs in parallel, and sales continue until it ends. */
   async play(during: () => Promise<void> = async () => {}): Promise<void> {
     const { rate, clients = 0, seconds, onProgress } = this.#options;
     const beganMs = Date.now();
@@ -144,7 +144,7 @@ export class Day {
     await beside;
   }
 
-  /** Each shop's server gets another key, one after the other, while people look at all of them. */
+  /** Each shop's server gets another key, one after the other, while members view all of them. */
   async #people(isOver: () => boolean): Promise<void> {
     const session = this.#session;
     const { isWatched = true, hasPeople = isWatched } = this.#options;
@@ -177,15 +177,15 @@ export class Day {
     }
   }
 
-  /** Waits for the answer of a create, and not for what becomes of the invoice. */
+  /** Waits for a create's answer, not for the invoice's fate. */
   async #createAgainAndAgain(isOver: () => boolean): Promise<void> {
     while (!isOver()) if (!(await this.#order())) await sleep(GIVEN_UP_MS);
   }
 
-  /** Compares the deployment with the book, once everything that was begun has had its time. */
+  /** Compares the deployment with the book, once everything that started has had time to finish. */
   async close(): Promise<Findings> {
     const lateMs = Date.now() + this.#options.settleMs;
-    // A read would settle what a job has to settle: so the shops are told first.
+    // A read would settle what a job must settle, so events are checked first.
     while (this.#untold().length > 0 && Date.now() < lateMs) await sleep(1_000);
     this.#wrong.push(...this.#untold());
     let wrong = await this.#differences();
@@ -243,14 +243,17 @@ export class Day {
     return { merchantId, headers, receiver, book: [] };
   }
 
-  /** So many invoices of one shop at once, which nobody pays. */
+  /** This many invoices of one shop at once, which nobody pays. */
   async rush(invoices: number): Promise<void> {
     const [shop] = this.#shops;
     if (shop === undefined) throw new Error("no shop is open");
     await Promise.all(Array.from({ length: invoices }, () => this.#create(shop, "AWAITING_PAYMENT")));
   }
 
-  /** One invoice of some shop; whether it was made. Its answer is waited for, and then its fate goes its way. */
+  /**
+   * One invoice of some shop; returns whether it was created. Waits for the answer; its fate then plays in the
+   * background.
+   */
   async #order(): Promise<boolean> {
     const shop = this.#shops[Math.floor(this.#options.random() * this.#shops.length)];
     if (shop === undefined) throw new Error("no shop is open");
@@ -293,7 +296,7 @@ export class Day {
       await this.#good("GET /invoices/:id", path, "GET", headers);
   }
 
-  /** A cancel whose answer was lost is refused when it is asked again, because the invoice is cancelled. */
+  /** A cancel whose answer was lost is refused when retried, because the invoice is cancelled. */
   async #cancel(invoice: string, headers: Shop["headers"]): Promise<void> {
     await this.#good("POST /cancel", `${invoice}/cancel`, "POST", headers).catch(async (error: unknown) => {
       const { text } = await this.#good("GET /invoices/:id", invoice, "GET", headers);
@@ -302,7 +305,7 @@ export class Day {
     });
   }
 
-  /** Where the payer sends what. An invoice that could not have its amount when it was made gets it when its page is opened. */
+  /** Where the payer sends how much. An invoice that got no amount at creation gets one when its page is opened. */
   async #shown(path: string, invoice: Made, headers: Shop["headers"]): Promise<Shown> {
     let { paymentMethods: methods } = invoice;
     for (let page = 0; page < MOST_PAGES; page++) {
@@ -320,7 +323,7 @@ export class Day {
     const units = parseUnits(amount, TOKEN.decimals);
     if (!units.ok) throw new Error(`${amount} is no amount`);
     const payment = { contract: TOKEN.contract, to: address, units: units.value };
-    // One after the other: the customers of the chain are few, and two transactions of one at once may take each other's place.
+    // One after the other: the chain has few customers, and two concurrent transactions of one may replace each other.
     this.#sending = this.#sending.then(() => this.#chain.sendToken(payment));
     await this.#sending;
   }

@@ -1,4 +1,5 @@
-// A deployment of the twin: made by `npm run deploy`'s own program and real wrangler, set up by its link, and run as it was uploaded.
+// A deployment of the twin: created by `npm run deploy`'s own program and real wrangler, set up through its link, and run as
+// uploaded.
 import * as z from "zod";
 import { softwareAuthenticator } from "../support/software-authenticator.ts";
 import type { Account } from "./account.ts";
@@ -15,9 +16,9 @@ import { type JobFault, jobFaultIn } from "./troubles.ts";
 import type { Weather } from "./weather.ts";
 
 const HEAP_EVERY_MS = 5_000;
-/** Between two machines whose clocks are kept by the network. */
+/** Between two machines with network-synchronized clocks. */
 const CLOCK_MS = 100;
-/** Of `navigator.credentials.create`, as far as a passkey needs them. */
+/** The WebAuthn fields of `navigator.credentials.create` that a passkey needs. */
 const CREATION = z.object({ challenge: z.string(), user: z.object({ id: z.string() }) });
 
 interface TwinOptions extends DeployOptions {
@@ -26,10 +27,10 @@ interface TwinOptions extends DeployOptions {
   /** Milliseconds between two crons; production runs one a minute. Without it they run when `cron` is called. */
   readonly cronEveryMs?: number;
   readonly chainUrl: string;
-  /** How far the clock of the objects is before that of the edge; 100. */
+  /** How far the objects' clock is ahead of the edge's; 100. */
   readonly clockMs?: number;
   readonly random: () => number;
-  /** Hears each line of the log. */
+  /** Called with each log line. */
   readonly onLog?: (line: string) => void;
 }
 
@@ -43,7 +44,7 @@ export interface Answered {
   readonly status: number;
   readonly text: string;
   readonly cookies: readonly string[];
-  /** What Retry-After asks for; 0 without it. */
+  /** The delay in Retry-After; 0 without it. */
   readonly retryAfterMs: number;
 }
 
@@ -54,7 +55,7 @@ interface Calls {
   crons: number;
 }
 
-/** When what befell it, by kind: calls of objects that were refused or lost, objects and isolates that began anew. */
+/** When each fault happened, by kind: calls of objects that were refused or lost, restarted objects and isolates. */
 type Troubles = ReadonlyMap<string, readonly number[]>;
 
 export interface Twin extends Pick<TwinAccount, "account" | "store" | "wrangler" | "stop"> {
@@ -62,37 +63,37 @@ export interface Twin extends Pick<TwinAccount, "account" | "store" | "wrangler"
   readonly gate: Gate;
   readonly queues: Queues;
   readonly origin: string;
-  /** The most timers that any object had at once, by object; objects with up to two are left out. */
+  /** The most timers any object had at once, by object; objects with up to two are omitted. */
   readonly timers: ReadonlyMap<string, number>;
-  /** Of the edge's isolate and that of the objects. */
+  /** Heaps of the edge's isolate and the objects'. */
   readonly heap: HeapWatch;
-  /** Calls of objects, requests, messages and crons so far. */
+  /** Object calls, requests, messages and crons so far. */
   readonly calls: Readonly<Calls>;
-  /** Shares of the calls of objects that fail, and that meet an object which begins anew; a twin begins with none. */
+  /** Shares of object calls that fail, and that meet an object which is restarting; a twin starts with none. */
   setObjectFaults(shares: Pick<Ways, "faults" | "resets">): Promise<void>;
-  /** The isolates of these parts begin anew, and requests to them are cut. */
+  /** Restarts the isolates of these parts; requests to them are cut. */
   recycle(parts: readonly Part[]): Promise<void>;
   /** Milliseconds since 1970 of each, oldest first. */
   readonly troubles: Troubles;
-  /** What its jobs said of faults, oldest first. */
+  /** Faults that its jobs logged, oldest first. */
   readonly jobFaults: readonly JobFault[];
-  /** When a request was answered 503, in order. Milliseconds since 1970. */
+  /** When requests were answered 503, in order, in milliseconds since 1970. */
   readonly refusedAt: readonly number[];
   ask(path: string, asked?: Asked): Promise<Answered>;
-  /** Runs each cron once, as that of this time. */
+  /** Runs each cron once, with this time. */
   cron(atMs: number): Promise<void>;
   /** Deploys again, if need be in another way; until `settle` the objects that are there run the code that they had. */
   upgrade(how?: Deploying): Promise<void>;
-  /** Runs all objects with the newest code, as the platform does at the latest five minutes after an upgrade. */
+  /** Runs all objects with the newest code, as the platform does at most five minutes after an upgrade. */
   settle(): Promise<void>;
   /** Opens the set-up link; the headers of the operator's session. */
   setUp(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** What runs of each account, by the names of Workers: a message goes to the consumer of its queue, whoever sent it. */
+/** What runs in each account, by Worker name: a message goes to the consumer of its queue, whoever sent it. */
 const running = new WeakMap<Account, Map<string, Runtime>>();
 
-/** `beside`: another deployment, to whose account this one goes. */
+/** `beside`: another deployment, whose account this one uses. */
 export async function openTwin(options: TwinOptions, beside?: Twin): Promise<Twin> {
   const opened = await openAccount(options, beside);
   const ended: (() => unknown)[] = [opened.stop];
@@ -114,7 +115,7 @@ export async function openTwin(options: TwinOptions, beside?: Twin): Promise<Twi
   }
 }
 
-/** What was uploaded, running between the world and the gate, and what was seen of it. */
+/** The uploaded code, running between the internet and the gate, and what was observed of it. */
 class Running implements Omit<Twin, "stop"> {
   readonly account: Account;
   readonly store: TwinAccount["store"];
@@ -225,7 +226,7 @@ class Running implements Omit<Twin, "stop"> {
     return redeem(this.ask, this.origin, linkIn(this.#opened.output));
   }
 
-  /** Ends what it runs, and nothing that was opened before it. */
+  /** Stops what it runs, but nothing opened before it. */
   async end(): Promise<void> {
     this.#endCrons();
     this.heap.stop();
@@ -236,7 +237,7 @@ class Running implements Omit<Twin, "stop"> {
   async #change(...[parts, code]: Parameters<Runtime["change"]>): Promise<void> {
     this.#note("recycled");
     await this.#runtime.change(parts, code);
-    // None of them is awake any more, and one that nobody calls has the newest code when it is.
+    // None of them is awake any more; one that nobody calls gets the newest code when it wakes.
     if (parts.includes("objects")) this.#made.clear();
     this.heap.begun();
     this.#note("recycled");
@@ -247,7 +248,7 @@ class Running implements Omit<Twin, "stop"> {
   }
 }
 
-/** Sends a request from the address of another customer each time. */
+/** Sends each request from a different customer's address. */
 function asking(
   runtime: Runtime,
   origin: string,
@@ -281,7 +282,7 @@ function newest(account: Account, name: string): Upload {
 const databasesOf = ({ bindings }: Upload): ReadonlyMap<string, string> =>
   new Map(bindings.filter(({ type }) => type === "d1").map(({ name, id }) => [name, String(id)]));
 
-/** Now and then one runs twice, or not at all. */
+/** Sometimes one runs twice, or not at all. */
 const TIMES = [1, 1, 2, 1, 0, 1, 1];
 
 function runCrons(cron: Twin["cron"], everyMs: number): () => void {

@@ -1,4 +1,4 @@
-// What is deployed to an account, by whichever program deploys it: `npm run deploy` of this release and real wrangler, unless it is told otherwise.
+// Deployments to an account, by any program: by default this release's `npm run deploy` with real wrangler.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,40 +10,40 @@ import { CHAIN_SOURCES } from "./internet.ts";
 import { type Store, startStore } from "./store.ts";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
-/** Without the banner wrangler asks no registry for a newer version. */
+/** Without the banner wrangler does not ask a registry for a newer version. */
 const QUIET = { NO_COLOR: "1", WRANGLER_LOG: "log", WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
-/** Characters of a deploy's output that an error shows. */
+/** Characters of a deploy's output shown in an error. */
 const SHOWN = 6_000;
 
-/** Deploys to the account; what was printed. */
+/** Deploys to the account; returns the output. */
 export type Deploying = (account: Account) => Promise<string>;
 
 export interface DeployOptions {
-  /** Of the deployment; a test of any other name than `edgetill` is what this is for. */
+  /** The deployment's name; tests use a name other than `edgetill` to check that nothing depends on it. */
   readonly name: string;
-  /** Instead of those of wrangler.toml. */
+  /** Replaces those in wrangler.toml. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Instead of `npm run deploy` of this release. */
+  /** Replaces this release's `npm run deploy`. */
   readonly first?: Deploying;
 }
 
-/** A deployment in an account, which nothing runs. */
+/** A deployment in an account, not running. */
 export interface TwinAccount {
   readonly account: Account;
-  /** Of the database, by its id. */
+  /** The database's store, by id. */
   readonly store: Store;
-  /** Below it are the files of the twin; gone when it has stopped. */
+  /** The folder of the twin's files; removed when it has stopped. */
   readonly folder: string;
-  /** What the deploy printed. */
+  /** The deploy's output. */
   readonly output: string;
   /** Deploys again. */
   upgrade(): Promise<void>;
-  /** Commands of wrangler against the account, as an operator types them; the exit status and all that was printed. */
+  /** Commands of wrangler against the account, as an operator types them; returns the exit status and all output. */
   wrangler(args: readonly string[]): Promise<{ readonly status: number | null; readonly output: string }>;
   stop(): Promise<void>;
 }
 
-/** Deploys for the first time, to an account of its own or to that of another deployment, which must stop later. */
+/** Deploys for the first time, to its own account or another deployment's, which must stop later. */
 export async function openAccount(
   options: DeployOptions,
   beside?: Pick<TwinAccount, "account" | "store">,
@@ -53,7 +53,7 @@ export async function openAccount(
     rmSync(folder, { recursive: true, force: true });
     forget(options.name);
   };
-  // The runtime's own hook ends the process at a signal, and nothing that waits is finished then.
+  // The runtime's own hook ends the process at a signal, without finishing pending work.
   process.once("exit", remove);
   const ended: (() => unknown)[] = [() => process.removeListener("exit", remove), remove];
   const stop = async () => {
@@ -81,7 +81,7 @@ export async function openAccount(
   }
 }
 
-/** Of a deployment without a domain, in the account's one subdomain. */
+/** The origin of a deployment without a domain, in the account's one subdomain. */
 export const originOf = (name: string) => `https://${name}.example.workers.dev`;
 
 /** The token of the set-up link that a deploy printed. */
@@ -104,7 +104,7 @@ async function deploy(account: Account, { name, variables = {} }: DeployOptions)
   return good(account, ["scripts/deploy.ts", "--name", name, ...answers, "--yes"]);
 }
 
-/** As `run`; throws with the end of what was printed if it failed, or if the account did not know what it was asked. */
+/** Like `run`; throws with the end of the output if it failed, or if the account did not support a request. */
 export async function good(account: Account, args: readonly string[], folder = ROOT): Promise<string> {
   const { status, output } = await run(account, args, folder);
   if (status !== 0) throw new Error(`${args[0]} failed:\n${output.slice(-SHOWN)}`);
@@ -112,7 +112,7 @@ export async function good(account: Account, args: readonly string[], folder = R
   return output;
 }
 
-/** A program in Node, in the folder, with the account as Cloudflare. */
+/** Runs a program in Node, in the folder, with the account as Cloudflare. */
 export async function run(account: Account, args: readonly string[], folder = ROOT) {
   const { VITEST: _, VITEST_POOL_ID: __, VITEST_WORKER_ID: ___, ...environment } = process.env;
   const child = spawn(process.execPath, args, {
@@ -122,7 +122,7 @@ export async function run(account: Account, args: readonly string[], folder = RO
       ...QUIET,
       CLOUDFLARE_API_BASE_URL: account.url,
       CLOUDFLARE_API_TOKEN: "of-the-twin",
-      // wrangler remembers the account that was chosen last, wherever that was.
+      // wrangler remembers the last chosen account across folders.
       CLOUDFLARE_ACCOUNT_ID: account.id,
     },
     stdio: ["ignore", "pipe", "pipe"],

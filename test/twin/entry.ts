@@ -1,11 +1,11 @@
-// The first modules of the Workers of the twin: the uploaded one's handlers; and its objects, with the way to them, a clock of their own, calls that are
-// refused or whose answer is lost, and a count of the timers of each object. The uploaded modules are not changed.
+// The entry modules of the twin's Workers: the uploaded handlers; and the objects, with the route to them, their own clock, calls that are refused or
+// lose their answer, and a count of each object's timers. The uploaded modules are unchanged.
 import { type Delay, drawMs } from "./weather.ts";
 
-/** Calls of objects are told by so many at once. */
+/** Object calls are reported in batches of this size. */
 const CALLS_TOLD = 10;
 
-/** Runs before the uploaded modules, which may keep the timers that they find. */
+/** Runs before the uploaded modules, which may capture the timer functions. */
 export const TIMERS_MODULE = `
 import { AsyncLocalStorage } from "node:async_hooks";
 export const here = new AsyncLocalStorage();
@@ -25,28 +25,28 @@ globalThis.clearTimeout = (timer) => {
 };
 `;
 
-/** How objects are reached, and by which clock they go. */
+/** How objects are reached, and which clock they use. */
 export interface Ways {
   readonly hop: Delay;
-  /** How far the clock of the objects' machine is before that of the edge's. */
+  /** How far the objects' clock is ahead of the edge's. */
   readonly clockMs: number;
-  /** The share of calls that fail: half of them are refused before they begin, half have lost their answer. */
+  /** The share of calls that fail: half are refused before they start, half lose their answer. */
   readonly faults: number;
-  /** The share of calls during which the object begins anew: it loses its memory, and all who wait for it get an error. */
+  /** The share of calls during which the object restarts: it loses its memory, and all who wait for it get an error. */
   readonly resets: number;
 }
 
-/** Objects that keep the code, the variables and the secrets that they had when they were made. */
+/** Objects that keep the code, variables and secrets from their creation. */
 export interface OlderObjects {
-  /** Its main module, as it is imported. */
+  /** Its main module, as imported. */
   readonly uploaded: string;
   readonly ids: readonly string[];
-  /** Names of all its bindings, and the texts of those that are texts. */
+  /** Names of all its bindings, and the values of text bindings. */
   readonly bindings: readonly string[];
   readonly texts: Readonly<Record<string, string>>;
 }
 
-/** Each object is of the older release or of this one from its construction on, as in production, where nobody asks for a class but for an object. */
+/** Each object belongs to the older release or to this one from its construction, as in production, where callers address objects, not classes. */
 const eitherModule = (classes: readonly string[], { uploaded, ids, bindings, texts }: OlderObjects) => `
 import { DurableObject } from "cloudflare:workers";
 import * as older from ${JSON.stringify(uploaded)};
@@ -64,7 +64,7 @@ function either(Newer, Base, name) {
 ${classes.map((name) => `export const ${name} = either(inTwin(uploaded.${name}, "${name}"), older.${name}, "${name}");`).join("\n")}
 `;
 
-/** What the platform says of its objects (developers.cloudflare.com/durable-objects/best-practices/error-handling), with the flags of such errors. */
+/** The platform's errors about its objects (developers.cloudflare.com/durable-objects/best-practices/error-handling), with their flags. */
 export const OBJECT_FAULTS = {
   refused: [
     "Durable Object is overloaded. Too many requests queued.",
@@ -75,7 +75,7 @@ export const OBJECT_FAULTS = {
   reset: ["Durable Object reset because its code was updated."],
 } as const;
 
-/** Before all other modules: a clock of its own. */
+/** Before all other modules: its own clock. */
 export const clockModule = (clockMs: number) => `
 const Real = globalThis.Date;
 globalThis.Date = class Date extends Real {
@@ -84,7 +84,7 @@ globalThis.Date = class Date extends Real {
 };
 `;
 
-/** A class of objects with the way to them, and with its timers counted. */
+/** An object class with the route to it, and with its timers counted. */
 const IN_TWIN = `function inTwin(Base, name) {
   class Twin extends Base {
     constructor(ctx, env) {
@@ -108,7 +108,7 @@ const IN_TWIN = `function inTwin(Base, name) {
 }
 `;
 
-/** The entrypoint of the objects' Worker for the edge, which is another process, and its binding there. */
+/** The objects' Worker entrypoint for the edge, which is another process, and its binding there. */
 export const DOOR = "TwinDoor";
 /** Which object a request is for, as JSON of its binding, name and options. */
 const FOR_OBJECT = "x-twin-object";
@@ -123,7 +123,7 @@ export class ${DOOR} extends WorkerEntrypoint {
 }
 `;
 
-/** Of the edge: objects by their bindings. What did not come from one of them is the network's, in the platform's words. */
+/** For the edge: objects by binding. Other errors are the network's, in the platform's words. */
 const BEHIND_DOOR = `
 async function through(work) {
   try { return await work(); } catch (error) {
@@ -147,7 +147,7 @@ function behindDoor(env, binding) {
 }
 `;
 
-/** Of the Worker that has the objects: its handlers are the twin's own, and nobody else asks it anything. */
+/** For the objects' Worker: its handlers are the twin's own, and nobody else calls it. */
 export function objectsModule(uploaded: string, classes: readonly string[], ways: Ways, older?: OlderObjects): string {
   return `
 import "./twin-clock.js";
@@ -190,15 +190,15 @@ ${older === undefined ? classes.map((name) => `export const ${name} = inTwin(upl
 `;
 }
 
-/** Requests of one key in a period of seconds, as the binding of a rate limit counts them. */
+/** Requests of one key in a period of seconds, as a rate limit binding counts them. */
 export interface EdgeLimit {
   readonly limit: number;
   readonly period: number;
 }
 
 /**
- * Of the Worker at the edge: the uploaded handlers, with the objects of these bindings behind the door. Its rate limits count in the memory of the machine, as
- * production's do; the development server's are objects, whose calls would take more of its thread than a refusal.
+ * For the Worker at the edge: the uploaded handlers, with the objects of these bindings behind it. Its rate limits count in the machine's memory, as
+ * in production; the development server's are objects, whose calls would cost more than a refusal.
  */
 export function edgeModule(
   uploaded: string,

@@ -1,4 +1,4 @@
-// What `npm run twin` is asked for, read from its flags.
+// The options of `npm run twin`, read from its flags.
 import { parseArgs } from "node:util";
 import { keysOf } from "../../scripts/keys-of.ts";
 import { RECOVERY_MS } from "./measured.ts";
@@ -40,7 +40,7 @@ const WEATHERS: Readonly<Record<string, Weather>> = { calm: CALM, near: NEAR, us
 export interface Flags {
   readonly mode: "day" | "table" | "idle";
   readonly seconds: number;
-  /** Of each cell of the table, and of the silence of an idle deployment. */
+  /** Seconds for each cell of the table, and for the silence of an idle deployment. */
   readonly spanSeconds: number;
   readonly shops: number;
   readonly rate: number;
@@ -49,12 +49,12 @@ export interface Flags {
   readonly cancelled: number;
   readonly expired: number;
   readonly weather: Weather;
-  /** Seconds of each, in their order. */
+  /** Seconds for each, in order. */
   readonly stalls: readonly number[];
   readonly objectFaults: number;
   readonly clockMs: number;
   readonly resets: number;
-  /** On average between two times that all isolates begin anew; 0 for never. */
+  /** Average time between restarts of all isolates; 0 for never. */
   readonly recycleEveryMs: number;
   readonly isUpgraded: boolean;
   readonly isFromBefore: boolean;
@@ -106,11 +106,11 @@ const LEAST = {
   recycle: 0,
 } as const;
 
-/** Shares of the invoices that are not paid. */
+/** Shares of unpaid invoices. */
 const CANCELLED = 1 / 3;
 const EXPIRED = 1 / 6;
 
-/** The flags, or what is wrong with them in a sentence; undefined where help is asked for. */
+/** The flags, or what is wrong with them in a sentence; undefined if help is requested. */
 export function flagsIn(args: readonly string[]): Flags | string | undefined {
   let values: Values;
   try {
@@ -177,7 +177,7 @@ function weatherOf(values: Values): Weather | string {
   return { ...weather, ...delays, faults: Number(values.faults) };
 }
 
-/** With a comma it is the seconds of each, without one a count. */
+/** With a comma it gives the seconds of each, without one a count. */
 function stallsIn(given: string, stallSeconds: number): readonly number[] | undefined {
   const numbers = given.split(",").map(Number);
   if (numbers.some((each) => !(each >= 0))) return undefined;
@@ -188,8 +188,8 @@ function stallsIn(given: string, stallSeconds: number): readonly number[] | unde
 }
 
 /**
- * Seconds from the beginning of a day to each of its stalls, and to the upgrade behind them: with equal times between the end of one, recovery included,
- * and the next.
+ * Seconds from the beginning of a day to each of its stalls, and to the upgrade after them: with equal pauses between the end of one, including
+ * recovery, and the next.
  */
 export function planOf({ seconds, stalls }: Pick<Flags, "seconds" | "stalls">): {
   readonly stallsAt: readonly number[];

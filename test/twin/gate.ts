@@ -1,5 +1,5 @@
-// Between a Worker and its database: each call passes here, and meets the weather. The runtime sends them as it sends those of remote bindings
-// (`remoteProxyConnectionString`): the binding's name and the address are in headers of their own.
+// Between a Worker and its database: each call passes here and is subject to the weather. The runtime sends them like those of remote
+// bindings (`remoteProxyConnectionString`): the binding's name and the address are in separate headers.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,9 +11,9 @@ import { addSpan, type Stall } from "./measured.ts";
 import type { Store } from "./store.ts";
 import { D1_FAULTS, drawMs, isRefusal, type Weather } from "./weather.ts";
 
-/** What D1 lets a statement take, waiting included. */
+/** D1's time limit for a statement, waiting included. */
 const QUERY_LIMIT_MS = 30_000;
-/** Calls that may wait for a database; the number is not public, that there is one is. */
+/** Calls that may wait for a database; the limit exists, but its number is not public. */
 const MOST_WAITING = 200;
 const CROWDED = "D1 DB is overloaded. Too many requests queued.";
 const RESET = "D1 DB exceeded its CPU time limit and was reset.";
@@ -33,23 +33,23 @@ interface Counts {
   rowsWritten: number;
   /** Milliseconds of each call, waiting included. */
   readonly times: number[];
-  /** When each of those that failed did, in milliseconds since 1970. */
+  /** When calls failed, in milliseconds since 1970. */
   readonly failedAt: number[];
 }
 
 export interface Gate {
   readonly url: URL;
   readonly counts: Counts;
-  /** Changes from the next call on. */
+  /** Takes effect from the next call. */
   weather: Weather;
   /** Oldest first. */
   readonly stalls: readonly Stall[];
   /**
-   * When calls were answered much later than the weather has it, in a stall or because more was asked than the machine can do: a Worker that meets it
-   * becomes careful (src/platform/db/unanswered.ts). Oldest first.
+   * When calls were answered much later than the weather requires, in a stall or because the machine was overloaded: a Worker that meets it becomes
+   * careful (src/platform/db/unanswered.ts). Oldest first.
    */
   readonly late: readonly Stall[];
-  /** From now on the database answers nothing for so long. */
+  /** The database answers nothing for this long from now on. */
   stall(ms: number): void;
   /** For so long from the next call on, each fails: the database is reset again and again, because a statement takes too much of it. */
   resetForMs: number;
@@ -64,7 +64,7 @@ interface GateOptions {
   readonly databaseOf: (binding: string) => string | undefined;
 }
 
-/** What a database answered, or what came in place of it. */
+/** A database's answer, or its replacement. */
 interface Given {
   readonly status: number;
   readonly text: string;
@@ -96,7 +96,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
   resetForMs = 0;
   #resetUntilMs = 0;
   readonly #options: GateOptions;
-  /** By database: the end of its line, and how many stand in it. */
+  /** By database: the end of its queue, and how many wait in it. */
   readonly #line = new Map<string, Promise<unknown>>();
   readonly #waiting = new Map<string, number>();
 
@@ -147,7 +147,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     return answered;
   }
 
-  /** As D1 counts rows for the bill: in each statement's answer. */
+  /** As D1 counts billed rows: in each statement's answer. */
   #count({ status, text }: Given): void {
     if (status !== 200) {
       this.counts.failed += 1;

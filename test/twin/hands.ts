@@ -1,5 +1,5 @@
-// What the people of busy shops do all day beside the sales: they take rights away. Each act must be answered well whenever the edge runs this release,
-// whatever the objects run: somebody who takes a key away cannot wait until a release has rolled out.
+// What members of busy shops do all day besides selling: they revoke rights. Each act must succeed whenever the edge runs this release, whatever the
+// objects run: revoking a key cannot wait until a release has rolled out.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -12,21 +12,21 @@ import { type Headers, INVITATION, mailed, signIn } from "./sign-in.ts";
 export const ACTS = ["delete an API key", "remove a member", "disable a wallet"] as const;
 type Act = (typeof ACTS)[number];
 
-/** Which releases run, in one part of a day. */
+/** The releases that run in one part of a day. */
 export interface Combination {
-  /** Of that part. */
+  /** The part's name. */
   readonly name: string;
   readonly edge: Release;
   readonly objects: Release;
 }
 export type Release = "this release" | "the release before";
-/** Under which an act was done. */
+/** The name an act was done under. */
 export const doneUnder = ({ name }: Combination, act: Act) => `${name}: ${act}`;
 
-/** In a row, of one act. The weather fails a few requests in a hundred. */
+/** In a row, for one act. The weather fails a few percent of requests. */
 const MOST_REFUSALS = 4;
 const PAUSE_MS = { first: 250, most: 4_000 };
-/** A preparation is given up, and its round with it. */
+/** A preparation is abandoned, and its round with it. */
 const PREPARED_WITHIN_MS = 120_000;
 /** A session's factor counts for five minutes. */
 const SESSION_MS = 200_000;
@@ -40,9 +40,9 @@ const WALLET = z.object({ isEnabled: z.boolean() });
 
 interface Office {
   readonly root: string;
-  /** Its path. */
+  /** The wallet's path. */
   readonly wallet: string;
-  /** Of a key. */
+  /** A key's secret. */
   readonly secret: string;
 }
 
@@ -54,13 +54,13 @@ interface HandsOptions {
 
 export class Hands {
   readonly wrong: string[] = [];
-  /** How often each act was done, by the name of the combination and the act. */
+  /** How often each act was done, by combination and act name. */
   readonly done = new Map<string, number>();
-  /** Acts and preparations that were given up while the release before was at the edge, or while releases changed. */
+  /** Acts and preparations abandoned while the previous release was at the edge, or while releases changed. */
   givenUp = 0;
   #combination: Combination | undefined;
   #session: { readonly headers: Headers; readonly sinceMs: number } | undefined;
-  /** By the root of the shop whose people are there. */
+  /** By the root of the members' shop. */
   readonly #offices = new Map<string, Office>();
   readonly #options: HandsOptions;
   readonly #client: Client;
@@ -72,7 +72,7 @@ export class Hands {
     this.#client = new Client(options.twin.ask, Math.random);
   }
 
-  /** What is done from now on counts as done under this; undefined while releases change. */
+  /** Acts from now on count under this; undefined while releases change. */
   set combination(combination: Combination | undefined) {
     this.#combination = combination;
   }
@@ -102,7 +102,7 @@ export class Hands {
         const under = this.#combination;
         await part.call(this, root).catch((error: unknown) => {
           this.givenUp += 1;
-          // What was sent behind an answer, as a mail, is lost with the machine that is replaced.
+          // Work after an answer, such as a mail, is lost if its machine is replaced.
           const isChanged = under !== this.#combination || error instanceof ChangedError;
           if (under?.edge === "this release" && !isChanged)
             this.wrong.push(`${under.name}: ${error instanceof Error ? error.message : error}`);
@@ -129,7 +129,7 @@ export class Hands {
     return jsonIn(KEY, (await this.#prepare(`${root}/api-keys`, { method: "POST", headers, body })).text);
   }
 
-  /** In an office of their own: a shop that takes two coins asks its payers to choose. A create before each act keeps the office's object awake. */
+  /** In a separate office: a shop that accepts two coins asks its payers to choose. A create before each act keeps the office's object awake. */
   async #disableWallet(root: string): Promise<void> {
     const office = this.#offices.get(root) ?? (await this.#openOffice());
     this.#offices.set(root, office);
@@ -194,7 +194,7 @@ export class Hands {
     return mine;
   }
 
-  /** Takes a right away. What was done by a try whose answer was lost is done. */
+  /** Revokes a right. An attempt whose answer was lost may have succeeded. */
   async #act(act: Act, path: string, asked: Asked): Promise<void> {
     const headers = await this.#asOwner();
     let under = this.#combination;
@@ -231,7 +231,7 @@ export class Hands {
     }
   }
 
-  /** Whoever lost a right is refused, at the latest when this release is asked. */
+  /** A revoked right is refused, at the latest by this release. */
   async #refused(path: string, headers: Headers, who: string): Promise<void> {
     const under = this.#combination;
     const { status } = await this.#ask(path, { headers });
@@ -248,7 +248,7 @@ export class Hands {
   }
 }
 
-/** The releases changed on the way: what was begun under one is not carried on under another. */
+/** The releases changed meanwhile: what started under one does not continue under another. */
 class ChangedError extends Error {
   override readonly name = "ChangedError";
 }

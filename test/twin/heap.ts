@@ -1,8 +1,8 @@
-// What the isolates of a deployment hold in memory, asked of the runtime's inspector, which answers without stopping them.
+// The memory of a deployment's isolates, from the runtime's inspector, which answers without stopping them.
 import * as z from "zod";
 import { jsonIn } from "./json.ts";
 
-/** Of `Runtime.getHeapUsage`, in bytes. */
+/** The result of `Runtime.getHeapUsage`, in bytes. */
 const HEAP_USAGE = z.object({
   result: z.object({ usedSize: z.number(), backingStorageSize: z.number().default(0) }),
 });
@@ -12,10 +12,10 @@ interface HeapSample {
   readonly bytes: number;
 }
 
-/** Of one isolate, oldest first. */
+/** Samples of one isolate, oldest first. */
 type HeapSamples = readonly HeapSample[];
 
-/** Bytes of an isolate's heap and of the buffers beside it; what is no longer used counts until it is collected. `socket`: of the isolate's inspector. */
+/** Bytes of an isolate's heap and external buffers; garbage counts until it is collected. `socket`: the isolate's inspector. */
 export async function heapBytes(socket: URL): Promise<number> {
   const connection = new WebSocket(socket.href);
   try {
@@ -55,8 +55,8 @@ const PARTS = 6;
 const LEAK_BYTES = 4 * 2 ** 20;
 
 /**
- * Whether it holds ever more. A heap rises until it is collected, so the lowest sample of each sixth of the time counts; the first sixth warms up. Each
- * must be above the one before, by 4 MiB together.
+ * Whether it leaks. A heap grows until it is collected, so the lowest sample of each sixth of the time counts; the first sixth warms up. Each must be
+ * above the one before, by 4 MiB together.
  */
 export function growsSteadily(samples: HeapSamples): boolean {
   const startMs = samples[0]?.atMs ?? 0;
@@ -73,14 +73,14 @@ export function growsSteadily(samples: HeapSamples): boolean {
   return rises && (lows.at(-1) ?? 0) - (lows[0] ?? 0) >= LEAK_BYTES;
 }
 
-/** Asks each isolate again and again until it is stopped. One that begins anew, with other code, begins a new row of samples. */
+/** Samples each isolate until stopped. One that restarts, with other code, starts a new series. */
 export class HeapWatch {
   readonly #rows = new Map<string, { readonly name: string; readonly samples: HeapSample[] }>();
   readonly #bytes: () => Promise<ReadonlyMap<string, number>>;
   readonly #timer: NodeJS.Timeout;
   #generation = 0;
 
-  /** `bytes`: of each isolate by its name now. */
+  /** `bytes`: each isolate's current bytes, by name. */
   constructor(bytes: () => Promise<ReadonlyMap<string, number>>, everyMs: number) {
     this.#bytes = bytes;
     this.#timer = setInterval(() => void this.sample().catch(() => undefined), everyMs);
@@ -98,17 +98,17 @@ export class HeapWatch {
     }
   }
 
-  /** All isolates have begun anew. */
+  /** All isolates have restarted. */
   begun(): void {
     this.#generation += 1;
   }
 
-  /** By the isolate's name; one for each time that it began. */
+  /** By the isolate's name; one entry per start. */
   get rows(): readonly { readonly name: string; readonly samples: HeapSamples }[] {
     return [...this.#rows.values()];
   }
 
-  /** The most that any isolate held since then. */
+  /** The most any isolate has held since then. */
   mostSince(atMs: number): number {
     const since = this.rows.flatMap(({ samples }) => samples.filter((sample) => sample.atMs >= atMs));
     return Math.max(0, ...since.map(({ bytes }) => bytes));

@@ -1,4 +1,4 @@
-// What a deployment costs of which nobody asks anything: an hour of its crons, each with the jobs that it begins, and then silence, in which nothing may run.
+// The cost of an idle deployment: an hour of its crons, each with the jobs it starts, and then silence, in which nothing may run.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,15 +6,15 @@ import { keysOf } from "../../scripts/keys-of.ts";
 import type { Twin } from "./deployment.ts";
 import { PRICES, type Used, usedBy } from "./report.ts";
 
-/** The rarest job runs once in so many crons (src/app/jobs.ts). */
+/** The rarest job runs once in this many crons (src/app/jobs.ts). */
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
 const MINUTES_A_MONTH = 30 * 24 * 60;
-/** Jobs that have more to do after the set-up than later. */
+/** Jobs with more to do after the set-up than later. */
 const WARM_UP_MINUTES = 5;
 const PAGE = join(resolve(import.meta.dirname, "../.."), "docs/operations/deploy.md");
 
-/** The paid plan has so much of each in a month; developers.cloudflare.com/workers/platform/pricing, November 2026. */
+/** The paid plan's monthly allowance of each; developers.cloudflare.com/workers/platform/pricing, November 2026. */
 const INCLUDED: Used = {
   requests: 10_000_000,
   objects: 1_000_000,
@@ -24,14 +24,14 @@ const INCLUDED: Used = {
 };
 
 interface Idle {
-  /** Of an hour's crons. */
+  /** Used in an hour of crons. */
   readonly hour: Used;
-  /** Of the silence behind it. */
+  /** Used in the silence after it. */
   readonly silence: Used;
   readonly silenceSeconds: number;
 }
 
-/** `startMs` is the minute of the first cron; the deployment's own clock stays what it is. */
+/** `startMs` is the minute of the first cron; the deployment's own clock is unchanged. */
 export async function playIdle(
   twin: Twin,
   { startMs, silenceSeconds }: { readonly startMs: number; readonly silenceSeconds: number },
@@ -51,10 +51,10 @@ export async function playIdle(
   return { hour: minus(after, before), silence: minus(usedBy(twin), after), silenceSeconds };
 }
 
-/** A message is on its way for some moments before its queue has it. */
+/** A message takes a moment to reach its queue. */
 const QUIET_MS = 3_000;
 
-/** Until no message has come and none is at work for a while. */
+/** Waits until no message has come and none is being handled for a while. */
 async function quiet({ calls, queues }: Twin): Promise<void> {
   for (let [seen, sinceMs] = [calls.messages, Date.now()]; Date.now() - sinceMs < QUIET_MS; await sleep(50))
     if (queues.open > 0 || calls.messages !== seen) [seen, sinceMs] = [calls.messages, Date.now()];
@@ -76,13 +76,13 @@ export function monthOf({ hour, silence, silenceSeconds }: Idle): Used {
   );
 }
 
-/** What the page of costs says that an idle deployment's jobs take of the queue; undefined where it says nothing of it. */
+/** The queue usage of an idle deployment's jobs according to the page of costs; undefined if it does not say. */
 export function operationsInPage(page = readFileSync(PAGE, "utf8")): number | undefined {
   const said = /idle, the jobs take ([\d,]+) of the queue's million operations/.exec(page)?.[1];
   return said === undefined ? undefined : Number(said.replaceAll(",", ""));
 }
 
-/** More than this away from the measured number the page is wrong. */
+/** If the page's number is further than this from the measured one, the page is wrong. */
 const NEAR_ENOUGH = 0.05;
 
 export function idleReport(

@@ -1,4 +1,4 @@
-// What a deployment reaches outside: prices, a chain, and the merchants' servers. Every other address answers 503.
+// The deployment's outside world: prices, a chain, and the merchants' servers. Every other address answers 503.
 import { Buffer } from "node:buffer";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Request, Response } from "miniflare";
@@ -19,9 +19,9 @@ const RECEIVER_HOST = "hooks.corner-shops.net";
 /** An endpoint of a merchant. */
 export interface Receiver {
   readonly url: string;
-  /** Known once the endpoint is registered. */
+  /** Set once the endpoint is registered. */
   secret: string;
-  /** How it answers: at once, after some seconds, or for the first deliveries not at all. */
+  /** How it answers: at once, after some seconds, or not at all for the first deliveries. */
   readonly manner: "good" | "slow" | "failing";
   /** Events by their id, of deliveries that were signed and accepted. */
   readonly accepted: Map<string, Accepted>;
@@ -35,7 +35,7 @@ interface SentMail {
   readonly text: string;
 }
 
-/** As it is given to Resend. */
+/** A mail as it is given to Resend. */
 const MAIL = z.object({ to: z.array(z.string()), text: z.string() });
 
 interface Accepted {
@@ -45,7 +45,7 @@ interface Accepted {
 }
 
 const SLOW_MS = 600;
-/** A failing receiver is well again after so many deliveries; each of them comes again when its schedule says. */
+/** A failing receiver recovers after this many deliveries; each is retried by its schedule. */
 const FAILURES = 2;
 
 export class World {
@@ -109,14 +109,14 @@ export class World {
       receiver.refused += 1;
       return new Response("", { status: 401 });
     }
-    // One that comes again is the same event.
+    // A repeated one is the same event.
     const invoiceId = "invoiceId" in event.data ? event.data.invoiceId : undefined;
     receiver.accepted.set(event.id, { type: event.type, sequence: event.sequence, invoiceId });
     return new Response("", { status: 200 });
   }
 }
 
-/** Every name has one public address (192.0.2.0/24 and its like are none). */
+/** Every name has one public address (192.0.2.0/24 and the like do not count). */
 function resolved(type: string | null): Response {
   const answer = type === "A" ? [{ type: 1, data: "93.184.215.14" }] : [];
   return new Response(JSON.stringify({ Status: 0, TC: false, Answer: answer }), {

@@ -1,4 +1,4 @@
-// Answers and how long they took: over all, and outside the times in which the database answered nothing.
+// Answers and their latency: overall, and outside the periods in which the database did not answer.
 
 /** Milliseconds since 1970. */
 export interface Stall {
@@ -6,7 +6,7 @@ export interface Stall {
   readonly endMs: number;
 }
 
-/** Adds a span of time, in the order of their ends; those that meet become one. */
+/** Adds a time span, in order of their ends; touching ones are merged. */
 export function addSpan(spans: Stall[], { startMs, endMs }: Stall): void {
   const last = spans.at(-1);
   if (last === undefined || last.endMs < startMs) spans.push({ startMs, endMs });
@@ -16,17 +16,17 @@ export function addSpan(spans: Stall[], { startMs, endMs }: Stall): void {
 export interface Answer {
   readonly begunMs: number;
   readonly ms: number;
-  /** Of HTTP; 599 where the connection broke. */
+  /** An HTTP status; 599 if the connection broke. */
   readonly status: number;
 }
 
-/** What a route answered, retries included. */
+/** A route's answers, retries included. */
 export type Measured = readonly Answer[];
 
-/** After a stall the database works off what has waited for it: so long its answers still belong to the stall. */
+/** After a stall the database works through its backlog: for this long its answers still belong to the stall. */
 export const RECOVERY_MS = 10_000;
 
-/** Begun before a stall starts, or after it ended and had its recovery. One that was under way as the stall began counts, too. */
+/** Started before a stall, or after its end and recovery. One in flight as the stall began counts too. */
 export function outside(answers: Measured, stalls: readonly Stall[]): Measured {
   return answers.filter(({ begunMs }) =>
     stalls.every(({ startMs, endMs }) => begunMs < startMs || begunMs > endMs + RECOVERY_MS),
@@ -45,7 +45,7 @@ export interface Figures {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Those that are no 2xx. */
+  /** Answers other than 2xx. */
   readonly errors: number;
 }
 
@@ -60,7 +60,7 @@ export function quantiles(times: readonly number[]): { readonly p50: number; rea
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-/** How often each status other than 2xx was answered, as "503 x 4". */
+/** Counts of each status other than 2xx, as "503 x 4". */
 export function otherStatuses(answers: Measured): string {
   const counts = new Map<number, number>();
   for (const { status } of answers) if (status >= 300) counts.set(status, (counts.get(status) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// What a shop's people do while it sells: they look at invoices in the console, change a setting, and give its server another key.
+// What a shop's members do while it sells: they look at invoices in the console, change a setting, and give its server a new key.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -13,13 +13,13 @@ type Headers = Readonly<Record<string, string>>;
 
 export interface Place {
   readonly merchantId: string;
-  /** Of its server; another key may take its place. */
+  /** The headers of its server; another key may replace it. */
   headers: Headers;
 }
 
 const rootOf = ({ merchantId }: Place) => `/api/v1/merchants/merchant/${merchantId}`;
 
-/** Looks at the newest invoices, searches, opens one, and changes a setting; what was answered wrongly is thrown. `session`: of a member. */
+/** Looks at the newest invoices, searches, opens one, and changes a setting; throws on a wrong answer. `session`: a member's. */
 export async function lookAround(client: Client, place: Place, session: Headers): Promise<void> {
   const root = rootOf(place);
   const get = (route: string, path: string) =>
@@ -36,7 +36,7 @@ export async function lookAround(client: Client, place: Place, session: Headers)
   if (changed.maxActiveInvoices !== body.maxActiveInvoices) throw new Error("a setting was not changed");
 }
 
-/** Makes a key, has the shop's server use it, and deletes the old one once nothing that was asked with it is open. */
+/** Creates a key, has the shop's server use it, and deletes the old one once no call with it is pending. */
 export async function changeKey(
   client: Client,
   place: Place,
@@ -60,12 +60,12 @@ export async function changeKey(
     method: "DELETE",
     headers: session,
   };
-  // The answer of the first may be lost.
+  // The first one's answer may be lost.
   await answered(client, deleting, [204, 404]);
   await answered(client, { route: "old key", path: `${root}/invoices?limit=1`, method: "GET", headers: old }, [401]);
 }
 
-/** Asks until the answer is no fault. */
+/** Retries until the answer is not a fault. */
 async function answered(
   client: Client,
   call: Parameters<Client["once"]>[0],

@@ -1,4 +1,4 @@
-// What a day did since its last line of progress: how a deployment comes back after a stall is seen here, and not at the end.
+// A day's activity since its last progress line: a deployment's recovery from a stall is visible here, not at the end.
 import type { Gate } from "./gate.ts";
 import { type Measured, quantiles } from "./measured.ts";
 
@@ -7,7 +7,7 @@ interface Pulsing {
   readonly gate: Pick<Gate, "counts">;
 }
 
-/** Creates that were answered well and those that were not, and the database's calls, since the function was last called. */
+/** Successful and failed creates, and the database's calls, since the last call. */
 export function pulseOf({ routes, gate: { counts } }: Pulsing): () => string {
   const creates = () => routes.get("POST /invoices") ?? [];
   let before = { answers: creates().length, calls: counts.times.length, failed: counts.failed };

@@ -1,10 +1,10 @@
-// Queues as production runs them: at low volume one consumer at a time, more only after a whole batch and by what waits; messages come late, out of order,
-// and sometimes twice; one that fails is given again as often as its consumer says.
+// Queues as production runs them: at low volume one consumer at a time, more only after a whole batch and depending on the backlog; messages are
+// late, out of order, and sometimes duplicated; a failed one is redelivered as often as its consumer is configured.
 import type { Consumer } from "./account-kept.ts";
 
-/** How messages are treated beyond what is asked for. */
+/** Faults in message handling. */
 export interface Manners {
-  /** The share of messages that come twice. */
+  /** The share of duplicated messages. */
   readonly twice: number;
   readonly latestMs: number;
 }
@@ -27,9 +27,9 @@ interface Waiting {
   readonly dueMs: number;
 }
 
-/** Of a queue; production gives it no more by itself. */
+/** Most consumers of a queue; production adds no more by itself. */
 const MOST_AT_ONCE = 250;
-/** Messages that wait for each further consumer. */
+/** Backlog required for each further consumer. */
 const BACKLOG_A_CONSUMER = 10;
 const LOOK_EVERY_MS = 20;
 const RETRY_MS = 1_000;
@@ -55,7 +55,7 @@ export class Queues {
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
 
-  /** Messages that wait, and batches that are being consumed. */
+  /** Waiting messages, and batches being consumed. */
   get open(): number {
     const waiting = [...this.#waiting.values()].reduce((sum, messages) => sum + messages.length, 0);
     return waiting + [...this.#atWork.values()].reduce((sum, batches) => sum + batches, 0);
@@ -71,7 +71,7 @@ export class Queues {
     }
   }
 
-  /** Gives out no more; messages that wait are lost. */
+  /** Delivers no more; waiting messages are lost. */
   stop(): void {
     this.#isOver = true;
     clearInterval(this.#timer);
@@ -113,7 +113,7 @@ export class Queues {
       for (const message of batch)
         if (message.attempts <= maxRetries)
           this.#put(queue, { ...message, attempts: message.attempts + 1, dueMs: Date.now() + RETRY_MS });
-    // Only a whole batch may change how many consume.
+    // Only a whole batch may change the number of consumers.
     const backlog = (this.#waiting.get(queue) ?? []).length;
     this.#allowed.set(queue, Math.min(MOST_AT_ONCE, 1 + Math.floor(backlog / BACKLOG_A_CONSUMER)));
   }

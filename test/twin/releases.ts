@@ -1,5 +1,5 @@
-// The release before in the twin: deployed by hand, as its own documents say, upgraded by `npm run deploy` of this release, and brought back
-// as docs/operations/incidents.md says ("A bad release").
+// The previous release in the twin: deployed manually, as its own documents say, upgraded by this release's `npm run deploy`, and rolled
+// back as docs/operations/incidents.md says ("A bad release").
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,20 +18,20 @@ const CONFIGURATION = "wrangler.toml";
 const MAIL_PROVIDER = JSON.stringify({ kind: "resend", apiKey: "re_of_the_twin" });
 
 interface BeforeOptions {
-  /** Of the deployment. */
+  /** The deployment's name. */
   readonly name: string;
-  /** Instead of those of its configuration. */
+  /** Replaces those in its configuration. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What the operator who goes from the release before to this one answers, beside their own variables. */
+/** The answers of an operator who upgrades from the previous release, in addition to their own variables. */
 export const answersOf = (name: string): Readonly<Record<string, string>> => ({
   PUBLIC_URL: originOf(name),
   MAIL_FROM: "pay@example.com",
 });
 
 export class ReleaseBefore {
-  /** What was printed when it could not be brought back in a simpler way. */
+  /** The output if a simpler rollback failed. */
   readonly refusals: string[] = [];
   readonly #name: string;
   readonly #variables: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export class ReleaseBefore {
     this.#secrets = [...keys, ...Object.entries(others).map(([secret, text]) => `${secret}='${text}'`), ""].join("\n");
   }
 
-  /** For the first time. */
+  /** The first deploy. */
   readonly deploy: Deploying = async (account) => {
     const [webhooks, jobs] = deploymentOf(this.#name).queues;
     await this.#wrangler(account, ["d1", "create", this.#name, "--location", "weur"]);
@@ -59,7 +59,9 @@ export class ReleaseBefore {
     return this.#wrangler(account, [...DEPLOY, "--secrets-file", SECRETS_FILE]);
   };
 
-  /** Before the first upgrade: its secrets, and the one that this release requires, where `npm run deploy` has them. */
+  /**
+   * Before the first upgrade: puts its secrets, and the one this release requires, where `npm run deploy` expects them.
+   */
   handOver(): void {
     const { folder, secretsFile } = deploymentOf(this.#name);
     mkdirSync(join(ROOT, folder), { recursive: true, mode: 0o700 });
@@ -68,8 +70,8 @@ export class ReleaseBefore {
   }
 
   /**
-   * As the runbook says. Over a class of objects that this release has added there is no rollback, and its code alone is refused; so its code comes
-   * back with that class, which is empty, because nothing that the release before does asks for it.
+   * As the runbook says. A rollback cannot remove an object class that this release added, and the old code alone is refused; so it is restored
+   * with that class left empty, since the previous release never uses it.
    */
   readonly bringBack: Deploying = async (account) => {
     const now = readFileSync(join(ROOT, CONFIGURATION), "utf8");
@@ -116,5 +118,5 @@ export class ReleaseBefore {
   }
 }
 
-/** The migrations of objects in a configuration. */
+/** The object migrations in a configuration. */
 const migrationsIn = (text: string): readonly string[] => text.match(/^\[\[migrations\]\]\n(?:.+\n)+/gm) ?? [];

@@ -1,4 +1,4 @@
-// What a day in the twin showed, on a page that is read in a minute.
+// The results of a day in the twin, on a page readable in a minute.
 import { keysOf } from "../../scripts/keys-of.ts";
 import type { DayOptions, Findings } from "./day.ts";
 import type { Twin } from "./deployment.ts";
@@ -16,12 +16,12 @@ import {
 } from "./measured.ts";
 import { unexplained, withAftermath } from "./troubles.ts";
 
-/** US dollars for a million: developers.cloudflare.com/workers/platform/pricing, November 2026. What a plan includes is not taken off. */
+/** US dollars for a million: developers.cloudflare.com/workers/platform/pricing, November 2026. A plan's allowance is not deducted. */
 export const PRICES = { requests: 0.3, objects: 0.15, rowsRead: 0.001, rowsWritten: 1, queue: 0.4 };
 /** A message is written, read and deleted. */
 const OPERATIONS_A_MESSAGE = 3;
 
-/** What is paid for. */
+/** Billed usage. */
 export type Used = Readonly<Record<keyof typeof PRICES, number>>;
 
 interface Report {
@@ -32,7 +32,10 @@ interface Report {
 /** The most timers that an object may have at once: a pending one keeps it awake, and 10,000 end it. */
 const MOST_TIMERS = 10;
 
-/** What is wrong with a deployment, whatever its shops say: timers, heaps, and jobs that failed without a reason. */
+/**
+ * What is wrong with a deployment, apart from its shops' findings: timers, heaps, and jobs that failed without a
+ * reason.
+ */
 export function wrongOf(
   twin: Pick<Twin, "timers" | "jobFaults" | "refusedAt" | "gate" | "troubles" | "heap">,
 ): readonly string[] {
@@ -50,7 +53,7 @@ export function wrongOf(
   ];
 }
 
-/** A page whose numbers were taken on a machine that could not keep up must say so. */
+/** A page with numbers from an overloaded machine must say so. */
 function lateLines(late: readonly Stall[], stalls: readonly Stall[]): readonly string[] {
   const others = late.filter(({ startMs, endMs }) =>
     stalls.every((each) => endMs < each.startMs || startMs > each.endMs),
@@ -61,7 +64,7 @@ function lateLines(late: readonly Stall[], stalls: readonly Stall[]): readonly s
     : [`  ${others.length} times, ${Math.round(seconds)} s in all, more was asked than this machine could do`];
 }
 
-/** `ours`: what is wrong beside the shops' findings. */
+/** `ours`: what is wrong in addition to the shops' findings. */
 export function reportOf(
   twin: Twin,
   findings: Findings,
@@ -101,7 +104,7 @@ export function reportOf(
 
 const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
 
-/** A line for each time that an isolate began. */
+/** A line for each start of an isolate. */
 function heapLines({ rows }: HeapWatch): readonly string[] {
   return rows.flatMap(({ name, samples }) => {
     const figures = heapFigures(samples);

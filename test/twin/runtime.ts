@@ -1,5 +1,5 @@
-// What was uploaded, running on workerd as production runs it: its bindings by their uploaded names, its objects in a Worker and a process of their own, so
-// that they can run other code than the edge does, and that its work does not take their time. Everything that it asks of the internet is asked of `internet`.
+// The uploaded code, running on workerd as in production: its bindings by their uploaded names, its objects in a separate Worker and process, so that
+// they can run other code than the edge and do not share its CPU time. All its internet requests go to `internet`.
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
@@ -31,22 +31,22 @@ export interface RuntimeOptions {
   readonly name: string;
   /** Its code serves requests, jobs and messages. */
   readonly edge: Upload;
-  /** Its code runs the objects, but for those that are older. */
+  /** Its code runs the objects, except older ones. */
   readonly objects: Upload;
-  /** After an upgrade, for some minutes: the objects that were awake before it, and the code that they keep. One that is made meanwhile has the newer one. */
+  /** For some minutes after an upgrade: the objects that were awake before it, and their old code. One created meanwhile has the newer one. */
   readonly older?: { readonly upload: Upload; readonly ids: ReadonlySet<string> } | undefined;
   readonly folder: string;
   readonly gate: URL;
   readonly ways: Ways;
   readonly internet: Internet;
   readonly onMessage: (queue: string, body: unknown) => void;
-  /** The most timers that an object had at once, when there are more than before. */
+  /** The most timers an object had at once, whenever that increases. */
   readonly onTimers: (object: string, most: number) => void;
-  /** The id of an object that was made or woken. */
+  /** The id of an object that was created or woken. */
   readonly onMade: (id: string) => void;
-  /** So many more calls of objects. */
+  /** This many more object calls. */
   readonly onCalls: (calls: number) => void;
-  /** A call of an object failed, as `ways` have it. */
+  /** An object call failed, as set in `ways`. */
   readonly onFault: (kind: string) => void;
   readonly onLog: (line: string) => void;
 }
@@ -54,7 +54,7 @@ export interface RuntimeOptions {
 /** Each is a process. */
 export type Part = "edge" | "objects";
 
-/** Objects keep what they stored under these two, whatever code runs. */
+/** Objects keep what they stored under these two, whichever code runs. */
 const objectsName = (name: string) => `${name}-objects`;
 const edgeName = (name: string) => `${name}-edge`;
 
@@ -73,7 +73,7 @@ export class Runtime {
     this.#edge = new Miniflare(edgeProcess(options));
   }
 
-  /** As `fetch` from outside would. The address is the deployment's own. */
+  /** Like `fetch` from outside. The URL is the deployment's own. */
   async fetch(url: string, init?: Parameters<Miniflare["dispatchFetch"]>[1]) {
     await this.#objects.ready;
     return this.#edge.dispatchFetch(url, init);
@@ -94,8 +94,8 @@ export class Runtime {
   }
 
   /**
-   * Parts of the deployment begin anew, with other code if there is some, as when a machine is replaced; requests to them are cut. Messages and crons that are at
-   * work end first, because the way to their handlers would stay broken.
+   * Parts of the deployment restart, optionally with other code, as when a machine is replaced; requests to them are cut. Running messages and crons
+   * finish first, because the connection to their handlers would stay broken.
    */
   async change(parts: readonly Part[], code: Partial<Pick<RuntimeOptions, Part | "older">> = {}): Promise<void> {
     const before = this.#changing;
@@ -120,7 +120,7 @@ export class Runtime {
     }
   }
 
-  /** From the next call of an object on. */
+  /** Takes effect from the next call to an object. */
   async setWays(ways: Partial<Omit<Ways, "clockMs">>): Promise<void> {
     await this.#changing;
     Object.assign(this.#options, { ways: { ...this.#options.ways, ...ways } });
@@ -128,7 +128,7 @@ export class Runtime {
     await worker.fetch("http://twin/", { method: "POST", body: JSON.stringify(ways) });
   }
 
-  /** Of the edge's isolate and that of the objects. */
+  /** Heaps of the edge's isolate and the objects'. */
   async heaps(): Promise<ReadonlyMap<string, number>> {
     await this.#changing;
     const { name } = this.#options;
@@ -145,7 +145,7 @@ export class Runtime {
   }
 }
 
-/** They find each other by files in a folder. A message is taken by the process that sends it. */
+/** They find each other through files in a folder. The sending process takes a message. */
 function processOf(options: RuntimeOptions, worker: V4WorkerOptions) {
   return convertV4MiniflareOptions({
     defaultPersistRoot: join(options.folder, "objects"),
@@ -175,7 +175,7 @@ const objectsOf = (upload: Upload) => ofType(upload, "durable_object_namespace")
 const classesOf = (upload: Upload) => objectsOf(upload).map(({ class_name: className }) => String(className));
 const mainOf = ({ mainModule }: Upload) => `./${mainModule}`;
 
-/** During an upgrade its objects are of two releases, and it has the bindings of both. */
+/** During an upgrade its objects belong to two releases, and it has the bindings of both. */
 function objectsWorker(options: RuntimeOptions): V4WorkerOptions {
   const { name, objects, older, ways } = options;
   const upload = older === undefined ? objects : withBindingsOf(objects, older.upload);
@@ -203,7 +203,7 @@ function workerOf(
   const { gate, internet, onTimers, onFault } = options;
   const objects = objectsOf(upload);
   const values = [...ofType(upload, "plain_text"), ...ofType(upload, "secret_text")];
-  // Its type has the brand that wrangler gives to such addresses.
+  // Its type has wrangler's brand for such addresses.
   const remote = { remoteProxyConnectionString: Object.assign(new URL(gate), BRAND) };
   return {
     name,
@@ -255,7 +255,7 @@ const TAKER = `export default {
   }
 }`;
 
-/** Takes every message as soon as it is sent, so that when and how often it is given to a consumer is decided outside. */
+/** Takes every message as soon as it is sent, so that the twin decides when and how often a consumer gets it. */
 function takerOf({ edge, onMessage }: RuntimeOptions, name: string): V4WorkerOptions {
   const queues = ofType(edge, "queue").map(({ queue_name: queue }) => String(queue));
   return {
@@ -284,7 +284,7 @@ function moduleOf({ name, type, content }: Upload["modules"][number], folder: st
   return kind === undefined ? [] : [{ type: kind, path: join(folder, name), contents: content.toString() }];
 }
 
-/** Where the modules of older objects are, beside the others. */
+/** Where older objects' modules are, next to the others. */
 const OLDER = "/older";
 
 function olderObjects({ upload, ids }: NonNullable<RuntimeOptions["older"]>): OlderObjects {
@@ -303,7 +303,9 @@ function withBindingsOf(upload: Upload, older: Upload): Upload {
   return { ...upload, bindings: [...upload.bindings, ...older.bindings.filter(({ name }) => !own.has(name))] };
 }
 
-/** Written once for an upload, each in its own: the runtime serves files from a folder, and those of two releases at once. */
+/**
+ * Written once per upload, each to its own folder: the runtime serves files from a folder, and those of two releases at once.
+ */
 const folders = new WeakMap<Upload, string>();
 function assetsFolder({ folder }: RuntimeOptions, upload: Upload): string {
   const known = folders.get(upload);
@@ -319,7 +321,7 @@ function assetsFolder({ folder }: RuntimeOptions, upload: Upload): string {
   return root;
 }
 
-/** Which requests the Worker gets before the assets, as the upload says. */
+/** The requests that reach the Worker before the assets, from the upload. */
 function routingOf({ metadata }: Upload) {
   const { run_worker_first: first, html_handling, not_found_handling } = metadata.assets?.config ?? {};
   const rules = Array.isArray(first) ? first : [];

@@ -1,10 +1,10 @@
-// Many creates of one shop at once, and the same while the database is reset: what fails for all must not become a call for each. A database that is
-// reset for what it was asked would then be asked much more, and be reset again.
+// Many creates of one shop at once, and the same while the database is reset: a shared failure must not become a call per create. A database that is
+// reset under load would then get much more load, and be reset again.
 import type { Day } from "./day.ts";
 import type { Gate } from "./gate.ts";
 
 export interface Rushes {
-  /** Calls of the database until all were answered. */
+  /** Database calls until all were answered. */
   readonly calm: number;
   /** Calls that met the database while it was reset. */
   readonly reset: number;
@@ -12,12 +12,12 @@ export interface Rushes {
   readonly wrong: readonly string[];
 }
 
-/** As many as a group of requests takes. */
+/** As many as a group of requests holds. */
 const INVOICES = 64;
 /** So long the database is reset; then those who were refused ask again. */
 const RESET_MS = 1_000;
 
-/** For a moment when nobody sells. */
+/** For a moment without sales. */
 export async function rushesOf(day: Day, gate: Gate): Promise<Rushes> {
   const { counts } = gate;
   // The first has more to read than those after it.

@@ -1,13 +1,13 @@
-// People of a deployment, who sign in by the codes that are mailed to them.
+// A deployment's users, who sign in with mailed codes.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answered, Asked, Twin } from "./deployment.ts";
 
 export type Headers = Readonly<Record<string, string>>;
-/** Repeats what is refused for a moment; throws if it stays refused. */
+/** Retries temporary refusals; throws if they persist. */
 type Ask = (path: string, asked: Asked) => Promise<Answered>;
 type Place = Pick<Twin, "origin" | "world">;
 
-/** Mails are sent behind the answer. One that is lost, as while machines are replaced, never comes. */
+/** Mails are sent after the answer. One lost while a machine is replaced never arrives. */
 const MAIL_WITHIN_MS = 120_000;
 
 /** The headers of a session that stepped up just now. */

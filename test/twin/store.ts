@@ -1,10 +1,10 @@
-// The databases of an account: D1 as the development server has it, reached as D1's own binding reaches it.
+// The databases of an account: the development server's D1, reached like D1's own binding.
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import * as z from "zod";
 import { QUERY_ANSWER, type QueryAnswer } from "./account-kept.ts";
 import { jsonIn } from "./json.ts";
 
-/** Databases of one account. A binding each, so they are made before they have names. */
+/** One account's databases. Each has a binding, so they are created before they have names. */
 const SLOTS = 4;
 const BINDING = "DB_";
 const QUERY_ANSWERS = z.union([QUERY_ANSWER, z.array(QUERY_ANSWER)]);
@@ -18,7 +18,7 @@ const SCRIPT = `export default {
 }`;
 
 export interface Store {
-  /** Answers a request as the service behind a D1 binding does. The path is with its query. */
+  /** Answers a request like the service behind a D1 binding. The path includes its query. */
   raw(databaseId: string, path: string, body: string): Promise<{ readonly status: number; readonly text: string }>;
   query(databaseId: string, sql: string, params: readonly unknown[]): Promise<readonly QueryAnswer[]>;
   stop(): Promise<void>;

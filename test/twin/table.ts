@@ -1,5 +1,5 @@
-// How fast invoices are made: one client, 16 and 64, who create and wait in turn, with the database near, usual and far. One shop for each, which takes
-// payments at one address and has no endpoint, so that nothing but creates is measured; the deployment's jobs run beside them.
+// How fast invoices are created: by 1, 16 and 64 clients, each creating and waiting in turn, with the database near, usual and far. One shop for
+// each, with one payment address and no endpoint, so that only creates are measured; the deployment's jobs run concurrently.
 import type { EvmChain } from "../../scripts/demo-story/evm-chain.ts";
 import { keysOf } from "../../scripts/keys-of.ts";
 import { Day } from "./day.ts";
@@ -14,15 +14,15 @@ interface Cell extends Figures {
   readonly clients: number;
   readonly weather: string;
   readonly createdASecond: number;
-  /** Of any object so far. */
+  /** The most of any object so far. */
   readonly mostTimers: number;
-  /** Of any isolate meanwhile. */
+  /** The most of any isolate during the run. */
   readonly mostHeapBytes: number;
   readonly databaseCallsACreate: number;
 }
 
 interface TableOptions {
-  /** Of each cell. */
+  /** Seconds for each cell. */
   readonly seconds: number;
   readonly random: () => number;
   readonly onCell: (cell: Cell) => void;

@@ -1,13 +1,14 @@
-// Isolates that begin anew at moments that are drawn; and whether what its jobs said of faults is explained by what befell it.
+// Isolates that restart at random times; and whether the jobs' reported faults are explained by what happened to the
+// deployment.
 import * as z from "zod";
 import type { Twin } from "./deployment.ts";
 import type { Stall } from "./measured.ts";
 import type { Part } from "./runtime.ts";
 
-/** What is on one machine is replaced by itself, and now and then all at once. */
+/** Each machine's part is replaced alone, and sometimes all at once. */
 const REPLACED: readonly (readonly Part[])[] = [["edge"], ["objects"], ["objects", "edge"]];
 
-/** Isolates begin anew, so often on average, until the returned function is called. */
+/** Isolates restart, at this average interval, until the returned function is called. */
 export function recycling(twin: Pick<Twin, "recycle">, everyMs: number, random: () => number): () => void {
   let isOver = false;
   let timer: NodeJS.Timeout;
@@ -27,7 +28,7 @@ export function recycling(twin: Pick<Twin, "recycle">, everyMs: number, random: 
   };
 }
 
-/** A line of the log of a job that failed. Milliseconds since 1970. */
+/** A log line of a failed job. Milliseconds since 1970. */
 export interface JobFault {
   readonly job: string;
   readonly fromMs: number;
@@ -43,13 +44,13 @@ export function jobFaultIn(line: string, atMs: number): JobFault | undefined {
   return success ? { job: data.job, fromMs: atMs - data.ms, toMs: atMs } : undefined;
 }
 
-/** A line takes a moment to come, and what was cut off is told later than what cut it. */
+/** A line takes a moment to arrive, and a cut is reported after its cause. */
 const GRACE_MS = 1_000;
 
-/** An isolate that a stall made careful refuses calls until it has refused none for so long (src/platform/db/unanswered.ts). */
+/** An isolate made careful by a stall refuses calls until it has refused none for this long (src/platform/db/unanswered.ts). */
 const CAREFUL_MS = 30_000;
 
-/** The stalls with what came of them: as long as callers were refused, and a careful time behind the last of them. `refusedAt`: in order. */
+/** The stalls with their after-effects: while callers were refused, plus one careful period after the last. `refusedAt`: in order. */
 export function withAftermath(stalls: readonly Stall[], refusedAt: readonly number[]): readonly Stall[] {
   return stalls.map(({ startMs, endMs }) => {
     let lastMs = endMs;
@@ -61,7 +62,7 @@ export function withAftermath(stalls: readonly Stall[], refusedAt: readonly numb
   });
 }
 
-/** Those during which nothing befell the database, an object or an isolate. `times`: of all that did. */
+/** Those during which nothing happened to the database, an object or an isolate. `times`: when things did happen. */
 export function unexplained(
   faults: readonly JobFault[],
   times: readonly number[],

@@ -1,6 +1,6 @@
-// How slow and how faulty the world is: times as quantiles (docs/design/reliability.md has where from), and the documented faults of D1.
+// How slow and faulty the environment is: times as quantiles (sources in docs/design/reliability.md), and the documented faults of D1.
 
-/** Milliseconds that half of all calls take at most, and 99 of 100. */
+/** Milliseconds within which half of all calls finish, and 99 of 100. */
 export interface Delay {
   readonly p50: number;
   readonly p99: number;
@@ -11,7 +11,7 @@ export interface Weather {
   readonly hop: Delay;
   readonly read: Delay;
   readonly write: Delay;
-  /** The share of calls of the database that fail, half of them after the work was done. */
+  /** The share of database calls that fail, half of them after the work was done. */
   readonly faults: number;
 }
 
@@ -37,14 +37,17 @@ export function delayIn(text: string): Delay | undefined {
   return delay.p99 >= delay.p50 ? delay : undefined;
 }
 
-/** Of a log-normal distribution, which has the long tail of networks: the 99th percentile is 2.326 deviations from the median. */
+/**
+ * The spread of a log-normal distribution, which has the long tail of networks: the 99th percentile is 2.326 deviations from the
+ * median.
+ */
 export function drawMs({ p50, p99 }: Delay, random: () => number): number {
   if (p50 <= 0) return 0;
   const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   return p50 * Math.exp((Math.log(p99 / p50) / 2.326) * normal);
 }
 
-/** All that D1 says of itself, as its page of errors lists them (developers.cloudflare.com/d1/observability/debug-d1). */
+/** All D1 errors, as listed on its error page (developers.cloudflare.com/d1/observability/debug-d1). */
 export const D1_FAULTS = [
   "Network connection lost.",
   "Cannot resolve D1 DB due to transient issue on remote node.",
@@ -58,5 +61,5 @@ export const D1_FAULTS = [
   "D1 DB's isolate exceeded its memory limit and was reset.",
   "D1 DB exceeded its CPU time limit and was reset.",
 ] as const;
-/** They were never begun. */
+/** Errors of calls that never started. */
 export const isRefusal = (fault: string) => /overloaded|resolve/.test(fault);

@@ -1,4 +1,4 @@
-// Rebuilds artifacts.json, the run-time code of each contract of this folder by its name. The compiler is no dependency of the project:
+// Rebuilds artifacts.json, the run-time code of each contract of this folder by its name. The compiler is not a dependency:
 //
 //   npm install --prefix /tmp/solc solc@0.8.37
 //   node test/support/contracts/compile.mjs /tmp/solc

@@ -1,4 +1,4 @@
-// Follows recipes in a copy of the repository, and finds out what they forgot: by the compiler and by the unit tests that hold their steps.
+// Follows recipes in a copy of the repository and finds what they forgot: with the compiler and the unit tests that check their steps.
 import { execFile } from "node:child_process";
 import {
   cpSync,
@@ -21,10 +21,10 @@ const execute = promisify(execFile);
 
 const COPIED = [".ci", "src", "scripts", "test", "client", "dashboard", "docs", "static", "migrations", "bench"];
 const PAGES = ["*.md", "*.json", "*.ts", "*.toml", ".gitignore"];
-/** Installed, built, or of no use to a recipe. */
+/** Installed, built, or irrelevant to a recipe. */
 const LEFT = /(^|\/)(node_modules|dist|screenshots|assets|\.next|\.wrangler)$/;
 
-/** What holds the steps: of a fresh copy none of them fails. */
+/** The tests that check the steps: all pass on a fresh copy. */
 const HELD_BY = [
   "test/unit/chains/networks.test.ts",
   "test/unit/guides.test.ts",
@@ -38,7 +38,7 @@ const HELD_BY = [
 
 const KEPT_VARIABLES: readonly string[] = ["PATH", "HOME", "TMPDIR", "LANG"];
 
-/** What follows from the type of a network's name and from the lists of coins is checked with whatever it imports. */
+/** Code that depends on the type of a network's name or on the coin lists is checked together with its imports. */
 const COMPILED = /\b(NetworkName|CRYPTO_CODES|CryptoCode)\b/;
 
 const report = z.object({
@@ -53,7 +53,7 @@ const report = z.object({
   ),
 });
 
-/** A copy of the repository in which recipes are followed. */
+/** A copy of the repository for following recipes. */
 export class Scratch {
   readonly folder: string;
 
@@ -70,7 +70,7 @@ export class Scratch {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Writes what each step of the page says, and runs its scripts. */
+  /** Makes the change of each step on the page and runs its scripts. */
   async follow(page: string, recipe: Recipe): Promise<void> {
     const steps = stepsOf(page, recipe.title);
     const files = steps.flatMap((step) => step.files);
@@ -83,7 +83,7 @@ export class Scratch {
       await this.#node((scripts[script] ?? "").split(" ").slice(1));
   }
 
-  /** The compiler's errors, one a line. With one thread it takes half the time of all threads together. */
+  /** The compiler's errors, one per line. One thread takes half the time of all threads together. */
   async compile(): Promise<readonly string[]> {
     const sources = globSync("{src,scripts,client,test/unit,test/support}/**/*.ts", { cwd: this.folder });
     const files = sources.filter((path) => !path.includes("/browser/") && COMPILED.test(this.#read(path)));
@@ -99,7 +99,7 @@ export class Scratch {
     return stdout.split("\n").filter((line) => line.includes("error TS"));
   }
 
-  /** The tests that fail, each with the beginning of its message. */
+  /** Failing tests, each with the start of its message. */
   async test(): Promise<readonly string[]> {
     const files = HELD_BY.filter((path) => existsSync(join(this.folder, path)));
     const flags = ["--reporter=json", "--outputFile=recipe.json", "--project", "unit"];
@@ -124,7 +124,7 @@ export class Scratch {
     writeFileSync(join(this.folder, path), text);
   }
 
-  /** Without what this run of tests has set for itself. */
+  /** Without this test run's own settings. */
   async #node(args: readonly string[], mayFail = false): Promise<{ readonly stdout: string }> {
     const env = { ...process.env };
     for (const name of Object.keys(env)) if (!KEPT_VARIABLES.includes(name)) Reflect.deleteProperty(env, name);

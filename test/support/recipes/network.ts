@@ -1,5 +1,5 @@
-// What somebody writes who follows "Add a network" of CONTRIBUTING.md for Arbitrum Nova: a rollup with a block every 0.25 s, whose coin is ETH. It is
-// no network of the service; its sources here are nobody's.
+// What an engineer who follows "Add a network" of CONTRIBUTING.md writes for Arbitrum Nova: a rollup with a block every 0.25 s, whose coin is ETH.
+// The service does not support it; its sources here are fictional.
 import { before, behind, inPlaceOf, type Recipe } from "./recipe.ts";
 
 const AFTER_OPTIMISM = behind('  | "OPTIMISM"\n', '  | "NOVA"\n');
@@ -32,7 +32,7 @@ export const ANY_TRUST = { ...ARBITRUM_NITRO } as const;
 `,
       ),
     ],
-    // No exchange has a name for its tokens.
+    // No exchange names its tokens.
     "src/checkout/pay/coins.ts": [],
     "scripts/deploy/public-sources.ts": [
       behind(

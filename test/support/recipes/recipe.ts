@@ -1,7 +1,7 @@
-// A recipe of CONTRIBUTING.md as it is followed for one example: which text goes where in the files that its table names. The page says which steps
-// there are; the text of a step is only written if the page has it.
+// A recipe of CONTRIBUTING.md, followed for one example: which text goes where in the files its table names. The page defines the steps; a step's
+// text is only written if the page has that step.
 
-/** A place in a file, and the text that is there afterwards. */
+/** A place in a file, and the text that replaces it. */
 interface Addition {
   readonly at: string;
   readonly becomes: string;
@@ -10,7 +10,7 @@ interface Addition {
 export interface Recipe {
   /** The recipe's heading. */
   readonly title: string;
-  /** By the files of the table. Empty where a step has nothing to add for the example. */
+  /** By the files of the table. Empty if a step adds nothing for this example. */
   readonly additions: Readonly<Record<string, readonly Addition[]>>;
 }
 
@@ -21,7 +21,7 @@ export const inPlaceOf = (at: string, becomes: string): Addition => ({ at, becom
 interface Step {
   /** Files of the repository that the step names. */
   readonly files: readonly string[];
-  /** The npm scripts that it has run. */
+  /** The npm scripts it runs. */
   readonly scripts: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export function stepsOf(page: string, title: string): readonly Step[] {
   }));
 }
 
-/** Where the page and the example do not have the same steps. */
+/** Steps that only the page or only the example has. */
 export function disagreements(page: string, { title, additions }: Recipe): readonly string[] {
   const files = stepsOf(page, title).flatMap((step) => step.files);
   return [
@@ -46,7 +46,7 @@ export function disagreements(page: string, { title, additions }: Recipe): reado
   ];
 }
 
-/** The text with all of a step's additions. Throws where the place of one is not there: the example has to be written anew. */
+/** The text with all of a step's additions. Throws if a place is missing: the example then needs rewriting. */
 export function withAdditions(path: string, text: string, additions: readonly Addition[]): string {
   return additions.reduce((sum, { at, becomes }) => {
     if (sum.split(at).length !== 2) throw new Error(`${path} has not one place of ${JSON.stringify(at)}`);
