@@ -35,7 +35,7 @@ describe("the variables of a deployment", () => {
   });
 
   it.each(["TURNSTILE_SITE_KEY", "TURNSTILE_SECRET_KEY"] as const)(
-    "have a fault without %s alone, which stops nothing",
+    "have a non-fatal fault if only %s is missing",
     (name) => {
       expect(configurationFaults({ ...GOOD, [name]: "" })).toMatchObject([
         { code: "TURNSTILE_KEYS_INVALID", isFatal: false },
@@ -44,7 +44,7 @@ describe("the variables of a deployment", () => {
     },
   );
 
-  it("have a fault for each that is missing or invalid, of which only a missing ROW_MAC_KEY is fatal", () => {
+  it("have a fault for each that is missing or invalid; only a missing ROW_MAC_KEY is fatal", () => {
     const faults = configurationFaults({
       ENVIRONMENT: undefined,
       PUBLIC_URL: undefined,
@@ -112,7 +112,7 @@ describe("the variables of a deployment", () => {
     expect(codes(changes)).toEqual([code]);
   });
 
-  it("may be MASTER_KEY and a public URL alone, but for mail", () => {
+  it("may be MASTER_KEY and a public URL only, except for mail", () => {
     const { ENVIRONMENT, PUBLIC_URL, RATE_SOURCE, SIGN_UP, MAIL_FROM, LOCATION_HINT, EXPLORERS, POLL_SECONDS } = GOOD;
     const vars = { ENVIRONMENT, PUBLIC_URL, RATE_SOURCE, SIGN_UP, MAIL_FROM, LOCATION_HINT, EXPLORERS, POLL_SECONDS };
     const off = { WEBHOOK_LOOPBACK: "", WEBHOOK_SCHEDULE_SECONDS: "", DEV_CONTROL: "" };
@@ -166,7 +166,7 @@ describe("the variables of a deployment", () => {
     ["http://127.0.0.1:1", "http://[::1]:8787/healthz", true],
     ["https://localhost", "http://LOCALHOST/healthz", true],
     ["", "", true],
-  ])("of development with PUBLIC_URL=%j, asked at %j, are good: %j", (PUBLIC_URL, askedAt, isGood) => {
+  ])("of development with PUBLIC_URL=%j, requested at %j, are good: %j", (PUBLIC_URL, askedAt, isGood) => {
     const development = { ...GOOD, ENVIRONMENT: "development", PUBLIC_URL };
     const faults = configurationFaults(development, askedAt);
     expect(faults).toMatchObject(isGood ? [] : [{ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", isFatal: true }]);

@@ -1,4 +1,4 @@
-// What the twin is asked for and what it reports: flags, the hours of a day, figures outside stalls, and heaps.
+// The twin's flags and its report: the hours of a day, figures outside stalls, and heaps.
 import { describe, expect, it } from "vitest";
 import { flagsIn, planOf } from "../../twin/flags.ts";
 import { growsSteadily, heapFigures } from "../../twin/heap.ts";
@@ -12,10 +12,10 @@ describe("the flags of the twin", () => {
   it.each([
     ["a count of stalls", ["--stalls", "2"], { stalls: [25, 25] }],
     ["their length", ["--stalls", "1", "--stall-seconds", "80"], { stalls: [80] }],
-    ["several of other lengths", ["--stalls", "25,80", "--minutes", "6"], { stalls: [25, 80] }],
+    ["several of different lengths", ["--stalls", "25,80", "--minutes", "6"], { stalls: [25, 80] }],
     ["no stall", ["--stalls", "0"], { stalls: [] }],
     ["clients instead of a rate", ["--clients", "16"], { clients: 16, rate: 0 }],
-    ["clients beside a rate", ["--clients", "16", "--rate", "3"], { clients: 16, rate: 3 }],
+    ["clients and a rate", ["--clients", "16", "--rate", "3"], { clients: 16, rate: 3 }],
     [
       "latency of reads alone",
       ["--read", "12/60", "--weather", "far"],
@@ -27,12 +27,12 @@ describe("the flags of the twin", () => {
       { weather: { ...USUAL, write: { p50: 22, p99: 90.5 }, faults: 0.002 } },
     ],
     [
-      "troubles of objects",
+      "faults of objects",
       ["--resets", "0", "--recycle", "60", "--clocks=-500"],
       { resets: 0, recycleEveryMs: 60_000, clockMs: -500 },
     ],
     ["the table", ["--table", "--seconds", "5"], { mode: "table", spanSeconds: 5 }],
-    ["the share that is paid", ["--paid", "0.1"], { paid: 0.1, cancelled: 0.3, expired: 0.15 }],
+    ["the share of paid invoices", ["--paid", "0.1"], { paid: 0.1, cancelled: 0.3, expired: 0.15 }],
   ])("take %s", (_, args, flags) => {
     const read = flagsIn(args);
     expect(read).toMatchObject(flags);
@@ -53,7 +53,7 @@ describe("the flags of the twin", () => {
     expect(flagsIn(args)).toContain(message);
   });
 
-  it("are explained where help is asked for", () => {
+  it("are explained if help is asked for", () => {
     expect(flagsIn(["--help"])).toBeUndefined();
     expect(delayIn("12")).toBeUndefined();
   });
@@ -72,20 +72,20 @@ describe("the plan of a day", () => {
 
 describe("figures", () => {
   const at = (begunMs: number, ms = 10, status = 200) => ({ begunMs, ms, status });
-  it("outside stalls are of what began before one, or after its recovery", () => {
+  it("outside stalls include what began before one or after its recovery", () => {
     const stalls = [{ startMs: 1_000, endMs: 26_000 }];
     const answers = [at(999, 9_000, 503), at(1_000), at(20_000), at(26_000 + RECOVERY_MS), at(26_001 + RECOVERY_MS)];
     expect(outside(answers, stalls).map(({ begunMs }) => begunMs)).toEqual([999, 26_001 + RECOVERY_MS]);
     expect(outside(answers, [])).toHaveLength(5);
   });
 
-  it("count what is no 2xx", () => {
+  it("count answers other than 2xx", () => {
     const answers = [...Array.from({ length: 98 }, (_, n) => at(n, n + 1)), at(99, 99, 503), at(100, 5_000, 503)];
     expect(figuresOf(answers)).toEqual({ answers: 100, p50: 51, p99: 5_000, errors: 2 });
     expect(otherStatuses(answers)).toBe("503 x 2");
   });
 
-  it("of a table have a row each", () => {
+  it("in a table have a row each", () => {
     const cell = {
       clients: 16,
       weather: "usual",
@@ -105,25 +105,25 @@ describe("figures", () => {
 
 describe("a heap", () => {
   const MIB = 2 ** 20;
-  /** A sample each 5 s for so many minutes, that rises until it is collected each minute. */
+  /** A sample every 5 s for this many minutes, rising until a collection each minute. */
   const samples = (minutes: number, baseMib: (minute: number) => number) =>
     Array.from({ length: minutes * 12 }, (_, n) => ({
       atMs: n * 5_000,
       bytes: (baseMib(n / 12) + (n % 12)) * MIB,
     }));
 
-  it("that is collected down to the same is no leak", () => {
+  it("is not a leak if collections return it to the same size", () => {
     expect(growsSteadily(samples(30, () => 20))).toBe(false);
     expect(growsSteadily(samples(30, (minute) => Math.min(40, 20 + 5 * minute)))).toBe(false);
   });
 
-  it("that is collected down to ever more is one, once it was watched for long", () => {
+  it("is a leak if collections leave ever more, once watched long enough", () => {
     expect(growsSteadily(samples(30, (minute) => 20 + minute))).toBe(true);
     expect(growsSteadily(samples(9, (minute) => 20 + minute))).toBe(false);
     expect(growsSteadily(samples(30, (minute) => 20 + minute / 10))).toBe(false);
   });
 
-  it("is told by its first, last and greatest", () => {
+  it("is summarised by its first, last and highest sample", () => {
     expect(heapFigures(samples(1, () => 20))).toEqual({
       firstBytes: 20 * MIB,
       lastBytes: 31 * MIB,
@@ -137,7 +137,7 @@ describe("an idle month", () => {
   const nothing = { requests: 0, objects: 0, rowsRead: 0, rowsWritten: 0, queue: 0 };
   const hour = { ...nothing, requests: 500, rowsWritten: 70_000, queue: 2_000 };
 
-  it("is 720 hours, and what ran by itself in the silence", () => {
+  it("is 720 hours plus what ran by itself in the silence", () => {
     const month = monthOf({ hour, silence: { ...nothing, objects: 2 }, silenceSeconds: 60 });
     expect(month).toEqual({
       ...nothing,
@@ -148,7 +148,7 @@ describe("an idle month", () => {
     });
   });
 
-  it("costs by list, beside what a plan includes, and is held to the page of costs", () => {
+  it("costs list prices, next to what a plan includes, and must match the page of costs", () => {
     const still = { hour, silence: nothing, silenceSeconds: 60 };
     const { text, wrong } = idleReport(still, 1_440_000);
     expect(text).toContain("together 51.08 $ by list; 0.58 $ beyond");
@@ -171,14 +171,14 @@ describe("a job that failed", () => {
     expect(jobFaultIn("no line of ours", 10_000)).toBeUndefined();
   });
 
-  it("is explained by what befell the deployment while it ran, and by nothing else", () => {
+  it("is explained only by something that happened to the deployment while it ran", () => {
     const fault = { job: "expire", fromMs: 9_600, toMs: 10_000 };
     expect(unexplained([fault], [9_700], [])).toEqual([]);
     expect(unexplained([fault], [], [{ startMs: 0, endMs: 9_650 }])).toEqual([]);
     expect(unexplained([fault], [5_000, 20_000], [{ startMs: 0, endMs: 5_000 }])).toEqual([fault]);
   });
 
-  it("are explained by a database that was late without a stall, whose spans are joined where they meet", () => {
+  it("is explained by a database that was late without a stall; adjacent periods are merged", () => {
     const late: Stall[] = [];
     for (const [startMs, endMs] of [
       [0, 4_000],
@@ -196,7 +196,7 @@ describe("a job that failed", () => {
     expect(unexplained([fault], [], withAftermath(late, [14_000]))).toEqual([]);
   });
 
-  it("are explained by a stall for as long as callers are refused because of it, and a careful time more", () => {
+  it("is explained by a stall for as long as callers are refused because of it, plus one careful period", () => {
     const stall = { startMs: 1_000, endMs: 61_000 };
     expect(withAftermath([stall], [])).toEqual([stall]);
     expect(withAftermath([stall], [500, 200_000])).toEqual([stall]);

@@ -1,4 +1,4 @@
-// The parts of the twin that decide when things happen, against what the pages of D1 and of the queues say of them.
+// The parts of the twin that decide when things happen, compared with the documentation of D1 and of queues.
 import { describe, expect, it, vi } from "vitest";
 import { FAULT_MESSAGES, faultKind } from "../../../src/platform/db/retry.ts";
 import { randomFrom } from "../../support/random.ts";
@@ -12,7 +12,7 @@ describe("a delay", () => {
     ["usual", USUAL.write],
     ["far", FAR.read],
     ["a hop", NEAR.hop],
-  ])("has the median and the 99th percentile that it is given: %s", (_, delay) => {
+  ])("has the median and the 99th percentile it is given: %s", (_, delay) => {
     const random = randomFrom(1);
     const drawn = Array.from({ length: 40_000 }, () => drawMs(delay, random)).sort((a, b) => a - b);
     const at = (share: number) => drawn[Math.floor(drawn.length * share)] ?? 0;
@@ -23,7 +23,7 @@ describe("a delay", () => {
 });
 
 describe("the faults of D1", () => {
-  it("are each known to the service as what they are", () => {
+  it("are each classified correctly by the service", () => {
     const kinds = D1_FAULTS.map((message) => [message, faultKind(new Error(`D1_ERROR: ${message}`))] as const);
     for (const [message, kind] of kinds) expect(kind, message).not.toBe("other");
     const refused = kinds.filter(([message]) => isRefusal(message)).map(([, kind]) => kind);
@@ -47,7 +47,7 @@ describe("a queue", () => {
       consumerOf: () => ({ script: "shop", batchSize: 1, maxRetries }),
     });
 
-  it("gives one batch at a time, and more at once only after a whole batch and by what waits", async () => {
+  it("delivers one batch at a time, and more at once only after a whole batch and depending on the backlog", async () => {
     let now = 0;
     const atOnce: number[] = [];
     const waiting: (() => void)[] = [];
@@ -69,7 +69,7 @@ describe("a queue", () => {
     for (const end of waiting) end();
   });
 
-  it("gives a message again as often as its consumer says, and then no more", async () => {
+  it("redelivers a message as often as its consumer is configured, and then stops", async () => {
     const attempts: number[] = [];
     const queue = queueOf(
       async (_, messages) => {
@@ -86,7 +86,7 @@ describe("a queue", () => {
     expect(attempts).toEqual([1, 2]);
   });
 
-  it("brings some messages twice, with one id", async () => {
+  it("delivers some messages twice, with one id", async () => {
     const ids: string[] = [];
     const queue = queueOf(async (_, messages) => {
       ids.push(...messages.map(({ id }) => id));
@@ -100,14 +100,14 @@ describe("a queue", () => {
   });
 });
 
-/** Of an edge's first module, around those that were uploaded. */
+/** In an edge's first module, around the uploaded ones. */
 function handlersIn(module: string, uploaded: object) {
   const body = module.replace(/^import .*$/m, "").replace("export default", "return");
   return new Function("uploaded", body)({ default: uploaded });
 }
 
-describe("the first modules", () => {
-  it("have each class of an object under its own name", () => {
+describe("the entry modules", () => {
+  it("export each object class under its own name", () => {
     const text = objectsModule("./worker.js", ["MerchantObject", "RateBook"], {
       hop: NEAR.hop,
       clockMs: 100,
@@ -118,7 +118,7 @@ describe("the first modules", () => {
     expect(text).toContain('export const RateBook = inTwin(uploaded.RateBook, "RateBook");');
   });
 
-  it("have the edge ask objects through the door, and say of what breaks on the way what the platform says", async () => {
+  it("let the edge call objects through the entry point, and report failures on the way in the platform's words", async () => {
     const handlers = handlersIn(edgeModule("./worker.js", ["BOOK"], {}), {
       fetch: (
         name: string,
@@ -159,7 +159,7 @@ describe("the first modules", () => {
       expect(faultKind(new Error(message))).toBe("transient");
   });
 
-  it("set a clock apart, and leave dates that are given as they are", () => {
+  it("shift the clock, and leave explicit dates unchanged", () => {
     const dates = new Function(`const globalThis = { Date }; ${clockModule(5_000)} return globalThis.Date;`);
     const Apart: DateConstructor = dates();
     expect(Apart.now() - Date.now()).toBeGreaterThan(4_000);

@@ -1,4 +1,4 @@
-// Deliveries are compared with the bare loops, which must therefore send what the product sends.
+// Deliveries are compared with the bare loops, so those must send what the product sends.
 import { describe, expect, test } from "vitest";
 import {
   CREATED_AT_MS,

@@ -1,4 +1,4 @@
-// The product is compared with the floor, whose statements and object calls are listed here, so that they cannot change unnoticed.
+// The product is compared with the floor, whose statements and object calls are listed here, so they cannot change unnoticed.
 import { describe, expect, test } from "vitest";
 import { create, type FloorEnv, type Shape } from "../../../bench/floor/create.ts";
 import { FIRST_ADDRESSES, floorDerivation, ZPUB } from "../../../bench/floor/derive.ts";
@@ -185,7 +185,7 @@ describe("the floor", () => {
     });
   }
 
-  test("a group is what arrives while the one before is on its way", async () => {
+  test("a group is what arrives while the previous one is in flight", async () => {
     const { env, trace } = tracedGroups();
     const groups = new CreateGroups(env);
     const create = { keyHash: "hash", bodyHash: "h", body: { name: "Order", rawAmount: 1 }, isDerived: false };

@@ -1,4 +1,5 @@
-// The tool that counts which mutants the simulators notice: what it breaks, that it draws the same by the same seed, and that it measures CPU.
+// The tool that counts which mutants the simulators notice: what it mutates, that a seed always draws the same ones, and that it measures CPU
+// time.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +42,7 @@ function withChecker<T>(work: (checker: Checker) => T): T {
 }
 
 describe("mutants", () => {
-  it("are made of what decides, not of what is said, logged or only a bound", () => {
+  it("change decisions, not texts, logs or bounds", () => {
     const lines = withChecker((checker) => {
       const { tree, text } = checker.treeOf("state.ts");
       return sitesOf(tree, text, (literal) => checker.statesAt(literal)).map((site) => {
@@ -65,7 +66,7 @@ describe("mutants", () => {
     expect(lines.filter((line) => /too little|501|499|none" : "much"\)\);$|paid <= 1|Less/.test(line))).toEqual([]);
   });
 
-  it("are the same by the same seed, each accepted by the compiler", () => {
+  it("are the same for the same seed, each accepted by the compiler", () => {
     const [first, again, other] = [1, 1, 2].map((seed) =>
       withChecker((checker) => {
         const mutants = chooseMutants(checker, files, { seed, count: 6 });
@@ -80,7 +81,7 @@ describe("mutants", () => {
   });
 });
 
-it("the simulator that comes by a place most often in a CPU second is the nearest", () => {
+it("the nearest simulator is the one that reaches a line most often per CPU second", () => {
   const reach = (simulator: string, cpuSeconds: number, count: number) => ({
     simulator,
     cpuSeconds,
@@ -93,7 +94,7 @@ it("the simulator that comes by a place most often in a CPU second is the neares
   expect(nearest(reaches, "b.ts", 15)).toEqual([]);
 });
 
-it("a process is stopped when it has used its CPU seconds, and goes on from there", async () => {
+it("a process is paused when its CPU seconds are used up, and continues from there", async () => {
   const counting = new MeasuredProcess(["-e", "for (;;);"], folder, {});
   expect(await counting.run(0.3)).toBeUndefined();
   const used = counting.cpuSeconds;

@@ -1,4 +1,4 @@
-// The tables of a profile are what is optimized by, so a sample must count to the function, file and area that it belongs to.
+// A profile's tables guide optimization, so a sample must count for its own function, file and area.
 import { expect, test } from "vitest";
 import { ELSEWHERE, type Profile, selfTimes } from "../../../bench/profile/self-times.ts";
 
@@ -42,7 +42,7 @@ test("native work counts to the file and area of the function that calls it", ()
   expect(byFunction.get("setTimeout called by send src/platform/db/groups.ts")).toBe(100);
 });
 
-test("a sample that came late counts for two intervals, and the rest to what ran elsewhere", () => {
+test("a late sample counts for two intervals, and the rest for whatever ran elsewhere", () => {
   const { byArea } = timesOf([2, 2, 3], [100, 100, 5_000]);
   expect(byArea.get("groups")).toBe(200);
   expect(byArea.get(ELSEWHERE)).toBe(4_800);

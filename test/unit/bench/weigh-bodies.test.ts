@@ -7,7 +7,7 @@ interface Weighed {
   readonly checksums: number;
 }
 
-test("no generated body of any route makes its search compute more checksums than a body may", () => {
+test("no generated body of any route makes its search compute more checksums than allowed", () => {
   // In its own process, because the routes are loaded with a stand-in for the runtime. The deep suite tries each body in each member of each route.
   const quick = triesOf({ usual: 1, deep: 0 }) === 1 ? ["--quick"] : [];
   const lines = execFileSync(process.execPath, ["bench/weigh-bodies.ts", ...quick], { encoding: "utf8" });

@@ -11,7 +11,7 @@ import { RUNS } from "../../support/property-runs.ts";
 class Fake {
   verifies = 0;
   asks = 0;
-  /** Verified since it failed last. */
+  /** Verified since its last failure. */
   isProven = false;
   chain: Result<true, Outage> = ok(true);
   answer: Result<string, Outage> = ok("answer");
@@ -77,7 +77,7 @@ describe("the sources of a network", () => {
     ]);
   });
 
-  it("after an outage the next source does the work, and the first is verified again before it is used again", async () => {
+  it("after an outage the next source takes over, and the first is verified again before reuse", async () => {
     const { fake, attempt, pool } = poolOf();
     fake(0).answer = down("TIMEOUT");
     expect(await attempt(0)).toBe(1);
@@ -167,7 +167,7 @@ describe("the sources of a network", () => {
   it.each<[string, Outage, number, number]>([
     ["twice as long after each failure", outage("TIMEOUT", ""), 3, 0.5 * 2_000 * 2 ** 2],
     ["for at most four minutes", outage("TIMEOUT", ""), 30, 0.5 * 240_000],
-    ["for as long as it asked with Retry-After", outage("BAD_STATUS", "", 45_000), 1, 45_000],
+    ["for as long as its Retry-After says", outage("BAD_STATUS", "", 45_000), 1, 45_000],
     ["but never for more than ten minutes", outage("RATE_LIMITED", "", 86_400_000), 1, 600_000],
     ["never for less than its backoff", outage("TIMEOUT", "", 1), 3, 4_000],
     ["for at least two seconds when it throttles", outage("RATE_LIMITED", ""), 1, 2_000],
@@ -238,7 +238,7 @@ describe("at any sequence of failures", () => {
   });
   const step = fc.record({
     waitMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 700_000 })),
-    /** Which source changes now, and whether it fails during verification already. */
+    /** Which source changes now, and whether it already fails during verification. */
     place: fc.nat(2),
     failsVerify: fc.boolean(),
     failure: fc.option(failure),

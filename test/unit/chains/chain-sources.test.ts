@@ -65,7 +65,7 @@ describe("CHAIN_SOURCES", () => {
     expect(parsedOne({ kind: "core-rpc", url })).toEqual({ kind: "core-rpc", url: "http://127.0.0.1:8332", headers });
   });
 
-  it("stores headers under lower-case names, beside the authorization", () => {
+  it("stores headers under lower-case names, next to the authorization", () => {
     const headers = { "TRON-PRO-API-KEY": "a b~c" };
     expect(parsedOne({ kind: "core-rpc", url: "http://u:p@127.0.0.1:8332", headers })).toMatchObject({
       headers: { "tron-pro-api-key": "a b~c", authorization: "Basic dTpw" },
@@ -131,7 +131,7 @@ describe("CHAIN_SOURCES", () => {
     expect(broken).toMatchObject({ ok: false, error: expect.stringMatching(/^CHAIN_SOURCES_3 must be a JSON object/) });
   });
 
-  it("no message repeats an address, a key or a password, wherever it was put", () => {
+  it("no message shows an address, a key or a password, wherever it was put", () => {
     const secret = "hunter2key0f3";
     const misplaced = [
       `{${secret}`,

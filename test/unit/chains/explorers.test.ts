@@ -9,7 +9,7 @@ describe("the setting EXPLORERS", () => {
     expect(parseExplorers(text)).toEqual({ ok: true, value: [] });
   });
 
-  it("maps networks, by any of their names, to templates of which either may be left out", () => {
+  it("maps networks, by any of their names, to templates either of which may be omitted", () => {
     const text = JSON.stringify({
       ethereum: { transaction: TRANSACTION, address: ADDRESS },
       BTC: { transaction: TRANSACTION },
@@ -42,7 +42,7 @@ describe("the setting EXPLORERS", () => {
     ["the other placeholder", { ETH: { transaction: "https://explorer.example/{address}" } }],
     ["a space", { ETH: { transaction: "https://explorer.example/a b/{hash}" } }],
     ["a very long template", { ETH: { transaction: `https://explorer.example/${"a".repeat(300)}/{hash}` } }],
-  ])("is refused with %s, and then there is none", (_, given) => {
+  ])("is refused with %s, and none is used", (_, given) => {
     const text = typeof given === "string" ? given : JSON.stringify(given);
     expect(parseExplorers(text).ok).toBe(false);
     expect(configuredExplorers(text)).toEqual([]);

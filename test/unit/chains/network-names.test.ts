@@ -13,7 +13,7 @@ describe("a network whose coins have no value", () => {
   });
 
   it.each(NETWORKS)(
-    "is told apart by one rule, under each of its names: $name",
+    "is recognised by one rule, under each of its names: $name",
     ({ name, aliases, isTest, displayName }) => {
       for (const each of [name, name.toLowerCase(), ...aliases])
         expect([each, isTestNetwork(each)]).toEqual([each, isTest]);
@@ -21,11 +21,11 @@ describe("a network whose coins have no value", () => {
     },
   );
 
-  it("is no network that nobody knows", () => {
+  it("is not an unknown network", () => {
     expect(["", "ETH_", "DOGE", "Ethereum Sepolia testnet"].map(isTestNetwork)).toEqual([false, false, false, false]);
   });
 
-  it("does not change what main networks are called in the console: by the codes of the API", () => {
+  it("has no effect on the main networks' names in the console: the API's codes", () => {
     expect([coinName("ETH", "ETH"), coinName("USDT", "ETH"), networkName("BNB")]).toEqual([
       "ETH",
       "USDT on ETH",

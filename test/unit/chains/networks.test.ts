@@ -93,7 +93,7 @@ describe("block times, confirmations and reorg windows are those of chains.md 3"
     expect(network(name)).toMatchObject({ blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks });
   });
 
-  test("and stand for the same times on every rollup, whatever its blocks take", () => {
+  test("and represent the same times on every rollup, whatever its block time", () => {
     const rollups = NETWORKS.filter(({ name, nativeCode }) => nativeCode === "ETH" && !name.startsWith("ETH"));
     expect(rollups.map(({ name }) => name)).toEqual(expect.arrayContaining(["BASE", "ARBITRUM", "OPTIMISM"]));
     for (const { blockSeconds, reorgWindowBlocks, overlapBlocks, recommendedConfirmations } of rollups) {
@@ -188,7 +188,7 @@ describe("an asset", () => {
     expect(assetOn(network(name), code)).toMatchObject({ grainUnits, coarseGrainUnits });
   });
 
-  test("has no grain finer than 10^-8, where exchanges cut", () => {
+  test("has no grain finer than 10^-8, where exchanges truncate", () => {
     const finer = NETWORKS.flatMap((each) => each.assets).filter(
       ({ decimals, grainUnits }) => grainUnits * 10n ** 8n < 10n ** BigInt(decimals),
     );

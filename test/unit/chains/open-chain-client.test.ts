@@ -4,7 +4,7 @@ import { type Family, NETWORKS, networkNamed } from "../../../src/chains/registr
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { type ChainSourceKind, parseChainSources } from "../../../src/chains/sources/chain-sources.ts";
 
-/** With the family of networks that it serves; the setting decides which kinds a network may have. */
+/** With the family of networks it serves; the setting decides which kinds a network may have. */
 const KINDS: readonly (readonly [ChainSourceKind, Family])[] = [
   ["esplora", "bitcoin"],
   ["core-rpc", "bitcoin"],
@@ -27,7 +27,7 @@ describe("openChainClient", () => {
     },
   );
 
-  it("sends the setting's authorization and headers, and repeats no address or key in failures", async () => {
+  it("sends the setting's authorization and headers, and shows no address or key in failures", async () => {
     const setting = parseChainSources({
       CHAIN_SOURCES: JSON.stringify({
         TRX: [

@@ -1,4 +1,4 @@
-// What the search for private keys may cost: one budget of checksums for a body, however its author spreads what looks like a key over it.
+// The cost limit of the search for private keys: one budget of checksums per body, however its author spreads lookalikes over it.
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import type { Json } from "../../../src/lib/typed-json.ts";
 import { RUNS } from "../../support/property-runs.ts";
 import accountKeys from "../../vectors/account-keys.json" with { type: "json" };
 
-/** Counts the checksums that were paid for. */
+/** Counts the checksums paid for. */
 class Counted extends ChecksumBudget {
   checksums = 0;
 
@@ -23,10 +23,10 @@ class Counted extends ChecksumBudget {
 
 const EXTENDED = accountKeys.accounts[2]?.xprv ?? "";
 const wif = () => encodeBase58check(Uint8Array.of(0x80, ...new Uint8Array(32).fill(7), 1));
-/** Like a WIF key in length and first characters, once in each of its copies; its checksum fails. */
+/** Like a WIF key in length and first characters, once per copy; its checksum fails. */
 const LOOK_ALIKE = `K${"x".repeat(51)}`;
 
-/** Texts that need a checksum about everywhere, and hold no key. */
+/** Texts that need a checksum almost everywhere, and contain no key. */
 const COSTLY: readonly (readonly [string, string])[] = [
   ["starts of WIF keys", "5J"],
   ["starts of compressed WIF keys", "Kx"],
@@ -45,16 +45,16 @@ function addressWithPrefix(): string {
   }
 }
 
-/** `bytes` of the unit, over so many texts of one body. */
+/** `bytes` of the unit, spread over this many texts of one body. */
 function spread(unit: string, texts: number, bytes: number): Json {
   const each = unit.repeat(Math.ceil(bytes / texts / unit.length)).slice(0, Math.floor(bytes / texts));
   return { metadata: Object.fromEntries(Array.from({ length: texts }, (_, n) => [`key${n}`, each])) };
 }
 
-/** Forms that refuse nothing for its mere shape. */
+/** Forms that refuse nothing just for its shape. */
 const SHAPELESS = { ...WALLET_FIELDS, words: false, fragments: false };
 
-test.each(COSTLY)("a body of %s is not searched without end, over however many texts they are spread", (_, unit) => {
+test.each(COSTLY)("the search of a body of %s is bounded, however many texts they are spread over", (_, unit) => {
   for (const texts of [1, 32, 76, 500])
     for (const forms of [FREE_TEXT, SHAPELESS]) {
       const budget = new ChecksumBudget();
@@ -63,7 +63,7 @@ test.each(COSTLY)("a body of %s is not searched without end, over however many t
     }
 });
 
-test("a body of any mixture of texts is searched, or refused, within one budget", () => {
+test("a body of any mixture of texts is searched or refused within one budget", () => {
   const text = fc
     .array(fc.oneof(fc.constantFrom(...COSTLY.map(([, unit]) => unit)), fc.string()), { maxLength: 200 })
     .map((units) => units.join(""));
@@ -83,21 +83,18 @@ test.each([
   ["a WIF key", wif()],
   ["an extended private key", EXTENDED],
   ["a recovery phrase", "legal winner thank year wave sausage worth useful legal winner thank yellow"],
-])(
-  "%s beside as many look-alikes as the budget pays for is found, and beside more of them refused unsearched",
-  (_, secret) => {
-    for (const lookAlikes of [0, 1, LIMITS.checksumsPerBody / 2, LIMITS.checksumsPerBody - 10, 1_000]) {
-      const budget = new ChecksumBudget();
-      const text = `${LOOK_ALIKE} `.repeat(lookAlikes);
-      for (const body of [[secret, text], `${text}${secret}`, { [secret]: 1, b: text }])
-        expect(containsSecret(body, FREE_TEXT)).toBe(true);
-      expect(containsSecret([secret, text], FREE_TEXT, budget)).toBe(true);
-      expect(budget.isUsedUp).toBe(lookAlikes > LIMITS.checksumsPerBody);
-    }
-  },
-);
+])("%s is found among as many lookalikes as the budget covers, and refused unsearched among more", (_, secret) => {
+  for (const lookAlikes of [0, 1, LIMITS.checksumsPerBody / 2, LIMITS.checksumsPerBody - 10, 1_000]) {
+    const budget = new ChecksumBudget();
+    const text = `${LOOK_ALIKE} `.repeat(lookAlikes);
+    for (const body of [[secret, text], `${text}${secret}`, { [secret]: 1, b: text }])
+      expect(containsSecret(body, FREE_TEXT)).toBe(true);
+    expect(containsSecret([secret, text], FREE_TEXT, budget)).toBe(true);
+    expect(budget.isUsedUp).toBe(lookAlikes > LIMITS.checksumsPerBody);
+  }
+});
 
-test("what shops really send needs few checksums", () => {
+test("real shop data needs few checksums", () => {
   const hash = (n: number) => createHash("sha256").update(`order ${n}`).digest();
   const texts = Array.from({ length: 50 }, (_, n) => [
     `paid by ${hash(n).toString("hex")}, thank you`,

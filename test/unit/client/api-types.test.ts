@@ -14,7 +14,7 @@ describe("client/api-types.ts", () => {
 const AT = "/api/v1/merchants/merchant/{merchantId}/things/{thingId}";
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** One operation and the schemas that it refers to. */
+/** One operation and the schemas it refers to. */
 function documentOf(schemas: ApiDocument["components"]["schemas"], more: object = {}): ApiDocument {
   const operation = {
     operationId: "getThing",
@@ -89,7 +89,7 @@ describe("a schema as TypeScript", () => {
   });
 });
 
-describe("a file beside another", () => {
+describe("a file next to another", () => {
   const { paths, components } = documentOf({
     ...thing(ref("Shared")),
     Shared: { type: "object", properties: {} },
@@ -107,7 +107,7 @@ describe("a file beside another", () => {
     return (await clientTypes(document, { ...ids, events: "./events.ts", beside })).replace(/^ +/gm, "");
   };
 
-  it("has only what the other has not, and takes the rest from it", async () => {
+  it("has only what the other lacks, and takes the rest from it", async () => {
     expect(await text()).toContain("Own: {\nb?: shared.Shared;\n};");
     expect(await text()).not.toMatch(/\b(Shared|Thing): /);
     expect(await text()).not.toMatch(/export type (Shared|Thing) /);
@@ -130,7 +130,7 @@ describe("the parameters of a query", () => {
     [{ type: "integer", minimum: 1, maximum: 100 }, "number"],
     [{ type: "string", format: "date-time" }, "(string | Date)"],
     [{ type: "string", format: "date", pattern: "^\\d{4}-\\d\\d-\\d\\d$" }, "string"],
-  ])("have the type that the document gives them: %j", async (schema, expected) => {
+  ])("have the type from the document: %j", async (schema, expected) => {
     const parameters = [{ name: "q", in: "query", schema }];
     const text = withoutNotes(await textOf(documentOf(thing({}), { parameters })));
     expect(text).toContain(`GetThingQuery: {\nq?: ${expected} | undefined;\n};`);
@@ -163,7 +163,7 @@ describe("an operation", () => {
     expect(text).not.toContain("PublicThing");
   });
 
-  it("that is open to public keys has the answer that they receive in a table of its own", async () => {
+  it("that is open to public keys has the answer they receive in a separate table", async () => {
     const Public = { PublicThing: { type: "object", properties: {} } };
     const document = documentOf({ ...thing({}), ...Public }, answers(ref("Thing"), ref("PublicThing")));
     const [secret = "", open = ""] = (await textOf(document, ["getThing"], ["getThing"])).split("PublicOperations: {");
@@ -176,11 +176,11 @@ describe("an operation", () => {
     expect(text.match(/answer: components\["schemas"\]\["Thing"\];/g)).toHaveLength(2);
   });
 
-  it("that was not requested leaves nothing in the output", async () => {
+  it("that was not requested is absent from the output", async () => {
     expect(await textOf(documentOf(thing({})), [])).not.toMatch(/thing/i);
   });
 
-  it("without a JSON answer answers undefined", async () => {
+  it("without a JSON answer returns undefined", async () => {
     expect(await textOf(documentOf({}, { responses: { 204: {} } }))).toContain("answer: undefined;");
   });
 });

@@ -1,4 +1,4 @@
-// A refusal as its reader has it: narrowed by its code, with the status and the facts of that code.
+// A refusal as its reader gets it: narrowed by its code, with that code's status and facts.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { EdgetillConnectionError, EdgetillError } from "../../../client/edgetill.ts";
@@ -10,7 +10,7 @@ function refusal(status: number, members: object): unknown {
   return new EdgetillError(call, { status, requestId: "req_1", retryAfterMs: undefined, text });
 }
 
-/** What a shop does: the compiler checks that each code has its own facts. */
+/** What a shop writes: the compiler checks that each code has its own facts. */
 function adviceFor(error: unknown): string {
   if (!(error instanceof EdgetillError)) return "not refused";
   switch (error.code) {
@@ -53,7 +53,7 @@ describe("an error", () => {
       expect(adviceFor(other)).toBe("not refused");
   });
 
-  it("of a subclass is told apart from others", () => {
+  it("of a subclass is distinguished from others", () => {
     class Special extends EdgetillError {}
     const answer = { status: 404, requestId: null, retryAfterMs: undefined, text: "{}" };
     expect(new Special(call, answer)).toBeInstanceOf(EdgetillError);
@@ -64,7 +64,7 @@ describe("an error", () => {
 describe("the table of codes", () => {
   const table = readFileSync("client/error-table.ts", "utf8");
 
-  it("has the codes that a key is answered, each once, and none of sign-in", () => {
+  it("has every code that a key can get, once each, and none from sign-in", () => {
     const codes = [...table.matchAll(/^ {2}([A-Z_]+): \{/gm)].map(([, code]) => code);
     expect(new Set(codes).size).toBe(codes.length);
     expect(codes).toEqual(
@@ -73,7 +73,7 @@ describe("the table of codes", () => {
     expect(codes.filter((code) => /SIGN_IN|PASSKEY|INVITATION|OPERATOR/.test(code ?? ""))).toEqual([]);
   });
 
-  it("says optional of a fact that may be missing, and links to no page of the guide", () => {
+  it("marks a fact that may be missing as optional, and has no links to the guide", () => {
     expect(table).toMatch(/EXTERNAL_ID_EXISTS: \{[^}]*facts: \{ readonly invoiceId\?: string \}/);
     expect(table).not.toContain("](");
   });

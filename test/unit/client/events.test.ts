@@ -1,4 +1,5 @@
-// The client's types of events against the types that events are recorded with. The compiler compares them; the run only shows that it did.
+// The client's types of events against the types that events are recorded with. The compiler compares them; running it only shows that it
+// compiled.
 import { expect, it } from "vitest";
 import type { WebhookEvent } from "../../../client/edgetill.ts";
 import type { EventData } from "../../../src/notifications/events/event-data.ts";

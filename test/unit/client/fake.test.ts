@@ -1,4 +1,5 @@
-// What the fake does beside answering as the service does: failures on demand, its clock, returns, deliveries, and what it refuses to do.
+// What the fake does in addition to answering like the service: failures on demand, its clock, returns, deliveries, and what it refuses
+// to do.
 import { getTableColumns, is, SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import fc from "fast-check";
@@ -34,7 +35,7 @@ function shop(fake = new FakeEdgetill()) {
 
 describe("a failure on demand", () => {
   it.each(["CONNECTION", "LOST_ANSWER", "RATE_LIMITED", "STORAGE_UNAVAILABLE", "INTERNAL_ERROR"] as const)(
-    "is overcome by the client's retries, and makes no second invoice: %s",
+    "is overcome by the client's retries without a second invoice: %s",
     async (how) => {
       const { fake, edgetill } = shop();
       fake.failNext(how, 2);
@@ -43,7 +44,7 @@ describe("a failure on demand", () => {
     },
   );
 
-  it("that lasts is the client's error", async () => {
+  it("that lasts becomes the client's error", async () => {
     const { fake, edgetill } = shop();
     fake.failNext("CONNECTION", 4);
     expect(await rejection(edgetill.invoices.list())).toBeInstanceOf(EdgetillConnectionError);
@@ -65,7 +66,7 @@ describe("the fake's own clock", () => {
     expect(() => fake.advance(-1)).toThrow(TypeError);
   });
 
-  it("ends the lock of a quote: the invoice asks for the same amount again, by a new one", async () => {
+  it("ends a quote's lock: the invoice asks for the same amount again, with a new quote", async () => {
     const { fake, edgetill } = shop();
     const { id, paymentMethods } = await edgetill.invoices.create({ ...ORDER, expiresInSeconds: 20_000 });
     fake.advance(7_200_000);
@@ -77,14 +78,14 @@ describe("the fake's own clock", () => {
     expect((await edgetill.invoices.get(id)).status).toBe("PAID");
   });
 
-  it("begins when it is told to", async () => {
+  it("starts at the given time", async () => {
     const { edgetill } = shop(new FakeEdgetill({ nowMs: Date.UTC(2030, 0, 1) }));
     expect((await edgetill.invoices.create(ORDER)).createdAt).toMatch(/^2030-01-01T00:0/);
   });
 });
 
 describe("deliveries", () => {
-  it("come again until they are accepted, in their order and under the same id", async () => {
+  it("repeat until accepted, in order and under the same id", async () => {
     const { fake, edgetill } = shop();
     const { secret } = await edgetill.webhooks.create({ url: "https://shop.com/hook", events: ["invoice.*"] });
     const { id } = await edgetill.invoices.create(ORDER);
@@ -108,7 +109,7 @@ describe("deliveries", () => {
 });
 
 describe("a customer's return", () => {
-  it("is believed by verifyReturn, and only while it is young", async () => {
+  it("is accepted by verifyReturn, and only while it is recent", async () => {
     const { fake, edgetill } = shop();
     const { id } = await edgetill.invoices.create(ORDER);
     await expect(fake.returnUrl(id)).rejects.toThrow(/only a paid invoice/);
@@ -123,7 +124,7 @@ describe("a customer's return", () => {
 });
 
 describe("a request", () => {
-  it("is answered, or refused with a code that the fake is held to, whatever is sent", async () => {
+  it("is answered, or refused with a code that the fake may use, whatever is sent", async () => {
     const { fake } = shop();
     const { baseUrl, merchantId, apiKey } = fake.options;
     const headers = { "x-api-key": apiKey, "content-type": "application/json" };
@@ -143,8 +144,8 @@ describe("a request", () => {
   });
 });
 
-describe("what the fake does not do", () => {
-  it("is a refusal that says so, and is not retried", async () => {
+describe("what the fake does not support", () => {
+  it("is refused with a clear message and not retried", async () => {
     const { edgetill } = shop();
     const calls = [edgetill.attention(), edgetill.settings.get(), edgetill.merchant.get(), edgetill.search("a")];
     for (const call of calls) {
@@ -154,7 +155,7 @@ describe("what the fake does not do", () => {
     }
   });
 
-  it("is an error of the hand that asks for it", async () => {
+  it("is an error for the test that asks for it", async () => {
     const { fake, edgetill } = shop();
     const { id } = await edgetill.invoices.create(ORDER);
     expect(() => fake.pay("inv_none")).toThrow("Invoice not found");
@@ -167,7 +168,7 @@ describe("what the fake does not do", () => {
     expect(() => new FakeEdgetill({ wallets: [{ cryptocurrency: "DOGE", network: "ETH" }] })).toThrow(TypeError);
   });
 
-  it("is to change what a caller has read", async () => {
+  it("includes changes to what a caller has read", async () => {
     const { fake, edgetill } = shop();
     const made = await edgetill.invoices.create(ORDER);
     made.status = "PAID";

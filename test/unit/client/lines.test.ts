@@ -1,4 +1,4 @@
-// Exports that go on after a broken connection: wherever it breaks, every line comes once.
+// Exports that continue after a broken connection: wherever it breaks, every line comes once.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { linesOf } from "../../../client/lines.ts";
@@ -11,7 +11,7 @@ interface Line {
 const ROWS: readonly Line[] = Array.from({ length: 5 }, (_, n) => ({ id: `pay_${n}`, n }));
 const SUMS: readonly Line[] = [5, 6, 7].map((n) => ({ id: null, n }));
 
-/** A response with the lines behind a place, which breaks off after so many bytes; never, if undefined. */
+/** A response with the lines after a position, which breaks off after this many bytes; never, if undefined. */
 function responseFrom(after: string | undefined, breaksAt: number | undefined): Response {
   const from = ROWS.findIndex(({ id }) => id === after) + 1;
   const text = [...ROWS.slice(from), ...SUMS].map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -38,7 +38,7 @@ it("every line of an export comes once, and its sums last, wherever the connecti
         for await (const line of lines) seen.push(line);
       })().catch((error: unknown) => error);
       const all = [...ROWS, ...SUMS];
-      // It gives up where not one more row came since it last broke, and then shows no sums.
+      // It gives up if no further row came since the last break, and then shows no sums.
       if (failed === undefined) expect(seen).toEqual(all);
       else expect(seen).toEqual(ROWS.slice(0, seen.length));
     }),

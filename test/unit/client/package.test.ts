@@ -1,4 +1,4 @@
-// What a shop installs: plain JavaScript and types, without our sources, our packages or a build step.
+// What a shop installs: plain JavaScript and types, without our sources, packages or a build step.
 import { execFileSync, spawnSync } from "node:child_process";
 import { globSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -12,7 +12,7 @@ const manifest = JSON.parse(readFileSync("client/package.json", "utf8"));
 beforeAll(() => {
   packed = packClient();
   installed = join(packed.shop, "node_modules/edgetill");
-  // Types of fetch, AbortSignal and URL, of which every runtime has its own.
+  // Types of fetch, AbortSignal and URL; every runtime has its own.
   for (const name of ["@types", "@cloudflare"])
     symlinkSync(resolve("node_modules", name), join(packed.shop, "node_modules", name));
 });
@@ -23,7 +23,7 @@ function run(command: string, ...args: readonly string[]): string {
   return execFileSync(command, args, { cwd: packed.shop, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** What a command prints, also where it fails. */
+/** A command's output, even if it fails. */
 function printed(command: string): string {
   const { stdout, stderr } = spawnSync(command, [], { cwd: packed.shop, encoding: "utf8" });
   return stdout + stderr;
@@ -31,14 +31,14 @@ function printed(command: string): string {
 
 type Entry = string | { readonly [condition: string]: Entry };
 
-/** The files that an export may lead to, by its conditions, in their order. */
+/** The files that an export may lead to, by condition, in order. */
 function targetsOf(entry: Entry, under = ""): readonly (readonly [string, string])[] {
   if (typeof entry === "string") return [[under, entry]];
   return Object.entries(entry).flatMap(([name, each]) => targetsOf(each, `${under} ${name}`.trim()));
 }
 
 describe("the packed client", () => {
-  it("is the built files and what npm shows of a package", () => {
+  it("consists of the built files and what npm shows of a package", () => {
     const others = packed.files.filter((file) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(file));
     expect(others).toEqual(["LICENSE", "README.md", "dist/cjs/package.json", "package.json"]);
     const sources = packed.files.flatMap((file) => /^dist\/(?!cjs\/)(.+)\.js$/.exec(file)?.[1] ?? []);
@@ -56,7 +56,7 @@ describe("the packed client", () => {
   it("has a file for every condition of every export, types before code", () => {
     const wanted = Object.values<Entry>(manifest.exports).flatMap((entry) => {
       const targets = targetsOf(entry);
-      // The sources, for this repository alone: no runtime and no compiler sets this condition by itself.
+      // The sources, only for this repository: no runtime or compiler sets this condition by itself.
       const published = targets.filter(([condition]) => condition !== "edgetill-source");
       if (typeof entry !== "string")
         expect(published.map(([condition]) => condition)).toEqual([
@@ -91,7 +91,7 @@ describe("the packed client", () => {
     expect(sources.filter((name) => !/^\.\.?\/[\w/-]+\.js$/.test(name ?? ""))).toEqual([]);
   });
 
-  it("has types that are written out in its own files", () => {
+  it("has types in its own files", () => {
     const types = packed.files.filter((file) => file.endsWith(".d.ts"));
     const wanted = types.flatMap((file) =>
       [...readFileSync(join(installed, file), "utf8").matchAll(/(?:from |import\()"([^"]+)"/g)].map(([, name = ""]) =>
@@ -102,7 +102,7 @@ describe("the packed client", () => {
     expect(wanted.filter((file) => !packed.files.includes(file))).toEqual([]);
   });
 
-  it("has the service's own rules in the entry for tests alone, with the licenses of the packages within", () => {
+  it("has the service's own rules only in the testing entry, with the licenses of the packages inside", () => {
     const sources = globSync("client/*.ts", { exclude: ["client/testing.ts"] });
     const outside = sources.filter((file) => /(?:from |import\()"(?!\.\/)/.test(readFileSync(file, "utf8")));
     expect(outside).toEqual([]);
@@ -131,7 +131,7 @@ describe("the packed client", () => {
     expect(run(process.execPath, "use.mjs").trim()).toBe("FakeEdgetill");
   });
 
-  it("can be required by an older program, also by a Node that cannot require modules", () => {
+  it("can be required by an older program, even in a Node that cannot require modules", () => {
     const program = `const { Edgetill, EdgetillError } = require("edgetill");
       const { FakeEdgetill } = require("edgetill/testing");
       const fake = new Edgetill(new FakeEdgetill().options);
@@ -171,7 +171,7 @@ const PROGRAM = `import { FakeEdgetill } from "edgetill/testing";
   // @ts-expect-error Nor this.
   void shop.invoices.cancel("inv_1");`;
 
-/** A program of CommonJS: its file says so, and \`node16\` then wants types of CommonJS. */
+/** A CommonJS program: its file says so, and \`node16\` then needs CommonJS types. */
 const OLDER_PROGRAM = `import edgetill = require("edgetill");
   import { FakeEdgetill } from "edgetill/testing";
   const client = new edgetill.Edgetill(new FakeEdgetill().options);
@@ -196,7 +196,7 @@ describe("the types of the packed client", () => {
     ),
   );
 
-  it.each(compilers)("hold for a program of CommonJS with resolution node16, by %s", (compiler) => {
+  it.each(compilers)("work for a CommonJS program with resolution node16, with %s", (compiler) => {
     writeFileSync(join(packed.shop, "use.cts"), OLDER_PROGRAM);
     const strict = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, target: "es2022" };
     const compilerOptions = {
@@ -210,7 +210,7 @@ describe("the types of the packed client", () => {
     expect(printed(resolve(compiler))).toBe("");
   });
 
-  it.each(cases)("hold for $runtime with module $module and resolution $resolution, by $compiler", (of) => {
+  it.each(cases)("work for $runtime with module $module and resolution $resolution, with $compiler", (of) => {
     writeFileSync(join(packed.shop, "use.ts"), PROGRAM);
     const strict = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, target: "es2022" };
     const compilerOptions = { ...strict, module: of.module, moduleResolution: of.resolution, ...of.types };

@@ -1,4 +1,4 @@
-// The client of a web page: what a public key may call, and what must not come into a page.
+// The client for web pages: what a public key may call, and what must not get into a page.
 import { describe, expect, it } from "vitest";
 import { EdgetillPublic } from "../../../client/edgetill.ts";
 import { json, MERCHANT, refusal, rejection, scriptedApi } from "./scripted-api.ts";
@@ -44,7 +44,7 @@ describe("a method of the page's client", () => {
   });
 });
 
-it("a Turnstile token is sent with every attempt, and the visitor learns when one is wanted", async () => {
+it("a Turnstile token is sent with every attempt, and the visitor is told when one is needed", async () => {
   const wanted = json(403, { code: "CHALLENGE_REQUIRED", siteKey: "0x4AAA", action: "invoice" });
   await using api = await scriptedApi(wanted, refusal(503, "CHALLENGE_UNAVAILABLE"), json(201, { id: "inv_1" }));
   const { invoices } = pageAt(api.origin);

@@ -1,10 +1,10 @@
-// docs/client is what the types of the client say.
+// docs/client matches the client's types.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 
-it("the reference is what `npm run client:docs` writes, and says something of every export", () => {
+it("the reference is what `npm run client:docs` writes, and documents every export", () => {
   const { stderr, status } = spawnSync(process.execPath, ["scripts/write-client-reference.ts", "--check"], {
     encoding: "utf8",
   });

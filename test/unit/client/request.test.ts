@@ -29,7 +29,7 @@ const PASSING: readonly (readonly [string, Step])[] = [
 ];
 
 describe("a warning that the page sends a secret key", () => {
-  it("is written to the console, and the call goes on", async () => {
+  it("is written to the console, and the call continues", async () => {
     await using api = await scriptedApi((response) =>
       response.writeHead(201, { "x-warning": "SECRET_KEY_IN_BROWSER", "content-type": "application/json" }).end("{}"),
     );
@@ -89,7 +89,7 @@ describe("a permanent failure", () => {
     expect(await rejection(api.client().invoices.create(ORDER))).toMatchObject({ status: 409, attempts: 2 });
   });
 
-  it("is a redirect, which is not followed, so that the key is sent to no other server", async () => {
+  it("is a redirect, which is not followed, so the key goes to no other server", async () => {
     await using elsewhere = await scriptedApi(made);
     const to: Step = (response) => response.writeHead(307, { location: `${elsewhere.origin}/` }).end();
     await using api = await scriptedApi(to);
@@ -120,13 +120,13 @@ describe("the Idempotency-Key", () => {
     expect(keys(api)).toEqual(["order-1001", "order-1001"]);
   });
 
-  it("is a member of the error, so that the call can be repeated later", async () => {
+  it("is a member of the error, so the call can be repeated later", async () => {
     await using api = await scriptedApi(reset);
     const error = await rejection(api.client({ maxRetries: 1 }).invoices.create(ORDER));
     expect(error).toMatchObject({ idempotencyKey: keys(api)[0] });
   });
 
-  it("is on every call but a GET", async () => {
+  it("is on every call except GET", async () => {
     await using api = await scriptedApi(json(200, {}));
     const { invoices, wallets } = api.client();
     await invoices.cancel("inv_1");
@@ -143,7 +143,7 @@ describe("the Idempotency-Key", () => {
     expect(api.seen).toEqual([]);
   });
 
-  it("is sent as UTF-8, whatever characters it has", async () => {
+  it("is sent as UTF-8, whatever its characters", async () => {
     for (const idempotencyKey of ["order-1001", "commande-é", "Ã©", "заказ-1", "😀".repeat(255)]) {
       await using api = await scriptedApi(made);
       await api.client().invoices.create(ORDER, { idempotencyKey });
@@ -188,17 +188,17 @@ describe("Retry-After", () => {
 describe("the timeout", () => {
   it.each([
     ["no answer", hang],
-    ["no end of the answer", stall],
+    ["an answer that never ends", stall],
   ])("applies to each attempt separately: %s", async (_, step) => {
     await using api = await scriptedApi(step, made);
-    // A busy machine may be too late for the second attempt as well.
+    // A busy machine may miss the second attempt too.
     expect(await api.client({ timeoutMs: 500, maxRetries: 20 }).invoices.create(ORDER)).toEqual({ id: "inv_1" });
     expect(api.seen.length).toBeGreaterThanOrEqual(2);
   });
 
   it.each([
     ["no answer", hang],
-    ["no end of the answer", stall],
+    ["an answer that never ends", stall],
   ])("is an EdgetillTimeoutError with its cause: %s", async (_, step) => {
     await using api = await scriptedApi(step);
     const error = await rejection(api.client({ maxRetries: 1 }).invoices.create(ORDER, { timeoutMs: 50 }));

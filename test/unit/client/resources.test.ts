@@ -4,10 +4,10 @@ import { Edgetill } from "../../../client/edgetill.ts";
 import { json, MERCHANT, refusal, rejection, scriptedApi } from "./scripted-api.ts";
 
 const BASE = `/api/v1/merchants/merchant/${MERCHANT}`;
-/** The contents of a body do not matter here. */
+/** Body contents do not matter here. */
 const body = {} as never;
 
-/** Calls by the name of their operation. */
+/** Calls by operation name. */
 const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseLike<unknown>>> = {
   createInvoice: ({ invoices }) => invoices.create(body),
   listInvoices: ({ invoices }) => invoices.list(),
@@ -93,7 +93,7 @@ describe("a method of the client", () => {
     expect(api.seen[0]?.headers["content-type"]).toBe(api.seen[0]?.body === "" ? undefined : "application/json");
   });
 
-  it("puts each of two ids in its place", async () => {
+  it("puts each of two ids in the right position", async () => {
     await using api = await scriptedApi(json(200, {}));
     await api.client().webhooks.redeliver("whk_1", "dlv_1");
     expect(api.seen[0]?.url).toBe(`${BASE}/webhooks/whk_1/deliveries/dlv_1/redeliver`);
@@ -104,7 +104,7 @@ describe("a method of the client", () => {
     expect(await api.client().invoices.cancel("inv_1")).toBeUndefined();
   });
 
-  it("writes times and booleans of a query as text, and leaves out undefined members", async () => {
+  it("writes times and booleans of a query as text, and omits undefined members", async () => {
     await using api = await scriptedApi(json(200, { data: [], nextCursor: null }));
     const createdFrom = new Date(Date.UTC(2026, 0, 2));
     await api.client().invoices.list({ createdFrom, needsReview: true, limit: 5, search: "a&b c", status: undefined });
@@ -238,7 +238,7 @@ describe("a poll of events", () => {
     expect((api.seen[1]?.atMs ?? 0) - (api.seen[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(195);
   });
 
-  it("ends with its signal, also while it waits", async () => {
+  it("ends with its signal, even while waiting", async () => {
     const controller = new AbortController();
     const reason = new Error("the server stops");
     await using api = await scriptedApi(page([], "0"));

@@ -65,7 +65,7 @@ describe("verifyReturn refuses a return", () => {
   it.each<[string, string, ReturnRefusal]>([
     ["has none of our parameters", "https://shop.example/thanks", "PARAMETERS_MISSING"],
     ["is not signed", returnUrl("https://shop.example", OF, undefined), "PARAMETERS_MISSING"],
-    ["says only that it is paid", "/thanks?status=PAID&invoiceId=inv_1", "PARAMETERS_MISSING"],
+    ["only says that it is paid", "/thanks?status=PAID&invoiceId=inv_1", "PARAMETERS_MISSING"],
     ["lacks its signature", changed((query) => query.delete("signature")), "PARAMETERS_MISSING"],
     ["lacks its key", changed((query) => query.set("keyId", "")), "PARAMETERS_MISSING"],
     ["has a parameter twice", changed((query) => query.append("status", "PAID")), "PARAMETERS_MALFORMED"],

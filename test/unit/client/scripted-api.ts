@@ -11,7 +11,7 @@ interface Seen {
   readonly atMs: number;
 }
 
-/** How one request is answered. */
+/** How to answer one request. */
 export type Step = (response: ServerResponse, request: IncomingMessage) => void;
 
 export const API_KEY = "sk_live_2mJ7Qx0f9ThisMustNeverBeSeen";
@@ -27,10 +27,10 @@ export const json =
 export const refusal = (status: number, code: string, headers: Record<string, string> = {}): Step =>
   json(status, { statusCode: status, message: `refused: ${code}`, error: "Error", code, requestId: "req_7" }, headers);
 
-/** Ends the connection without an answer. */
+/** Closes the connection without an answer. */
 export const reset: Step = (response) => response.destroy();
 
-/** Begins an answer that promises more than it brings. */
+/** Starts an answer that promises more than it sends. */
 export const cut: Step = (response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
   response.write("{", () => response.destroy());
@@ -39,7 +39,7 @@ export const cut: Step = (response) => {
 /** Never answers. */
 export const hang: Step = () => {};
 
-/** Begins an answer and never ends it. */
+/** Starts an answer and never ends it. */
 export const stall: Step = (response) => {
   response.writeHead(200, { "content-type": "application/json" });
   response.write("{");
@@ -51,7 +51,7 @@ interface ScriptedApi extends AsyncDisposable {
   client(options?: Partial<EdgetillOptions>): Edgetill;
 }
 
-/** A real server on loopback that answers with its steps in turn and then repeats the last one, and a client with short waits. */
+/** A real loopback server that answers with its steps in turn and then repeats the last one, and a client with short waits. */
 export async function scriptedApi(...steps: readonly [Step, ...Step[]]): Promise<ScriptedApi> {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
@@ -78,7 +78,7 @@ export async function scriptedApi(...steps: readonly [Step, ...Step[]]): Promise
   };
 }
 
-/** The reason of a rejection; a promise that is fulfilled fails the test. */
+/** A promise's rejection reason; a fulfilled promise fails the test. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

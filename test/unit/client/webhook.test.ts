@@ -1,4 +1,4 @@
-// verifyWebhook against `standardwebhooks`: accepts whatever that signs, and refuses whatever that refuses.
+// verifyWebhook against `standardwebhooks`: both accept and refuse the same.
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
@@ -86,7 +86,7 @@ describe("a genuine webhook", () => {
     }
   });
 
-  it("is verified when signatures of unknown versions are beside its own", async () => {
+  it("is verified when there are also signatures of unknown versions", async () => {
     const headers = signed();
     const list = `v1a,AAAA v2,${headers["webhook-signature"].slice(3)}  ${headers["webhook-signature"]} v1`;
     const given = { ...headers, "webhook-signature": list };
@@ -121,7 +121,7 @@ describe("verifyWebhook refuses a webhook", () => {
     ["an empty id", { "webhook-id": "" }, "HEADERS_MISSING"],
     ["no timestamp", { "webhook-timestamp": undefined }, "HEADERS_MISSING"],
     ["no signature", { "webhook-signature": undefined }, "HEADERS_MISSING"],
-    ["a timestamp of words", { "webhook-timestamp": "now" }, "TIMESTAMP_MALFORMED"],
+    ["a timestamp in words", { "webhook-timestamp": "now" }, "TIMESTAMP_MALFORMED"],
     ["a timestamp with a letter after it", { "webhook-timestamp": `${NOW}x` }, "TIMESTAMP_MALFORMED"],
     ["a timestamp with a zero before it", { "webhook-timestamp": `0${NOW}` }, "TIMESTAMP_MALFORMED"],
     ["a timestamp with a fraction", { "webhook-timestamp": `${NOW}.0` }, "TIMESTAMP_MALFORMED"],
@@ -207,7 +207,7 @@ describe("verifyWebhook refuses a webhook", () => {
             () => true,
             (error) => !(error instanceof WebhookVerificationError),
           );
-          // A space between signatures, or a word before the first, does not matter to either.
+          // A space between signatures, or a word before the first, matters to neither.
           if (isTaken) expect([name, isTakenByTheirs(body, given)]).toEqual(["webhook-signature", true]);
         },
       ),
@@ -236,7 +236,7 @@ describe("verifyWebhook refuses a webhook", () => {
           }
         },
       ),
-      // The example makes sure that one is genuine.
+      // The example guarantees a genuine one.
       { numRuns: RUNS, examples: [["evt_1", String(NOW), [signature], payload]] },
     );
     expect(taken).toBeGreaterThan(0);

@@ -13,7 +13,7 @@ const of = (currency: string, locale: string, stored?: string) => ({ ...priceRul
 const tooLarge = (most: string) =>
   `At most ${most}: the limit is the same number in every currency. Price a larger order in one that is worth more`;
 
-describe("a price that is typed into the console", () => {
+describe("a price typed into the console", () => {
   it.each([
     ["en-US", "USD", "1,234", "= $1,234.00", 1234],
     ["en-US", "USD", "1,234.50", "= $1,234.50", 1234.5],
@@ -50,19 +50,19 @@ describe("a price that is typed into the console", () => {
     expect(() => wireNumber(text, of(currency, locale))).toThrow("not checked");
   });
 
-  it("is said to be too large while it is typed, before it is sent", () => {
+  it("is reported as too large while it is typed, before it is sent", () => {
     expect(readingOf("1,250,000", of("IDR", "en-US"))).toBe(tooLarge("IDR\u00a01,000,000"));
     expect(readingOf("1,000,000", of("VND", "en-US"))).toBe("= ₫1,000,000");
   });
 
-  it("keeps digits that its currency does not have, if the stored price has them", () => {
+  it("keeps digits that its currency lacks if the stored price has them", () => {
     expect(numberError("0.0045", of("USD", "en-US", "0.004500"))).toBeNull();
     expect(numberError("0.0045", of("USD", "en-US"))).toBe("USD has at most 2 decimals");
   });
 });
 
-describe("other numbers that are typed into the console", () => {
-  it("may have a least, and be left out", () => {
+describe("other numbers typed into the console", () => {
+  it("may have a minimum, and may be left empty", () => {
     const rule = { digits: 0, least: 1n, most: 1_000n, locale: "en-US" } as const;
     expect(["0", "1", "1,000", "1001", ""].map((text) => numberError(text, rule))).toEqual([
       "At least 1",
@@ -74,7 +74,7 @@ describe("other numbers that are typed into the console", () => {
     expect(numberError("", rule, null)).toBeNull();
   });
 
-  it("are shown so that they are read back, without needless zeros", () => {
+  it("are shown in a form that parses back, without needless zeros", () => {
     expect(["5.000000", "1.234000", "0.005000", 2.5, null].map((number) => fieldText(number, "de-DE"))).toEqual([
       "5",
       "1,2340",

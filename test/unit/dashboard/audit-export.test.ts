@@ -21,7 +21,7 @@ function entry(number: number, facts: Partial<AuditEvent> = {}): AuditEvent {
   };
 }
 
-/** Reads `entries` as the API does; `failures` come first, one for each call. */
+/** Reads `entries` as the API does; `failures` come first, one per call. */
 function logOf(entries: readonly AuditEvent[], failures: readonly Error[] = []) {
   const left = [...failures];
   const [progress, waits]: [Progress[], number[]] = [[], []];
@@ -51,7 +51,7 @@ function logOf(entries: readonly AuditEvent[], failures: readonly Error[] = []) 
 const many = (count: number) => Array.from({ length: count }, (_, number) => entry(number));
 
 describe("the exported log", () => {
-  it("has every entry of many pages once, and says how far it is", async () => {
+  it("has every entry of many pages once, and reports its progress", async () => {
     const { linesOf, progress, waits } = logOf(many(2_345));
     const [head, ...lines] = await linesOf();
     expect(head).toBe(HEAD);
@@ -61,12 +61,12 @@ describe("the exported log", () => {
       2_345,
     ]);
     expect(progress.every(({ total }) => total === 2_345)).toBe(true);
-    // The user's other pages must still be answered: fewer than 300 calls a minute.
+    // The user's other pages must still be served: fewer than 300 calls a minute.
     expect(waits.length).toBe(23);
     expect(Math.min(...waits)).toBeGreaterThan(60_000 / 300);
   });
 
-  it("has a head alone where nothing matches", async () => {
+  it("has only a header if nothing matches", async () => {
     expect(await logOf([]).linesOf()).toEqual([HEAD]);
   });
 
@@ -74,12 +74,12 @@ describe("the exported log", () => {
     ["a lost connection", new ConnectionError("gone")],
     ["too many requests", new ApiError(429, { code: "RATE_LIMITED" })],
     ["an outage", new ApiError(503, { code: "STORAGE_UNAVAILABLE" })],
-  ])("goes on after %s", async (_, failure) => {
+  ])("continues after %s", async (_, failure) => {
     const { linesOf } = logOf(many(250), [failure, failure]);
     expect((await linesOf()).length).toBe(251);
   });
 
-  it("fails at once where the role was taken away, and in the end where nothing comes back", async () => {
+  it("fails at once if the role was removed, and eventually if nothing is answered", async () => {
     const refusal = new ApiError(403, { code: "PERMISSION_DENIED" });
     const refused = logOf(many(3), [refusal]);
     await expect(refused.linesOf()).rejects.toBe(refusal);
@@ -88,7 +88,7 @@ describe("the exported log", () => {
     await expect(logOf(many(3), Array(100).fill(outage)).linesOf()).rejects.toBe(outage);
   });
 
-  it("ends where the reader stops it", async () => {
+  it("ends when the reader stops it", async () => {
     const { source } = logOf(many(250));
     const stopped = new Error("stopped");
     const wait = () => Promise.reject(stopped);

@@ -32,7 +32,7 @@ describe("the URL of a call", () => {
       ([query, wanted]) =>
         ["listInvoices", { merchantId, query }, `GET /api/v1/merchants/merchant/mer_1/invoices?${wanted}`] as const,
     ),
-  ] as const)("of %s has its parameters in their places", (operation, input, wanted) => {
+  ] as const)("of %s has its parameters in place", (operation, input, wanted) => {
     const { method, url } = targetOf(operation, input);
     expect(`${method} ${url}`).toBe(wanted);
   });
@@ -54,7 +54,7 @@ describe("the page after signing in", () => {
   });
 });
 
-test("each rule by which a payment is matched has its evidence in words", () => {
+test("each rule that matches payments has its evidence in words", () => {
   for (const rule of MATCH_RULES) expect(evidence(rule)).not.toMatch(/by the rule/);
   expect(evidence(null)).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import { changedFields } from "../../../dashboard/src/api/changed-fields.ts";
 const leaf = fc.constantFrom(null, "", "a", "b", 0, 1, [], ["a"], ["a", "b"]);
 const settings = fc.record({ name: leaf, limit: leaf, brand: fc.record({ name: leaf, color: leaf }) });
 
-it("what one of two people has changed wins over what the other has left, in each field", () => {
+it("in each field, what one of two users changed wins over what the other left unchanged", () => {
   fc.assert(
     fc.property(settings, settings, settings, (opened, mine, theirs) => {
       const { brand = {}, ...rest } = changedFields(opened, mine);
@@ -22,7 +22,7 @@ it("what one of two people has changed wins over what the other has left, in eac
   );
 });
 
-it("nothing is sent of what is as it was", () => {
+it("unchanged fields are not sent", () => {
   fc.assert(
     fc.property(settings, (opened) => {
       expect(changedFields(opened, structuredClone(opened))).toEqual({});

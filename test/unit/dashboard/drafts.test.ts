@@ -7,7 +7,7 @@ import { RUNS } from "../../support/property-runs.ts";
 const PLACE = { userId: "usr_1", merchantId: "mer_1", form: "new invoice" };
 const FIELDS = { name: "Order 7", methods: ["ETH on ETH"], askForName: true };
 
-/** The storage of a tab, which also has what is not a draft. */
+/** A tab's storage, which also has entries other than drafts. */
 function openTab() {
   const kept = new Map([["edgetill-steps-mer_1", "[]"]]);
   return {
@@ -23,7 +23,7 @@ function openTab() {
 }
 
 describe("a draft", () => {
-  it("comes back with what was typed, until it is sent or a day has passed", () => {
+  it("restores what was typed, until it is sent or a day has passed", () => {
     const tab = openTab();
     keepDraft(tab, PLACE, FIELDS, 1_000);
     expect(draftIn(tab, PLACE, 1_000 + DAY_MS)).toEqual(FIELDS);
@@ -34,7 +34,7 @@ describe("a draft", () => {
     expect([...tab.kept.keys()]).toEqual(["edgetill-steps-mer_1"]);
   });
 
-  it("is gone with its user's sign-out, and when somebody else signs in", () => {
+  it("is deleted when its user signs out, and when another signs in", () => {
     const tab = openTab();
     keepDraft(tab, PLACE, FIELDS, 1_000);
     expect(draftIn(tab, { ...PLACE, userId: "usr_12" }, 1_000)).toBeUndefined();
@@ -44,7 +44,7 @@ describe("a draft", () => {
     expect([...tab.kept.keys()]).toEqual(["edgetill-steps-mer_1"]);
   });
 
-  it("is only that of its user, merchant and form", () => {
+  it("belongs only to its user, merchant and form", () => {
     const word = fc.constantFrom("a", "b", "ab");
     const places = fc.record({ userId: word, merchantId: word, form: fc.constantFrom("new product", "product prd_1") });
     fc.assert(
@@ -73,7 +73,7 @@ describe("a draft", () => {
   });
 
   it.each(["", "nonsense", "null", "[]", '{"savedAtMs":"1","fields":{}}', '{"savedAtMs":1,"fields":{"a":{}}}'])(
-    "that cannot be read is none: %j",
+    "that cannot be read is absent: %j",
     (text) => {
       const tab = openTab();
       keepDraft(tab, PLACE, FIELDS, 0);
@@ -83,7 +83,7 @@ describe("a draft", () => {
     },
   );
 
-  it("is not kept where a tab has no room, and the form goes on", () => {
+  it("is not kept if a tab has no space, and the form still works", () => {
     const full = { ...openTab(), setItem: () => expect.unreachable() };
     expect(() => keepDraft(full, PLACE, FIELDS, 0)).not.toThrow();
   });

@@ -8,10 +8,10 @@ describe("the console's texts of errors", () => {
     expect(Object.keys(ERROR_TEXTS).sort()).toEqual(Object.keys(SAMPLES).sort());
   });
 
-  it.each(Object.entries(ERROR_TEXTS))("say of %s what is wrong and what to do, in whole sentences", (_, text) => {
+  it.each(Object.entries(ERROR_TEXTS))("say for %s what is wrong and what to do, in whole sentences", (_, text) => {
     expect(text.match(/[^.:;]+[.:;]/g)?.length).toBeGreaterThanOrEqual(2);
     expect(text).toMatch(/^[A-Z].*\.$/);
-    // Words of the API's callers, not of its users.
+    // Words for the API's callers, not for users.
     expect(text).not.toMatch(/\/api\/|header|POST|PATCH|\bbody\b|`/i);
   });
 
@@ -22,7 +22,7 @@ describe("the console's texts of errors", () => {
     );
   });
 
-  it("leave the message of a code that is not known yet", () => {
+  it("keep the message of an unknown code", () => {
     expect(errorText("SOMETHING_NEW", "Try tomorrow")).toBe("Try tomorrow");
     expect(errorText("toString", "Try tomorrow")).toBe("Try tomorrow");
   });

@@ -18,12 +18,12 @@ describe("an amount", () => {
     expect(plain(money(amount, currency, DE))).toBe(german);
   });
 
-  it("keeps every digit, also those that a number of JavaScript has no room for", () => {
+  it("keeps every digit, even those that a JavaScript number cannot hold", () => {
     expect(money("9007199254740993.000001", "USD", US)).toBe("$9,007,199,254,740,993.000001");
     expect(coins("123456789012345678.123456789012345678", US)).toBe("123,456,789,012,345,678.123456789012345678");
   });
 
-  it("that is no decimal is shown as it came", () => {
+  it("that is not a decimal is shown unchanged", () => {
     expect(money("n/a", "USD", US)).toBe("n/a USD");
     expect(coins("1e3", US)).toBe("1e3");
   });

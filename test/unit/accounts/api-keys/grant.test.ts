@@ -18,7 +18,7 @@ const grantable = (kind: (typeof KINDS)[number], role: (typeof ROLES)[number]) =
 const views = KEY_PERMISSION_NAMES.filter((name) => name.endsWith("_VIEW"));
 
 describe("the permissions that a user may grant to an API key", () => {
-  it("are 28 of the 35 for a secret key of an owner or an admin: the one for keys alone, too", () => {
+  it("are 28 of the 35 for a secret key of an owner or an admin, including the one for keys only", () => {
     expect(KEY_PERMISSION_NAMES).toHaveLength(35);
     for (const role of ["OWNER", "ADMIN"] as const) {
       expect(grantable("SECRET", role)).toEqual(KEY_PERMISSION_NAMES.filter((name) => !USER_ONLY.includes(name)));
@@ -26,7 +26,7 @@ describe("the permissions that a user may grant to an API key", () => {
     }
   });
 
-  it("hold the weakening of protections only where the user may make keys", () => {
+  it("include weakening protections only if the user may create keys", () => {
     for (const role of ROLES)
       expect(grantable("SECRET", role).includes("PROTECTION_WEAKEN")).toBe(role === "OWNER" || role === "ADMIN");
     expect(grantable("PUBLIC", "OWNER")).not.toContain("PROTECTION_WEAKEN");
@@ -50,7 +50,7 @@ describe("the permissions that a user may grant to an API key", () => {
     expect(ungrantable({ kind: "SECRET", names, role: "OWNER" })).toEqual(refused);
   });
 
-  it("are decided name by name: a list is refused what each of its names alone is refused", () => {
+  it("are decided name by name: a list is refused exactly the names that are refused alone", () => {
     const names = fc.array(fc.oneof(fc.constantFrom(...KEY_PERMISSION_NAMES), fc.string()), { maxLength: 40 });
     fc.assert(
       fc.property(names, fc.constantFrom(...KINDS), fc.constantFrom(...ROLES), (list, kind, role) => {

@@ -12,8 +12,8 @@ const KEYS: Keyring = [keyOf("a", 1)];
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 const origins = fc.constantFrom("", "https://shop.example", "https://shop.example:8443", "http://localhost:3000");
 
-describe("the name of a question", () => {
-  it("is read for its own origin, until it is over, and also after the keys were rotated", () => {
+describe("the token of a question", () => {
+  it("is valid for its own origin, until it expires, and also after a key rotation", () => {
     fc.assert(
       fc.property(
         origins,
@@ -30,14 +30,14 @@ describe("the name of a question", () => {
             );
             expect(read !== undefined).toBe(isGood);
           }
-          // No space and nothing of HTML: it stands among words in the page.
+          // No spaces and no HTML: it is embedded in the page's text.
           expect(token).toMatch(/^[\w.-]{1,128}$/);
         },
       ),
     );
   });
 
-  it("is not read under another key, and not with any character changed", () => {
+  it("is invalid under another key, and with any character changed", () => {
     const binding = { keys: KEYS, origin: "https://shop.example", nowMs: 1_800_000_000_000 };
     const token = newQuestionToken(binding, random);
     expect(readQuestionToken({ ...binding, keys: [keyOf("a", 3)] }, token)).toBeUndefined();

@@ -1,4 +1,4 @@
-// What an application asks for is read from an address that anybody can write: where the key would go decides, and nothing misleads about it.
+// An application's request comes from an address that anyone can write: the callback decides, and nothing in it may mislead.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KEY_PERMISSION_NAMES } from "../../../../src/accounts/api-keys/grant.ts";
@@ -20,8 +20,8 @@ function asked(fields: Readonly<Record<string, string>>, permissions: readonly s
   return readQuestion(query);
 }
 
-describe("what an application asks for", () => {
-  it("is read as WooCommerce's plugin writes it: its rights in their order, and what nobody gives named", () => {
+describe("an application's request", () => {
+  it("is read as WooCommerce's plugin writes it: its rights in order, and those that cannot be granted named", () => {
     const redirect = "https://shop.example/wp-json/?btcpay-settings-callback";
     expect(asked({ applicationName: "WooCommerce", strict: "true", selectiveStores: "true", redirect })).toEqual({
       ok: true,
@@ -36,27 +36,27 @@ describe("what an application asks for", () => {
 
   it.each([
     ["with a store named", ["btcpay.store.canviewinvoices:8kXyZ"]],
-    ["in other letters", ["BTCPay.Store.CanViewInvoices"]],
+    ["in upper and lower case", ["BTCPay.Store.CanViewInvoices"]],
     ["twice", ["btcpay.store.canviewinvoices", "btcpay.store.canviewinvoices:1"]],
     ["in one text", ["btcpay.store.canviewinvoices,btcpay.store.canviewinvoices"]],
-  ])("is one right %s", (_, permissions) => {
+  ])("is the one right %s", (_, permissions) => {
     const read = asked({}, permissions);
     expect(read.ok && read.value.rights).toEqual(["btcpay.store.canviewinvoices"]);
   });
 
   it.each([
     ["nothing", []],
-    ["what nobody gives alone", ["unrestricted", "btcpay.server.canmodifyserversettings"]],
-    ["the name of a member of every object", ["constructor", "__proto__", "toString"]],
+    ["only rights that cannot be granted", ["unrestricted", "btcpay.server.canmodifyserversettings"]],
+    ["a name that every object has as a member", ["constructor", "__proto__", "toString"]],
     [
-      "more than there is",
+      "more rights than exist",
       Array.from({ length: 61 }, (_, n) => `btcpay.${n < 30 ? "a" : "b"}.${"x".repeat((n % 30) + 1)}`).concat(WOO),
     ],
-  ])("is no question if it asks for %s", (_, permissions) => {
+  ])("is refused if it asks for %s", (_, permissions) => {
     expect(asked({}, permissions).ok).toBe(false);
   });
 
-  it("has a name on one line without letters that turn round, as long as a key's name at most", () => {
+  it("has a name on one line, without direction marks, and no longer than a key's name", () => {
     const blank = asked({ applicationName: "\u3164\u2800\uffa0", redirect: "https://shop.example/" });
     expect(blank.ok && blank.value.application).toBe("https://shop.example");
     const refused = asked({}, [
@@ -79,7 +79,7 @@ describe("what an application asks for", () => {
   });
 });
 
-describe("where a key goes", () => {
+describe("the callback", () => {
   it.each([
     ["https://shop.example/cb?x=1", "https://shop.example"],
     ["https://shop.example:8443/cb", "https://shop.example:8443"],
@@ -87,7 +87,7 @@ describe("where a key goes", () => {
     ["http://127.0.0.1/cb", "http://127.0.0.1"],
     ["https://SHOP.example/CB", "https://shop.example"],
     ["https://shop%2eexample/", "https://shop.example"],
-    // A Cyrillic letter: the person is shown what it really is.
+    // A Cyrillic letter: the user is shown what it really is.
     ["https://\u0455hop.example/", "https://xn--hop-ehd.example"],
   ])("%s is %s", (url, origin) => {
     expect(redirectOf(url)).toMatchObject({ ok: true, value: { origin } });
@@ -95,17 +95,17 @@ describe("where a key goes", () => {
 
   it.each([
     ["no encryption", "http://shop.example/cb"],
-    ["a name that only begins as loopback", "http://localhost.evil.example/"],
-    ["loopback in other figures", "http://2130706433.evil.example/"],
+    ["a name that only starts like loopback", "http://localhost.evil.example/"],
+    ["loopback in another notation", "http://2130706433.evil.example/"],
     ["a script", "javascript:alert(1)"],
     ["data", "data:text/html,x"],
     ["no scheme", "//evil.example"],
-    ["a path alone", "/cb"],
+    ["only a path", "/cb"],
     ["a user name that looks like the shop", "https://shop.example@evil.example/"],
     ["an empty user name", "https://@evil.example/"],
     ["a star", "https://*.example/"],
-    // Which a content policy cannot name: the form would be held back.
-    ["an address of IPv6", "http://[::1]:3000/cb"],
+    // A content policy cannot name it, so the form would be blocked.
+    ["an IPv6 address", "http://[::1]:3000/cb"],
     ["a dot at the end of the host", "https://shop.example./"],
     ["an underscore in the host", "https://my_shop.example/"],
     ["a fragment", "https://shop.example/#/evil"],
@@ -117,7 +117,7 @@ describe("where a key goes", () => {
     expect(redirectOf(url).ok).toBe(false);
   });
 
-  it("is never another origin than the one that is shown, and fits a content policy", () => {
+  it("is always the origin that is shown, and fits a content policy", () => {
     const piece = fc.constantFrom(
       "https://",
       "http://",
@@ -154,7 +154,7 @@ describe("where a key goes", () => {
   });
 });
 
-it("every right is made of permissions that a key may hold, and none of them opens keys, teams or wallets to change", () => {
+it("every right consists of permissions that a key may hold, and none of them allows changes to keys, teams or wallets", () => {
   for (const right of RIGHT_NAMES) {
     const permissions = keyPermissionsOfRights([right]);
     expect(permissions.length).toBeGreaterThan(0);

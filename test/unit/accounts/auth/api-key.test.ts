@@ -115,8 +115,8 @@ describe("the standing of an API key", () => {
     );
   });
 
-  // Another random part has the same 35 bits once in 34,359,738,368 mutations, under each secret. The deep suite tries 100,000, so no allowance is
-  // made for that. A changed MAC is never right.
+  // Another random part has the same 35 bits once in 34,359,738,368 mutations, under each secret. The deep suite tries only 100,000, so this is
+  // ignored. A changed MAC is never correct.
   it("is never genuine after a change of one character, at any place", () => {
     fc.assert(
       fc.property(
@@ -129,7 +129,7 @@ describe("the standing of an API key", () => {
     );
   });
 
-  // The same key in every run, so nothing of this is left to luck.
+  // The same key in every run, so this is deterministic.
   const { secret } = made({ randomBytes: (count) => Uint8Array.from({ length: count }, (_, at) => at) });
 
   it("is unproved after all 38 x 61 changes of one key's own characters, and with its other prefix", () => {
@@ -145,7 +145,7 @@ describe("the standing of an API key", () => {
     expect(standingOf(`pk${secret.slice(2)}`)).toBe("UNPROVED");
   });
 
-  it("is unproved when two neighbours have changed places", () => {
+  it("is unproved when two adjacent characters are swapped", () => {
     for (let at = 3; at < 34; at++) {
       const swapped = secret.slice(0, at) + secret[at + 1] + secret[at] + secret.slice(at + 2);
       expect(standingOf(swapped)).toBe("UNPROVED");
@@ -191,7 +191,7 @@ describe("the standing of an API key", () => {
     expect(apiKeyKind(text)).toBeUndefined();
   });
 
-  it("rests on characters that are hashed too, so that two keys have two hashes", () => {
+  it("is based on hashed characters only, so two keys have two hashes", () => {
     expect(hashApiKey(secret)).not.toBe(hashApiKey(secret.slice(0, -6)));
   });
 });

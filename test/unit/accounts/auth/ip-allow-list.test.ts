@@ -102,7 +102,7 @@ describe("the IP allow list of an API key", () => {
   it("agrees with 32-bit arithmetic for any IPv4 address and CIDR range", () => {
     const address = fc.integer({ min: 0, max: 2 ** 32 - 1 });
     const text = (value: number) => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join(".");
-    // Neighbours of the range's edges as often as anything else.
+    // Numbers next to the range's bounds are as frequent as all others.
     const caller = fc.tuple(address, fc.integer({ min: -1, max: 256 }), fc.boolean());
     fc.assert(
       fc.property(address, fc.integer({ min: 0, max: 32 }), caller, (base, bits, [any, near, isNear]) => {

@@ -33,7 +33,7 @@ describe("codeOf", () => {
 });
 
 describe("codeMacText", () => {
-  test("differs whenever any part differs, also when the parts joined together are the same", () => {
+  test("differs whenever any part differs, even if their concatenation is the same", () => {
     const part = fc.string({ maxLength: 6 });
     const purpose = fc.constantFrom("SIGN_IN" as const, "SECOND_FACTOR" as const, "STEP_UP" as const);
     const place = fc.record({ id: part, purpose, emailKey: part, boundTo: part, code: part });

@@ -13,14 +13,14 @@ const isKnown = (cookie: string | undefined, emailKey: string, nowMs = NOW_MS, k
   knownBrowserOf(keys, { cookie, emailKey, nowMs }) !== undefined;
 
 describe("the proof that a browser has signed in", () => {
-  test("is valid for the address that it was made for, and for no other", () => {
+  test("is valid for the address it was made for, and for no other", () => {
     const cookie = valueFor("ann@example.com");
     expect(isKnown(cookie, "ann@example.com")).toBe(true);
     expect(isKnown(cookie, "eve@example.com")).toBe(false);
     expect(cookie).not.toContain("ann");
   });
 
-  test("is counted under a hash of its own, from which it cannot be made", () => {
+  test("is counted under a separate hash, from which it cannot be derived", () => {
     const [mine, theirs] = [valueFor("ann"), valueFor("ann", undefined, NOW_MS + 1)];
     const nameOf = (cookie: string) => knownBrowserOf(KEYS, { cookie, emailKey: "ann", nowMs: NOW_MS });
     expect(nameOf(mine)).toMatch(/^[0-9a-f]{64}$/);

@@ -23,7 +23,7 @@ describe("mailWaitMs", () => {
     expect(mailWaitMs(codes, ANN, NOW_MS)).toBe(waitMs);
   });
 
-  test("a step-up is limited by the caller's 20 mails alone, not by the address's five", () => {
+  test("a step-up is limited only by the caller's 20 mails, not by the address's five", () => {
     const stepUp = { ...ANN, purpose: "STEP_UP" } as const;
     expect(mailWaitMs(sent("ann", 19, 0), stepUp, NOW_MS)).toBe(0);
     expect(mailWaitMs(sent("ann", 20, 0), stepUp, NOW_MS)).toBe(HOUR_MS - 19);

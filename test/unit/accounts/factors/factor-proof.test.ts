@@ -130,7 +130,7 @@ describe("the guess limits that an attempt counts against", () => {
   );
 
   it.each(["TOTP", "BACKUP_CODE", "PASSKEY"] as const)(
-    "are the session's alone once the session's factor is %s",
+    "are only the session's once the session's factor is %s",
     (factor) => {
       expect(names(factor, "198.51.100.7")).toEqual(["session ses_1"]);
     },

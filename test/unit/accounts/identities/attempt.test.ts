@@ -7,7 +7,7 @@ const ORIGIN = "https://pay.example";
 
 describe("the path a browser returns to after signing in", () => {
   it.each(["/", "/sign-in", "/a/b?c=d&e=f#g", "/invitations?next=%2F%2Fevil.example", "/é/ü", "/.", "/@evil.example"])(
-    "%s is accepted, being on our origin",
+    "%s is accepted because it is on our origin",
     (path) => {
       expect(isReturnPath(path)).toBe(true);
     },

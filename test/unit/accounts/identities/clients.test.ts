@@ -1,4 +1,5 @@
-// How the clients meet a provider that hangs, floods, redirects or points elsewhere. test/contract shows the same over HTTP.
+// How the clients handle a provider that hangs, floods, redirects or points elsewhere. test/contract shows the same over
+// HTTP.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { githubClient } from "../../../../src/accounts/identities/github-client.ts";
 import { googleClient } from "../../../../src/accounts/identities/google-client.ts";
@@ -86,7 +87,7 @@ describe("the Google client", () => {
     ["cannot be reached", async () => Promise.reject(new TypeError("canary")), /cannot be reached/],
     ["is too large", async () => json({ ...METADATA, padding: "x".repeat(300_000) }), /too large/],
   ];
-  it.each(metadata)("answers an outage when Google's metadata %s", async (_, fetch, problem) => {
+  it.each(metadata)("reports an outage when Google's metadata %s", async (_, fetch, problem) => {
     const result = await google(fetch).authorizeUrl(ATTEMPT);
     expect(result).toMatchObject(outage(problem));
     expect(JSON.stringify(result)).not.toContain("canary");
@@ -186,7 +187,7 @@ describe("the GitHub client", () => {
     ["a reached rate limit", { "/api/user/emails": () => json({ message: "canary" }, 403) }],
     ["a client secret that GitHub does not know", { "/token": () => json({ error: "incorrect_client_credentials" }) }],
   ];
-  it.each(nonsense)("answers an outage for %s", async (_, changes) => {
+  it.each(nonsense)("reports an outage for %s", async (_, changes) => {
     const result = await github(answers(changes)).identify(ATTEMPT, ANSWER);
     expect(result).toMatchObject(outage(/./));
     expect(JSON.stringify(result)).not.toContain("canary");

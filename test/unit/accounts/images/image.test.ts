@@ -57,7 +57,7 @@ describe("an image", () => {
     );
   });
 
-  it("is named by the SHA-256 of its bytes, and by nothing of another form", () => {
+  it("is named by the SHA-256 of its bytes, and by no other form of name", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const name = imageName(bytes);

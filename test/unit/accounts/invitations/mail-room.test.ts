@@ -90,7 +90,7 @@ describe("the mail of an invitation", () => {
     );
   });
 
-  it("is postponed to when there is room if it is due and there is none", () => {
+  it("is postponed until there is room if it is due and there is none", () => {
     expect(postponed({ ...ROOM, userLastDueMs: NOW, mailboxLastDueMs: NOW })).toBeNull();
     const full = { ...ROOM, merchantFullSinceMs: NOW, userFullSinceMs: NOW - 1, mailboxFullSinceMs: NOW - 2 };
     expect(postponed(full)).toEqual({ mailDueAtMs: NOW + DAY_MS, waitsForMailbox: false });

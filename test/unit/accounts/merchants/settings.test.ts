@@ -121,7 +121,7 @@ describe("the settings of a merchant", () => {
     expect(schema.safeParse({ rateLock: 60 }).success).toBe(false);
   });
 
-  it("keep what a change does not name, also inside the brand", () => {
+  it("keep what a change does not name, including inside the brand", () => {
     const branded = applied(DEFAULTS, { brand: BRAND });
     expect(settingsOf(branded).brand).toEqual(BRAND);
     expect(shown(branded).brand.logoUrl).toBe(`https://pay.example/images/mer_1/${LOGO}`);

@@ -1,4 +1,4 @@
-// The library as it is deployed: without the packages that read certificates (`[alias]` in wrangler.toml).
+// The library as deployed: without the packages that read certificates (`[alias]` in wrangler.toml).
 import { expect, test } from "vitest";
 import { bundleWorker } from "../../../../bench/bundle.ts";
 import { clientDataIn } from "../../../../src/accounts/passkeys/client-data.ts";
@@ -27,7 +27,7 @@ function clientOf(text: string) {
   return client;
 }
 
-test("what is deployed registers a passkey of each algorithm, and knows its signatures from others", async () => {
+test("the deployed library registers a passkey of each algorithm and recognises its signatures", async () => {
   const { madeCredentialOf, provedUseOf } = await bundled();
   for (const algorithm of ALGORITHMS) {
     const authenticator = await softwareAuthenticator({ algorithm });
@@ -47,7 +47,7 @@ test("what is deployed registers a passkey of each algorithm, and knows its sign
   }
 });
 
-test("what is deployed refuses attestation statements", async () => {
+test("the deployed library refuses attestation statements", async () => {
   const { madeCredentialOf } = await bundled();
   for (const attestation of ATTESTATIONS) {
     const created = await (await softwareAuthenticator()).create(OPTIONS, { attestation });

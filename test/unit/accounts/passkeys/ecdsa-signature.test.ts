@@ -7,7 +7,7 @@ import { RUNS } from "../../../support/property-runs.ts";
 import { derOf } from "../../../support/software-authenticator.ts";
 
 const raw = fc.uint8Array({ minLength: 64, maxLength: 64 });
-/** Small numbers too: an integer may be shorter than its field. */
+/** Includes small numbers: an integer may be shorter than its field. */
 const numbers = fc.tuple(raw, fc.nat(31), fc.nat(31)).map(([bytes, r, s]) => bytes.fill(0, 0, r).fill(0, 32, 32 + s));
 
 describe("the reader of DER-encoded ECDSA signatures", () => {
@@ -21,7 +21,7 @@ describe("the reader of DER-encoded ECDSA signatures", () => {
     );
   });
 
-  test("gives the r and s of a signature made by Node, which verify side by side", () => {
+  test("gives the r and s of a signature made by Node, which verify concatenated", () => {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     for (let i = 0; i < 200; i++) {
       const data = Buffer.from(String(i));

@@ -1,4 +1,4 @@
-// Each step of WebAuthn level 3, 7.2 has a fault that only it refuses.
+// Each step of WebAuthn level 3, 7.2 has a fault that only this step refuses.
 import { base64urlnopad } from "@scure/base";
 import { verifyAuthenticationResponse } from "@simplewebauthn/server";
 import fc from "fast-check";
@@ -32,7 +32,7 @@ async function registered(of: Parameters<typeof softwareAuthenticator>[0] = {}) 
   return { authenticator, publicKey: made.publicKey };
 }
 
-/** Counter and backup of an answer that every step and the signature accept. */
+/** Counter and backup state of an answer that passes every step and the signature. */
 async function judged(answer: Answer, publicKey: string) {
   const client = clientDataIn(answer.response.clientDataJSON);
   if (client === undefined) return undefined;
@@ -65,7 +65,7 @@ describe("a correct assertion", () => {
       algorithm,
       extensions: new Map([["hmac-secret", new Uint8Array(32)]]),
     });
-    // Many, since the numbers in a signature are of several lengths.
+    // Many, because the numbers in a signature vary in length.
     for (let counter = 2; counter < 22; counter++) {
       const answer = await authenticator.get(OPTIONS);
       const said = await judged(answer, publicKey);

@@ -1,4 +1,4 @@
-// Each step of WebAuthn level 3, 7.1 has a fault that only it refuses.
+// Each step of WebAuthn level 3, 7.1 has a fault that only this step refuses.
 import { base64urlnopad } from "@scure/base";
 import { verifyRegistrationResponse } from "@simplewebauthn/server";
 import fc from "fast-check";
@@ -23,7 +23,7 @@ async function judged(answer: unknown): Promise<MadeCredential | undefined> {
   return client === undefined ? undefined : madeCredentialOf(credential, client, RELYING_PARTY);
 }
 
-/** The members that the type knows; a browser's `toJSON()` has more. */
+/** The members in the type; a browser's `toJSON()` has more. */
 function attestationOf(answer: unknown): Attestation {
   return answer as Attestation;
 }
@@ -183,7 +183,7 @@ describe("the bytes of an attestation", () => {
   });
 
   test("packed by hand from the specification are accepted for their own site and refused for another", async () => {
-    // Packed by hand from the layout of 6.1, so that the test does not rest on the test authenticator alone.
+    // Packed by hand from the layout of 6.1, so the test does not depend on the test authenticator alone.
     const authData = hexToBytes(
       `49960de5880e8c687434170f6476605b8fe4aeb9a28632c7995cf3ba831d9763${"45"}${"00000007"}${"00".repeat(16)}0010${"ab".repeat(16)}` +
         `a5010203262001215820${"11".repeat(32)}225820${"22".repeat(32)}`,

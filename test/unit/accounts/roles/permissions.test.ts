@@ -73,7 +73,7 @@ describe("the permissions of a key", () => {
     expect(permissionsOfKey([name])).toEqual(new Set());
   });
 
-  it("are at most 28 for a secret key: all but the ones reserved for users, and the one that weakens protections", () => {
+  it("are at most 28 for a secret key: all but the ones reserved for users, and the one for weakening protections", () => {
     const userOnly = [
       "MERCHANT_DELETE",
       "MERCHANT_BILLING",

@@ -43,7 +43,7 @@ describe("SIGN_IN_PROVIDERS", () => {
     ["an issuer over plain http", JSON.stringify({ google: { ...CLIENT, issuer: "http://canary.example" } })],
     ["a javascript: address", JSON.stringify({ github: { ...CLIENT, authorizeUrl: "javascript:canary()" } })],
     ["an API over plain http", JSON.stringify({ github: { ...CLIENT, apiUrl: "http://canary.example" } })],
-  ])("with %s is refused as a whole, and the error repeats no value", (_, json) => {
+  ])("with %s is refused as a whole, and the error shows no value", (_, json) => {
     const parsed = parseProviders(json);
     expect(parsed).toEqual({ ok: false, error: expect.stringMatching(/^SIGN_IN_PROVIDERS/) });
     expect(JSON.stringify(parsed)).not.toContain("canary");

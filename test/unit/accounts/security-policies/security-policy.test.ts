@@ -40,7 +40,7 @@ const BARE: User = {
 const BOTH = new Set<SignInProvider>(["google", "github"]);
 
 describe("the factors that a member lacks", () => {
-  it("are listed in a fixed order, and none when none is required", () => {
+  it("are listed in a fixed order; none are listed if none are required", () => {
     expect(missingFactors(ALL, BARE, BOTH)).toEqual([
       "tfa",
       "passkey",

@@ -74,7 +74,7 @@ describe("a code of an authenticator app", () => {
     );
   });
 
-  it("is used up for both steps when two neighbouring steps have the same code", () => {
+  it("is used up for both steps if two adjacent steps have the same code", () => {
     const [step, code] = [910_737, "911617"];
     expect([codeAt(RFC_SECRET, step), codeAt(RFC_SECRET, step + 1)]).toEqual([code, code]);
     const given = { secret: RFC_SECRET, code, nowMs: step * TOTP_STEP_MS };

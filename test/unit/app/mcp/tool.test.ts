@@ -1,4 +1,4 @@
-// A tool's call stays on the route of the tool, whatever its arguments are.
+// A tool's call stays on the tool's route, whatever its arguments.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { requestOf, type Tool } from "../../../../src/app/mcp/tool.ts";

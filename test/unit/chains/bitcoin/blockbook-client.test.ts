@@ -1,4 +1,4 @@
-// Against payloads in the shapes that Blockbook's documentation gives: fields that are empty or zero are left out.
+// Against payloads in the shapes of Blockbook's documentation: fields that are empty or zero are omitted.
 import { describe, expect, test } from "vitest";
 import { blockbookClient } from "../../../../src/chains/bitcoin/blockbook-client.ts";
 import { BlockbookTransaction } from "../../../../src/chains/bitcoin/blockbook-json.ts";
@@ -42,7 +42,7 @@ function parsed(value: object) {
 }
 
 describe("reading a transaction from Blockbook", () => {
-  test("an output is a transfer, and numbers left out are read as zero", () => {
+  test("an output is a transfer, and omitted numbers count as zero", () => {
     const { data } = parsed(paying(1, unconfirmed, [{ value: "7", addresses: [SHOP], isAddress: true }, toShop]));
     if (data === undefined) throw new Error("not read");
     expect(transfersTo(new Set([SHOP]), "LTC", data)).toMatchObject([
@@ -62,7 +62,7 @@ describe("reading a transaction from Blockbook", () => {
     expect(data && transfersTo(new Set([SHOP]), "LTC", data)).toEqual([]);
   });
 
-  test("what an address pays to itself names the address as its sender, and nothing else does", () => {
+  test("a payment of an address to itself names it as sender, and no other payment does", () => {
     const vin = [...paying(1, unconfirmed).vin, { txid: id(7), n: 2, addresses: [SHOP], isAddress: true, value: "9" }];
     const outputs = [toShop, { ...toShop, n: 2, addresses: ["LOther"] }];
     const senders = (value: object) => {
@@ -77,7 +77,7 @@ describe("reading a transaction from Blockbook", () => {
     expect(parsed({ ...paying(1, inBlock(5)), vin: [{ n: 0, coinbase: "03" }] }).data?.spends).toEqual([]);
   });
 
-  test("only what a coinbase pays needs the confirmations before which nobody may spend it", () => {
+  test("only a coinbase needs confirmations before it may be spent", () => {
     const leastOf = (changes: object) => {
       const { data } = parsed({ ...paying(1, inBlock(5), [toShop]), ...changes });
       return data && transfersTo(new Set([SHOP]), "LTC", data)[0]?.leastConfirmations;
@@ -208,7 +208,7 @@ describe("the Blockbook client", () => {
     expect(await lookUp()).toMatchObject({ value: { kind: "mined", block: { height: TIP - 1, hash: id(TIP - 1) } } });
   });
 
-  test("a transaction that it keeps of a block that has left is replaced once another one is mined, and a coinbase unknown", async () => {
+  test("a remembered transaction whose block left is replaced once another one is mined, and a coinbase unknown", async () => {
     const { source, client } = blockbook();
     const kept = async (vin?: readonly object[]) => {
       source.answers.set(`/api/v2/tx/${id(3)}`, { ...paying(3, unconfirmed), ...(vin === undefined ? {} : { vin }) });
@@ -225,7 +225,7 @@ describe("the Blockbook client", () => {
     madeBy(904, { spent: true, spentTxId: id(4) });
     expect(await kept()).toBe("replaced");
     expect(await kept([{ sequence: 4294967295, n: 0, isAddress: false, coinbase: "01" }])).toBe("unknown");
-    // From inside MWEB alone.
+    // Paid from inside MWEB only.
     expect(await kept([])).toBe("pending");
   });
 

@@ -69,7 +69,7 @@ describe("reading a transaction from a node", () => {
   test.each([
     ["a ninth digit", output(0, "0.000000001", old(SHOP))],
     ["a negative amount", output(0, "-0.1", old(SHOP))],
-    ["an amount in words", output(0, '"much"', old(SHOP))],
+    ["an amount as words", output(0, '"much"', old(SHOP))],
     ["no amount outside MWEB", `{"n":0,"scriptPubKey":${JSON.stringify(old(SHOP))}}`],
     ["no index", `{"value":0.1,"scriptPubKey":${JSON.stringify(old(SHOP))}}`],
     ["no script", '{"value":0.1,"n":0}'],
@@ -119,7 +119,7 @@ describe("reading a transaction from a node", () => {
     expect(paidBy(outputs)[0]?.spends).toEqual([`${id(7)}:3`]);
   });
 
-  test("only what a coinbase pays needs the confirmations before which nobody may spend it", () => {
+  test("only a coinbase needs confirmations before it may be spent", () => {
     const outputs = [output(0, "12.5", old(SHOP))];
     const leastOf = (inputs?: string) => paidBy(outputs, inputs)[0]?.leastConfirmations;
     expect(leastOf('[{"coinbase":"02b2","sequence":4294967295}]')).toBe(100);
@@ -159,7 +159,7 @@ describe("reading a transaction from a node", () => {
       "an MWEB output with null fields that the node usually leaves out",
       `{"ismweb":true,"output_id":"${id(9)}","value":null,"scriptPubKey":null}`,
     ],
-  ])("reads the other outputs beside one that cannot pay a wallet: %s", (_, odd) => {
+  ])("reads the other outputs despite one that cannot pay a wallet: %s", (_, odd) => {
     expect(paidBy([odd, output(1, "0.5", old(SHOP))])).toMatchObject([{ outputIndex: "1", amountUnits: 50_000_000n }]);
   });
 
@@ -167,7 +167,7 @@ describe("reading a transaction from a node", () => {
     ["null for every field that a coinbase lacks", '{"txid":null,"vout":null,"coinbase":"02b2"}'],
     ["another shape", '{"prevout":{}}'],
     ["null in its place", "null"],
-  ])("leaves out of the spent outputs an input with %s", (_, input) => {
+  ])("omits from the spent outputs an input with %s", (_, input) => {
     const inputs = `[${input},{"txid":"${id(7)}","vout":3}]`;
     expect(paidBy([output(0, "1", old(SHOP))], inputs)).toMatchObject([{ spends: [`${id(7)}:3`] }]);
   });
@@ -194,7 +194,7 @@ describe("reading a transaction from a node", () => {
   });
 });
 
-/** A node with a mempool and nothing else; each transaction pays one address. */
+/** A node with only a mempool; each transaction pays one address. */
 function scriptedNode() {
   const mempool = new Map<string, string>();
   const read: string[] = [];
@@ -225,7 +225,7 @@ describe("a full mempool", () => {
   const SHOPS = new Set(["shop"]);
   const txidOf = (n: number) => `${n.toString(16).padStart(13, "0")}${"f".repeat(51)}`;
 
-  test("is read once, at most 2,000 transactions a call and new ones first; afterwards only paying ones are fetched", async () => {
+  test("is read once, at most 2,000 transactions per call, newest first; after that only paying ones are fetched", async () => {
     const { client, mempool, read, largest } = scriptedNode();
     for (let n = 0; n < 4_500; n++) mempool.set(txidOf(n), n === 4_400 ? "shop" : "somebody");
     let after: string | null = null;

@@ -39,7 +39,7 @@ const exact = (value: object): JsonText | undefined => {
 };
 
 describe("reading a transaction from Esplora", () => {
-  test("satoshi are base units, and an OP_RETURN output is no transfer", () => {
+  test("satoshi are base units, and an OP_RETURN output is not a transfer", () => {
     const parsed = EsploraTransaction().parse(exact(paying(1, minedAt(TIP), 2_099_999_997_690_000)));
     expect(transfersTo(new Set([SHOP]), "BTC", parsed)).toMatchObject([
       { outputIndex: "1", amountUnits: 2_099_999_997_690_000n, block: to, spends: [], fromAddress: null },
@@ -55,7 +55,7 @@ describe("reading a transaction from Esplora", () => {
     expect(EsploraTransaction().parse(exact(paying(1, { confirmed: false }))).spends).toEqual([`${id(901)}:1`]);
   });
 
-  test("only what a coinbase pays needs the confirmations before which nobody may spend it", () => {
+  test("only a coinbase needs confirmations before it may be spent", () => {
     const leastOf = (is_coinbase: boolean) => {
       const mined = { ...paying(1, minedAt(TIP)), vin: [{ txid: id(0), vout: 1, is_coinbase }] };
       return transfersTo(new Set([SHOP]), "BTC", EsploraTransaction().parse(exact(mined)))[0]?.leastConfirmations;
@@ -106,20 +106,23 @@ const scanOf = (source: ReturnType<typeof scriptedSource>, from: number, recipie
 describe("the history of one address", () => {
   const heights = Array.from({ length: 60 }, (_, n) => TIP - n);
 
-  test.each([10, 25, 50])("is read down to the start of the range, at %i transactions a page", async (pageLength) => {
-    const source = serverOf({ heights, pageLength });
-    const scan = await scanOf(source, TIP - 39);
-    expect(scan).toMatchObject({ ok: true, value: { to } });
-    expect(scan.ok && scan.value.transfers.map(({ block }) => block?.height)).toEqual(heights.slice(0, 40));
-  });
+  test.each([10, 25, 50])(
+    "is read down to the start of the range, with %i transactions per page",
+    async (pageLength) => {
+      const source = serverOf({ heights, pageLength });
+      const scan = await scanOf(source, TIP - 39);
+      expect(scan).toMatchObject({ ok: true, value: { to } });
+      expect(scan.ok && scan.value.transfers.map(({ block }) => block?.height)).toEqual(heights.slice(0, 40));
+    },
+  );
 
-  test("is read to its end when all of it is in range", async () => {
+  test("is read to its end if it is all in range", async () => {
     const source = serverOf({ heights: heights.slice(0, 30), pageLength: 25 });
     const scan = await scanOf(source, 0);
     expect(scan.ok && scan.value.transfers).toHaveLength(30);
   });
 
-  test("costs one request when nothing of it is in range", async () => {
+  test("costs one request if none of it is in range", async () => {
     const source = serverOf({ heights: heights.map((height) => height - 1_000), pageLength: 25 });
     await scanOf(source, TIP - 5);
     expect(source.asked).toEqual([`/address/${SHOP}/txs`, `/block-height/${TIP}`]);
@@ -211,7 +214,7 @@ describe("a scan", () => {
     expect(await scanOf(fork, TIP - 5)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
   });
 
-  test("leaves out transactions above its range", async () => {
+  test("omits transactions above its range", async () => {
     const source = serverOf({ heights: [TIP + 1, TIP, TIP - 9], pageLength: 25 });
     const scan = await scanOf(source, TIP - 5);
     expect(scan.ok && scan.value.transfers.map(({ block }) => block?.height)).toEqual([TIP]);
@@ -308,7 +311,7 @@ describe("the Esplora client", () => {
     expect(await replaced({ spent: true, txid: id(4), vin: 0 })).toBe("replaced");
   });
 
-  test("a transaction that it keeps of a block that has left waits only if the mempool spends what it spends by it", async () => {
+  test("a remembered transaction whose block left is pending only if the mempool spends its inputs with it", async () => {
     const source = scriptedSource("BTC");
     source.answers.set(`/tx/${id(3)}`, paying(3, { confirmed: false }));
     const kept = async (answer: object) => {
@@ -323,13 +326,13 @@ describe("the Esplora client", () => {
 
   test.each([
     {
-      // None is ever in a mempool.
-      what: "a coinbase that it keeps of a block that has left is unknown",
+      // It is never in a mempool.
+      what: "a remembered coinbase whose block left is unknown",
       vin: [{ txid: id(0), vout: 4294967295, is_coinbase: true }],
       kind: "unknown",
     },
     {
-      what: "what is paid from inside MWEB alone waits, since nothing that can be asked is spent",
+      what: "a payment purely from inside MWEB is pending, since no spent output can be checked",
       vin: [],
       kind: "pending",
     },

@@ -62,7 +62,7 @@ describe("a refusal says what the text looks like", () => {
     expect(reasonOf(text)).toMatch(reason);
   });
 
-  test("the token contract of any EVM network is refused on all of them, also in lower case", () => {
+  test("the token contract of any EVM network is refused on all of them, even in lower case", () => {
     const evm = NETWORKS.filter((each) => each.family === "evm");
     for (const { contract } of evm.flatMap((each) => each.assets)) {
       if (contract === null) continue;

@@ -18,7 +18,7 @@ describe("many balances in one call", () => {
   it("are encoded and decoded as the contract ABI specification says, word by word", () => {
     const callOf = (digits: string) => [
       word(0xca11bde05977b3631167028862be2a173976ca11n),
-      word(0n), // it may not fail
+      word(0n), // must not fail
       word(96n), // where its call data begins
       word(36n), // their length: a selector and a word
       `0x4d2301cc${"0".repeat(24)}${digits.repeat(20)}${"0".repeat(56)}`,
@@ -40,7 +40,7 @@ describe("many balances in one call", () => {
     expect(readBalances(`0x${answered.join("")}`, 2)).toEqual([7n, 2n ** 256n - 1n]);
   });
 
-  it("are undefined when the answer is truncated, of another length, of a failed call or of no contract", () => {
+  it("are undefined if the answer is truncated, has another length, or is from a failed call or no contract", () => {
     const whole = answerOf([5n, 6n]);
     const failed = encodeFunctionResult({
       abi: ABI,

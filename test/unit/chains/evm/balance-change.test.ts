@@ -48,7 +48,7 @@ describe("the change of a balance that transactions explain", () => {
       8n,
     ],
     [
-      "a deposit of somebody's own is nothing that anybody paid",
+      "a deposit to one's own account is nobody's payment",
       [mined({ from: shop, value: 8n, mintedUnits: 8n }, { gasUsed: 0n })],
       8n,
     ],

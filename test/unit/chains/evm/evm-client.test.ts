@@ -63,7 +63,7 @@ function clientBy(fetch: (url: string, init: RequestInit) => Promise<Response>):
   });
 }
 
-/** A node that has one payment, of which a test may replace parts. */
+/** A node with one payment; tests may replace parts of it. */
 function nodeWith(of: { readonly log?: object; readonly receipt?: object | null }): ChainClient {
   return clientOf((method, [first]) => {
     switch (method) {
@@ -81,11 +81,11 @@ function nodeWith(of: { readonly log?: object; readonly receipt?: object | null 
 
 describe("code at an address", () => {
   it.each<[string, unknown, object]>([
-    ["is there where a contract is", "0x6080", { ok: true, value: true }],
-    ["is there where a key's account delegates", `0xef0100${"11".repeat(20)}`, { ok: true, value: true }],
-    ["is not there where a key's account is, or nothing", "0x", { ok: true, value: false }],
-    ["is unknown where the node answers nothing", null, { ok: false, error: { kind: "UNEXPECTED_SHAPE" } }],
-    ["is unknown where the node answers half a byte", "0x6", { ok: false, error: { kind: "UNEXPECTED_SHAPE" } }],
+    ["exists at a contract", "0x6080", { ok: true, value: true }],
+    ["exists at an account that delegates", `0xef0100${"11".repeat(20)}`, { ok: true, value: true }],
+    ["does not exist at a key's account, or where there is nothing", "0x", { ok: true, value: false }],
+    ["is unknown if the node answers nothing", null, { ok: false, error: { kind: "UNEXPECTED_SHAPE" } }],
+    ["is unknown if the node answers half a byte", "0x6", { ok: false, error: { kind: "UNEXPECTED_SHAPE" } }],
   ])("%s", async (_, code, expected) => {
     const asked: unknown[] = [];
     const client = clientOf((method, params) => {
@@ -145,7 +145,7 @@ describe("a log from a node", () => {
     ],
     ["is not in its receipt", { receipt: { logs: RECEIPT.logs.slice(0, 1) } }],
     ["differs from the one in its receipt", { receipt: { logs: [{ ...LOG, data: word(6), logIndex }] } }],
-  ])("fails the scan as BEHIND, so that nothing is skipped, when it %s", async (_, of) => {
+  ])("fails the scan as BEHIND, so nothing is skipped, when it %s", async (_, of) => {
     expect(await nodeWith(of).scan(range)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
   });
 
@@ -174,7 +174,7 @@ describe("full blocks", () => {
   const nodeOf = (blocks: (height: number) => unknown) =>
     clientOf((method, [first]) => EMPTY.get(method) ?? blocks(Number(first)));
 
-  it("must follow each other", async () => {
+  it("must be consecutive", async () => {
     expect(await nodeOf(full).scan(native)).toMatchObject({ ok: true });
     for (const other of [null, full(7, { parentHash: word(1) }), full(7, { hash: word(1) }), full(8)]) {
       const scan = await nodeOf((height) => (height === 7 ? other : full(height))).scan(native);
@@ -199,7 +199,7 @@ describe("full blocks", () => {
     expect(await client.scan(native)).toMatchObject(expected);
   });
 
-  /** Nobody signed these. Fields that Ethereum does not have are as op-geth and Nitro answer them. */
+  /** These are unsigned. Fields that Ethereum lacks are as op-geth and Nitro return them. */
   const UNSIGNED = [
     [
       "a deposit of the OP Stack",
@@ -294,7 +294,7 @@ describe("an unusable answer", () => {
     ],
     ["a refusal", () => new Response('{"id":0,"error":{"code":-32600,"message":"hunter3 is no key"}}'), "REFUSED"],
     ["a broken gateway", () => new Response("", { status: 502 }), "BAD_STATUS"],
-  ])("such as %s is a named outage that does not repeat the key or the URL", async (_, response, kind) => {
+  ])("such as %s is a named outage that does not show the key or the URL", async (_, response, kind) => {
     const client = clientBy(async () => response());
     const lookup = { txHash: TX, spends: [], recipients: new Set([SHOP]) };
     const asked = [

@@ -72,7 +72,7 @@ const queryOf = (from: number, height: number, recipients: number | null): LogQu
 });
 
 describe("all logs of a range", () => {
-  it("are found once each, whatever limits the node has", async () => {
+  it("are found once each, whatever the node's limits", async () => {
     const entry = fc.record({ height: fc.integer({ min: 0, max: 99 }), recipient: fc.integer({ min: 0, max: 23 }) });
     const node = fc.record({
       entries: fc.array(entry, { maxLength: 40 }),
@@ -112,7 +112,7 @@ describe("all logs of a range", () => {
   it("end early when the requests are used up, but only at the end of a window", async () => {
     const { edge, asked } = edgeTo({ entries: [], maxBlocks: 2, maxTopics: 4, maxResults: 10 });
     const scan = await scanLogs(edge, queryOf(0, 99, 8), { ...LIMITS, maxRequests: 20 });
-    // 64, 32, 16, 8, 4 and 2 blocks with 8 topics, of which the last is refused for its topics; then two requests for two blocks.
+    // 64, 32, 16, 8, 4 and 2 blocks with 8 topics, the last refused for its topics; then two requests for two blocks.
     expect(scan).toMatchObject({ ok: true, value: { toHeight: 13 } });
     expect(asked.requests).toBe(20);
   });

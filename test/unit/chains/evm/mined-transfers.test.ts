@@ -31,7 +31,7 @@ const coinLog = (from: string, units: bigint, to = shop): ReceiptLog => ({
   data: `0x${[units, 900n, 9n, 900n - units, 9n + units].map(word).join("")}`,
   logIndex: 91,
 });
-/** The coin's contract logs a call of its `transfer` itself, once the value has left the payer. */
+/** The coin's contract itself logs calls of its `transfer`, after the value has left the payer. */
 const contractsLog = (from: string, units: bigint): ReceiptLog => ({
   ...coinLog(from, units),
   data: `0x${[units, 900n, 9n, 900n, 9n].map(word).join("")}`,

@@ -62,7 +62,7 @@ describe("a log of a token", () => {
     ["64 bytes of data", { data: `0x${word(5n)}${word(5n)}` }],
     ["31 bytes of data", { data: `0x${word(5n).slice(2)}` }],
     ["data that is not hexadecimal", { data: `0x${"z".repeat(64)}` }],
-  ])("with %s is no transfer", (_, changes) => {
+  ])("with %s is not a transfer", (_, changes) => {
     expect(tokenMovement({ ...log, ...changes }, wanted)).toBeUndefined();
   });
 
@@ -93,7 +93,7 @@ describe("a log of Polygon's coin", () => {
     ["an amount of zero", { data: `0x${[0n, 100n, 7n, 100n, 7n].map(word).join("")}` }],
     ["no data", { data: "0x" }],
     ["half a word", { data: log.data.slice(0, -2) }],
-  ])("with %s is no transfer", (_, changes) => {
+  ])("with %s is not a transfer", (_, changes) => {
     expect(polygonMovement({ ...log, ...changes }, coins)).toBeUndefined();
   });
 

@@ -17,7 +17,7 @@ const reasonOf = (text: string) => {
 };
 
 describe("a TRON address", () => {
-  test("is accepted unchanged on the main and Nile networks, also with ASCII spaces around it", () => {
+  test("is accepted unchanged on the main and Nile networks, even with ASCII spaces around it", () => {
     fc.assert(
       fc.property(accounts, (account) => {
         const address = addressOf(account);

@@ -26,7 +26,7 @@ const of = {
 };
 
 describe("reading the logs of a TRON transaction", () => {
-  test("a Transfer of a listed token has its place among the logs, its addresses as wallets show them, and the log itself", () => {
+  test("a Transfer of a listed token has its index among the logs, its addresses as wallets show them, and the log itself", () => {
     const other = log({ topics: [TRANSFER_TOPIC, word(payer), word(payer)] });
     expect(tokenTransfers([other, log()], of)).toEqual([
       {

@@ -49,7 +49,7 @@ describe("the TRON clients", () => {
     ["a wrong key", () => new Response("no such key", { status: 403 }), "BAD_STATUS"],
     ["a 403 without a body", () => new Response(null, { status: 403 }), "BAD_STATUS"],
     ["a broken gateway", () => new Response("", { status: 502 }), "BAD_STATUS"],
-  ])("name the outage for %s, without repeating the key or the URL", async (_, response, kind) => {
+  ])("name the outage for %s, without showing the key or the URL", async (_, response, kind) => {
     const { both, sent } = clients(response);
     for (const client of both) {
       const answer = await client.tip();

@@ -35,7 +35,7 @@ describe("a transaction of TRON's HTTP API", () => {
   });
 
   test.each<[string, WalletTransaction]>([
-    ["a TRC-10 token, which anybody may issue", transaction([contract("TransferAssetContract", { asset_name: "31" })])],
+    ["a TRC-10 token, which anyone may issue", transaction([contract("TransferAssetContract", { asset_name: "31" })])],
     ["a stake for another account", transaction([contract("FreezeBalanceContract", { frozen_balance: "1" })])],
     ["a contract call that carries coins", transaction([contract("TriggerSmartContract", { call_value: "1" })])],
     ["a failed transfer", transaction([contract("TransferContract")], "OUT_OF_ENERGY")],
@@ -82,11 +82,11 @@ describe("the internal transactions of TRON's HTTP API", () => {
     },
   );
 
-  test("what the node does not name waits for a user", () => {
+  test("types that the node does not name are left to a user", () => {
     expect(found([inside("", 5)])).toEqual([["internal:0", 5n, true]]);
   });
 
-  test("what was rejected, a TRC-10 token and what goes elsewhere is no transfer", () => {
+  test("rejected ones, TRC-10 tokens and payments elsewhere are not transfers", () => {
     const token = { callValueInfo: [{ callValue: "5", tokenId: "1000001" }] };
     const all = [{ rejected: true }, token, { transferTo_address: payer }].map((more) => inside("call", 5, more));
     expect(found(all)).toEqual([]);

@@ -30,11 +30,11 @@ describe("messages about events", () => {
     ["team.member_removed", null, []],
     ["api_key.created", null, []],
     ["ping", "whk_1", []],
-  ])("of %s about %s are for those who may view it", (type, about, wanted) => {
+  ])("of %s about %s reach those who may view it", (type, about, wanted) => {
     expect(messagesAbout([row("evt_1", { type, about })]).map(({ view, body }) => [view, body])).toEqual(wanted);
   });
 
-  it("say of each invoice only its last change, in the order of the last changes", () => {
+  it("contain only the last change of each invoice, in the order of those changes", () => {
     const of = (invoiceId: string, sequence: number) => ({ invoiceId, sequence, status: "PAID" as const });
     const rows = [row("evt_1", of("inv_1", 1)), row("evt_2", of("inv_2", 1)), row("evt_3", of("inv_1", 2))];
     expect(messagesAbout(rows).map(({ body }) => body)).toEqual([
@@ -44,7 +44,7 @@ describe("messages about events", () => {
   });
 });
 
-describe("the time until events are read again", () => {
+describe("the delay until events are read again", () => {
   const NOW_MS = 1_000_000_000;
 
   it.each([
@@ -53,14 +53,14 @@ describe("the time until events are read again", () => {
     [40_000, 10_000],
     [120_000, 30_000],
     [86_400_000, 30_000],
-  ])("is, %i ms after the last news, %i ms", (quietMs, gapMs) => {
+  ])("%i ms after the last message is %i ms", (quietMs, gapMs) => {
     const sockets = [{ newsAtMs: NOW_MS - quietMs }, { newsAtMs: 0 }];
     expect(pollGapMs(sockets, NOW_MS)).toBe(gapMs);
   });
 });
 
-describe("a member in the headers of a request", () => {
-  it("is read as it was written, and absent from any other request", () => {
+describe("a member in a request's headers", () => {
+  it("is read as it was written, and is absent from any other request", () => {
     const member = { memberId: "mem_1", tokenHash: "a", views: ["invoice:view"], after: "" } as const;
     expect(teamMemberIn(new Headers(teamHeaders(member)))).toEqual(member);
     expect(teamMemberIn(new Headers({ upgrade: "websocket" }))).toBeUndefined();

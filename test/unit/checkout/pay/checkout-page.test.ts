@@ -91,7 +91,7 @@ describe("every stage in every language", () => {
     }
   });
 
-  it("says what a claimed transaction is to the invoice, in the page and to screen readers, and keeps the claim in its links", () => {
+  it("says how a claimed transaction relates to the invoice, in the page and to screen readers, and keeps the claim in its links", () => {
     for (const language of ALL_LANGUAGES)
       for (const text of CLAIM_TEXTS) {
         const claim = { id: CLAIM_ID, text, isGood: text === "claimCredited", sent: "40 USDC", asked: "80 USDC" };
@@ -143,13 +143,13 @@ describe("the page in a frame over a shop", () => {
       expect(/ data-status="(\w+)"/.exec(html)?.[1]).toBe(modalStatus(stage));
       const own = [...html.matchAll(/ (?:href|action|data-state-url)="(\/pay\/[^"]*)"/g)].map(([, path]) => path);
       expect(own.length).toBeGreaterThan(1);
-      // The form of the languages has it in a field.
+      // The language form has it in a field.
       for (const path of own) if (path !== chrome.path) expect(path).toContain("view=modal");
       expect(html).toContain('<input type="hidden" name="view" value="modal"');
     }
   });
 
-  it("is nowhere else: the page alone has neither", () => {
+  it("is only there: the plain page has neither", () => {
     for (const stage of STAGES) expect(page(checkoutViewOf(stage))).not.toMatch(/data-close|data-status|modal/);
   });
 });

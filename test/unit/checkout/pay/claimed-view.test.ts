@@ -1,4 +1,4 @@
-// The sentence about a claim, by what the transaction is to the invoice: an invoice over 10 USDT on Ethereum.
+// The sentence about a claim, by the transaction's relation to the invoice: 10 USDT on Ethereum.
 import { describe, expect, it } from "vitest";
 import { checkoutView } from "../../../../src/checkout/pay/view.ts";
 import { CLAIM_STANDINGS, standingOf } from "../../../../src/detection/claims/standing.ts";
@@ -14,7 +14,7 @@ const claim = {
   createdAtMs: NOW - 60_000,
 };
 
-/** `others`: payments of the transaction that are none of the invoice's. */
+/** `others`: the transaction's payments to other invoices. */
 function viewOf(given: Given, others: NonNullable<Given["payments"]> = []) {
   const claimed = viewFacts({ payments: others }).file.payments;
   return checkoutView({ ...viewFacts(given), claim, claimed });
@@ -41,7 +41,7 @@ describe("the sentence about a claim", () => {
     expect(cases[1]?.claim?.sent).toBe("4 USDT, 4 USDC");
   });
 
-  it("adds up the outputs of a transaction, and leaves out what belongs to another order", () => {
+  it("adds up the outputs of a transaction, and omits payments to another order", () => {
     const other = { ...free, invoiceId: makeId("inv", "1".repeat(26)), status: "CONFIRMED" } as const;
     expect(viewOf({}, [free, free, other]).claim).toMatchObject({ text: "claimDiffers", sent: "8 USDT" });
     expect(viewOf({}, [other]).claim).toMatchObject({ text: "claimOtherOrder", sent: "" });
@@ -64,7 +64,7 @@ describe("the sentence about a claim", () => {
     ]);
   });
 
-  it("has a text for everything that a transaction can be, and no text of an outcome that the rule never gives", () => {
+  it("has a text for every possible relation, and none for an outcome that the rule never gives", () => {
     const over = { claim: { ...claim, outcome: "UNAVAILABLE" }, claimed: [], nowMs: EXPIRES + 90_000_000 };
     const { invoice, payments } = viewFacts({ status: "EXPIRED" }).file;
     expect(standingOf({ ...over, invoice, payments }).standing).toBe("OVER");

@@ -1,4 +1,4 @@
-// `eth_sendTransaction` of a payer's wallet. The call data is compared with one that was written by hand after EIP-20 and the contract ABI
+// `eth_sendTransaction` of a payer's wallet. The call data is compared with data written by hand from EIP-20 and the contract ABI
 // specification ("Function selector", "Argument encoding"): selector, address and amount, each padded to 32 bytes.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -18,13 +18,13 @@ const amounts = fc.oneof(
   fc.bigInt({ min: 0n, max: 100_000_000n }).map((cents) => cents * 10_000n),
 );
 
-/** Currencies that are written without fractions, whatever ISO 4217 says of their minor units, and those with three digits (CLDR 48). */
+/** Currencies written without fractions, whatever ISO 4217 says about minor units, and those with three digits (CLDR 48). */
 const DIGITLESS =
   `AFN ALL BIF CLP COP DJF GNF HUF IDR IQD IRR ISK JPY KMF KPW KRW LAK LBP MGA MMK PKR PYG RWF SOS SYP UGX VND VUV XAF XOF
 XPF YER`.split(/\s+/);
 const THREE_DIGITS = ["BHD", "JOD", "KWD", "LYD", "OMR", "TND"];
 
-/** The sign between whole and fraction. */
+/** The decimal separator. */
 const POINTS: Readonly<Record<Language, "." | ",">> = {
   en: ".",
   es: ",",
@@ -116,7 +116,7 @@ describe("an amount in a language", () => {
   });
 });
 
-describe("a moment in a language", () => {
+describe("a time in a language", () => {
   it("is in UTC and says so, with year, day and minute", () => {
     fc.assert(
       fc.property(languages, fc.integer({ min: 1_600_000_000_000, max: 4_000_000_000_000 }), (language, ms) => {

@@ -40,7 +40,7 @@ describe("the language of a browser", () => {
     );
   });
 
-  it("is the one of the greatest weight, in whatever order they are listed", () => {
+  it("is the one with the greatest weight, in any order", () => {
     const language = fc.constantFrom(...Object.keys(LANGUAGES));
     const listed = fc.uniqueArray(fc.record({ language, weight: fc.integer({ min: 1, max: 1000 }) }), {
       minLength: 1,
@@ -63,7 +63,7 @@ it("the languages are the ten of the checkout, English first, one of them from r
   expect(fromRight.map(([name]) => name)).toEqual(["ar"]);
   for (const { locale } of Object.values(LANGUAGES)) {
     expect(Intl.NumberFormat.supportedLocalesOf(locale)).toHaveLength(1);
-    // Amounts are copied into wallets, which read only ASCII digits.
+    // Amounts are copied into wallets, which accept only ASCII digits.
     expect(new Intl.NumberFormat(locale).format(1234567890)).toMatch(/^[\d.,\s\u00a0\u202f]+$/);
   }
 });

@@ -17,22 +17,22 @@ const ADDRESSES = {
 } as const;
 
 const QUIET = 4;
-/** From near and far: there is a picture now and then whose timing pattern the reader does not find at one distance. */
+/** At several distances: sometimes the reader misses a timing pattern at one of them. */
 const DISTANCES = [3, 4, 5];
 
-/** What a camera reads that moves until it reads something. */
+/** As a camera does that moves until it reads something. */
 function read(code: ReturnType<typeof qrPath>): string | undefined {
   for (const pixels of DISTANCES) {
     try {
       return decodeQR(pictureOf(code, pixels));
     } catch {
-      // Not readable from here.
+      // Not readable at this distance.
     }
   }
   return undefined;
 }
 
-/** What a camera would see: strokes of width 1, so many pixels to a module, and the quiet zone. */
+/** What a camera would see: strokes of width 1, this many pixels per module, and the quiet zone. */
 function pictureOf({ size, path }: ReturnType<typeof qrPath>, pixels: number) {
   const side = (size + 2 * QUIET) * pixels;
   const data = new Uint8Array(side * side * 4).fill(255);
@@ -71,7 +71,7 @@ describe("a QR code", () => {
       fc.property(texts, (text) => {
         expect(read(qrPath(text))).toBe(text);
       }),
-      // The example is not readable with three pixels to a module.
+      // The example is not readable with three pixels per module.
       { numRuns: RUNS, examples: [["㋭𖥖Ⲿ∨𖼄⏰𞴣⤂𐞐𑰀𐬬𐀆"]] },
     );
   });

@@ -1,10 +1,10 @@
-// The requests to a wallet, and what a payer reads when it fails: never that nothing was paid when something may have been.
+// Requests to a wallet, and what a payer reads when one fails: never that nothing was paid when something may have been.
 import { expect, it } from "vitest";
 import { sendTransfer, type Wallet } from "../../../../src/checkout/pay/browser/wallet.ts";
 
 const TRANSFER = { chainId: "0x1", to: "0x01", value: "0x0a", data: "0x" };
 
-/** On the right chain, and failing with `error` at one method. */
+/** On the right chain, failing with `error` at one method. */
 function walletFailing(at: string, error: unknown): Wallet {
   const answers: Readonly<Record<string, unknown>> = { eth_requestAccounts: ["0x02"], eth_chainId: "0x1" };
   const request = async (method: string) => {

@@ -13,7 +13,7 @@ const ALL = Object.keys(LANGUAGES) as Language[];
 const TRANSLATED = ALL.filter((language) => language !== "en");
 const EVERY = ALL.flatMap((language) => KEYS.map((key) => ({ language, key, text: textsOf(language)[key] })));
 
-/** The texts of the languages `among` for which `isWrong` holds; expected to be none. */
+/** The texts of the languages in `among` for which `isWrong` is true; expected to be empty. */
 function wrong(isWrong: (text: string, key: Key) => boolean, among: readonly Language[] = ALL): readonly string[] {
   return EVERY.filter(({ language, key, text }) => among.includes(language) && isWrong(text, key)).map(
     ({ language, key, text }) => `${language}.${key}: ${text}`,
@@ -24,7 +24,7 @@ function placeholders(text: string): readonly string[] {
   return [...text.matchAll(/\{[^}]*\}/g)].map(([name]) => name).toSorted();
 }
 
-/** Without its placeholders, and without the names that are the same in every language. */
+/** Without its placeholders, and without names that are the same in every language. */
 function ownWords(text: string): string {
   return text.replaceAll(/\{\w+\}|Edgetill|\bQR\b|TxID|\bhash\b|\bmemo\b|\btag\b|[a-z]+@example\.com/g, "");
 }
@@ -68,7 +68,7 @@ describe("every catalogue", () => {
       return ends[last] ?? (/[.?:]/.test(last) ? last : "");
     };
     const known = [
-      // An address is last, and a full stop would look like a part of it in a line from right to left.
+      // An address is last, and a full stop would look like part of it in a right-to-left line.
       /^ar\.buyEmailInvalid:/,
       // Requests where English has questions.
       /^(zh|ja)\.chooseTitle:/,
@@ -106,7 +106,7 @@ describe("each language", () => {
     expect(wrong((text) => !scripts[language].test(text), [language])).toEqual([]);
   });
 
-  it("has no letters of another script, so that no look-alike hides in a word", () => {
+  it("has no letters of another script, so no lookalike hides in a word", () => {
     const foreign: Readonly<Record<Language, RegExp>> = {
       en: /[^\p{Script=Latin}\P{L}]/u,
       es: /[^\p{Script=Latin}\P{L}]/u,
@@ -117,11 +117,11 @@ describe("each language", () => {
       ru: /[^\p{Script=Cyrillic}\P{L}]/u,
       ar: /[^\p{Script=Arabic}\P{L}]/u,
       zh: /[^\p{Script=Han}\P{L}]/u,
-      // The sign that lengthens a vowel belongs to both kana, and so to neither.
+      // The vowel-lengthening sign belongs to both kana, so to neither.
       ja: /[^\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}ー\P{L}]/u,
     };
     for (const language of ALL) {
-      // The hexadecimal digits of a hash are named as such, and the x that stands before them.
+      // The hexadecimal digits of a hash are named as such, as is the x before them.
       const isForeign = (text: string, key: Key) =>
         foreign[language].test(key === "claimHashHint" ? ownWords(text).replaceAll(/[afx]/g, "") : ownWords(text));
       expect(wrong(isForeign, [language])).toEqual([]);
@@ -170,22 +170,22 @@ describe("each language", () => {
 });
 
 describe("a text on a button", () => {
-  /** In letters of the Latin alphabet, of which those of Chinese and Japanese are two wide. */
+  /** Width in Latin letters; Chinese and Japanese ones count as two. */
   function width(text: string): number {
     const shown = text.replaceAll(/\{\w+\}/g, "");
     return [...shown].reduce((sum, letter) => sum + (/[\u3000-\uffef]/.test(letter) ? 2 : 1), 0);
   }
 
   it.each([
-    // The small button beside an amount, which has a fixed place.
+    // The small button next to an amount, which has a fixed position.
     [12, ["copy", "copied"]],
-    // Two beside each other.
+    // Two side by side.
     [15, ["qrAddress", "qrUri"]],
     [12, ["changeLanguage", "receiptPrint", "receiptBack", "showReceipt", "claimSend"]],
     [20, ["changeMethod", "stay"]],
     // With a name after it, which is cut or wrapped.
     [15, ["payWith", "returnToShop"]],
-    // Alone in its line, on a screen that is 320 px wide.
+    // On its own line, on a 320 px screen.
     [26, ["openInWallet", "buyGo"]],
     [36, ["copyFailed"]],
   ] as const satisfies readonly (readonly [number, readonly Key[]])[])("is at most %d wide: %j", (most, keys) => {

@@ -31,15 +31,15 @@ describe("the stage of a checkout", () => {
     ["a method is chosen", {}, "pay"],
     ["a method is chosen, and the payer wants another", { available: [BTC_BTC], isChoosing: true }, "choose"],
     ["the payer wants another, and there is none", { isChoosing: true }, "pay"],
-    ["the last moment", { nowMs: EXPIRES }, "pay"],
-    ["the moment after it", { nowMs: EXPIRES + 1 }, "checking"],
+    ["the last millisecond", { nowMs: EXPIRES }, "pay"],
+    ["the millisecond after it", { nowMs: EXPIRES + 1 }, "checking"],
     ["partly paid", { invoice: partial }, "partial"],
     [
       "partly paid, and the payer wants another method",
       { invoice: partial, available: [BTC_BTC], isChoosing: true },
       "partial",
     ],
-    ["partly paid, and the time is over", { invoice: partial, nowMs: EXPIRES + 1 }, "checking"],
+    ["partly paid, and time is up", { invoice: partial, nowMs: EXPIRES + 1 }, "checking"],
     ["the address was tampered with", { active: [broken] }, "unavailable"],
     [
       "the address was tampered with, and another method can be chosen",
@@ -47,7 +47,7 @@ describe("the stage of a checkout", () => {
       "choose",
     ],
     ["fully received", { status: "PENDING_CONFIRMATION" }, "seen"],
-    ["fully received, after the time", { status: "PENDING_CONFIRMATION", nowMs: EXPIRES + 1 }, "seen"],
+    ["fully received, after time was up", { status: "PENDING_CONFIRMATION", nowMs: EXPIRES + 1 }, "seen"],
     ["paid", { status: "PAID" }, "paid"],
     ["overpaid", { status: "OVERPAID" }, "overpaid"],
     ["underpaid", { status: "UNDERPAID", nowMs: EXPIRES + 1 }, "underpaid"],
@@ -58,7 +58,7 @@ describe("the stage of a checkout", () => {
     expect(viewOf(given).stage).toBe(stage);
   });
 
-  it("depends only on the status once payment is no longer awaited, and offers no choice", () => {
+  it("depends only on the status once payment is no longer expected, and offers no choice", () => {
     const ends = INVOICE_STATUSES.filter((status) => status !== "AWAITING_PAYMENT");
     const given = fc.record({
       status: fc.constantFrom(...ends),
@@ -153,7 +153,7 @@ describe("the payment method that is shown", () => {
     expect(at({ invoice: { ...short, ...partial } })).toEqual([NOW + 900_000, "requote"]);
   });
 
-  it("is hidden once its rate lock is over", () => {
+  it("is hidden after its rate lock", () => {
     expect(viewOf({ invoice: { rateLockSeconds: 900 }, nowMs: NOW + 900_001 }).method).toBeNull();
   });
 
@@ -178,7 +178,7 @@ describe("the choice", () => {
     ]);
   });
 
-  it("is not offered with one method only, after a partial payment, or when the time is over", () => {
+  it("is not offered with one method only, after a partial payment, or once time is up", () => {
     expect(viewOf().canChoose).toBe(false);
     expect(viewOf({ available: [BTC_BTC], invoice: partial }).canChoose).toBe(false);
     expect(viewOf({ available: [BTC_BTC], nowMs: EXPIRES + 1 })).toMatchObject({ canChoose: false, choices: [] });
@@ -190,7 +190,7 @@ describe("the choice", () => {
     expect(sole({ active: [], available: [BTC_BTC, USDT_ETH] })).toBeUndefined();
     expect(sole({ active: [] })).toBeUndefined();
     expect(sole({ available: [BTC_BTC] })).toBeUndefined();
-    // One that was tampered with is still chosen: the payer is not sent past it.
+    // A tampered one is still chosen: the payer is not sent past it.
     expect(sole({ active: [broken], available: [BTC_BTC] })).toBeUndefined();
     expect(sole({ active: [], available: [BTC_BTC], nowMs: EXPIRES + 1 })).toBeUndefined();
     expect(sole({ active: [], available: [BTC_BTC], status: "CANCELLED" })).toBeUndefined();

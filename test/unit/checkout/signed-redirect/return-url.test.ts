@@ -37,7 +37,7 @@ describe("the return URL", () => {
     );
   });
 
-  it("has each of our parameters once, whatever the shop's own query is", () => {
+  it("has each of our parameters once, whatever the shop's own query contains", () => {
     fc.assert(
       fc.property(fc.webUrl(), fc.webQueryParameters(), fc.webFragments(), (base, query, fragment) => {
         const redirectUrl = `${base}?${query}#${fragment}`;

@@ -23,7 +23,7 @@ const LANGUAGE_CODES = Object.keys(LANGUAGES).filter(isLanguage);
 const FILLED = { name: "Jane", address: "1 Main St", phone: "+1 555" };
 
 describe("a product's form", () => {
-  it("always asks for the email, and for other fields as the product says, which alone are required", () => {
+  it("always asks for the email, and for other fields as the product says; only those are required", () => {
     expect(askedFields(PLAIN)).toMatchObject([{ name: "email", isRequired: false }]);
     expect(askedFields(ALL)).toMatchObject([
       { name: "amount", isRequired: false },
@@ -98,12 +98,15 @@ describe("a product's form", () => {
     ["en", "JPY", "12.5", "amount"],
     ["en", "EUR", "0.001", "amount"],
     ["en", "EUR", "1000000.01", "amount"],
-  ] as const)("refuses, in %s and %s, what is no amount or may be two: %j", (language, currency, amount, problem) => {
-    const order = orderOf({ ...ALL, currency }, { ...FILLED, amount }, language);
-    expect(order).toEqual({ ok: false, error: { amount: problem } });
-  });
+  ] as const)(
+    "refuses, in %s and %s, amounts that are invalid or ambiguous: %j",
+    (language, currency, amount, problem) => {
+      const order = orderOf({ ...ALL, currency }, { ...FILLED, amount }, language);
+      expect(order).toEqual({ ok: false, error: { amount: problem } });
+    },
+  );
 
-  it("gives either an order or a problem of one of its own fields, whatever is sent", () => {
+  it("returns either an order or a problem with one of its own fields, whatever is sent", () => {
     const text = fc.option(fc.string(), { nil: undefined });
     const form = fc.record({ token: text, email: text, name: text, address: text, phone: text, amount: text });
     fc.assert(

@@ -1,4 +1,4 @@
-// The allocator of one address, against a model that looks at every amount for every answer.
+// The allocator of one address, against a model that reads every amount for every answer.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AmountAllocations } from "../../../../src/commerce/amounts/amount-allocations.ts";
@@ -53,7 +53,7 @@ const anySteps = fc.array(anyStep, { maxLength: 80, size: "max" });
 
 const idOf = (invoice: number) => `inv_${invoice}`;
 
-/** Of each invoice the same request every time, but for its price and what is known of the address. */
+/** An invoice's request is the same each time, except for its price and what is known of the address. */
 function requestIn(step: Extract<Step, { kind: "allocate" }>, nowMs: number, prices: bigint): AmountRequest {
   const { invoice, offBy, isAlone } = step;
   const merchant = invoice % MERCHANTS;
@@ -66,7 +66,7 @@ function requestIn(step: Extract<Step, { kind: "allocate" }>, nowMs: number, pri
 }
 
 describe("any history at one address", () => {
-  it("answers as the rules say, gives an invoice and price one amount, and frees none before its end", () => {
+  it("follows the rules, gives each invoice and price one amount, and releases none before its end", () => {
     fc.assert(
       fc.property(anySteps, fc.constantFrom(600n, 2_400n), (steps, prices) => {
         const [real, model] = [new AmountAllocations(memoryStorage(), PLACE), new AmountModel()];
@@ -108,7 +108,7 @@ describe("any history at one address", () => {
     );
   });
 
-  it("gives one list of requests what it gives one request after the other, and no refusal takes anything", () => {
+  it("gives a list of requests the same as one request after the other, and refusals take nothing", () => {
     fc.assert(
       fc.property(anySteps, (steps) => {
         const requests = steps.flatMap((step) => (step.kind === "allocate" ? [requestIn(step, 0, 2_400n)] : []));
@@ -122,7 +122,7 @@ describe("any history at one address", () => {
     );
   });
 
-  it("frees the same amounts in whatever order they are released", () => {
+  it("releases the same amounts in any order", () => {
     fc.assert(
       fc.property(anySteps, fc.infiniteStream(fc.nat()), (steps, chance) => {
         const requests = steps.flatMap((step) => (step.kind === "allocate" ? [requestIn(step, 0, 2_400n)] : []));
@@ -148,7 +148,7 @@ describe("any history at one address", () => {
 });
 
 describe("an amount", () => {
-  it("is the smallest free one, amounts of other prices counted, for all merchants", () => {
+  it("is the smallest free one, counting amounts of other prices, across all merchants", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const units = (invoiceId: string, over: Partial<AmountRequest> = {}) => {
       const [answer] = allocations.allocate([requestOf(invoiceId, over)]);
@@ -161,7 +161,7 @@ describe("an amount", () => {
     expect(units("a")).toBe(2_400n);
   });
 
-  it("of ten thousand candidates is found to the last one", () => {
+  it("is found among ten thousand candidates, to the last one", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const candidates = candidatesOf(2_000_000n);
     // Each is the plain price of another invoice.
@@ -175,7 +175,7 @@ describe("an amount", () => {
     ]);
   });
 
-  it("of a price that has none left is looked for again only once one is freed", () => {
+  it("is looked for again only once one is released if its price has none left", () => {
     const { sql, transactionSync } = memoryStorage();
     let searches = 0;
     const exec = (query: string, ...bindings: (string | number | null)[]) => {
@@ -212,7 +212,7 @@ describe("an amount", () => {
     ]);
   });
 
-  it("stays with its invoice to the later end, where an operation that is repeated makes the invoice end later", () => {
+  it("stays with its invoice until the later end if a repeated operation extends the invoice", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const later = { createdAtMs: HOUR_MS, expiresAtMs: 2 * HOUR_MS, monitorUntilMs: DAY_MS + HOUR_MS, nowMs: HOUR_MS };
     allocations.allocate([requestOf("a")]);
@@ -224,7 +224,7 @@ describe("an amount", () => {
     expect(allocations.release([amount, amount], DAY_MS + HOUR_MS + 1)).toEqual([true, true]);
   });
 
-  it("that was given again while D1 was asked is not freed by the answer", () => {
+  it("that was reallocated while D1 was asked is not released by the answer", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     allocations.allocate([requestOf("a"), requestOf("b")]);
     const nowMs = DAY_MS + 2 * HOUR_MS;
@@ -239,7 +239,7 @@ describe("an amount", () => {
     ]);
   });
 
-  it("that a limit counts counts ten minutes, and then only if its invoice is stored, but stays the invoice's", () => {
+  it("counts toward a limit for ten minutes, then only if its invoice is stored, but stays with the invoice", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const shared = { rank: UNPROVEN, hasOthers: true, provenOthers: 0 };
     const askAt = (invoiceId: string, nowMs: number) => {
@@ -258,7 +258,7 @@ describe("an amount", () => {
       2_396n,
       "LIMIT_REACHED",
     ]);
-    // Who comes back has its amount if the limits allow that.
+    // A returning invoice keeps its amount if the limits allow that.
     expect(askAt("b", 12 * MINUTE_MS)).toBe("LIMIT_REACHED");
     allocations.settle(allocations.overdue(30 * MINUTE_MS, 10), [{ invoiceId: "f", units: 2_396n }], 30 * MINUTE_MS);
     expect(["b", "h", "a"].map((invoiceId) => askAt(invoiceId, 31 * MINUTE_MS))).toEqual([
@@ -269,7 +269,7 @@ describe("an amount", () => {
     expect(allocations.release([{ invoiceId: "c", units: 2_398n }], DAY_MS)).toEqual([false]);
   });
 
-  it("whose row stands in D1 is asked about again an hour later, however long its end is over", () => {
+  it("with a row in D1 is checked again an hour later, however long ago its end was", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     allocations.allocate([requestOf("a")]);
     const nowMs = DAY_MS + HOUR_MS;
@@ -277,7 +277,7 @@ describe("an amount", () => {
     expect([allocations.overdue(nowMs, 10), allocations.nextCheckMs()]).toEqual([[], nowMs + HOUR_MS]);
   });
 
-  it("of an invoice keeps the rank of its first one, whatever its merchant proves meanwhile", () => {
+  it("keeps the rank its invoice had first, whatever the merchant proves meanwhile", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const unproven = { rank: UNPROVEN, hasOthers: true, provenOthers: 0 };
     const proven = { ...unproven, rank: PROVEN };
@@ -300,7 +300,7 @@ describe("the server of one of two proven merchants", () => {
   const answersOf = (allocations: AmountAllocations, asked: readonly AmountRequest[]) =>
     allocations.allocate(asked).map((answer) => (answer.kind === "given" ? "given" : answer.refusal.code));
 
-  it("has its part beside browsers that hold theirs at two neighbouring prices", () => {
+  it("has its share even while browsers hold theirs at two neighbouring prices", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const ofBrowsers = { sharing: PROVEN_OF_TWO, isPublic: true };
     const taken = [2_388n, 2_387n, 2_386n, 2_412n, 2_411n, 2_410n];
@@ -309,7 +309,7 @@ describe("the server of one of two proven merchants", () => {
     expect(answersOf(allocations, ofServer)).toEqual(["given", "given", "given", "AMOUNTS_EXHAUSTED"]);
   });
 
-  it("gets no more for what its browsers were given before it had proof", () => {
+  it("gets no more because of what its browsers were given before it had proof", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const alone = { sharing: ALONE, isPublic: true };
     expect(new Set(answersOf(allocations, askedAt([2_399n, 2_398n, 2_397n, 2_396n], alone)))).toEqual(
@@ -324,9 +324,9 @@ describe("the server of one of two proven merchants", () => {
 });
 
 describe("the warning that amounts run low", () => {
-  it("comes with the amount that reaches the mark and with all later ones, and with every repetition of a request", () => {
+  it("comes with the amount that reaches the mark, with all later ones, and with every repeated request", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
-    // 11 amounts, of which the ninth is the mark.
+    // 11 amounts; the ninth is the mark.
     const asked = Array.from({ length: 11 }, (_, n) => requestOf(`inv_${n}`, { priceUnits: 2_000n }));
     const lowSince = () => allocations.allocate(asked).map((answer) => answer.kind === "given" && answer.lowSince);
     const expected = [...Array(8).fill(null), "inv_8", "inv_8", "inv_8"];
@@ -334,7 +334,7 @@ describe("the warning that amounts run low", () => {
     expect(lowSince()).toEqual(expected);
   });
 
-  it("is another one when the amounts run low again", () => {
+  it("comes again when the amounts run low again", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const ask = (from: number, to: number, more: Partial<AmountRequest> = {}) =>
       Array.from({ length: to - from }, (_, n) => requestOf(`inv_${from + n}`, { priceUnits: 2_000n, ...more })).map(
@@ -372,7 +372,7 @@ it("every statement of a full address finds its rows by an index", () => {
   };
   const allocations = new AmountAllocations(noting, PLACE);
   const shared = { rank: UNPROVEN, hasOthers: true, provenOthers: 1 };
-  // The last refusal of a price looks at all that there is to look at.
+  // A price's last refusal reads everything there is to read.
   const asked = Array.from({ length: 12 }, (_, n) => requestOf(`inv_${n}`, { sharing: shared, isPublic: true }));
   allocations.allocate([...asked, requestOf("inv_0", { priceUnits: 2_401n })]);
   const overdue = allocations.overdue(DAY_MS + HOUR_MS, 10);
@@ -386,7 +386,7 @@ it("every statement of a full address finds its rows by an index", () => {
       return `${query}: ${steps.map(({ detail }) => detail).join("; ")}`;
     });
   expect(plans.length).toBeGreaterThan(12);
-  // The least time of all is the first of its index.
+  // The earliest time is the first in its index.
   const scans = plans.filter((plan) =>
     /SCAN (?!candidate)(?!amounts USING COVERING INDEX amounts_check)|TEMP B-TREE/.test(plan),
   );

@@ -14,7 +14,7 @@ describe("the name of a place", () => {
     expect(placeNamed(name)).toBeUndefined();
   });
 
-  it("cannot be made of parts that would read otherwise", () => {
+  it("cannot be made of parts that would parse differently", () => {
     expect(() => placeName({ ...PLACE, network: "B:C" })).toThrow("colon");
   });
 });

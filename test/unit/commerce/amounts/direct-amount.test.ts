@@ -174,7 +174,7 @@ describe("the first free salt", () => {
     expect(firstSalt({ takenSalts, maxSalt, isPriceTaken }, capacity)).toBe(salt);
   });
 
-  it("is always free and in range, and is found whenever the lowest 64 taken salts show a free one", () => {
+  it("is always free and in range, and is found whenever the lowest 64 taken salts show one", () => {
     const taken = fc.uniqueArray(fc.nat({ max: 120 }), { maxLength: 121 });
     fc.assert(
       fc.property(taken, fc.integer({ min: 1, max: 121 }), (salts, capacity) => {

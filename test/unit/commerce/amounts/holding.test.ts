@@ -1,4 +1,5 @@
-// What may be held at a shared address, and by whom: whatever others do, a merchant with proof has its part of every price.
+// What may be held at a shared address, and by whom: whatever others do, a merchant with proof gets its share of every
+// price.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type AmountGrain, saltCapacity, saltedUnits } from "../../../../src/commerce/amounts/direct-amount.ts";
@@ -73,7 +74,7 @@ function history(asks: readonly Ask[]): {
 /** Merchants 0 and 1 have proof. */
 const PROVEN_MERCHANTS = 2;
 
-/** Prices around one figure, so that their candidates overlap. */
+/** Prices close together, so that their candidates overlap. */
 const anyAsk = fc
   .record({
     merchant: fc.nat({ max: 7 }),
@@ -108,7 +109,7 @@ const BROWSERS_AT_NEIGHBOURING_PRICES: readonly Ask[] = [
 ];
 
 describe("any history of reservations at one address", () => {
-  it("gives amounts to the server of a proven merchant until it has its part of the price", () => {
+  it("gives amounts to the server of a proven merchant until it has its share of the price", () => {
     fc.assert(
       fc.property(
         anyAsks,
@@ -123,7 +124,7 @@ describe("any history of reservations at one address", () => {
             (row) => row.merchant === merchant && Math.abs(Number(row.units - priceUnits)) <= 2 * capacity,
           );
           expect(near.length).toBeGreaterThanOrEqual(Math.floor(capacity / PROVEN_MERCHANTS));
-          // What browsers hold of it is half at most.
+          // Browsers hold at most half of it.
           expect(near.filter((row) => !row.isPublic).length).toBeGreaterThan(0);
         },
       ),
@@ -143,7 +144,7 @@ describe("any history of reservations at one address", () => {
     );
   });
 
-  it("gives no amount that is held while the price has any other amount", () => {
+  it("never gives a reserved amount while the price has another one", () => {
     fc.assert(
       fc.property(anyAsks, (asks) => {
         const { answers } = history(asks);
@@ -194,14 +195,20 @@ describe("a holding at a shared address", () => {
     ["refuses an unproven merchant its ninth amount", UNPROVEN, 14_706n, { all: 30, own: 8 }, "amountsWithoutProof 8"],
     ["allows the last amount of the unproven quarter", UNPROVEN, 14_706n, { all: 35, own: 0 }, undefined],
     ["refuses one more than that quarter", UNPROVEN, 14_706n, { all: 36, own: 0 }, "percentOfAmountsWithoutProof 25"],
-    ["allows none where a quarter is below one", UNPROVEN, 150n, { all: 0, own: 0 }, "percentOfAmountsWithoutProof 25"],
-    ["does not limit what proven merchants hold in sum", PROVEN, 14_706n, { all: 10_000, own: 36 }, undefined],
+    ["allows none if a quarter is below one", UNPROVEN, 150n, { all: 0, own: 0 }, "percentOfAmountsWithoutProof 25"],
+    ["does not limit the total of proven merchants", PROVEN, 14_706n, { all: 10_000, own: 36 }, undefined],
     ["limits one of two proven merchants to half", PROVEN, 14_706n, { all: 37, own: 37 }, "AMOUNTS_EXHAUSTED"],
-    ["counts of its browsers half of that half", PROVEN, 14_706n, { all: 40, own: 40, ownPublic: 23 }, undefined],
-    ["counts all of its server's", PROVEN, 14_706n, { all: 40, own: 40, ownPublic: 22 }, "AMOUNTS_EXHAUSTED"],
-    ["counts all of an unproven one", UNPROVEN, 14_706n, { all: 8, own: 8, ownPublic: 8 }, "amountsWithoutProof 8"],
+    ["counts half of that half for its browsers", PROVEN, 14_706n, { all: 40, own: 40, ownPublic: 23 }, undefined],
+    ["counts all of its server's amounts", PROVEN, 14_706n, { all: 40, own: 40, ownPublic: 22 }, "AMOUNTS_EXHAUSTED"],
+    [
+      "counts all of an unproven merchant's",
+      UNPROVEN,
+      14_706n,
+      { all: 8, own: 8, ownPublic: 8 },
+      "amountsWithoutProof 8",
+    ],
     ["limits one of three proven to a third", PROVEN, 14_706n, { all: 25, own: 25, others: 2 }, "AMOUNTS_EXHAUSTED"],
-    ["does not limit a merchant who is alone", UNPROVEN, 14_706n, { all: 70, own: 70, isShared: false }, undefined],
+    ["does not limit a merchant that is alone", UNPROVEN, 14_706n, { all: 70, own: 70, isShared: false }, undefined],
   ])("%s", (_, rank, units, held, expected) => {
     const bounds = holdingBounds({ rank, isPublic: false }, units, BITCOIN);
     const refusal = holdingRefusal(rank, bounds, { ...SHARED, ...held });
@@ -210,7 +217,12 @@ describe("a holding at a shared address", () => {
   });
 
   test.each<[string, Rank, Partial<Holding> & Pick<Holding, "public">, string | undefined]>([
-    ["allows browsers half of a price of a merchant alone there", UNPROVEN, { isShared: false, public: 36 }, undefined],
+    [
+      "allows browsers half of a price if their merchant is alone there",
+      UNPROVEN,
+      { isShared: false, public: 36 },
+      undefined,
+    ],
     ["refuses browsers more than that half", UNPROVEN, { isShared: false, public: 37 }, "percentOfAmountsForPublic 50"],
     ["allows browsers half of what an unproven merchant may hold", UNPROVEN, { public: 3 }, undefined],
     ["refuses browsers more than half of what it may hold", UNPROVEN, { public: 4 }, "percentOfAmountsForPublic 50"],
@@ -248,9 +260,9 @@ describe("the proof from a payment", () => {
     ["to its own address and confirmed", "CONFIRMED", "ADDRESS", 5n, null, 5n],
     ["not confirmed yet", "DETECTED", "EXACT_AMOUNT", 5n, 0, 0n],
     ["gone from the chain", "REORGED", "EXACT_AMOUNT", 5n, 0, 0n],
-    ["near an amount", "CONFIRMED", "TOLERANCE", 5n, 0, 0n],
-    ["matched by hand", "CONFIRMED", "MANUAL", 5n, 0, 0n],
-    ["of unknown worth", "CONFIRMED", "EXACT_AMOUNT", null, 0, 0n],
+    ["close to an amount", "CONFIRMED", "TOLERANCE", 5n, 0, 0n],
+    ["matched by a user", "CONFIRMED", "MANUAL", 5n, 0, 0n],
+    ["of unknown value", "CONFIRMED", "EXACT_AMOUNT", null, 0, 0n],
     ["of an amount that was requested only just before it came", "CONFIRMED", "EXACT_AMOUNT", 5n, 1, 0n],
     ["of an amount that was never requested", "CONFIRMED", "EXACT_AMOUNT", 5n, null, 0n],
   ])("%s (%s by %s, worth %s, requested from %s) is %s", (_, status, matchedBy, usdMicros, askedFromMs, expected) => {

@@ -22,7 +22,7 @@ const ROW: CustomerRecord = {
   deletedAtMs: null,
 };
 
-/** Texts long enough not to be part of a name of a field. */
+/** Long enough not to be part of a field name. */
 const word = fc.string({ minLength: 12, maxLength: 20 });
 const text = fc.option(fc.option(word, { nil: null }), { nil: undefined });
 const metadata = fc.option(fc.option(fc.dictionary(word, word), { nil: null }), { nil: undefined });

@@ -30,7 +30,7 @@ const PAYMENT: ExportedPayment = {
   customerId: null,
 };
 
-/** The cells of CSV, read as RFC 4180 says. */
+/** CSV cells, read per RFC 4180. */
 function cellsIn(csv: string): readonly (readonly string[])[] {
   const records: string[][] = [[]];
   for (const [, quoted, plain = "", end = ""] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
@@ -72,7 +72,7 @@ describe("a line", () => {
     expect(textOf("jsonl", ["list", "is", "none", "count"], [line])).toBe(`${JSON.stringify(line)}\n`);
   });
 
-  it("is preceded in CSV by the names, with the mark by which Excel knows UTF-8", () => {
+  it("starts in CSV with the names, after the mark by which Excel recognises UTF-8", () => {
     expect([headOf("csv", ["a", "b"]), headOf("jsonl", ["a", "b"])]).toEqual(["\uFEFFa,b\r\n", ""]);
   });
 });
@@ -97,7 +97,7 @@ describe("the sums of a statement", () => {
     fiatMicros: micros,
   });
 
-  it("are those of all payments of networks with real money, however they come in pages", () => {
+  it("are those of all payments on networks with real money, however they are paged", () => {
     fc.assert(
       fc.property(fc.array(fc.array(payment, { maxLength: 6 }), { maxLength: 6 }), (pages) => {
         let sums: Sums = new Map();

@@ -63,7 +63,7 @@ describe("the state that a plugin reads", () => {
     expect(shown({ ...plain, ...facts })).toBe(state);
   });
 
-  it("is one of those that plugins know, for every state of ours", () => {
+  it("is one that plugins know, for every state of ours", () => {
     const known = [
       "New/None",
       "New/PaidPartial",
@@ -80,17 +80,17 @@ describe("the state that a plugin reads", () => {
     expect([...new Set(ALL.map(shown))].sort()).toEqual(known.sort());
   });
 
-  it("is Settled only with confirmed money or by a person's word", () => {
+  it("is Settled only with a confirmed payment or by a user's decision", () => {
     for (const facts of ALL.filter((each) => stateOf(each).status === "Settled"))
       expect(["PAID", "OVERPAID"].includes(facts.status) || facts.isMarked).toBe(true);
   });
 
-  it("of what was paid and is not any more is never New, Processing or Expired", () => {
+  it("is never New, Processing or Expired for an invoice whose payment was reversed", () => {
     for (const facts of ALL.filter(({ wasPaid, isMarked }) => wasPaid && !isMarked))
       expect(["Settled", "Invalid"]).toContain(stateOf(facts).status);
   });
 
-  it("can be marked as Settled until it is, and as Invalid only while it waits without money", () => {
+  it("can be marked as Settled until it is, and as Invalid only while it waits without a payment", () => {
     for (const facts of ALL) {
       const marks = markableAs(facts);
       if (marks.includes("Settled")) expect(stateOf(facts).status).not.toBe("Settled");
@@ -114,7 +114,7 @@ describe("the webhook that an event of ours becomes", () => {
     ["invoice.expired", "Expired", "InvoiceExpired"],
     ["invoice.cancelled", "Invalid", "InvoiceInvalid"],
     ["invoice.reversed", "Invalid", "InvoiceInvalid"],
-    // The timeline of an event is cut: where it has lost that the invoice was paid, the reversal itself still says so.
+    // An event's timeline is cut: if it has lost that the invoice was paid, the reversal itself still says so.
     ["invoice.reversed", "New", "InvoiceInvalid"],
     // From OVERPAID to PAID.
     ["invoice.reversed", "Settled", "InvoiceSettled"],
@@ -123,7 +123,7 @@ describe("the webhook that an event of ours becomes", () => {
     expect(webhookTypeOf(event, state)).toBe(type);
   });
 
-  it("is one of seven, and every other event has none and cannot be subscribed to", () => {
+  it("is one of seven; every other event has none and cannot be subscribed to", () => {
     expect(WEBHOOK_TYPES).toHaveLength(7);
     const sources = sourcesOf(WEBHOOK_TYPES);
     for (const event of EVENT_TYPES)
@@ -136,7 +136,7 @@ describe("the webhook that an event of ours becomes", () => {
     expect(sourcesOf(["PayoutCreated", "toString"])).toEqual([]);
   });
 
-  it("says settled, and nothing else, to an endpoint that a person makes by hand", () => {
+  it("says only settled to an endpoint that a user creates", () => {
     expect(typesOf(BY_HAND)).toEqual(["InvoiceSettled"]);
   });
 });

@@ -12,7 +12,7 @@ import type { Failure } from "../../../../src/platform/failures.ts";
 import { answerTo } from "../../../../src/platform/http/errors.ts";
 
 describe("metadata", () => {
-  it("comes back as it was sent, whatever JSON it is and whatever its members are called", () => {
+  it("is returned as sent, whatever the JSON and its member names", () => {
     const name = fc.oneof(
       fc.string(),
       fc.constantFrom("greenfield:json", "greenfield:archived", "greenfield:", "orderId"),
@@ -25,7 +25,7 @@ describe("metadata", () => {
     );
   });
 
-  it("is texts to our own API, and texts are themselves", () => {
+  it("is text in our own API, and text stays unchanged", () => {
     const own = packed({ metadata: { orderId: "1001", taxIncluded: 5.2, posData: '{"a":1}' }, isArchived: false });
     expect(own).toEqual({
       orderId: "1001",
@@ -35,7 +35,7 @@ describe("metadata", () => {
     });
   });
 
-  it("that our own API has changed is read as far as it is JSON", () => {
+  it("that our own API has changed is read as JSON where possible", () => {
     expect(unpacked({ a: "x", "greenfield:json": '["a"]' }).metadata).toEqual({ a: "x" });
     expect(unpacked({ a: "1", "greenfield:json": "no" }).metadata).toEqual({ a: "1" });
     expect(unpacked(null)).toEqual({ metadata: {}, isArchived: false });
@@ -47,18 +47,18 @@ describe("names of payment methods", () => {
     [{ cryptocurrency: "BTC", network: "BTC" }, "BTC-CHAIN"],
     [{ cryptocurrency: "USDT", network: "TRX" }, "USDT-TRX"],
     [{ cryptocurrency: "BTC", network: "BTC_TESTNET" }, "BTC-BTC_TESTNET"],
-  ])("%o is %s, and the other way round", (pair, id) => {
+  ])("%o is %s, and vice versa", (pair, id) => {
     expect(paymentMethodId(pair)).toBe(id);
     expect(pairNamed(id)).toEqual(pair);
   });
 
-  it("may be the older ones of a coin alone", () => {
+  it("may be the older ones with only a coin", () => {
     for (const id of ["BTC", "BTC-OnChain"]) expect(pairNamed(id)).toEqual({ cryptocurrency: "BTC", network: "BTC" });
   });
 });
 
-describe("a create", () => {
-  it("has the order's number in its name and its metadata, and never as an external id", () => {
+describe("creating an invoice", () => {
+  it("puts the order's number into the name and metadata, never into an external id", () => {
     const body = createBodyOf({
       amount: "49.90",
       currency: "EUR",
@@ -88,7 +88,7 @@ describe("a create", () => {
     });
   });
 
-  it("without an amount is a top-up, and what is wrong goes on to be refused", () => {
+  it("without an amount is a top-up, and invalid requests are still refused", () => {
     expect(createBodyOf({})).toEqual({ name: "Invoice", rawAmount: 0 });
     expect(createBodyOf({ amount: "1e3", metadata: "x" })).toMatchObject({ rawAmount: "1e3", metadata: "x" });
     expect(createBodyOf({ amount: "-1", checkout: { paymentMethods: "BTC" } })).toMatchObject({
@@ -98,11 +98,11 @@ describe("a create", () => {
     for (const json of [undefined, null, "x", [1]]) expect(createBodyOf(json)).toBe(json);
   });
 
-  it("is not made longer than what it is refused for, while its caller has proved nothing", () => {
+  it("does not extend an invalid request while its caller has proved nothing", () => {
     const worst = { metadata: { orderId: " ".repeat(32_000) }, checkout: { redirectURL: "{OrderId}".repeat(3_550) } };
     const text = (json: Parameters<typeof createBodyOf>[0]) => JSON.stringify(createBodyOf(json)).length;
     expect(text(worst)).toBeLessThan(JSON.stringify(worst).length + 1_000);
-    // The most that is filled in: some hundred times a number of 200 characters.
+    // The most that is filled in: about a hundred times a number of 200 characters.
     const longest = { metadata: { orderId: " ".repeat(200) }, checkout: { redirectURL: "{OrderId}".repeat(227) } };
     expect(text(longest)).toBeLessThan(150_000);
   });
@@ -120,7 +120,7 @@ describe("a list", () => {
     item("5", "10", "New", true),
   ];
 
-  it("of an order has exactly its invoices, those that were archived left out", () => {
+  it("of an order has exactly its invoices, without archived ones", () => {
     const asked = listAsked(new URLSearchParams("orderId=10"));
     expect(asked.query.get("search")).toBe("10");
     expect(listed(asked, found).map(({ id }) => id)).toEqual(["1", "3", "4"]);
@@ -143,7 +143,7 @@ describe("a list", () => {
 describe("a refusal", () => {
   const refused = (failure: Failure) => refusalOf(failure, answerTo(failure), rightFor);
 
-  it("is a list of fields where a field is wrong, and a code with a sentence for all else", () => {
+  it("is a list of fields if a field is wrong, and otherwise a code with a sentence", () => {
     const details = [
       { path: "rawAmount", message: "no" },
       { path: "paymentMethods.0.network", message: "is wrong" },
@@ -173,7 +173,7 @@ describe("a refusal", () => {
 });
 
 describe("rights", () => {
-  it("are exactly those that WooCommerce asks for, of a key that is made for it", () => {
+  it("are exactly those WooCommerce asks for, for a key created for it", () => {
     const held = [
       "invoice:view",
       "invoice:create",
@@ -193,7 +193,7 @@ describe("rights", () => {
     expect(named(["invoice:update"])).toEqual([]);
     // It adds nothing, so only a key that an application asked for has it.
     expect(named(held, ["btcpay.store.canmodifystoresettings"])).toEqual(["btcpay.store.canmodifystoresettings:mer_1"]);
-    // What it was given includes more.
+    // What it was granted includes more.
     expect(named(held, ["btcpay.store.canmodifyinvoices", "of.a.later.release"])).toEqual([
       "btcpay.store.canmodifyinvoices:mer_1",
     ]);
@@ -201,7 +201,7 @@ describe("rights", () => {
 });
 
 describe("an endpoint", () => {
-  it("gets every type where the plugin says nothing or everything, and else those that it names and we have", () => {
+  it("gets every type if the plugin says nothing or everything, otherwise those it names and we have", () => {
     const own = { url: "https://shop.example/", format: "GREENFIELD" };
     for (const authorizedEvents of [undefined, { everything: true }]) {
       const body = webhookBodyOf({ url: own.url, authorizedEvents: authorizedEvents ?? null }, true);
@@ -211,7 +211,7 @@ describe("an endpoint", () => {
     expect(named).toEqual({ events: ["invoice.paid", "invoice.overpaid", "invoice.marked"] });
   });
 
-  it("is shown with the types that it gets", () => {
+  it("is shown with the types it gets", () => {
     const own = { id: "whk_1", url: "https://shop.example/", isActive: true, retryCount: 9, format: "GREENFIELD" };
     expect(greenfieldWebhook({ ...own, events: ["invoice.paid", "invoice.overpaid", "invoice.marked"] })).toEqual({
       id: "whk_1",

@@ -92,7 +92,7 @@ describe("a new invoice", () => {
     expect(pathsOf({ ...MINIMAL, rawAmount })).toEqual(["rawAmount"]);
   });
 
-  it("names the maximum where it is exceeded, which happens soon in IDR and VND", () => {
+  it("names the maximum if it is exceeded, which happens soon in IDR and VND", () => {
     const parsed = createInvoiceBody().safeParse({ ...MINIMAL, rawAmount: 1_500_000, currency: "VND" });
     expect(parsed.error?.issues.map(({ message }) => message)).toEqual(["must be at most 1000000, in every currency"]);
   });
@@ -120,7 +120,7 @@ describe("the currency of an invoice", () => {
 
 describe("the metadata of an invoice", () => {
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, "v"]));
-  /** `{"k":"…"}` of so many bytes. */
+  /** `{"k":"…"}` of this many bytes. */
   const sized = (bytes: number, letter: string) => ({
     k: letter.repeat((bytes - 8) / new TextEncoder().encode(letter).length),
   });
@@ -213,7 +213,7 @@ describe("the other fields of an invoice", () => {
     expect(accepts({ paymentMethods: pair })).toBe(false);
   });
 
-  it("may be left out, but may not be null", () => {
+  it("may be omitted, but may not be null", () => {
     const optional = [
       "currency",
       "customerEmail",

@@ -12,7 +12,7 @@ const AT = "2026-11-21T12:00:00.000Z";
 const ULID = "01KAJ0000000000000000000ZZ";
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
-/** The longest values that each member can have: an extended address, a hash with its 0x, 30 digits of a coin. */
+/** The longest values of each member: an extended address, a hash with its 0x, 30 digits of a coin. */
 function payment(n: number): PaymentBody {
   return {
     id: makeId("pay", `${ULID.slice(0, 20)}${String(n).padStart(6, "0")}`),
@@ -107,7 +107,7 @@ function eventData(body: InvoiceBody, facts: readonly InvoiceFacts[] = [{}]): Ev
   return JSON.parse(invoiceEventData({ invoice: body }, facts)[0]?.data ?? "");
 }
 
-/** Everything that our contracts admit, at its longest: `unit` is one code point that takes the most bytes in JSON. */
+/** Everything our contracts allow, at its longest: `unit` is one code point that takes the most bytes in JSON. */
 function largest(unit: string, counts: { payments: number; items: number; methods: number }): InvoiceBody {
   const of = (codePoints: number) => unit.repeat(codePoints);
   const [key, value] = ["k".repeat(100), "v".repeat(8_080)];
@@ -205,7 +205,7 @@ describe("the invoice in an event", () => {
     expect(cut.invoice.paymentMethods.length).toBeLessThanOrEqual(expected[0] === "paymentMethods" ? 5 : 40);
   });
 
-  test("fits for the largest invoice that the contracts accept, whatever else the event carries", () => {
+  test("fits for the largest invoice that the contracts accept, whatever else the event contains", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("\u0001", "\ud800", "\u{1f600}", "\u20ac", "a"),
@@ -234,7 +234,7 @@ describe("the invoice in an event", () => {
     );
   });
 
-  test("stays small in sum for a change with 200 payment events", () => {
+  test("stays small in total for a change with 200 payment events", () => {
     const facts = Array.from({ length: 200 }, (_, n) => ({ payment: payment(n % 100) }));
     const data = invoiceEventData({ invoice: invoice({}, { payments: 100, items: 100 }) }, facts);
     expect(data.reduce((sum, each) => sum + bytes(each.data), 0)).toBeLessThan(2_000_000);

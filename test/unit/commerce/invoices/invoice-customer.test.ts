@@ -25,7 +25,7 @@ describe("the customer of an invoice", () => {
     ["a secret key", SECRET],
     ["a public key", PUBLIC],
     ["a product's page", PAGE],
-  ])("is none when %s names none", (_, from) => {
+  ])("is absent when %s names none", (_, from) => {
     expect(customerOf(asked(from, {}), ULID, NOW_MS)).toBeUndefined();
   });
 

@@ -84,7 +84,7 @@ describe("the terms of an invoice", () => {
     expect(termsOf({ productId, ...asked }, COFFEE, true)).toEqual({ ok: false, error: { code: "PRICE_IS_FIXED" } });
   });
 
-  it("may be repeated by a browser when they are the product's, and chosen when its price is 0", () => {
+  it("may be sent by a browser if they equal the product's, and chosen freely if its price is 0", () => {
     const same = { productId, rawAmount: 19_500_000n, currency: "EUR" };
     expect(termsOf(same, COFFEE, true)).toMatchObject({ ok: true, value: { rawAmount: 19_500_000n, currency: "EUR" } });
     const donation = { ...COFFEE, priceMicros: 0n };

@@ -1,5 +1,5 @@
 // However often and whenever watchers observe an invoice's payments, the invoice ends in the same state as if they were observed once, at
-// the end. A watcher here applies two rules in the service's order, and stores each outcome: `paymentAfter` to what it observed, then
+// the end. A watcher here applies two rules in the service's order, and stores each outcome: `paymentAfter` to its observation, then
 // `settle`.
 //
 // One fact depends on the watcher by definition: the *earliest* time at which it saw a payment, in a mempool or in a block that was orphaned
@@ -52,7 +52,7 @@ const SIDES = [
   [EXPIRES + 1, MONITOR_UNTIL],
   [MONITOR_UNTIL + 1, END],
 ] as const;
-/** After all that happens: one observation with everything mined, and one after what is missing counts as dropped. */
+/** At the end: one observation with everything mined, and one after missing payments count as dropped. */
 const LAST_LOOKS = [END, END + 100 * HOUR_MS];
 
 /** What the chain says about a payment from `sinceMs` on; nothing before the first. */
@@ -182,7 +182,7 @@ function replay(history: History, looks: readonly Look[], dice: Dice) {
   const { status, receivedMicros, confirmedMicros, isLate } = facts.invoice;
   return {
     invoice: { status, receivedMicros, confirmedMicros, isLate },
-    // One that left before the first observation is no payment here; other watchers have it as gone.
+    // One that left before the first observation is not a payment here; other watchers record it as gone.
     payments: payments.map((payment) => (payment === undefined || isGone(payment) ? "gone" : shownOf(payment))),
     isForReview,
   };
@@ -227,7 +227,7 @@ function seen(
       amountUnits: story.amountUnits,
       block: observation.kind === "mined" ? observation.block : null,
     }),
-    // The rate when it is first seen depends on the watcher too: here it is constant, and no quote has it.
+    // The rate at the first observation also depends on the watcher: here it is constant, and no quote has it.
     placement: {
       kind: "CREDITED",
       invoiceId: PAID_INVOICE,
@@ -249,7 +249,7 @@ it(`ends in the same state as one observation at the end, in ${HISTORIES} hostil
       const dice = new Dice(seed * 10 + i);
       const often = replay(history, pattern(history, dice), dice);
       const isSame = text(often.invoice) === text(once.invoice) && text(often.payments) === text(once.payments);
-      // Review is requested at least where a single observation would have requested it.
+      // Review is requested at least whenever a single observation would have requested it.
       if (isSame && (often.isForReview || !once.isForReview)) continue;
       expect(often, `seed ${seed}, looked at ${name}`).toEqual(once);
       throw new Error(`seed ${seed}, looked at ${name}: needsReview was lost`);

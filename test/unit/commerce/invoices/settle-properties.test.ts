@@ -35,7 +35,7 @@ const time = fc.oneof(
   fc.constantFrom(EXPIRES - 1, EXPIRES, EXPIRES + 1, MONITOR_UNTIL, MONITOR_UNTIL + 1),
 );
 const shares = fc.constantFrom(1n, E / 3n, E / 2n, E - TOL - 1n, E - TOL, E, E + OVER, E + OVER + 1n, 3n * E);
-/** Quoted at half the units at first, and not at all for a while before the expiry. */
+/** Quoted at half the units first, and not at all for a while before the expiry. */
 const REQUOTED = {
   ...USDT,
   quotes: [asked(E / 2n, 0, EXPIRES / 4), asked(E, EXPIRES / 2, (3 * EXPIRES) / 4), asked(2n * E, EXPIRES, END)],
@@ -161,7 +161,7 @@ describe("settle", () => {
     );
   });
 
-  it("follows the table of decisions 4, implemented a second time here", () => {
+  it("follows the table of decisions 4, implemented again here", () => {
     const units = fc.oneof(shares, fc.bigInt(0n, 2n * E));
     const input = fc.record({
       confirmed: fc.oneof(fc.constant(0n), units),
@@ -201,7 +201,7 @@ describe("settle", () => {
   });
 });
 
-/** What the chain did, independent of when it was observed: at each time a payment has one state, or none yet. */
+/** What the chain did, independent of observation: at each time a payment has one state, or none yet. */
 interface Sighting {
   readonly atMs: number;
   readonly state: Pick<CreditedPayment, "status" | "receivedAtMs" | "reorgedAtMs">;

@@ -22,7 +22,7 @@ interface Given {
   readonly isRefused?: boolean;
 }
 
-/** One candidate for each, numbered. */
+/** One numbered candidate for each. */
 function factsOf(given: readonly Given[], of: CandidateFacts["payment"] = payment): CandidateFacts {
   return {
     payment: of,
@@ -43,17 +43,17 @@ const orderOf = (facts: CandidateFacts) => candidatesOf(facts).map(({ invoiceId 
 describe("the candidates of a payment", () => {
   it.each([
     ["the closest in amount first", [{ asked: [2_000] }, { asked: [1_005] }, { asked: [990] }], [1, 2, 0]],
-    ["closeness is a part of what was asked for", [{ asked: [100] }, { asked: [5_000] }], [1, 0]],
-    ["by the closest of all amounts that were asked for", [{ asked: [1_100] }, { asked: [5_000, 1_001] }], [1, 0]],
-    ["one that asked for nothing in this coin last", [{}, { asked: [0] }, { asked: [900_000] }], [2, 0, 1]],
+    ["closeness relative to the amount asked for", [{ asked: [100] }, { asked: [5_000] }], [1, 0]],
+    ["the closest of all amounts asked for", [{ asked: [1_100] }, { asked: [5_000, 1_001] }], [1, 0]],
+    ["those that asked for nothing in this coin last", [{}, { asked: [0] }, { asked: [900_000] }], [2, 0, 1]],
     [
-      "of the same amount the closest in time",
+      "the closest in time first if amounts are equal",
       [{ madeBeforeMs: 900 }, { madeBeforeMs: -30 }, { madeBeforeMs: 60 }],
       [1, 2, 0],
     ],
-    ["what a payer named before anything else", [{ asked: [1_000] }, { asked: [9_000], isNamed: true }], [1, 0]],
+    ["those named by a payer before all others", [{ asked: [1_000] }, { asked: [9_000], isNamed: true }], [1, 0]],
     [
-      "named ones among themselves by closeness",
+      "named ones ordered by closeness",
       [
         { asked: [9_000], isNamed: true },
         { asked: [1_100], isNamed: true },
@@ -61,26 +61,26 @@ describe("the candidates of a payment", () => {
       [1, 0],
     ],
     [
-      "also one that the rules did not think of, if it was named",
+      "even one that the rules did not consider, if it was named",
       [{ asked: [1_000] }, { isNamed: true, isRefused: false }],
       [1, 0],
     ],
-    ["otherwise by id", [{ asked: [990] }, { asked: [990] }], [0, 1]],
+    ["order by id otherwise", [{ asked: [990] }, { asked: [990] }], [0, 1]],
   ] as const)("come with %s", (_, given, order) => {
     expect(orderOf(factsOf(given))).toEqual(order);
   });
 
-  it("of a payment that has an invoice are only those that it had", () => {
+  it("of a payment with an invoice are only the original ones", () => {
     const facts = factsOf([{ asked: [1_000] }, { isNamed: true, isRefused: false }], { ...payment, invoiceId: id(9) });
     expect(orderOf(facts)).toEqual([0]);
   });
 
-  it("that strangers named are at most twenty more", () => {
+  it("named by strangers are at most twenty more", () => {
     const named = Array.from({ length: 30 }, () => ({ isNamed: true, isRefused: false }));
     expect(orderOf(factsOf([{}, ...named]))).toHaveLength(21);
   });
 
-  it("say what they asked for, and when they were made", () => {
+  it("show what they asked for, and when they were created", () => {
     const [first] = candidatesOf(factsOf([{ asked: [4_000, 2_000], madeBeforeMs: 600 }]));
     expect(first).toEqual({
       invoiceId: id(0),
@@ -109,7 +109,7 @@ describe("the candidates of a payment", () => {
       ? Number.POSITIVE_INFINITY
       : Math.abs(Number(payment.amountUnits - askedUnits)) / Number(askedUnits);
 
-  it("never have a named one behind an unnamed one, nor a farther amount before a closer one, in one order for all orders of the facts", () => {
+  it("never place a named one after an unnamed one or a farther amount before a closer one, and the order does not depend on that of the facts", () => {
     const shuffled = <T>(items: readonly T[]) => items.toReversed();
     fc.assert(
       fc.property(fc.array(candidate, { maxLength: 12 }), fc.constantFrom(...CANDIDATE_REASONS), (given, reason) => {
@@ -125,7 +125,7 @@ describe("the candidates of a payment", () => {
         const { named, asking } = facts;
         const again = { ...facts, refused: shuffled(refused), named: shuffled(named), asking: shuffled(asking) };
         expect(candidatesOf(again)).toEqual(list);
-        // Everything refused or named is there, once.
+        // Everything refused or named is listed once.
         const wanted = given.flatMap(({ isNamed, isRefused }, n) => (isNamed || isRefused ? [id(n)] : []));
         expect(list.map(({ invoiceId }) => invoiceId).toSorted()).toEqual(wanted);
       }),

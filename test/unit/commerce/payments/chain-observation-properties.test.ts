@@ -35,7 +35,7 @@ describe("any history of observations of a payment", () => {
     placement: anyPlacement,
     first: anyObservation.filter(({ kind }) => kind === "mined" || kind === "pending"),
     looks: fc.array(anyLook, { minLength: 1, maxLength: 12 }),
-    // A miner's clock may be behind ours or ahead of it, and a block may be read late.
+    // A miner's clock may be behind or ahead of ours, and a block may be read late.
     fromMs: fc.integer({ min: -2 * HOUR_MS, max: 3 * HOUR_MS }),
   });
 
@@ -54,7 +54,7 @@ describe("any history of observations of a payment", () => {
     });
   }
 
-  /** After each look the earliest sight: the block's time or the look's, whichever is earlier. A payment that was dropped begins anew. */
+  /** After each observation, the earliest time: the block's or the observation's, whichever is earlier. A dropped payment starts over. */
   function timesOf(looks: readonly Look[], states: readonly Payment[]): readonly number[] {
     const times: number[] = [];
     for (const [i, [observation, { nowMs }]] of looks.entries()) {
@@ -67,7 +67,7 @@ describe("any history of observations of a payment", () => {
     return times;
   }
 
-  it("only ever moves the received time earlier: to the earliest of its blocks and its sights since it was dropped", () => {
+  it("only ever moves the received time earlier: to the earliest of its blocks and observations since it was dropped", () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const looks = looksOf(history);

@@ -25,7 +25,7 @@ test("a transfer is pending until it has a block", () => {
 });
 
 describe("a payment that is seen for the first time", () => {
-  it("has every fact of the transfer, and its worth", () => {
+  it("has every fact of the transfer, and its value", () => {
     const context = lookAt(100);
     const payment = firstSeen(context, { block: blockAt(100), usdMicros: 5n });
     expect(payment).toMatchObject({
@@ -123,7 +123,7 @@ describe("a payment to be confirmed", () => {
   });
 });
 
-describe("a payment that nobody may spend yet", () => {
+describe("a payment that cannot be spent yet", () => {
   const mined = (tip: number, requiredConfirmations: number) =>
     firstSeen(lookAt(tip), {
       transfer: transferOf({ block: blockAt(10), leastConfirmations: 100 }),
@@ -302,7 +302,7 @@ describe("the states and events of a payment", () => {
 });
 
 describe("the end of watching a payment", () => {
-  it("comes with a final block, or after the reorg window where blocks are never final, and only once it is confirmed", () => {
+  it("comes with a final block, or after the reorg window if blocks are never final, and only once it is confirmed", () => {
     const finalAt = (context: ObservationContext, requiredConfirmations = 1) =>
       firstSeen(context, { block: blockAt(100), requiredConfirmations }).finalAtMs;
     expect(finalAt(lookAt(104))).toBeNull();
@@ -314,7 +314,7 @@ describe("the end of watching a payment", () => {
     expect(finalAt(lookAt(500, { mayConfirm: false }))).toBeNull();
   });
 
-  it("is kept while a provider lags, and undone when the block was replaced", () => {
+  it("continues while a provider lags, and restarts if the block was replaced", () => {
     const final = firstSeen(lookAt(110), { block: blockAt(100) });
     expect(paymentAfter(final, mined(100), lookAt(100))).toBe(final);
     expect(paymentAfter(final, mined(109, "b"), lookAt(110))).toMatchObject({ status: "DETECTED", finalAtMs: null });
@@ -332,7 +332,7 @@ describe("the end of watching a payment", () => {
     expect(paymentAfter(reorged, UNKNOWN, lookAt(101, { network: slow, nowMs: 4 * DAY_MS }))).toBe(reorged);
   });
 
-  it("comes at least 72 hours after an unconfirmed payment was last known, and few observations are written", () => {
+  it("comes at least 72 hours after an unconfirmed payment was last known, with few observations written", () => {
     let payment = firstSeen(lookAt(100, { nowMs: 0 }));
     let writes = 0;
     let nowMs = 0;

@@ -26,7 +26,7 @@ describe("a transfer that would be credited, by whether it is dust", () => {
     ["below 1 % of the expected amount, worth less than the tolerance: dust", { tol: 500_000n, value: 499_999n }, true],
     ["of any worth, to an invoice without tolerance: not dust", { tol: 0n, value: 0n }, false],
     ["of any worth, to an any-amount invoice: not dust", { expected: 0n, value: 1n }, false],
-    ["of unknown worth: not dust", { value: null }, false],
+    ["of unknown value: not dust", { value: null }, false],
   ];
   it.each(cases)(
     "%s",
@@ -44,8 +44,8 @@ describe("a transfer that would not be credited, by whether it is dust", () => {
     ["of ten cents: not dust", { usd: 100_000n }, false],
     ["of less than ten cents: dust", { usd: 99_999n }, true],
     ["below the asset's dust limit: dust, whatever it is worth", { units: 545n, usd: 100_000_000n }, true],
-    ["of unknown worth: not dust", { usd: null }, false],
-    ["of unknown worth, below the asset's dust limit: dust", { units: 545n, usd: null }, true],
+    ["of unknown value: not dust", { usd: null }, false],
+    ["of unknown value, below the asset's dust limit: dust", { units: 545n, usd: null }, true],
   ];
   it.each(cases)("%s", (_, { units = 1_000n, usd }, isDust) => {
     const facts = { network: network("BTC"), cryptocurrency: "BTC", amountUnits: units };

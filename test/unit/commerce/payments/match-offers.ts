@@ -1,4 +1,4 @@
-// Offers at a shared address, and the direct match of an amount among them.
+// Offers at a shared address, and direct matches of amounts among them.
 import {
   type Candidate,
   type DirectFacts,
@@ -13,7 +13,7 @@ const MERCHANT = makeId("mer", "0".repeat(26));
 export const AT = 5_000;
 export const invoiceId = (n: number) => makeId("inv", String(n).padStart(26, "0"));
 
-/** An invoice with a price instead of the worth of one transfer: `askedUnits` are worth E, null where nothing prices it. */
+/** An invoice with a price instead of one transfer's value: `askedUnits` are worth E, null if nothing prices it. */
 export interface Offer extends Omit<Candidate, "valueMicros"> {
   readonly askedUnits: bigint | null;
 }
@@ -39,7 +39,7 @@ export function offerOf(n: number, changes: Partial<Offer> = {}): Offer {
   };
 }
 
-/** The amount of its own that an offer holds. */
+/** The offer's own amount. */
 export function heldBy(n: number, changes: Partial<HeldUnits> = {}): HeldUnits {
   return held(100_000_000n - BigInt(n), changes);
 }
@@ -49,7 +49,7 @@ export function pricedAt(n: number, micros: bigint, changes: Partial<Offer> = {}
   return offerOf(n, { expectedMicros: micros, askedUnits: micros, ...changes });
 }
 
-/** Ten times the price: never near the others. */
+/** Ten times the price: never close to the others. */
 export function dearOf(n: number, changes: Partial<Offer> = {}): Offer {
   const micros = 1_000_000_000n;
   const tolerances = { underpaidToleranceMicros: 5_000_000n, overpaidToleranceMicros: 50_000_000n };

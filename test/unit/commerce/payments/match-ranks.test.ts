@@ -1,4 +1,4 @@
-// Which invoice is credited where merchants of several ranks hold amounts at one address: the higher rank's. What a lower rank holds changes
+// Which invoice is credited when merchants of several ranks hold amounts at one address: the higher rank's. What a lower rank holds changes
 // nothing for it, except an amount that the lower rank alone holds exactly.
 import fc from "fast-check";
 import { expect, it, test } from "vitest";
@@ -11,7 +11,7 @@ import { RUNS } from "../../../support/property-runs.ts";
 const CENTS = 10_000n;
 const AT = 5_000;
 
-/** An open invoice whose units are micro-units: 1 % may be missing, 5 % be too much. */
+/** An open invoice whose units are micro-units: 1 % may be missing, 5 % extra is allowed. */
 function offer(n: number, rank: Rank, cents: number, more: Partial<Candidate> = {}, fromMs = 1_000): Candidate {
   const units = BigInt(cents) * CENTS;
   return {
@@ -77,7 +77,7 @@ test.each<[string, number, readonly Candidate[], string]>([
     "1 EXACT_AMOUNT",
   ],
   [
-    "an amount near both is credited to the proven merchant",
+    "an amount close to both is credited to the proven merchant",
     9_950,
     [offer(1, UNPROVEN, 9_951), offer(2, PROVEN, 10_000)],
     "2 TOLERANCE",
@@ -89,25 +89,25 @@ test.each<[string, number, readonly Candidate[], string]>([
     "2 SOLE_CANDIDATE",
   ],
   [
-    "an amount near an unproven invoice, and far from any proven one, is credited to the unproven one",
+    "an amount close to an unproven invoice, and far from any proven one, is credited to the unproven one",
     5_000,
     [offer(1, UNPROVEN, 5_010), offer(2, PROVEN, 90_000)],
     "1 TOLERANCE",
   ],
   [
-    "an amount near an unproven invoice, and not far from a proven one, is credited to nobody",
+    "an amount close to an unproven invoice, and not far from a proven one, is credited to nobody",
     9_850,
     [offer(1, UNPROVEN, 9_851), offer(2, PROVEN, 10_000), offer(3, PROVEN, 90_000)],
     "nobody",
   ],
   [
-    "an amount near a proven invoice is credited to it, even when an unproven row cannot be read",
+    "an amount close to a proven invoice is credited to it, even when an unproven row cannot be read",
     9_950,
     [offer(1, UNPROVEN, 9_000, { isUnreadable: true }), offer(2, PROVEN, 10_000)],
     "2 TOLERANCE",
   ],
   [
-    "an amount near an unproven invoice is credited to nobody when a proven row cannot be read",
+    "an amount close to an unproven invoice is credited to nobody when a proven row cannot be read",
     9_950,
     [offer(1, UNPROVEN, 10_000), offer(2, PROVEN, 90_000, { isUnreadable: true })],
     "nobody",

@@ -127,25 +127,25 @@ const cases: [string, bigint, readonly Offer[], string][] = [
     "1 by TOLERANCE",
   ],
   [
-    "credits by tolerance despite ended invoices that are as near",
+    "credits by tolerance despite ended invoices that are as close",
     99_500_000n,
     [offerOf(1), offerOf(2, OVER), offerOf(3, OVER)],
     "1 by TOLERANCE",
   ],
   [
-    "credits by tolerance despite one that is as near but no longer monitored",
+    "credits by tolerance despite one that is as close but no longer monitored",
     99_500_000n,
     [offerOf(1), offerOf(2, { held: [heldBy(2, { untilMs: AT - 1 })] })],
     "1 by TOLERANCE",
   ],
   [
-    "credits by tolerance despite one that is as near but not activated yet",
+    "credits by tolerance despite one that is as close but not activated yet",
     99_500_000n,
     [offerOf(1), offerOf(2, { held: [heldBy(2, { fromMs: AT + 1 })] })],
     "1 by TOLERANCE",
   ],
   [
-    "credits by tolerance despite one that nothing prices",
+    "credits by tolerance despite one without a price",
     99_500_000n,
     [offerOf(1), offerOf(2, { askedUnits: null })],
     "1 by TOLERANCE",
@@ -300,7 +300,7 @@ describe("the direct match", () => {
     );
   });
 
-  it("follows the four rules of decisions 5, implemented a second time here, so no transfer pays two invoices", () => {
+  it("follows the four rules of decisions 5, implemented again here, so no transfer pays two invoices", () => {
     fc.assert(
       fc.property(anyPlace, fc.boolean(), ({ offers, amountUnits }, isCrowded) => {
         const live = offers.filter((each) => isHeldAt(each, AT));

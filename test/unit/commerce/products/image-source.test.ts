@@ -19,7 +19,7 @@ describe("the source of a product image", () => {
     ],
     ["a remote address", "https://pictures.example/a", { kind: "remote", url: "https://pictures.example/a" }],
     [
-      "another merchant's image on our origin, which is a remote address like any other",
+      "another merchant's image on our origin, which counts as a remote address",
       `${ours.publicUrl}/images/mer_other/${NAME}`,
       { kind: "remote", url: `${ours.publicUrl}/images/mer_other/${NAME}` },
     ],

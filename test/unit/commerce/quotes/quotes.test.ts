@@ -131,7 +131,7 @@ function placesIn(of: fc.Arbitrary<readonly Quote[]>) {
   );
 }
 
-/** When a quote was in force, both ends inside. */
+/** Times when a quote was in force, both ends included. */
 function spanOf(quotes: readonly Quote[], n: number) {
   const { askedFromMs = 0, lockedUntilMs = 0 } = quotes[n] ?? {};
   return { fromMs: askedFromMs, toMs: Math.min(lockedUntilMs, (quotes[n + 1]?.askedFromMs ?? Infinity) - 1) };
@@ -324,14 +324,14 @@ describe("the quote history of a method", () => {
     Array.from({ length }, (_, n) => asked(BigInt(n + 1), n * 1_000_000, n * 1_000_000 + 1));
   const next = asked(9_999n, 999_000_000, 999_000_001);
 
-  it("keeps 240 quotes: the first, which tells since when payments are possible, and the newest", () => {
+  it("keeps 240 quotes: the first, which says since when payments are possible, and the newest", () => {
     const [first, second, third, ...rest] = many(KEPT);
     expect(withQuote(many(KEPT - 1), next)).toHaveLength(KEPT);
     expect(withQuote(many(KEPT), next)).toEqual([first, third, ...rest, next]);
     expect(withQuote(many(KEPT), next, (quote) => quote.amountUnits === 2n)).toEqual([first, second, ...rest, next]);
   });
 
-  it("forgets no quote that priced a payment, even beyond the bound", () => {
+  it("drops no quote that priced a payment, even beyond the limit", () => {
     expect(withQuote(many(300), next, () => true)).toEqual([...many(300), next]);
   });
 
@@ -347,7 +347,7 @@ describe("the quote history of a method", () => {
         expect(kept).toEqual(all.filter((quote) => kept.includes(quote)));
         expect(forgotten.filter(isUsed)).toEqual([]);
         expect(kept).toHaveLength(Math.min(length, KEPT));
-        // Nothing unused that is kept is older than what was forgotten.
+        // No unused quote that is kept is older than a dropped one.
         const oldest = kept.slice(1).find((quote) => !isUsed(quote))?.askedFromMs ?? Infinity;
         expect(forgotten.every(({ askedFromMs }) => askedFromMs < oldest)).toBe(true);
       }),

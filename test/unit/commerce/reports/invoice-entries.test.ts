@@ -37,14 +37,14 @@ describe("an invoice", () => {
   });
 
   it.each(["PAID", "OVERPAID", "UNDERPAID", "EXPIRED", "CANCELLED"] as const)(
-    "counts as %s when it became so",
+    "counts as %s from the time it became so",
     (status) => {
       const ended = { ...OPEN, timeline: [...OPEN.timeline, item(status, 31)] };
       expect(shown(entriesOfChange(OPEN, ended))).toEqual({ [`30  ${status.toLowerCase()}`]: 1n });
     },
   );
 
-  it("that leaves a state is taken out of the quarter in which it was counted", () => {
+  it("is removed from the quarter in which a state was counted when it leaves that state", () => {
     const paid = { ...OPEN, timeline: [...OPEN.timeline, item("PAID", 31)] };
     const reversed = { ...paid, timeline: [...paid.timeline, item("PENDING_CONFIRMATION", 50)] };
     const overpaid = { ...paid, timeline: [...paid.timeline, item("OVERPAID", 50)] };
@@ -64,16 +64,16 @@ describe("the time from picking a method to paid", () => {
     expect(shown(entriesOf({ ...OPEN, methods, timeline }))).toMatchObject({ "0  secondsToPaid": 480n });
   });
 
-  it("begins anew after an invoice was reversed", () => {
+  it("starts over after an invoice was reversed", () => {
     const timeline = [...OPEN.timeline, item("PAID", 10), item("PENDING_CONFIRMATION", 20), item("PAID", 32)];
     expect(timed({ timeline })).toMatchObject({ timed: 1n, secondsToPaid: 1_800n });
   });
 
-  it("is 0 where two clocks differ", () => {
+  it("is 0 if two clocks differ", () => {
     expect(timed({ timeline: [...OPEN.timeline, item("PAID", 1)] })).toMatchObject({ timed: 1n, secondsToPaid: 0n });
   });
 
-  it("is unknown of an invoice without a pick, one that was accepted by hand, and one that is not paid", () => {
+  it("is unknown for an invoice without a pick, one accepted by a user, and one that is not paid", () => {
     const timeline = [...OPEN.timeline, item("PAID", 10)];
     const resolution = JSON.stringify({ action: "ACCEPT" }) as typeof INVOICE.resolution;
     expect(timed({ timeline, methods: [] }).timed).toBe(0n);
@@ -86,20 +86,20 @@ describe("a payment", () => {
   const withPayment = (changes: Partial<typeof PAYMENT>) => ({ ...OPEN, payments: [{ ...PAYMENT, ...changes }] });
   const counted = { "0 ETH payments": 1n, "0 ETH units": 25_000_000n, "0 ETH fiatMicros": 24_990_000n };
 
-  it("counts at its own time while it is seen, and as once when it is confirmed", () => {
+  it("counts at its own time while it is seen, and once when it is confirmed", () => {
     expect(shown(entriesOfChange(OPEN, withPayment({})))).toEqual(counted);
     expect(entriesOfChange(withPayment({}), withPayment({ status: "CONFIRMED" }))).toEqual([]);
   });
 
   it.each(["REORGED", "DROPPED"] as const)(
-    "that is %s is taken out of the quarter in which it was counted",
+    "that is %s is removed from the quarter in which it was counted",
     (status) => {
       const taken = Object.fromEntries(Object.entries(counted).map(([name, value]) => [name, -value]));
       expect(shown(entriesOfChange(withPayment({}), withPayment({ status })))).toEqual(taken);
     },
   );
 
-  it("moves where its time does, and is priced when a rate is known", () => {
+  it("moves when its time does, and is priced once a rate is known", () => {
     const earlier = withPayment({ receivedAtMs: NOON - 1 });
     expect(shown(entriesOfChange(withPayment({ fiatMicros: null }), earlier))).toEqual({
       "0 ETH payments": -1n,
@@ -111,13 +111,13 @@ describe("a payment", () => {
     });
   });
 
-  it("in a token that anyone can mint counts with a bounded sum, and stops nothing", () => {
+  it("in a token that anyone can mint counts with a bounded sum, and blocks nothing", () => {
     const { units } = totalOf(entriesOf(withPayment({ amountUnits: 2n ** 256n - 1n })).map(({ sums }) => sums));
     expect(units).toBe(10n ** 33n);
   });
 });
 
-it("however an invoice changes, all that its changes added is what it counts for in the end", () => {
+it("the sum of an invoice's changes always equals what it counts for in the end", () => {
   const minute = fc.integer({ min: -100, max: 100_000 });
   const status = fc.constantFrom(...INVOICE_STATUSES);
   const payment = fc.record({

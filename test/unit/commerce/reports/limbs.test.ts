@@ -14,7 +14,7 @@ it.each([
   expect(limbsOf(value, 3)).toEqual(limbs);
 });
 
-it("added limb by limb, values that are added and taken back in any order give their exact sum", () => {
+it("added limb by limb, values added and removed in any order give their exact sum", () => {
   const value = fc.bigInt(-(10n ** 33n), 10n ** 33n);
   fc.assert(
     fc.property(fc.array(value, { maxLength: 200 }), (values) => {

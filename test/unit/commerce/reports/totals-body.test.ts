@@ -1,4 +1,4 @@
-// What a report says was received: money, of networks whose coins are money.
+// What a report counts as received: payments on networks whose coins have value.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
@@ -7,7 +7,7 @@ import { type PeriodSums, totalsBodyOf } from "../../../../src/commerce/reports/
 import { formatMicros } from "../../../../src/lib/money.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
-/** Networks without value, by their own names: the table is what is tested. */
+/** Networks without value, by their own names: this tests the table. */
 const TESTS = /TESTNET|SEPOLIA|AMOY|NILE|REGTEST/;
 
 const PERIOD = { fromDay: 20_000, toDay: 20_000, startsAtMs: 0, endsAtMs: 86_400_000 };
@@ -28,7 +28,7 @@ const row = fc
   })
   .map(({ coin, period, currency, ...sums }): PeriodSums => ({ ...coin, period, currency, sums: totalOf([sums]) }));
 
-it("money of test networks is in no sum of what was received, and its coins are marked", () => {
+it("payments on test networks are in no received sum, and their coins are marked", () => {
   const seen = { main: 0, test: 0 };
   fc.assert(
     fc.property(fc.uniqueArray(row, { maxLength: 12, selector: keyOf }), (rows) => {

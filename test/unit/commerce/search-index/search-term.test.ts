@@ -10,14 +10,14 @@ const HASH = "5c".repeat(32);
 const startsOf = (ranges: readonly { readonly from: string }[]) => ranges.map(({ from }) => from);
 const isEvm = (network: string) => networkNamed(network)?.family === "evm";
 
-describe("a text that is searched for", () => {
+describe("a search text", () => {
   it.each([
     [`inv_${ULID}`, [`inv_${ULID}`], [], []],
     [`  INV_${ULID.toLowerCase()} `, [`inv_${ULID}`], [], []],
     [`inv_${ULID.slice(0, 16)}`, [`inv_${ULID.slice(0, 16)}`], [], []],
     [`cus_${ULID}`, [], [`cus_${ULID}`], []],
     [`pay_${ULID}`, [], [], [`pay_${ULID}`]],
-    // Fewer characters are those of ids of all merchants.
+    // Shorter prefixes match ids of all merchants.
     [`inv_${ULID.slice(0, 15)}`, [], [], []],
     [`inv_${ULID}0`, [], [], []],
     [`mer_${ULID}`, [], [], []],
@@ -32,7 +32,7 @@ describe("a text that is searched for", () => {
   });
 
   it.each([HASH, `0x${HASH}`, HASH.toUpperCase(), `0X${HASH.toUpperCase()}`, `0x${HASH}`.slice(0, 12)])(
-    "%j is a transaction on every network where it is written so, as each stores it",
+    "%j is a transaction on every network with that notation, as each stores it",
     (text) => {
       const digits = text.toLowerCase().replace("0x", "");
       const { transactions } = searchTerms(text);
@@ -44,7 +44,7 @@ describe("a text that is searched for", () => {
   );
 
   it.each(["1001", "0x12", "abcdefg", `${HASH}0`, "0x", "g".repeat(64), EVM, EVM.toLowerCase()])(
-    "%j is no transaction",
+    "%j is not a transaction",
     (text) => {
       expect(searchTerms(text).transactions).toEqual([]);
     },
@@ -65,11 +65,11 @@ describe("a text that is searched for", () => {
     ["0x41A614F803B6FD780986A42C78EC9C7F77E6DED13C", "tr7nhqjekqxgtci8q8zy4pl8otszgjlj6t"],
     ["5aAeb6", "0x5aaeb6"],
     ["0x5aAe", "0x5aae"],
-  ])("%j is an address or begins one, in lower case", (text, address) => {
+  ])("%j is an address or the start of one, in lower case", (text, address) => {
     expect(startsOf(searchTerms(text).addresses)).toContain(address);
   });
 
-  it.each(["5aAeb", "bc1q-x", "bc1q xyz", "a@b.cd", "ä".repeat(8)])("%j begins no address", (text) => {
+  it.each(["5aAeb", "bc1q-x", "bc1q xyz", "a@b.cd", "ä".repeat(8)])("%j is not the start of an address", (text) => {
     expect(searchTerms(text).addresses).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ describe("a text that is searched for", () => {
   });
 
   it.each(["1000000.000001", "0.0000001", "12,34,56", "-5", "1e3", "5 %", "EUR 5 EUR", "EUR", "1.2.3", "9".repeat(40)])(
-    "%j is no amount of an invoice",
+    "%j is not an invoice's amount",
     (text) => {
       expect(searchTerms(text).amounts).toEqual([]);
     },
@@ -103,7 +103,7 @@ describe("a text that is searched for", () => {
     expect(startsOf(terms.words)).toEqual(["anna", "o", "neil", "as", "shop", "example"]);
   });
 
-  it("gives few ranges, each of what begins with its start, whatever it is", () => {
+  it("gives few ranges, each of the texts that start with its prefix, whatever the text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 320 }), (text) => {
         const { text: _, amounts, ...ranges } = searchTerms(text);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { customerText, folded, invoiceText, wordsIn, wordsOf } from "../../../../src/commerce/search-index/words.ts";
 
-/** What is in texts that people write, and what is not, often enough to meet. */
+/** What occurs in people's texts and what does not, each often enough. */
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 60 }),
   fc.string({ unit: fc.constantFrom(..."aAbBéÉßıİςσΣ0019 -/#@.ﬀＡæŁ\u0301\u0307青いガト\u0000"), maxLength: 60 }),
@@ -26,7 +26,7 @@ describe("the words of a text", () => {
     expect(wordsOf(text)).toEqual(words);
   });
 
-  it("are the same in any case and any normal form, and those of what is already folded", () => {
+  it("are the same in any case and any normal form, and are unchanged when folded again", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const words = wordsOf(text);
@@ -38,7 +38,7 @@ describe("the words of a text", () => {
     );
   });
 
-  it("are at most 16 of at most 32 letters, and hold no sign that tells fields apart", () => {
+  it("are at most 16 of at most 32 letters, and contain no field marker", () => {
     fc.assert(
       fc.property(fc.oneof(anyText, fc.string({ unit: "grapheme", minLength: 200, maxLength: 400 })), (text) => {
         const words = wordsOf(text);
@@ -51,8 +51,8 @@ describe("the words of a text", () => {
   });
 });
 
-describe("the text in which a search looks", () => {
-  it("has the words of both fields, each behind the sign of its field, and numbers without what is before them", () => {
+describe("the search index text", () => {
+  it("has the words of both fields, each after its field's marker, and numbers without their prefixes", () => {
     const text = invoiceText({ name: "Order 0042", externalId: "INV00123" });
     expect(text).toBe(" order 0042 42#inv00123#00123#123");
     expect(wordsIn(text)).toEqual(["order", "0042", "42", "inv00123", "00123", "123"]);
@@ -63,7 +63,7 @@ describe("the text in which a search looks", () => {
     expect(wordsIn(customerText({ name: "Ann", email: "ann@ann.example" }))).toEqual(["ann", "example"]);
   });
 
-  it("has every word that is typed of a field, so what is stored is found by itself", () => {
+  it("contains every word of a field, so stored text is found by itself", () => {
     fc.assert(
       fc.property(anyText, anyText, (name, externalId) => {
         const text = invoiceText({ name, externalId });

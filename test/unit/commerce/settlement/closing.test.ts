@@ -53,11 +53,11 @@ describe("an invoice", () => {
     expect(closing).toEqual({ closedAtMs: closes ? nowMs : null, isStalled });
   });
 
-  it("waits six hours for a cursor that does not move", () => {
+  it("waits six hours for a stuck cursor", () => {
     expect(STALLED_AFTER_MS).toBe(6 * HOUR_MS);
   });
 
-  it("keeps its time of closing when a cursor goes back", () => {
+  it("keeps its closing time when a cursor goes back", () => {
     const closing = closingOf({ expiresAtMs, closedAtMs: 1_500, watches: [cursor(0)], nowMs: NOW });
     expect(closing).toEqual({ closedAtMs: 1_500, isStalled: false });
   });

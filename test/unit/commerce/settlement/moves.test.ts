@@ -9,7 +9,7 @@ function names(from: InvoiceStatus, to: InvoiceStatus): string[] {
 }
 
 describe("the moves between two statuses", () => {
-  test.each(INVOICE_STATUSES)("are none from %s to itself", (status) => {
+  test.each(INVOICE_STATUSES)("from %s to itself are none", (status) => {
     expect(movesBetween({ from: status, to: status, isByMoney: true })).toEqual([]);
   });
 
@@ -18,7 +18,7 @@ describe("the moves between two statuses", () => {
     ["AWAITING_PAYMENT", "OVERPAID"],
     ["EXPIRED", "PAID"],
     ["UNDERPAID", "OVERPAID"],
-  ] as const)("go from %s to %s by way of PENDING_CONFIRMATION when money causes the change", (from, to) => {
+  ] as const)("go from %s to %s via PENDING_CONFIRMATION when a payment causes the change", (from, to) => {
     const moves = movesBetween({ from, to, isByMoney: true });
     expect(moves).toEqual([
       { from, to: "PENDING_CONFIRMATION" },
@@ -72,7 +72,7 @@ describe("the events of the moves", () => {
     ]);
   });
 
-  it("are invoice.updated for a change without an event of its own, and none without a change", () => {
+  it("are invoice.updated for a change without its own event, and none without a change", () => {
     const nothing = { moves: [], isPartiallyPaid: false, lateness: [] };
     expect(eventsOf({ ...nothing, hasChanged: true }).map(({ type }) => type)).toEqual(["invoice.updated"]);
     expect(eventsOf({ ...nothing, hasChanged: false })).toEqual([]);

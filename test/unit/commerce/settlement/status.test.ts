@@ -104,16 +104,16 @@ describe("a settlement", () => {
     expect(settlement.isLate).toBe(false);
   });
 
-  it("counts money received exactly at expiry, however much later it is read", () => {
+  it("counts a payment received exactly at expiry, however much later it is read", () => {
     expect(status(factsOf(), paymentOf({ receivedAtMs: EXPIRES }), EXPIRES * 1_000)).toBe("PAID");
   });
 
-  it("does not count money received a millisecond after expiry under REVIEW", () => {
+  it("does not count a payment received a millisecond after expiry under REVIEW", () => {
     const settlement = settle(factsOf(), [paymentOf(LATE)], CLOSED);
     expect(settlement).toMatchObject({ status: "EXPIRED", receivedMicros: 0n, isLate: true, needsReview: true });
   });
 
-  it("counts late money under ACCEPT to the last millisecond of the monitor window", () => {
+  it("counts late payments under ACCEPT to the last millisecond of the monitor window", () => {
     const facts = factsOf({ latePaymentPolicy: "ACCEPT" });
     const inside = settle(facts, [paymentOf({ receivedAtMs: MONITOR_UNTIL })], MONITOR_UNTIL);
     expect(inside).toMatchObject({ status: "PAID", isLate: false, needsReview: false });
@@ -127,7 +127,7 @@ describe("a settlement", () => {
     expect(settlement).toMatchObject({ status: "CANCELLED", receivedMicros: 0n, isLate: true, needsReview: true });
   });
 
-  it("adds late money under ACCEPT to money on time", () => {
+  it("adds late payments under ACCEPT to on-time payments", () => {
     const halves = [paymentOf({ n: 1, amountUnits: E / 2n }), paymentOf({ n: 2, amountUnits: E / 2n, ...LATE })];
     expect(settle(factsOf({ latePaymentPolicy: "ACCEPT" }), halves, CLOSED).status).toBe("PAID");
     expect(settle(factsOf(), halves, CLOSED)).toMatchObject({ status: "UNDERPAID", receivedMicros: E / 2n });
@@ -143,12 +143,12 @@ describe("a settlement", () => {
     expect(status(factsOf(), paymentOf({ status: "REORGED", reorgedAtMs: CLOSED, ...LATE }))).toBe("EXPIRED");
   });
 
-  it("does not wait for late unconfirmed money under REVIEW", () => {
+  it("does not wait for late unconfirmed payments under REVIEW", () => {
     expect(status(factsOf(), paymentOf({ status: "DETECTED", ...LATE }))).toBe("EXPIRED");
   });
 });
 
-describe("a payment without a known worth", () => {
+describe("a payment of unknown value", () => {
   const unpriced = paymentOf({ n: 9, network: "DOGE", cryptocurrency: "DOGE" });
 
   test.each([
@@ -194,14 +194,14 @@ describe("an any-amount invoice", () => {
 describe("closing an invoice", () => {
   const SIX_HOURS = 21_600_000;
 
-  it("waits during a provider's outage, so that money read after it still pays", () => {
+  it("waits during a provider's outage, so that payments read after it still count", () => {
     const facts = factsOf({}, { watches: [cursorAt(EXPIRES - 60_000, EXPIRES)] });
     const nowMs = EXPIRES + SIX_HOURS - 1;
     expect(settle(facts, [], nowMs).status).toBe("AWAITING_PAYMENT");
     expect(settle(facts, [paymentOf({ receivedAtMs: EXPIRES })], nowMs).status).toBe("PAID");
   });
 
-  it("happens after six hours of a cursor that does not move, and requests review", () => {
+  it("happens after the cursor was stuck for six hours, and requests review", () => {
     const facts = factsOf({}, { watches: [cursorAt(EXPIRES - 60_000, EXPIRES)] });
     const nowMs = EXPIRES + SIX_HOURS;
     expect(settle(facts, [], nowMs)).toMatchObject({ status: "EXPIRED", needsReview: true, closedAtMs: nowMs });
@@ -277,7 +277,7 @@ describe("the events of a settlement", () => {
     expect(names(factsOf(part), money({ confirmed: 5n }))).toEqual(["invoice.updated"]);
   });
 
-  it("announce partially_paid before underpaid when money is read only after closing", () => {
+  it("announce partially_paid before underpaid when a payment is read only after closing", () => {
     expect(names(factsOf(), money({ confirmed: 5n }), CLOSED)).toEqual([
       "invoice.partially_paid",
       "invoice.underpaid",
@@ -329,15 +329,18 @@ describe("the events of a settlement", () => {
     expect(settle(after.facts, after.payments, CLOSED)).toMatchObject({ events: [], hasChanged: false });
   });
 
-  test.each(["PAID", "OVERPAID", "UNDERPAID"] as const)("announce late money on an invoice that stays %s", (status) => {
-    const units = { PAID: E, OVERPAID: 2n * E, UNDERPAID: 5n }[status];
-    const facts = factsOf({ status, receivedMicros: units, confirmedMicros: units, closedAtMs: CLOSED });
-    const settlement = settle(facts, [paymentOf({ amountUnits: units }), late], CLOSED);
-    expect(settlement).toMatchObject({ status, moves: [], isLate: true, needsReview: true });
-    expect(settlement.events.map(({ type }) => type)).toEqual(["invoice.payment_late"]);
-  });
+  test.each(["PAID", "OVERPAID", "UNDERPAID"] as const)(
+    "announce late payments on an invoice that stays %s",
+    (status) => {
+      const units = { PAID: E, OVERPAID: 2n * E, UNDERPAID: 5n }[status];
+      const facts = factsOf({ status, receivedMicros: units, confirmedMicros: units, closedAtMs: CLOSED });
+      const settlement = settle(facts, [paymentOf({ amountUnits: units }), late], CLOSED);
+      expect(settlement).toMatchObject({ status, moves: [], isLate: true, needsReview: true });
+      expect(settlement.events.map(({ type }) => type)).toEqual(["invoice.payment_late"]);
+    },
+  );
 
-  it("announce that a paid invoice is reversed when its money leaves the chain", () => {
+  it("announce that a paid invoice is reversed when its payment leaves the chain", () => {
     const paid = { status: "PAID", receivedMicros: E, confirmedMicros: E } as const;
     const reorged = paymentOf({ status: "REORGED", reorgedAtMs: OPEN });
     expect(names(factsOf(paid), [reorged])).toEqual(["invoice.reversed"]);

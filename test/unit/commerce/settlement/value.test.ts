@@ -45,7 +45,7 @@ describe("the total value of payments", () => {
   });
 
   it("of two methods that together pay what is quoted is exactly E, though each was rounded down", () => {
-    // A third of what each of two methods of 3 units asks is no whole number of micro-units.
+    // A third of what each of two methods of 3 units asks for is not a whole number of micro-units.
     const a = asking(USDT, 3n, 10n);
     const b = asking(BTC, 3n, 10n);
     const payments = [sent(a, 1n), sent(b, 2n)];
@@ -69,14 +69,14 @@ describe("the total value of payments", () => {
     expect(totalValueOf({ expectedMicros: E, methods: [USDT, BTC], payments }).micros).toBe(sum);
   });
 
-  it("in an asset without a method is the market worth when the payment was first seen", () => {
+  it("in an asset without a method is the market value when the payment was first seen", () => {
     const doge = { network: "DOGE", cryptocurrency: "DOGE" };
     const payments = [paymentOf({ ...doge, marketMicros: 7n }), paymentOf({ ...doge, marketMicros: 4n })];
     const worth = totalValueOf({ expectedMicros: E, methods: [USDT], payments });
     expect(worth).toEqual({ micros: 11n, slackMicros: 0n, hasUnweighed: false });
   });
 
-  it("is 0 for a payment without a known worth, and reports it beside those that count", () => {
+  it("is 0 for a payment of unknown value, and reports it next to those that count", () => {
     const unpriced = paymentOf({ network: "DOGE", cryptocurrency: "DOGE", marketMicros: null });
     const worth = (payments: CreditedPayment[]) => totalValueOf({ expectedMicros: E, methods: [USDT], payments });
     expect(worth([unpriced])).toEqual({ micros: 0n, slackMicros: 0n, hasUnweighed: true });
@@ -88,19 +88,19 @@ describe("the total value of payments", () => {
     expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(0n);
   });
 
-  it("of a method that was never quoted is the market worth when the payment was first seen", () => {
+  it("of a method that was never quoted is the market value when the payment was first seen", () => {
     const unavailable = { ...USDT, quotes: [] };
     const payments = [sent(USDT, E, { marketMicros: 9n })];
     expect(totalValueOf({ expectedMicros: E, methods: [unavailable], payments }).micros).toBe(9n);
     expect(totalValueOf({ expectedMicros: 0n, methods: [unavailable], payments }).micros).toBe(9n);
   });
 
-  it("ignores the market worth where a quote applies", () => {
+  it("ignores the market value if a quote applies", () => {
     const payments = [sent(USDT, 5n, { marketMicros: 1_000n })];
     expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(5n);
   });
 
-  it("is at most the greatest sum that the tables hold exactly", () => {
+  it("is at most the greatest sum that the tables store exactly", () => {
     const payments = [sent(USDT, 10n ** 40n)];
     expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(MAX_VALUE_MICROS);
     const [payment = paymentOf()] = payments;
@@ -110,7 +110,7 @@ describe("the total value of payments", () => {
   });
 });
 
-describe("the worth in a method that was quoted again", () => {
+describe("the value in a requoted method", () => {
   const ever = Number.MAX_SAFE_INTEGER;
   const requoted: PricedMethod = {
     ...USDT,
@@ -133,7 +133,7 @@ describe("the worth in a method that was quoted again", () => {
     expect(worth([sent(requoted, units, { receivedAtMs })]).micros).toBe(micros);
   });
 
-  it("is rounded for each paid quote on its own", () => {
+  it("is rounded for each paid quote separately", () => {
     const payments = [sent(requoted, 50n, { receivedAtMs: 2_000 }), sent(requoted, 100n, { receivedAtMs: 6_000 })];
     expect(worth(payments)).toEqual({ micros: E, slackMicros: 1n, hasUnweighed: false });
   });
@@ -145,7 +145,7 @@ describe("the worth in a method that was quoted again", () => {
     expect(worth(payments, method)).toEqual({ micros: 20n, slackMicros: 0n, hasUnweighed: false });
   });
 
-  it("of the rest of a partial payment is exactly the rest, whatever happened to the price", () => {
+  it("of the rest of a partial payment is exactly the rest, whatever the price did", () => {
     const method = { ...requoted, quotes: [asked(100n, 0, 4_999), { ...asked(999n, 5_000, ever), forMicros: E / 2n }] };
     const half = sent(method, 50n, { receivedAtMs: 2_000 });
     expect(worth([half, sent(method, 999n, { receivedAtMs: 7_000 })], method).micros).toBe(E);
@@ -171,7 +171,7 @@ describe("the rule that prices a payment", () => {
     expect(weigh(sent(ended, units, { receivedAtMs, marketMicros: 77n }), [BTC, ended])).toEqual([rule, micros]);
   });
 
-  it("is none where no quote applies and no rate was fresh", () => {
+  it("is none if no quote applies and no rate was fresh", () => {
     expect(weigh(sent(ended, 100n, { receivedAtMs: 9_000_000 }), [ended])).toEqual([null, null]);
     expect(weigh(sent(BTC, 100n), [ended])).toEqual([null, null]);
   });
@@ -185,11 +185,11 @@ describe("the rule that prices a payment", () => {
   });
 });
 
-describe("the worth on an any-amount invoice", () => {
+describe("the value on an any-amount invoice", () => {
   const anyAmount = asking(BTC, null, 0n);
 
   it("is the rate at activation, rounded down", () => {
-    // 0.00147059 BTC x 68,000.1 = 100.000267059 (a figure of seven digits behind the micro-unit is cut).
+    // 0.00147059 BTC x 68,000.1 = 100.000267059 (the digits beyond the micro-unit are cut).
     const worth = totalValueOf({ expectedMicros: 0n, methods: [anyAmount], payments: [sent(BTC, 147_059n)] });
     expect(worth.micros).toBe(100_000_267n);
   });
@@ -260,7 +260,7 @@ describe("tolerances", () => {
   });
 });
 
-describe("the worth of any payments", () => {
+describe("the value of any payments", () => {
   const expected = fc.bigInt(1n, 1_000_000_000_000n);
   const units = fc.bigInt(1n, 10n ** 24n);
   const amounts = fc.array(fc.bigInt(1n, 10n ** 24n), { minLength: 1, maxLength: 5 });
@@ -338,7 +338,7 @@ describe("the worth of any payments", () => {
         expected,
         fc.array(fc.bigInt(1n, 1_000n), { minLength: 1, maxLength: 6 }),
         (expectedMicros, shares) => {
-          // Method i asks the same n units of its own coin and is paid its share of them.
+          // Method i asks for the same n units of its own coin and gets its share of them.
           const amountUnits = shares.reduce((a, b) => a + b);
           const methods = shares.map((_, i) => ({
             ...asking(USDT, amountUnits, expectedMicros),
@@ -352,7 +352,7 @@ describe("the worth of any payments", () => {
     );
   });
 
-  it("never falls when more money comes", () => {
+  it("never falls when more payments arrive", () => {
     fc.assert(
       fc.property(expected, units, units, amounts, amounts, (expectedMicros, a, b, inFirst, inSecond) => {
         const methods = [asking(USDT, a, expectedMicros), asking(BTC, b, expectedMicros)];

@@ -71,7 +71,7 @@ describe("the mail about a change of a wallet", () => {
     expect(mailOf(change(NOW_MS)).text).not.toContain("in use from");
   });
 
-  it("tells a reader without a link what they can do about the wallet as it is now", () => {
+  it("tells a reader without a link what they can do about the wallet", () => {
     const advised = (after: Wallet | undefined) => mailOf({ action: "wallet.updated", before: wallet, after }).text;
     expect(advised(wallet)).toContain("sign in, disable the wallet, and check");
     expect(advised({ ...wallet, isEnabled: false })).toContain("sign in, check your wallets, and check");
@@ -134,7 +134,7 @@ describe("a wallet's delay", () => {
     ["no delay is set", 0, 0, 0],
     ["no delay is set but one is still running", 0, NOW_MS + 5, NOW_MS + 5],
     ["a delay of an hour is set", 1, 0, NOW_MS + HOUR_MS],
-    ["a delay of an hour is set and two hours are still running", 1, NOW_MS + 2 * HOUR_MS, NOW_MS + 2 * HOUR_MS],
+    ["a delay of an hour is set and two hours remain", 1, NOW_MS + 2 * HOUR_MS, NOW_MS + 2 * HOUR_MS],
   ])("ends after the new delay or the running one, whichever is later, when %s", (_, delayHours, beforeMs, endsMs) => {
     expect(usableFrom({ nowMs: NOW_MS, delayHours, beforeMs })).toBe(endsMs);
   });

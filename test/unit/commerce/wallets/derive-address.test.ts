@@ -22,7 +22,7 @@ const TEST_VERSIONS = { BIP44: 0x043587cf, BIP49: 0x044a5262, BIP84: 0x045f1cf6 
 const UTXO = NETWORKS.filter((each) => each.utxo !== null);
 const LAST_INDEX = 0x7fffffff;
 
-/** An account's key from a seed, by @scure/bip32, under the version bytes of SLIP-132. */
+/** An account's key from a seed, by @scure/bip32, with SLIP-132 version bytes. */
 function accountOf(seed: Uint8Array, scheme: Scheme, at: Network, account: number) {
   const derivationPath = `m/${SCHEMES[scheme]}'/${at.coinType}'/${account}'`;
   const node = HDKey.fromMasterSeed(seed).derive(derivationPath);
@@ -99,7 +99,7 @@ describe("a derived address", () => {
           expect(addressAt(chain, index)).toBe(encodedByLibrary(publicKey, scheme, at));
         }
       }),
-      // Ten derivations a run, and a fresh seed, account and network for each ten.
+      // Ten derivations per run, with a fresh seed, account and network for each ten.
       { numRuns: RUNS / 10 },
     );
   }, 14_400_000);

@@ -75,9 +75,9 @@ describe("the derivation path", () => {
     },
   );
 
-  // Addresses are those of the account's receiving chain, whether the path names it or not.
+  // Addresses come from the account's receiving chain, whether the path names it or not.
   test.each(["m/84'/0'/0'/0", "m/84h/0h/0h/0", " m/84'/0'/0'/0 "])(
-    "%j names the receiving chain as well: the same key, the same addresses",
+    "%j includes the receiving chain: the same key, the same addresses",
     (path) => {
       const plain = parse("BTC", ZPUB, PATH);
       expect(plain.ok).toBe(true);
@@ -85,7 +85,7 @@ describe("the derivation path", () => {
     },
   );
 
-  test("that names the receiving chain still has to be of the key's scheme, coin and account", () => {
+  test("that includes the receiving chain must still match the key's scheme, coin and account", () => {
     expect(refusal("BTC", ZPUB, "m/44'/0'/0'/0")).toMatch(/a zpub is a BIP84 key/);
     expect(refusal("BTC", ZPUB, "m/84'/2'/0'/0")).toMatch(/coin type/);
     expect(refusal("BTC", ZPUB, "m/84'/0'/1'/0")).toMatch(/the key belongs to account 0'/);
@@ -158,7 +158,7 @@ describe("a faulty key", () => {
     ["BTC", changed(ZPUB, (payload) => payload.fill(0, 4, 5)), PATH, /depth is 0/],
     ["BTC", changed(ZPUB, (payload) => payload.fill(2, 4, 5)), PATH, /depth is 2/],
     ["BTC", changed(ZPUB, (payload) => payload.fill(4, 4, 5)), PATH, /depth is 4/],
-    // The key of the chain itself: its children are the addresses, and ours would be its grandchildren.
+    // The key of the chain itself: its children are the addresses, so ours would be its grandchildren.
     ["BTC", changed(ZPUB, (payload) => payload.fill(4, 4, 5)), `${PATH}/0`, /depth is 4/],
     ["BTC", changed(ZPUB, (_, view) => view.setUint32(9, 0)), PATH, /not hardened/],
     ["BTC", "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", PATH, /not an extended public key/],

@@ -25,7 +25,7 @@ const walletOn = (network: string, cryptocurrency: string, address = ADDRESS): W
 };
 const WALLET = walletOn("ETH", "USDT");
 
-/** Every network answers that there is no code, but for those named. */
+/** Every network reports no code, except the named ones. */
 const answersWith = (others: Readonly<Record<string, CodeAnswer>> = {}) =>
   new Map<string, CodeAnswer>([...MAIN, ...TEST].map((name) => [name, others[name] ?? "NO_CODE"]));
 const statesWith = (
@@ -40,7 +40,7 @@ const allOf = (state: string, others: Readonly<Record<string, string>> = {}) =>
   Object.fromEntries(MAIN.map((name) => [name, others[name] ?? state]));
 
 describe("the networks on which a wallet's address may be used", () => {
-  it("are the EVM networks whose coins have value, or the test networks, as the wallet's own is", () => {
+  it("are the EVM networks whose coins have value, or the test networks, like the wallet's own", () => {
     expect(networksLike(WALLET).map(({ name }) => name)).toEqual(MAIN);
     expect(networksLike(walletOn("BASE_SEPOLIA", "ETH")).map(({ name }) => name)).toEqual(TEST);
   });
@@ -57,12 +57,12 @@ describe("an offer of other networks", () => {
     expect(statesWith({})).toEqual(allOf("FREE"));
   });
 
-  it("is made for none if there is code on any of them, its own or one where the merchant has no wallet", () => {
+  it("is made for none if there is code on any of them, including its own and one where the merchant has no wallet", () => {
     expect(statesWith({ ETH: "CODE" })).toEqual(allOf("CODE_ELSEWHERE", { ETH: "CODE" }));
     expect(statesWith({ CRO: "CODE", BNB: "NO_SOURCE" })).toEqual(allOf("CODE_ELSEWHERE", { CRO: "CODE" }));
   });
 
-  it("leaves out a network that cannot be asked, and says which kind it is", () => {
+  it("omits a network that cannot be asked, and says which kind it is", () => {
     expect(statesWith({ BASE: "NO_SOURCE", POL: "NO_ANSWER" })).toEqual(
       allOf("FREE", { BASE: "NO_SOURCE", POL: "NO_ANSWER" }),
     );
@@ -75,7 +75,7 @@ describe("an offer of other networks", () => {
     expect(statesWith({ BNB: "NO_SOURCE" }, live)).toEqual(allOf("FREE", { BNB: "NO_SOURCE" }));
   });
 
-  it("does not wait for a test network where the merchant has tried the address, nor the other way round", () => {
+  it("does not wait for a test network where the merchant tried the address, nor vice versa", () => {
     const tried = walletOn("BASE_SEPOLIA", "ETH");
     const [main] = [
       offersOf({ wallet: WALLET, live: [WALLET, tried], answers: new Map(MAIN.map((name) => [name, "NO_CODE"])) }),
@@ -89,7 +89,7 @@ describe("an offer of other networks", () => {
     expect(new Set(test.map(({ state }) => state))).toEqual(new Set(["FREE"]));
   });
 
-  it("names the wallet that a coin has, also of another address, and is over for a network whose coins all have one", () => {
+  it("names the wallet that a coin has, even at another address, and ends for a network whose coins all have one", () => {
     const own = ["ETH", "USDC", "EURC"].map((code) => walletOn("BASE", code, code === "ETH" ? OTHER : ADDRESS));
     const offers = offersOf({ wallet: WALLET, live: [WALLET, ...own], answers: answersWith() });
     const base = offers.find(({ network }) => network === "BASE");
@@ -101,7 +101,7 @@ describe("an offer of other networks", () => {
     ]);
   });
 
-  it("is never made beside code, nor where there was no answer, whatever else is answered", () => {
+  it("is never made where there is code or no answer, whatever else is answered", () => {
     const answer = fc.constantFrom<CodeAnswer>("CODE", "NO_CODE", "NO_SOURCE", "NO_ANSWER");
     const answered = fc.dictionary(fc.constantFrom(...MAIN), answer, { noNullPrototype: true });
     const used = fc.uniqueArray(fc.constantFrom(...MAIN));

@@ -19,7 +19,7 @@ const rowOf = (index: number) => ({
   createdAt: "2026-11-21T12:00:00.000Z",
 });
 
-/** The whole text of rows cut into pages of these sizes. */
+/** The text of all rows, cut into pages of these sizes. */
 function exported(format: "json" | "csv", pageSizes: readonly number[]): string {
   let text = recoveryHead(format, SUMMARY);
   let next = 0;
@@ -31,7 +31,7 @@ function exported(format: "json" | "csv", pageSizes: readonly number[]): string 
   return text + recoveryTail(format);
 }
 
-/** RFC 4180, read by its grammar. */
+/** RFC 4180, parsed by its grammar. */
 function readCsv(text: string): string[][] {
   const records: string[][] = [[]];
   const token = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
@@ -85,7 +85,7 @@ describe("the recovery export as CSV", () => {
     expect(csvRecord([field])).toBe(`${written}\r\n`);
   });
 
-  it("reads back as every field was, except for an apostrophe before what a spreadsheet would run", () => {
+  it("reads back every field, except for an apostrophe before what a spreadsheet would run", () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 8 }), (fields) => {
         const expected = fields.map((field) => field.replaceAll(/(^|;)(?=[\s"]*[=+\-@])/g, "$1'"));
@@ -112,6 +112,6 @@ describe("the format of a recovery export", () => {
   });
 });
 
-it("the gap limit is twenty more than the longest run of addresses without money", () => {
+it("the gap limit is twenty more than the longest run of addresses without payments", () => {
   expect([0, 1, 20, 5_000].map(gapLimitFor)).toEqual([20, 21, 40, 5_020]);
 });

@@ -64,7 +64,7 @@ const PHRASES = [
   "zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo vote",
 ];
 
-/** Secrets in the fields of a wallet, where nothing else has these shapes. */
+/** Secrets in the fields of a wallet, where nothing else looks like this. */
 const BY_SHAPE: readonly (readonly [string, string])[] = [
   ["the start of an xprv", "xprv9s2"],
   ["an xprv in the wrong case", ZPRV.toUpperCase()],
@@ -100,7 +100,7 @@ describe("a secret", () => {
     expect(looksLikeSecret(secret, FREE_TEXT)).toBe(false);
   });
 
-  test("can be searched for by each ambiguous shape alone", () => {
+  test("can be searched for by each ambiguous shape separately", () => {
     const words = PHRASE.replace("about", "above");
     expect(looksLikeSecret(words, { ...FREE_TEXT, words: true })).toBe(true);
     expect(looksLikeSecret(words, { ...WALLET_FIELDS, words: false })).toBe(false);
@@ -163,7 +163,7 @@ describe("a recovery phrase in free text", () => {
     expect(looksLikeSecret(PHRASE.replace("abandon ", "abandon, and then "), FREE_TEXT)).toBe(false);
   });
 
-  test("is searched for in bounded time in a long row of listed words", () => {
+  test("is searched for in bounded time in a long run of listed words", () => {
     expect(looksLikeSecret("abandon ".repeat(8_000), FREE_TEXT)).toBe(true);
   });
 });
@@ -196,12 +196,12 @@ describe("a key inside other text", () => {
     expect(looksLikeSecret(text, FREE_TEXT)).toBe(false);
   });
 
-  test("is recognized when the member's name calls the digits a key", () => {
+  test("is recognized when the member's name says that the digits are a key", () => {
     expect(containsSecret({ metadata: { privateKey: HEX } }, FREE_TEXT)).toBe(true);
     expect(containsSecret({ metadata: { txHash: HEX } }, FREE_TEXT)).toBe(false);
   });
 
-  test("is not searched for in the bytes of an image, but everywhere else", () => {
+  test("is not searched for in an image's bytes, but everywhere else", () => {
     const data = `AAAA${ZPRV}AAAA`;
     expect(containsSecret({ contentType: "image/png", data }, IMAGE_UPLOAD)).toBe(false);
     expect(containsSecret({ contentType: ZPRV, data: "" }, IMAGE_UPLOAD)).toBe(true);
@@ -257,7 +257,7 @@ describe("what is not a secret", () => {
   });
 });
 
-/** Searches from a fixed start, so that the test always finds the same address. */
+/** Searches from a fixed start, so the test always finds the same address. */
 function addressStarting(shape: RegExp, version: number): string {
   for (let i = 0; ; i++) {
     const hash = createHash("sha256").update(`look-alike ${i}`).digest().subarray(0, 20);

@@ -49,8 +49,8 @@ describe("the body of a wallet", () => {
     ],
     ["both", { network: "LTC" }, ["LOW_CONFIRMATIONS", "NETWORK_NOT_WATCHED"]],
     ["a wallet frozen before", { frozenAtMs: 1 }, ["INTEGRITY_CHECK_FAILED"]],
-    ["a change that is not in use yet", { usableFromMs: 10_001 }, ["CHANGE_PENDING"]],
-    ["nothing, once the change is in use", { usableFromMs: 10_000 }, []],
+    ["a change that is not in effect yet", { usableFromMs: 10_001 }, ["CHANGE_PENDING"]],
+    ["nothing, once the change is in effect", { usableFromMs: 10_000 }, []],
   ])("warns of %s", (_, changes, warnings) => {
     expect(walletBodyOf(walletOf(changes), CONTEXT).warnings).toEqual(warnings);
   });
@@ -62,7 +62,7 @@ describe("the body of a wallet", () => {
 
   it.each<[string, Partial<Wallet>]>([
     ["another address", { address: "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g" }],
-    ["a key beside the address", { address: null, xpub: "xpub" }],
+    ["a key in addition to the address", { address: null, xpub: "xpub" }],
     ["another merchant", { merchantId: "mer_01M7Y116S5004EM2R6G33SCWPD" }],
     ["another id", { id: "wal_01M7Y116S5004EM2R6G33SCWPD" }],
     ["another network", { network: "BTC_TESTNET" }],
