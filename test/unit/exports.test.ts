@@ -3,13 +3,13 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { unusedExports } from "../support/unused-exports.ts";
 
-/** Imported where no file of ours says so. */
+/** Imported without an import in our files. */
 const ELSEWHERE: readonly string[] = [
   // By a source that a benchmark writes.
   "bench/counted-database.ts: counted",
-  // In place of `cloudflare:workers`, where a campaign runs the objects.
+  // Replaces `cloudflare:workers` when a campaign runs the objects.
   "test/simulation/engine/workers-runtime.ts: DurableObject",
-  // In place of src/lib/hmac.ts there.
+  // Replaces src/lib/hmac.ts there.
   "test/simulation/engine/scheduled-hmac.ts: hmacSha256",
 ];
 
@@ -25,7 +25,7 @@ it("nothing is exported that no other file imports", () => {
   expect(found.filter((each) => !ELSEWHERE.includes(each))).toEqual([]);
 });
 
-it("an export that nobody imports is found, whatever it is", () => {
+it("an unused export is found, whatever it is", () => {
   const sources = new Map([
     [
       "src/a.ts",

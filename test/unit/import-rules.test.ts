@@ -19,7 +19,7 @@ function sourcesBelow(folder: string): Sources {
   );
 }
 
-/** Folders of tests that belong to no district of src. "" is the project's own folder, for tests of the repository as a whole. */
+/** Test folders that belong to no district of src. "" is the project's own folder, for tests of the whole repository. */
 const OTHER_FOLDERS: readonly (readonly [string, readonly string[]])[] = [
   ["unit", ["", "bench", "client", "dashboard", "docs", "examples", "scripts"]],
   ["worker", ["client"]],

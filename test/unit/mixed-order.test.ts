@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mixed, type Placing } from "../support/mixed-order.ts";
 
-/** "browser 1", "browser 2", ...; those of `unit` share what they loaded. */
+/** "browser 1", "browser 2", ...; those of `unit` share loaded modules. */
 function filesOf(project: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, n) => `${project} ${n + 1}`);
 }
@@ -25,19 +25,19 @@ describe("the order of a run's files", () => {
     expect(ORDER.toSorted()).toEqual(FILES.toSorted());
   });
 
-  it("has files of every project that shares nothing in each half, as many of each", () => {
+  it("has files of every non-sharing project in each half, as many in each", () => {
     const working = ORDER.filter((file) => !placing(file).isSharing && !file.startsWith("worker"));
     const half = working.slice(0, working.length / 2).map((file) => placing(file).project);
     expect(half.toSorted()).toEqual(["browser", "browser", "chain", "simulation", "simulation"]);
   });
 
-  it("begins with the longest file of a project, and keeps the order of its others", () => {
+  it("starts with a project's longest file, and keeps the order of its others", () => {
     const of = (project: string) => ORDER.filter((file) => file.startsWith(project));
     expect(of("simulation")).toEqual(["simulation 3", "simulation 1", "simulation 2", "simulation 4"]);
     expect(of("browser")).toEqual(filesOf("browser", 4));
   });
 
-  it("leaves files that share what they loaded together, behind all others", () => {
+  it("keeps files that share modules together, after all others", () => {
     expect(ORDER.slice(-3)).toEqual(filesOf("unit", 3));
   });
 });

@@ -1,4 +1,4 @@
-// The files of these projects share loaded modules (vitest.config.ts), so whether a module is replaced would depend on the order of the files.
+// The files of these projects share loaded modules (vitest.config.ts), so whether a module is mocked would depend on the order of the files.
 import { globSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 

@@ -12,7 +12,7 @@ function sourcesOf(folder: string): readonly (readonly [path: string, text: stri
 
 const sources = sourcesOf("src");
 
-/** A map, set or list that grows as it is used, as a field or beside all functions; sets of constants are given their members at once. */
+/** A map, set or list that grows with use, as a field or at module scope; sets of constants get their members at once. */
 const BOOK =
   /^(?:const|let) \w+.* = (?:new (?:Weak)?(?:Map|Set)\b.*\(\)|\[\]);|^ {2}(?:readonly )?#\w+\b.* = (?:new (?:Weak)?(?:Map|Set)\b.*\(\)|\[\]);/m;
 
@@ -38,12 +38,12 @@ it.each([
       "commerce/restores/replay-revocation.ts",
     ],
   ],
-  // What a statement means to others is a value of a type, so that the compiler sees who forgets it.
-  ["hangs something on an object of another", /\bSymbol\(|Object\.create\(/, []],
+  // What a statement means to others is a typed value, so the compiler reports who forgets it.
+  ["attaches something to another's object", /\bSymbol\(|Object\.create\(/, []],
   ["opens a Durable Object", /\.(getByName|idFromName|idFromString|newUniqueId)\(/, ["lib/object-of.ts"]],
-  // Every answer is `no-store` but of these: the API reference, public images, public keys, and a product's form in the browser that asked for it.
+  // Every answer is `no-store` except these: the API reference, public images, public keys, and a product's form in the browser that asked for it.
   [
-    "says for how long an answer may be kept",
+    "sets how long an answer may be cached",
     /cache-control/i,
     [
       "platform/http/security-headers.ts",
@@ -55,7 +55,7 @@ it.each([
   ],
   // Its keys name no merchant and no caller.
   ["uses the edge's cache", /\bcaches\.(?:default|open)|cacheEverything|cacheTtl/, []],
-  // None follows a redirect, which would lead to where nobody has looked.
+  // None follows a redirect, since its target is unchecked.
   [
     "sends a request to another host",
     /redirect: "manual"/,
@@ -68,18 +68,18 @@ it.each([
   ],
   ["follows a redirect", /redirect: "(?:follow|error)"/, []],
   ["reads a body chunk by chunk", /\.getReader\(|for await \(const \w+ of [\w.]*body\b/, ["lib/read-bytes.ts"]],
-  // A timer that is left behind keeps an object awake. The page of the mailbox sets its own in the browser.
+  // A leftover timer keeps an object awake. The mailbox page sets its own in the browser.
   [
     "sets a timer",
     /\b(setTimeout|setInterval|scheduler\.wait)\(|AbortSignal\.timeout\(/,
     ["lib/sleep.ts", "app/mailbox/page.ts"],
   ],
-  // Types of the environment say that it exists.
+  // Environment types declare it.
   ["names the binding of the database", /\bDB\b/, ["app/env.d.ts", "platform/db/databases.ts"]],
-  // The deployer chooses them: a Worker that compares with one of wrangler.toml works under that name alone.
+  // Deployers choose the names: a Worker that compares with one in wrangler.toml works under that name only.
   ["names a queue", /["'`]edgetill-[a-z]+["'`]/, []],
   ["writes to the console", /\bconsole\.\w+\(/, ["lib/log.ts", "rates/rate-book.ts", "rates/rate-source.ts"]],
-] as const)("no file %s, except for those made for it", (_, pattern, files) => {
+] as const)("no file %s, except those made for it", (_, pattern, files) => {
   expect(sources.length).toBeGreaterThan(500);
   expect(sources.filter(([, text]) => pattern.test(text)).map(([path]) => path)).toEqual(
     expect.arrayContaining([...files]),
@@ -92,17 +92,17 @@ const ofConsole = sourcesOf("dashboard/src");
 
 it.each([
   // Each of them has its own idea of a thousands separator.
-  ["has a field for numbers of its own", /\bNumberInput\b|inputMode="decimal"/, []],
+  ["has its own number field", /\bNumberInput\b|inputMode="decimal"/, []],
   // The digits of a mailed code.
-  ["lets the browser read numbers", /type="number"|valueAsNumber/, ["sign-in/sign-in-form.tsx"]],
-  ["reads numbers out of texts", /\bparse(Float|Int)\b|\.replace(All)?\(\s*["'/]\\?[,.]["'/]/, []],
-  ["reads a typed amount", /\breadAmount\b/, ["shell/amounts.ts"]],
+  ["lets the browser parse numbers", /type="number"|valueAsNumber/, ["sign-in/sign-in-form.tsx"]],
+  ["parses numbers in texts", /\bparse(Float|Int)\b|\.replace(All)?\(\s*["'/]\\?[,.]["'/]/, []],
+  ["parses a typed amount", /\breadAmount\b/, ["shell/amounts.ts"]],
   [
-    "makes a number of a text",
+    "converts a text to a number",
     /\bNumber\(/,
     [
       "shell/amounts.ts",
-      // Choices of a list, which nobody types.
+      // Choices from a list, not typed.
       "developers/key-row.tsx",
       "developers/new-key.tsx",
       "endpoint/endpoint-actions.tsx",
@@ -115,19 +115,19 @@ it.each([
       "shell/formats.ts",
       "invoices/methods-section.tsx",
       "invoices/status.tsx",
-      // Parts of a date, the order of a list, the place of a digit.
+      // Parts of a date, a list's order, a digit's position.
       "audit/days.ts",
       "wallets/pairs.ts",
       "sign-in/sign-in-form.tsx",
     ],
   ],
-] as const)("no file of the console %s, except for those made for it", (_, pattern, files) => {
+] as const)("no file of the console %s, except those made for it", (_, pattern, files) => {
   expect(ofConsole.length).toBeGreaterThan(200);
   const found = ofConsole.filter(([, text]) => pattern.test(text)).map(([path]) => path);
   expect(found.toSorted()).toEqual([...files].toSorted());
 });
 
-it("every book that outlives a request is listed with its bound", () => {
+it("every collection that outlives a request is listed with its limit", () => {
   const platform = readFileSync(join(import.meta.dirname, "../../docs/design/platform.md"), "utf8");
   const [, section = ""] = /\n### What outlives a request\n([\s\S]*?)\n##+ /.exec(platform) ?? [];
   const listed = [...section.matchAll(/^\| `([\w./-]+\.ts)`/gm)].map(([, path]) => path);

@@ -18,7 +18,7 @@ it("the integration that the README links to is as short as it says", () => {
   expect(readFileSync("docs/examples/integration.ts", "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(30);
 });
 
-/** What a server at another port than the usual one leaves for scripts. */
+/** Scripts get this from a server on another port than the default. */
 const DEMO = {
   baseUrl: "http://localhost:9000",
   merchantId: "mer_1",
@@ -28,7 +28,7 @@ const DEMO = {
 };
 
 it.each(["README.md", "docs/guides/README.md"])(
-  "the commands of %s find the server at whatever PORT it was started",
+  "the commands of %s find the server on whatever PORT it was started",
   (file) => {
     const [, first = ""] = /^```sh\n(.*?)^```$/ms.exec(readFileSync(file, "utf8")) ?? [];
     const folder = mkdtempSync(join(tmpdir(), "edgetill-readme-"));

@@ -1,4 +1,4 @@
-// The rules of length and style that `import-rules.test.ts` asks of `src`, for what stands beside it.
+// The rules of length and style that `import-rules.test.ts` applies to `src`, for everything else.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { type Leaves, styleProblemsIn } from "../support/style-rules.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** What is written by hand in each area; `but` is what is generated, installed, or judged by a rule of its own. */
+/** Handwritten files in each area; `but` is what is generated, installed, or judged by its own rule. */
 const AREAS: readonly { readonly files: string; readonly but?: RegExp }[] = [
   { files: "scripts/**/*.{ts,mjs}" },
   { files: "bench/**/*.ts" },
@@ -58,7 +58,7 @@ function pathsOf({ files, but }: (typeof AREAS)[number]): readonly string[] {
     .filter((path) => but?.test(path) !== true);
 }
 
-describe("beside src", () => {
+describe("outside src", () => {
   it.each(AREAS)("$files keeps to the rules of length and style", (area) => {
     const paths = pathsOf(area);
     expect(paths).not.toEqual([]);
@@ -66,7 +66,7 @@ describe("beside src", () => {
     expect(styleProblemsIn(sources, LEAVES)).toEqual([]);
   });
 
-  it("there is leave for few files, and for none that is not there", () => {
+  it("few files have exceptions, and all of them exist", () => {
     const known = new Set(AREAS.flatMap(pathsOf));
     expect(Object.keys(LEAVES).filter((path) => !known.has(path))).toEqual([]);
     expect(Object.keys(LEAVES).length).toBeLessThan(15);
@@ -84,7 +84,7 @@ describe("the check of length and style", () => {
     ["a method of 61 lines", `export class A { f() {${"\n".repeat(60)}} }`, 1],
     ["a file of 351 lines", "export const a = 1;\n".repeat(351), 1],
     ["a cast", "export const a = 1 as unknown;", 1],
-    ["a cast over unknown, which is two", "export const a = 1 as unknown as string;", 2],
+    ["a cast through unknown, which counts as two", "export const a = 1 as unknown as string;", 2],
     ["a cast in angle brackets", "export const a = <unknown>1;", 1],
     ["any", "export const a: any = 1;", 1],
     ["any in a type", "export type A = readonly any[];", 1],
@@ -101,11 +101,11 @@ describe("the check of length and style", () => {
     ["a function of 60 lines", `export function f() {${"\n".repeat(59)}}`, PATH],
     ["a file of 350 lines", "export const a = 1;\n".repeat(350), PATH],
     ["elements in JavaScript", "export const a = () => <p>1</p>;", "docs/examples/x.js"],
-  ])("takes %s", (_, text, path) => {
+  ])("accepts %s", (_, text, path) => {
     expect(problemsOf(text, {}, path)).toEqual([]);
   });
 
-  it("holds a file to as many casts and claims as it has leave for, neither more nor fewer", () => {
+  it("requires exactly as many casts and claims as a file is allowed", () => {
     const cast = "export const a = 1 as unknown;\n";
     const leave = (casts: number, claims: number) => ({ [PATH]: { casts, claims, why: "to see" } });
     expect(problemsOf(cast, leave(1, 0))).toEqual([]);

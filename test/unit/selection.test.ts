@@ -1,4 +1,4 @@
-// `npm test` is what people run who have just come. It leaves much to `npm run test:all`, but no feature and no simulator wholly.
+// Newcomers run `npm test`. It leaves much to `npm run test:all`, but no feature and no simulator entirely.
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
@@ -15,7 +15,9 @@ import {
 
 const PROJECTS = ["unit", "simulation", "worker", "contract", "chain", "upgrade", "browser"];
 
-/** Districts of src/ whose features are folders; `chains` is told by the tests of rules, `lib` has no features, and `rates` is one. */
+/**
+ * Districts of src/ whose features are folders; `chains` is covered by the tests of rules, `lib` has no features, and `rates` is one.
+ */
 const DISTRICTS = ["accounts", "app", "checkout", "commerce", "detection", "notifications", "platform"];
 
 describe("the selection of npm test", () => {

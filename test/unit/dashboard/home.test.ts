@@ -1,4 +1,4 @@
-// What Home computes: the days that it asks for, and its comparisons.
+// What Home computes: its days and its comparisons.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { ReportTotals } from "../../../dashboard/src/api/operations.ts";
@@ -61,7 +61,7 @@ describe("the days of Home", () => {
     expect(daysOf(span, "2026-03-01")).toEqual({ now, before });
   });
 
-  it("are as many before as now, side by side, whatever the day", () => {
+  it("are as many before as now, whatever the day", () => {
     const anyDay = fc
       .integer({ min: 0, max: 40_000 })
       .map((days) => new Date(days * 86_400_000).toISOString().slice(0, 10));
@@ -85,7 +85,7 @@ describe("the days of Home", () => {
     );
   });
 
-  it("are chosen by the address, 30 unless it names others that there are", () => {
+  it("come from the address, or are 30 unless it names an available number", () => {
     expect([{ days: 7 }, {}, { days: 8 }, { days: "7" }].map((search) => spanOf(homeSearch(search)))).toEqual([
       7, 30, 30, 30,
     ]);
@@ -103,23 +103,23 @@ describe("a comparison", () => {
     expect(growth(now, before)).toBe(wanted);
   });
 
-  it("of counts says nothing where there was none before", () => {
+  it("of counts is empty if there were none before", () => {
     expect([growthOfCount(3, 2), growthOfCount(0, 2), growthOfCount(3, 0)]).toEqual([0.5, -1, undefined]);
   });
 });
 
 describe("sums of a report", () => {
-  it("are shown by the currencies of both times, that of the most days first", () => {
+  it("are shown by the currencies of both periods, the one with the most days first", () => {
     expect(currenciesOf(reportOf([["EUR"], ["USD"], ["USD"]]), reportOf([["CHF"]]))).toEqual(["USD", "EUR", "CHF"]);
     expect(currenciesOf(reportOf([]), reportOf([]))).toEqual([]);
   });
 
-  it("are 0 in a currency in which nothing came", () => {
+  it("are 0 in a currency without income", () => {
     expect(receivedIn({ received: [{ currency: "EUR", amount: "7.500000" }] }, "EUR")).toBe("7.500000");
     expect(receivedIn({ received: [] }, "EUR")).toBe("0.000000");
   });
 
-  it("have a row for each coin of either time", () => {
+  it("have a row for each coin of either period", () => {
     const now = { ...NOTHING, coins: [coin("ETH", "ETH", "1"), coin("ETH", "USDT", "2")] };
     const before = { ...NOTHING, coins: [coin("ETH", "USDT", "3"), coin("TRX", "USDT", "4")] };
     expect(coinRows(now, before).map((row) => [row.name, row.now?.amount, row.before?.amount])).toEqual([
@@ -129,13 +129,13 @@ describe("sums of a report", () => {
     ]);
   });
 
-  it("count what was overpaid as paid, and the mean time only where there is one", () => {
+  it("count overpaid as paid, and have a mean time only if there is one", () => {
     expect(paidOf({ invoices: { ...NOTHING.invoices, paid: 3, overpaid: 1, underpaid: 9 } })).toBe(4);
     expect(meanTimeToPaid({ timeToPaid: { invoices: 31, seconds: "24180" } })).toBe(780);
     expect(meanTimeToPaid(NOTHING)).toBeUndefined();
   });
 
-  it("say of what needs a person where counting ended", () => {
+  it("say where counting ended for what needs attention", () => {
     expect([howMany({ count: 3, isMore: false }), howMany({ count: 100, isMore: true })]).toEqual(["3", "100+"]);
   });
 });
@@ -161,7 +161,7 @@ describe("a number in words", () => {
   });
 });
 
-it("payments on test networks are counted apart", () => {
+it("payments on test networks are counted separately", () => {
   expect(testPaymentsOf(NOTHING)).toBe(0);
   const coins = [coin("ETH", "ETH", "1"), coin("ETH_SEPOLIA", "ETH", "2"), coin("POL_AMOY", "USDC", "2")];
   expect(testPaymentsOf({ coins })).toBe(2);

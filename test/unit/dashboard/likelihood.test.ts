@@ -23,7 +23,7 @@ it("a candidate says why it is listed: named, amount, time", () => {
   ]);
 });
 
-it("a candidate of the same amount is told from one that is nearly the same", () => {
+it("a candidate of the same amount is distinguished from one that is nearly the same", () => {
   const same = { ...far, amountDiffersPercent: "0.00", madeBeforeSeconds: null };
   expect(likelihood("80", same, words)).toEqual(["The amount is exactly what it asked for."]);
   expect(likelihood("80.000001", same, words)).toEqual([
@@ -31,7 +31,7 @@ it("a candidate of the same amount is told from one that is nearly the same", ()
   ]);
 });
 
-it("a candidate that asked for nothing in this coin says nothing of the amount", () => {
+it("a candidate that asked for nothing in this coin says nothing about the amount", () => {
   expect(likelihood("40", { ...far, askedAmount: null, amountDiffersPercent: null }, words)).toEqual([
     "It was made 10 min before the payment.",
   ]);

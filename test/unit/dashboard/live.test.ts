@@ -1,4 +1,4 @@
-// Live updates of the console: what a message has read again, and how the socket is kept.
+// The console's live updates: what a message causes to be read again, and how the socket is kept open.
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { PING_MS, pauseMs } from "../../../dashboard/src/api/line.ts";
 import {
@@ -39,11 +39,11 @@ describe("a message", () => {
     ["listWallets", { merchantId: OURS }, false],
     ["listInvoices", { merchantId: "mer_2" }, false],
     ["getMe", {}, false],
-  ] as const)("about an invoice touches %s of %j: %s", (operation, input, wanted) => {
+  ] as const)("about an invoice concerns %s of %j: %s", (operation, input, wanted) => {
     expect(isTouched({ type: "invoice", invoiceId: "inv_1" }, OURS, [operation, input])).toBe(wanted);
   });
 
-  it("about everything touches all of the merchant, and nothing of another or of the user", () => {
+  it("about everything concerns all of the merchant, and nothing of another merchant or the user", () => {
     const touched = (input: object) => isTouched({ type: "reread" }, OURS, ["listProducts", input]);
     expect([touched({ merchantId: OURS }), touched({ merchantId: "mer_2" }), touched({})]).toEqual([
       true,
@@ -53,7 +53,7 @@ describe("a message", () => {
   });
 });
 
-it("a lost socket is opened again after a second, then more and more slowly, up to a minute and a quarter", () => {
+it("a lost socket is reopened after a second, then at longer intervals, up to a minute and a quarter", () => {
   expect([0, 1, 2, 3].map((failures) => pauseMs(failures, 0.5))).toEqual([1_000, 2_000, 4_000, 8_000]);
   expect([pauseMs(30, 0), pauseMs(30, 0.999_999)].map(Math.round)).toEqual([45_000, 75_000]);
 });
@@ -122,14 +122,14 @@ describe("following a merchant", () => {
   const last = () => sockets.at(-1) as Socket;
   const paid = '{"type":"invoice","eventId":"evt_7","invoiceId":"inv_1"}';
 
-  /** What is read again within a time. */
+  /** What is reread within a time. */
   const readWithin = (ms: number): readonly unknown[] => {
     readAgain = [];
     vi.advanceTimersByTime(ms);
     return readAgain;
   };
 
-  it("opens one socket, and has only what a message is about read again, once for messages that come together", () => {
+  it("opens one socket, and rereads only what a message is about, once for messages that arrive together", () => {
     expect(sockets.map(({ path }) => path)).toEqual(["/api/v1/merchants/merchant/mer_1/live"]);
     last().open();
     last().say(paid);
@@ -138,7 +138,7 @@ describe("following a merchant", () => {
     expect(readWithin(POLL_MS)).toEqual([]);
   });
 
-  it("goes on behind the last event after a loss, at once when the network is there again", () => {
+  it("continues after the last event when the socket is lost, at once when the network is back", () => {
     last().open();
     last().say(paid);
     last().close();
@@ -152,14 +152,14 @@ describe("following a merchant", () => {
     expect(sockets.length).toBe(3);
   });
 
-  it("reads everything of the merchant again every now and then while there is no socket, and no more once there is one", () => {
+  it("rereads everything of the merchant from time to time while there is no socket, and not once there is one", () => {
     last().close();
     expect(readWithin(POLL_MS + GATHER_MS)).toEqual(["listInvoices", "listWallets"]);
     last().open();
     expect(readWithin(POLL_MS)).toEqual([]);
   });
 
-  it("takes a socket for lost that does not answer a ping", () => {
+  it("treats a socket that does not answer a ping as lost", () => {
     last().open();
     vi.advanceTimersByTime(PING_MS);
     expect(last().heard).toEqual(["ping"]);
@@ -170,7 +170,7 @@ describe("following a merchant", () => {
     expect(sockets.length).toBe(2);
   });
 
-  it("waits for a first read that is on its way, and until the page is seen", () => {
+  it("waits for a first read in progress, and until the page is visible", () => {
     last().open();
     isReading = true;
     last().say(paid);
@@ -183,7 +183,7 @@ describe("following a merchant", () => {
     expect(readAgain).toEqual(["listInvoices"]);
   });
 
-  it("reads everything when more came than it keeps while nobody looked", () => {
+  it("rereads everything when more arrived than it keeps while the page was hidden", () => {
     last().open();
     isSeen = false;
     for (let n = 0; n < 150; n++) last().say(paid);

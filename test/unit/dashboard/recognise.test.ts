@@ -24,11 +24,11 @@ describe("a pasted text", () => {
     "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about",
     "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318",
     ZPUB.replace("zpub", "zprv"),
-  ])("that is a secret, such as %s, is warned of", (text) => {
+  ])("that is a secret, such as %s, causes a warning", (text) => {
     expect(recognisedText(recognise(text))).toMatch(/^This looks like a private key/);
   });
 
-  it("that nobody knows is said nothing about", () => {
+  it("that is not recognised gets no comment", () => {
     expect(recognisedText(recognise("hello"))).toBeUndefined();
   });
 });

@@ -4,10 +4,10 @@ import { monthsUntil, rangeOf, reportsSearch } from "../../../dashboard/src/repo
 
 const ID = "pay_01KAH7Y3V5M2T8Q4W6E0R9S1XZ";
 
-describe("the whole records of a part of an export", () => {
+describe("the complete records in a part of an export", () => {
   it.each([
     ["none", "csv", "id,na", { count: 0, end: 0, last: "" }],
-    ["the last before a half line", "csv", "a,b\r\nc,d\r\ne", { count: 2, end: 10, last: "c,d\r\n" }],
+    ["the last before half a line", "csv", "a,b\r\nc,d\r\ne", { count: 2, end: 10, last: "c,d\r\n" }],
     [
       "one with line ends between quotes",
       "csv",
@@ -44,7 +44,7 @@ describe("the id of a record", () => {
 });
 
 describe("the days of the page", () => {
-  it("are this month's, in the reader's time zone, unless the address says others", () => {
+  it("are this month's, in the reader's time zone, unless the address has others", () => {
     const nowMs = Date.UTC(2026, 10, 30, 23, 30);
     expect(rangeOf({}, "UTC", nowMs)).toEqual({ from: "2026-11-01", to: "2026-11-30", by: "day" });
     expect(rangeOf({}, "Europe/Berlin", nowMs)).toEqual({ from: "2026-12-01", to: "2026-12-01", by: "day" });
@@ -53,7 +53,7 @@ describe("the days of the page", () => {
     expect(reportsSearch({ from: "yesterday", to: 5, by: "hour" })).toEqual({});
   });
 
-  it("have the months before, over the turn of the year", () => {
+  it("offer the previous months, across the turn of the year", () => {
     expect(monthsUntil("2026-02-28", 4)).toEqual(["2026-02", "2026-01", "2025-12", "2025-11"]);
   });
 });

@@ -4,8 +4,8 @@ import { developersSearch } from "../../../dashboard/src/developers/search.ts";
 import { endpointSearch } from "../../../dashboard/src/endpoint/search.ts";
 import { productsSearch } from "../../../dashboard/src/products/search.ts";
 
-describe("what the address of a list carries", () => {
-  it("is what the list knows", () => {
+describe("the search parameters of a list", () => {
+  it("are those that the list knows", () => {
     const search = { search: "tea", isActive: false, cursor: "c1" };
     expect(productsSearch({ ...search, other: "x" })).toEqual(search);
     expect(endpointSearch({ status: "FAILED", cursor: "c1" })).toEqual({ status: "FAILED", cursor: "c1" });
@@ -18,18 +18,18 @@ describe("what the address of a list carries", () => {
     });
   });
 
-  it("has digits as a text, which the router reads as a number", () => {
+  it("read digits as text, which the router reads as a number", () => {
     expect(productsSearch({ search: 1001, cursor: 7 })).toEqual({ search: "1001", cursor: "7" });
     expect(auditSearch({ cursor: 7 })).toEqual({ cursor: "7" });
   });
 
-  // A list with an empty search would say that no row matches, instead of that there is none.
+  // A list with an empty search would say that no row matches instead of that there is none.
   it.each([
     ["the products", () => productsSearch({ search: "", isActive: "yes", cursor: "" })],
     ["the log", () => auditSearch({ actor: "a b", action: "toString", from: "yesterday", to: "", cursor: "" })],
     ["the developers' page", () => developersSearch({ tab: "toString", type: "a b", cursor: "" })],
     ["the deliveries", () => endpointSearch({ status: "LOST", cursor: "" })],
-  ])("names nothing where nothing was chosen for %s", (_, search) => {
+  ])("are empty if nothing was chosen for %s", (_, search) => {
     expect(Object.keys(search())).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// The first steps of a merchant on Home, and the code that they give.
+// A merchant's first steps on Home, and the code they show.
 import { describe, expect, test } from "vitest";
 import type { Merchant } from "../../../dashboard/src/api/operations.ts";
 import { stepsFor, takenSteps } from "../../../dashboard/src/home/steps.ts";
@@ -21,12 +21,12 @@ describe("the first steps", () => {
     [{ wallets: 0, products: 1, apiKeys: 0, paidInvoices: 0 }, ["SALE"]],
     [{ wallets: 1, products: 0, apiKeys: 1, paidInvoices: 1 }, ["WALLET", "SALE", "PAID"]],
     [{ wallets: 1, products: undefined, apiKeys: 1, paidInvoices: 1 }, undefined],
-  ])("with %j, those that were taken are %j", (facts, wanted) => {
+  ])("with %j, those done are %j", (facts, wanted) => {
     expect(takenSteps(facts)).toEqual(wanted);
   });
 });
 
-describe("the code that makes an invoice", () => {
+describe("the code that creates an invoice", () => {
   const code = snippets({ origin: "https://pay.example", merchantId: "mer_1", secret: "sk_secret" });
 
   test.each(["curl", "fetch"] as const)(

@@ -15,7 +15,7 @@ const of = (text: string, coin: string) => {
   return verdictOf({ text, pair, recognised });
 };
 
-describe("the verdict on what was pasted", () => {
+describe("the verdict on pasted text", () => {
   it("shows the first five addresses of an extended key", () => {
     const verdict = of(ZPUB, "BTC");
     expect(verdict).toMatchObject({ isUsable: true, registration: { derivationPath: "m/84h/0h/0h" } });
@@ -42,7 +42,7 @@ describe("the verdict on what was pasted", () => {
     ["0x52908400098527886E0F7030069857D2E4169EE7", "USDT"],
     ["TJRabPrwbZy45sbavfcjinPJC18kjpRTv8", "USDT"],
     [" bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu\n", "BTC"],
-  ])("lets %j be used", (text, coin) => {
+  ])("accepts %j", (text, coin) => {
     expect(of(text, coin)).toEqual({
       isUsable: true,
       registration: { walletType: "DIRECT_WALLET", address: text.trim() },

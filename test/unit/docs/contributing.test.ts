@@ -1,4 +1,4 @@
-// What CONTRIBUTING.md lists and lets be typed: all generated files with their commands, and flags that there are.
+// What CONTRIBUTING.md lists and shows as commands: all generated files with their commands, and flags that exist.
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -15,14 +15,14 @@ const rows = [...section.matchAll(/^\| [^|]+ \| `npm run ([\w:-]+)[^`]*`(?:, [^|
 );
 
 describe("the table of generated files", () => {
-  it("has every script of documents and of the client", () => {
+  it("has every script for documents and the client", () => {
     const named = rows.map(({ script }) => script);
     const expected = Object.keys(scripts).filter((name) => /^(docs|client):/.test(name) || name.endsWith(":generate"));
     expect(expected.length).toBeGreaterThan(10);
     expect(expected.filter((name) => !named.includes(name))).toEqual([]);
   });
 
-  it("has every committed file that says that it is written by a command", () => {
+  it("has every committed file that says a command writes it", () => {
     const files = globSync(["{src,client,dashboard,docs,scripts}/**/*.{ts,md,txt,json}"], {
       exclude: (path) => /^(node_modules|dist|assets)$/.test(basename(path)),
     });
@@ -35,7 +35,7 @@ describe("the table of generated files", () => {
   });
 });
 
-it("deployments of its own have flags that `npm run deploy` takes", () => {
+it("separate deployments have flags that `npm run deploy` takes", () => {
   const commands = [...CONTRIBUTING.matchAll(/^npm run deploy -- (.*)$/gm)].map(([, flags = ""]) => flags.split(" "));
   expect(commands).toHaveLength(2);
   for (const flags of commands) expect(parseFlags(flags)).toMatchObject({ ok: true, value: { isConfirmed: true } });

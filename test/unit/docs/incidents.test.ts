@@ -1,4 +1,4 @@
-// Each incident has its three answers, and was played in something that exists.
+// Each incident answers three questions, and was played in something that exists.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON
 const sections = page.split(/^## /m).slice(1);
 
 describe("the page of incidents", () => {
-  it("has a section for each that is known", () => {
+  it("has a section for each known incident", () => {
     expect(sections.map((text) => text.split("\n")[0])).toEqual(
       expect.arrayContaining([
         "A source lags",
@@ -32,7 +32,7 @@ describe("the page of incidents", () => {
   });
 
   it.each(sections.map((text) => [text.split("\n")[0], text] as const))(
-    "says of %s what shows it, what to do, when it is over, and where it was played",
+    "says for %s what shows it, what to do, when it is over, and where it was played",
     (_, text) => {
       for (const part of ["**What shows it.**", "**What to do.**", "**It is over when**", "**Played by**"])
         expect(text).toContain(part);
@@ -47,7 +47,7 @@ describe("the page of incidents", () => {
     },
   );
 
-  it("names commands that there are", () => {
+  it("names commands that exist", () => {
     const commands = [...page.matchAll(/npm run ([\w:-]+)/g)].map(([, script = ""]) => script);
     expect(commands.length).toBeGreaterThan(3);
     expect(commands.filter((script) => scripts[script] === undefined)).toEqual([]);

@@ -1,4 +1,4 @@
-// How long things are kept, as docs/design/storage.md says it, is what the code does.
+// Retention times in docs/design/storage.md match the code.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -26,8 +26,8 @@ function written(count: number, unit: string): RegExp {
   return count === 1 ? new RegExp(`(?<!\\* )\\b${length}\\b`) : new RegExp(`\\b${count} \\* ${length}\\b`);
 }
 
-describe("what is kept how long", () => {
-  test("has a time and the file that decides it for all that is forgotten after a time", () => {
+describe("retention", () => {
+  test("has a time and the deciding file for everything that is forgotten after a time", () => {
     expect(times.length).toBeGreaterThanOrEqual(17);
     expect(tables.filter(({ kept, decidedIn }) => /\d/.test(kept) && decidedIn === undefined)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// The recipes that are followed (test/unit/scripts/followed-recipes.test.ts) have the steps that their examples do, and no other.
+// The recipes that are followed (test/unit/scripts/followed-recipes.test.ts) have exactly the steps of their examples.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { EXAMPLE_STEPS, FOLLOWED, pageWithout, sectionOf } from "../../support/recipes/examples.ts";
@@ -14,7 +14,7 @@ describe.each(FOLLOWED)("the recipe $title", (recipe) => {
   });
 });
 
-it.each(EXAMPLE_STEPS)("a page without the step of $file in $recipe.title is found out", (step) => {
+it.each(EXAMPLE_STEPS)("a page without the step of $file in $recipe.title is detected", (step) => {
   expect(disagreements(pageWithout(PAGE, step), step.recipe)).toEqual([`${step.file}: the page has no such step`]);
 });
 
@@ -26,7 +26,7 @@ it("each example still finds its places in the files", () => {
   }
 });
 
-it("an example whose place in a file is gone has to be written anew", () => {
+it("an example whose place in a file is gone must be rewritten", () => {
   const at = [{ at: "a\n", becomes: "a\nb\n" }];
   expect(withAdditions("x.ts", "a\nc\n", at)).toBe("a\nb\nc\n");
   expect(() => withAdditions("x.ts", "c\n", at)).toThrow('x.ts has not one place of "a\\n"');

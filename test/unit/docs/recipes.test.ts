@@ -1,4 +1,4 @@
-// CONTRIBUTING.md against the repository: what it names exists, and each recipe names every file that its example is in.
+// CONTRIBUTING.md against the repository: what it names exists, and each recipe names every file with its example.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES, NETWORKS } from "../../../src/chains/registry/networks.ts";
@@ -18,7 +18,7 @@ function pathsIn(text: string): readonly string[] {
   return quoted.filter((each) => ROOTS.test(each) && !/[<*\s]/.test(each));
 }
 
-/** Relative links; an anchor alone leads to a heading of the same page. */
+/** Relative links; a bare anchor leads to a heading of the same page. */
 function linksIn(text: string): readonly string[] {
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = ""]) => (link.includes("://") ? [] : link));
 }
@@ -37,7 +37,7 @@ describe.each(PAGES)("%s", (page) => {
 
   it("links only to pages and headings that exist", () => {
     const anchors = anchorsOf(text);
-    // Headings of other pages are for citations.test.ts.
+    // citations.test.ts checks headings of other pages.
     const isBroken = (link: string) =>
       link.startsWith("#") ? !anchors.includes(link) : !existsSync(link.replace(/#.*/, ""));
     expect(linksIn(text).filter(isBroken)).toEqual([]);
@@ -55,7 +55,7 @@ interface Recipe {
   readonly mentions: RegExp;
   /** What no other file of `src` may contain; the same unless another subject uses the word. */
   readonly only?: RegExp;
-  /** Recipes whose files may contain it too: a coin can have the name of its network. */
+  /** Recipes whose files may contain it too: a coin can have its network's name. */
   readonly besides?: readonly string[];
 }
 

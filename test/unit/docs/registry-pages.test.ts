@@ -1,4 +1,4 @@
-// What documents, and tests on real nodes and servers, say of networks and coins is what the registry has.
+// Documents, and tests on real nodes and servers, name the same networks and coins as the registry.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES, isTestNetwork, NETWORKS, type Network } from "../../../src/chains/registry/networks.ts";
@@ -8,7 +8,7 @@ const OPEN = NETWORKS.filter(({ isRegtest }) => !isRegtest);
 const textOf = (path: string) => readFileSync(path, "utf8");
 const chains = textOf("docs/design/chains.md");
 
-/** The cells of the rows of the table below a header, without code marks and bold type. */
+/** The cells of a table's rows below a header, without code marks and bold type. */
 function rowsBelow(text: string, header: string): readonly (readonly string[])[] {
   const [, rest = ""] = text.split(`\n${header}\n`);
   const [table = ""] = rest.split(/\n(?!\|)/);

@@ -1,4 +1,4 @@
-// The version is the same wherever it is said, and the CHANGELOG lists versions in order.
+// The version is the same everywhere, and the CHANGELOG lists versions in order.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import manifest from "../../../package.json";
@@ -9,7 +9,7 @@ const released = [...CHANGELOG.matchAll(/^## \[(\d[^\]]*)\] - (\d{4}-\d{2}-\d{2}
   ([, version = "", date = ""]) => ({ version, date }),
 );
 
-/** A version without its prerelease comes after it: "~" is behind all letters. */
+/** A version sorts after its prerelease: "~" is after all letters. */
 const orderOf = (version: string) =>
   version
     .replace(/^([^-]*)$/, "$1-~")
@@ -22,7 +22,7 @@ it("orders versions as Semantic Versioning does", () => {
   expect(versions.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))).toEqual(versions);
 });
 
-it("every section of the CHANGELOG is a version with its date, newest first, below what is unreleased", () => {
+it("every section of the CHANGELOG is a version with its date, newest first, below the unreleased part", () => {
   const headings = [...CHANGELOG.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
   expect(headings).toEqual(["[Unreleased]", ...released.map(({ version, date }) => `[${version}] - ${date}`)]);
   expect(released.length).toBeGreaterThan(0);
@@ -30,7 +30,7 @@ it("every section of the CHANGELOG is a version with its date, newest first, bel
   expect(released).toEqual(newestFirst);
 });
 
-it("package.json, the client and the Worker say one version, which no released one comes after", () => {
+it("package.json, the client and the Worker have one version, and no released one is newer", () => {
   const client = JSON.parse(readFileSync("client/package.json", "utf8"));
   expect([VERSION, client.version]).toEqual([manifest.version, manifest.version]);
   expect(orderOf(released[0]?.version ?? "") <= orderOf(manifest.version)).toBe(true);

@@ -1,4 +1,4 @@
-// The list of architecture.md "Room to grow" is what a second database would have to cut, so it must be whole.
+// The list of architecture.md "Room to grow" is what a second database would have to split, so it must be complete.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -21,13 +21,13 @@ function listed(text: string): readonly string[] {
   return rows.flatMap(([, path, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => `${path}#${name}`));
 }
 
-/** The tables that the page counts to accounts and cursors. */
+/** The tables that the page assigns to accounts and cursors. */
 const shared = [...(/Shared tables: ([^.]+)\./.exec(statements)?.[1] ?? "").matchAll(/`(\w+)`/g)].map(
   ([, name = ""]) => name,
 );
 
 describe("the page about room to grow", () => {
-  it("counts only tables that there are", () => {
+  it("assigns only tables that exist", () => {
     const tables = [...tablesIn(sources).values()];
     expect(shared.length).toBeGreaterThan(10);
     expect(shared.filter((name) => !tables.includes(name))).toEqual([]);
@@ -37,7 +37,7 @@ describe("the page about room to grow", () => {
     expect([...listed(statements)].sort()).toEqual(joinsIn(sources, shared));
   });
 
-  it("names functions that there are, in the files that it names", () => {
+  it("names functions that exist, in the files it names", () => {
     expect(listed(batches).length).toBeGreaterThan(5);
     const missing = listed(batches).filter((each) => {
       const [path, name] = each.split("#");

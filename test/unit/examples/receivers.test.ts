@@ -1,5 +1,5 @@
-// The receivers of docs/examples, as processes: how they handle deliveries that are genuine, forged, late, repeated or broken. Both must print
-// exactly the same, so each test runs for both.
+// The receivers of docs/examples, as processes: how they handle genuine, forged, late, repeated and broken deliveries. Both must print exactly
+// the same, so each test runs for both.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -29,7 +29,7 @@ const MINUTE_MS = 60_000;
 
 const newId = <P extends "evt" | "inv" | "mer">(prefix: P) => makeId(prefix, newUlid(Date.now(), randomBytes(16)));
 
-/** An event as it is delivered. */
+/** An event as delivered. */
 function sample(type: string, of: { invoiceId?: string; sequence?: number; status?: string } = {}) {
   const { invoiceId, sequence = null, status = "PAID" } = of;
   const invoice = { id: invoiceId, name: "Tea für 2 🫖", rawAmount: "49.900000", currency: "USD", status };
@@ -53,11 +53,11 @@ interface Delivery {
   readonly secrets?: readonly string[];
   readonly atMs?: number;
   readonly by?: Signer;
-  /** Changes the request after it was signed. */
+  /** Changes the request after signing. */
   readonly alter?: (sent: { headers: Headers; body: string }) => { headers: Headers; body: string };
 }
 
-/** Delivers, and returns the status of the answer. */
+/** Delivers, and returns the response's status. */
 async function deliver(receiver: ExampleReceiver, delivery: Delivery): Promise<number> {
   const { event, secrets = [SECRET], atMs = Date.now(), by = byEdgetill, alter = (sent) => sent } = delivery;
   const { headers, body } = alter({ headers: await by({ ...event, secrets, atMs }), body: event.body });

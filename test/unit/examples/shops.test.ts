@@ -1,4 +1,4 @@
-// The shops of docs/examples are what their guide says, and what people copy installs what was tested here.
+// The shops of docs/examples match their guide, and what people copy installs what was tested here.
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { FOLDER, GUIDE, installOf, SHOPS, startOf } from "../../chain/guides/sho
 
 const guide = readFileSync(GUIDE, "utf8");
 const manifest = (path: string) => JSON.parse(readFileSync(path, "utf8"));
-/** Of the lock file of a shop that is a project of its own, or of the repository's. */
+/** From the lock file of a shop that is its own project, or the repository's. */
 const packagesOf = (folder: string) =>
   manifest([`${folder}/package-lock.json`, "package-lock.json"].find(existsSync) ?? "").packages;
 
@@ -31,7 +31,7 @@ describe.each(SHOPS)("the shop in $name", (shop) => {
 });
 
 describe.each(globSync(join(FOLDER, "*/package.json")))("%s", (path) => {
-  it("names exactly the versions that are installed here, and the client of this release", () => {
+  it("names exactly the versions installed here, and the client of this release", () => {
     const { dependencies, devDependencies } = manifest(path);
     const named = Object.entries({ ...dependencies, ...devDependencies });
     const folder = path.replace("/package.json", "");

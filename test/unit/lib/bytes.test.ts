@@ -59,7 +59,7 @@ describe("joining fields", () => {
     [["a|1:b"], ["a", "b"]],
     [["", ""], [""]],
     [["1:a"], ["a"]],
-  ])("keeps %j apart from %j", (a, b) => {
+  ])("distinguishes %j from %j", (a, b) => {
     expect(lengthPrefixed(a)).not.toBe(lengthPrefixed(b));
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { csvRecord } from "../../../src/lib/csv.ts";
 
-/** Whatever a spreadsheet may skip in front of a formula: spaces of every kind, control characters, marks without a width. */
+/** What a spreadsheet may skip before a formula: spaces of every kind, control characters, zero-width marks. */
 const SKIPPED = [
   "",
   " ",
@@ -35,7 +35,7 @@ const SIGNS = [
   "\ufe6b",
 ];
 
-/** The text that the record's only field has, as a spreadsheet reads it. */
+/** The text of the record's only field, as a spreadsheet reads it. */
 function readBack(text: string): string {
   const record = csvRecord([text]);
   expect(record.endsWith("\r\n")).toBe(true);
@@ -45,16 +45,16 @@ function readBack(text: string): string {
 
 describe("a cell", () => {
   test.each(SIGNS.flatMap((sign) => SKIPPED.map((skipped) => [skipped, sign] as const)))(
-    "that begins with %j and %j is a text with an apostrophe in front",
+    "that begins with %j and %j is text with an apostrophe in front",
     (skipped, sign) => {
       const formula = `${sign}cmd|' /C calc'!A0`;
-      // Behind a tab or the end of a line there is another cell where a quotation mark does not count.
+      // After a tab or a line end another cell begins if a program ignores quotation marks.
       const between = /[\t\r\n]/.test(skipped) ? "'" : "";
       expect(readBack(skipped + formula)).toBe(`'${skipped}${between}${formula}`);
     },
   );
 
-  test("never begins as a formula, and is otherwise as it was", () => {
+  test("never begins as a formula, and is otherwise unchanged", () => {
     const parts = fc.oneof(fc.constantFrom(...SIGNS, ...SKIPPED), fc.string({ unit: "binary" }));
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 6 }), (given) => {
@@ -67,17 +67,17 @@ describe("a cell", () => {
     );
   });
 
-  test.each(["Ann", "a=b", "1.50", " Ann", "\u3000Ann", "1 - 2", ""])("of %j stays as it is", (text) => {
+  test.each(["Ann", "a=b", "1.50", " Ann", "\u3000Ann", "1 - 2", ""])("of %j is unchanged", (text) => {
     expect(readBack(text)).toBe(text);
   });
 
-  test("that is a number has no apostrophe, even below zero", () => {
+  test("that is a number has no apostrophe, even if negative", () => {
     expect(csvRecord([-1.5, 2])).toBe("-1.5,2\r\n");
   });
 
   /**
-   * The cells of a file as a program reads it that separates by one sign: a quotation mark counts only where a cell begins, and two of them in such
-   * a cell are one.
+   * A file's cells as read by a program with one separator: a quotation mark counts only at the start of a cell, and two of them in such a cell are
+   * one.
    */
   function cellsOf(file: string, separator: string): readonly string[] {
     const cells = [""];
@@ -99,11 +99,11 @@ describe("a cell", () => {
     ["x\t+1", "x\t'+1\r\n"],
     ["x\n=1", '"x\n\'=1"\r\n'],
     ["a;b", "a;b\r\n"],
-  ])("%j has an apostrophe also behind what another language separates by", (text, record) => {
+  ])("%j also has an apostrophe after other languages' separators", (text, record) => {
     expect(csvRecord([text])).toBe(record);
   });
 
-  test.each([",", ";", "\t"])("never begins as a formula where a program separates by %j", (separator) => {
+  test.each([",", ";", "\t"])("never begins as a formula for a program that separates by %j", (separator) => {
     const parts = fc.oneof(
       fc.constantFrom(...SIGNS, ...SKIPPED, ";", ",", '"', "a"),
       fc.string({ unit: "binary", maxLength: 3 }),

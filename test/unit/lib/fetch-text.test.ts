@@ -31,7 +31,7 @@ const trickle = (text: string, end: "closes" | "stands still") => {
 };
 
 describe("fetchText", () => {
-  it("returns the whole body, also when a character is split between chunks", async () => {
+  it("returns the whole body, even if a character is split between chunks", async () => {
     expect(await get(() => new Response(trickle("päh 🏦", "closes")))).toEqual({ ok: true, value: "päh 🏦" });
     expect(await get(() => new Response(null))).toEqual({ ok: true, value: "" });
   });

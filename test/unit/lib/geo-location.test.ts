@@ -1,4 +1,4 @@
-// Where a request came from, as the platform's edge reports it: it may be missing or odd, and what is stored of it is bounded.
+// Where a request came from, as the platform's edge reports it: it may be missing or strange, and what is stored is bounded.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { geoLocationOf } from "../../../src/lib/geo-location.ts";

@@ -6,7 +6,7 @@ import { RUNS } from "../../support/property-runs.ts";
 
 const isGlobalUnicast = (address: string) => addressScope(address) === "global";
 
-/** The first and last address of each block in the registries, written out so that the test computes nothing as the code does. */
+/** The first and last address of each block in the registries, written out so the test shares no computation with the code. */
 const SPECIAL_V4: readonly (readonly [string, string])[] = [
   ["0.0.0.0", "0.255.255.255"],
   ["10.0.0.0", "10.255.255.255"],
@@ -55,7 +55,7 @@ describe("addressScope", () => {
   it.each([
     ["IPv4", edges(V4_RANGES, 2n ** 32n - 1n), V4_RANGES, v4],
     ["IPv6", edges(V6_RANGES, 2n ** 128n - 1n), V6_RANGES, v6],
-  ])("is global exactly outside of every %s block of the registries", (_, values, ranges, print) => {
+  ])("is global exactly outside every %s block of the registries", (_, values, ranges, print) => {
     expect(values.length).toBeGreaterThan(20);
     expect(values.map((value) => [print(value), isGlobalUnicast(print(value))])).toEqual(
       values.map((value) => [print(value), !isIn(value, ranges)]),
@@ -114,7 +114,7 @@ describe("addressScope", () => {
       ["2606:1:2:3:4:5:6", "2606:1:2:3:4:5:6:7:8", "2606:1:2:3:4:5:6:7::", "::2606:1:2:3:4:5:6:7"],
     ],
     ["a group too long or not hexadecimal", ["2606::12345", "2606::g", "2606::00001", "2606:-1::"]],
-    ["a stray colon", ["2606::1:", ":2606::1", "2606:1:2:3:4:5:6:", ":1:2:3:4:5:6:7"]],
+    ["an extra colon", ["2606::1:", ":2606::1", "2606:1:2:3:4:5:6:", ":1:2:3:4:5:6:7"]],
     ["IPv4 in the middle", ["2606:1.2.3.4::1", "1.2.3.4::", "2606::1.2.3.4:5", "2606::1.2.3", "2606::01.2.3.4"]],
     ["digits of other scripts", ["１.1.1.1", "١.١.١.١", "2606::１"]],
   ])("is undefined for a text that is not an address: %s", (_, texts) => {

@@ -61,7 +61,7 @@ describe("a ULID", () => {
 });
 
 describe("an id derived from an operation", () => {
-  it("is always the same, so that a retry makes the same rows", () => {
+  it("is always the same, so a retry creates the same rows", () => {
     fc.assert(
       fc.property(operation, prefix, fc.nat(2_000), (id, kind, n) => {
         expect(derivedId(kind, id, n)).toBe(derivedId(kind, id, n));
@@ -78,7 +78,7 @@ describe("an id derived from an operation", () => {
     expect(derivedId("evt", id, 7)).toBe(`evt_01ARYZ6S41TS${expected}`);
   });
 
-  it("is in the database of the row that it was made beside", () => {
+  it("is in the same database as the row it was created with", () => {
     const beside = makeId("mer", "01ARYZ6S417ZV4RRFFQ69G5FAV");
     expect(ulidHead(0, beside)).toBe("00000000007Z");
     expect(derivedId("evt", `${ulidHead(0, beside)}|ETH`)).toMatch(/^evt_00000000007Z[0-9A-HJKMNP-TV-Z]{14}$/);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { lazily, remembering } from "../../../src/lib/lazily.ts";
 
-it("a value is computed when it is first asked for, and only once, even when it is undefined", () => {
+it("a value is computed on first use, and only once, even if it is undefined", () => {
   const made: string[] = [];
   const text = lazily(() => {
     made.push("text");
@@ -25,7 +25,7 @@ it("a computation that threw is tried again", () => {
   expect([value(), value()]).toEqual(["a", "a"]);
 });
 
-it("what a text gives is computed once, and again for another text or after it threw", () => {
+it("a text's result is computed once, and again for another text or after it threw", () => {
   const asked: string[] = [];
   const upper = remembering((text) => {
     asked.push(text);

@@ -3,7 +3,7 @@ import { log, logAlert, logLine, safeError, safeMessage, unattended } from "../.
 
 const QUERY = 'Failed query: insert into "x" values (?)\nparams: secret';
 
-/** As drizzle wraps an error of D1. */
+/** As drizzle wraps a D1 error. */
 const wrapped = (cause?: unknown) => new Error(QUERY, { cause });
 
 const circle = new Error("round");
@@ -24,7 +24,7 @@ describe("a log line", () => {
     expect(logLine("error", {})).toBe('{"level":"error"}');
   });
 
-  it("says of work that nobody waits for that it failed", async () => {
+  it("reports that background work failed", async () => {
     const warn = vi.spyOn(console, "warn").mockReturnValue();
     await unattended(Promise.resolve("done"));
     expect(warn.mock.calls).toEqual([]);
@@ -45,7 +45,7 @@ describe("a log line", () => {
       "a thrown value that is not an Error",
       "a thrown value that is not an Error",
     ],
-    ["causes in a circle", circle, "round"],
+    ["causes in a cycle", circle, "round"],
   ])("describes %s without its secrets", (_, thrown, message, named = `Error: ${message}`) => {
     expect(safeMessage(thrown)).toBe(message);
     expect(safeError(thrown).error).toBe(named);

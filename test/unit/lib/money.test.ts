@@ -62,14 +62,14 @@ describe("an amount as a JSON number", () => {
   });
 
   it.each([1e-7, 4.9e-7, 0.00000049999, 1e-300, Number.MIN_VALUE])(
-    "%d is refused, because it is positive and would round to 0",
+    "%d is refused because it is positive and would round to 0",
     (value) => {
       expect(microsFromJsonNumber(value)).toEqual({ ok: false, error: "ROUNDS_TO_ZERO" });
     },
   );
 
   it("is 0 only for the number 0", () => {
-    // Most doubles of this range are far below half a micro-unit, and the rest are around it.
+    // Most doubles of this range are far below half a micro-unit, the rest around it.
     const near = fc.oneof(
       fc.double({ min: 0, max: 1e-6, noNaN: true }),
       fc.double({ min: 4e-7, max: 6e-7, noNaN: true }),

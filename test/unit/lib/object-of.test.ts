@@ -21,14 +21,11 @@ describe("LOCATION_HINT", () => {
     expect(parseLocationHint(text)).toEqual({ ok: true, value: undefined });
   });
 
-  it.each(["WEUR", "europe", "weur,enam", "constructor"])(
-    "must not be %s, and the reason does not repeat it",
-    (text) => {
-      const parsed = parseLocationHint(text);
-      expect(parsed).toMatchObject({ ok: false, error: expect.stringContaining("LOCATION_HINT") });
-      expect(parsed.ok || parsed.error.includes(text)).toBe(false);
-    },
-  );
+  it.each(["WEUR", "europe", "weur,enam", "constructor"])("must not be %s, and the reason does not show it", (text) => {
+    const parsed = parseLocationHint(text);
+    expect(parsed).toMatchObject({ ok: false, error: expect.stringContaining("LOCATION_HINT") });
+    expect(parsed.ok || parsed.error.includes(text)).toBe(false);
+  });
 });
 
 describe("an object", () => {
@@ -38,7 +35,7 @@ describe("an object", () => {
     expect(opened).toEqual([["a", { locationHint: "weur" }]]);
   });
 
-  it.each(["", "mars"])("is opened without one where LOCATION_HINT is %j", (hint) => {
+  it.each(["", "mars"])("is opened without one if LOCATION_HINT is %j", (hint) => {
     const { getByName, opened } = recordingNamespace();
     expect(objectOf({ LOCATION_HINT: hint }, { getByName }, "a")).toBe("stub of a");
     expect(opened).toEqual([["a"]]);
@@ -51,7 +48,7 @@ describe("an object", () => {
   });
 });
 
-it("no other file of src opens an object, because one that forgot the hint would be made elsewhere for ever", () => {
+it("no other file of src opens an object, because without the hint it would be created elsewhere forever", () => {
   const opens = /\.(getByName|idFromName|idFromString|newUniqueId)\b/;
   const files = globSync("src/**/*.{ts,tsx}").map((path) => path.replaceAll("\\", "/"));
   expect(files.filter((path) => opens.test(readFileSync(path, "utf8")))).toEqual(["src/lib/object-of.ts"]);

@@ -101,7 +101,7 @@ describe("a list", () => {
       { limit: 5, offset: 0, page: undefined, after: POSITION },
     ],
   ];
-  it.each(asked)("asked for with %s", (_, request, expected) => {
+  it.each(asked)("requested with %s", (_, request, expected) => {
     expect(pageRequest(request)).toEqual({ ok: true, value: expected });
   });
 
@@ -112,7 +112,7 @@ describe("a list", () => {
     ["page", "1", 1],
     ["page", "999", 999],
     ["page", "1000", 1_000],
-  ])("takes %s=%s", (name, text, value) => {
+  ])("accepts %s=%s", (name, text, value) => {
     expect(query.parse({ [name]: text })).toEqual({ [name]: value });
   });
 
@@ -133,14 +133,14 @@ describe("a list", () => {
     expect(pageOf([], 5)).toEqual({ rows: [], nextCursor: null });
   });
 
-  it("reads one row more than it shows, and none when its query is not valid", () => {
+  it("reads one row more than it shows, and none if its query is invalid", () => {
     expect(pageToRead({ limit: 7 })).toEqual({ limit: 8, offset: 0, after: undefined, page: 1 });
     expect(pageToRead({ page: 3 })).toEqual({ limit: 21, offset: 40, after: undefined, page: 3 });
     const nothing = { limit: 0, offset: 0, after: undefined, page: undefined };
     expect([pageToRead(undefined), pageToRead({ cursor: "2" })]).toEqual([nothing, nothing]);
   });
 
-  it("contains the count unless it was asked for by cursor, and refuses an invalid cursor", () => {
+  it("contains the count unless requested by cursor, and refuses an invalid cursor", () => {
     const rows = [POSITION, { ...POSITION, createdAtMs: 5 }];
     const answer = (query: Parameters<typeof pageBody>[1]) =>
       pageBody({ rows, total: 21 }, query, (row) => ({ at: row.createdAtMs }));

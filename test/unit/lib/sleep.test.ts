@@ -5,13 +5,13 @@ import { RUNS } from "../../support/property-runs.ts";
 
 const LONGEST_MS = 60;
 
-/** Real time, the timers that run by it, and a clock on the wall that can be set. */
+/** Real time, the timers that run by it, and a wall clock that can be set. */
 class TimeWorld implements SleepClock {
   realMs = 0;
   #wallMs = 1_000_000;
   readonly #timers = new Map<object, { readonly atMs: number; readonly ring: () => void }>();
   mostTimers = 0;
-  /** By how much the clock was set since a timer last rang or ended; what is counted of each time cannot matter beyond the longest sleep. */
+  /** How far the clock was set since a timer last fired or ended; per timer, nothing beyond the longest sleep matters. */
   setMs = 0;
 
   nowMs(): number {
@@ -37,12 +37,12 @@ class TimeWorld implements SleepClock {
     this.setMs += Math.min(Math.abs(byMs), LONGEST_MS);
   }
 
-  /** Time passes while something runs: no timer rings. */
+  /** Time passes while something runs: no timer fires. */
   block(ms: number): void {
     this.realMs += ms;
   }
 
-  /** Time passes, and each timer rings when it is due, or at once if it is late. */
+  /** Time passes, and each timer fires when it is due, or at once if it is late. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.realMs + ms;
     for (let next = this.#next(); next !== undefined && next[1].atMs <= untilMs; next = this.#next()) {
@@ -71,7 +71,7 @@ interface Slept {
   readonly cancellation: Cancellation;
   wokenAtMs: number | undefined;
   cancelledAtMs: number | undefined;
-  /** How long timers were kept from ringing during the sleep, and by how much the clock was set since the timer before it. */
+  /** How long timers were kept from firing during the sleep, and how far the clock was set since the previous timer. */
   blockedMs: number;
   setMs: number;
 }
@@ -90,7 +90,7 @@ type Step =
     ? S | { kind: "cancel"; which: number } | { kind: "pass" | "block" | "set"; ms: number }
     : never;
 
-/** Plays the steps, and then lets all time pass. */
+/** Plays the steps, then lets all time pass. */
 async function play(steps: readonly Step[], expectTimers: (world: TimeWorld, asleep: number) => void) {
   const world = new TimeWorld();
   const rest = requestSleep(world);
@@ -151,7 +151,7 @@ const schedule = (...kinds: fc.Arbitrary<Step>[]) =>
 
 const oneTimer = (world: TimeWorld, asleep: number) => expect(world.timers).toBe(asleep > 0 ? 1 : 0);
 
-it("all sleepers together have one timer, and none once nobody sleeps; each wakes in its time, or at once when it is cancelled", async () => {
+it("all sleepers share one timer, and there is none once nobody sleeps; each wakes on time, or at once when cancelled", async () => {
   await fc.assert(
     fc.asyncProperty(schedule(), async (steps) => {
       for (const { fromMs, ms, wokenAtMs, cancelledAtMs } of await play(steps, oneTimer))
@@ -161,7 +161,7 @@ it("all sleepers together have one timer, and none once nobody sleeps; each wake
   );
 });
 
-it("the same while timers ring late: nobody wakes early, nor later than by what kept them", async () => {
+it("the same while timers fire late: nobody wakes early, or later than the delay explains", async () => {
   await fc.assert(
     fc.asyncProperty(schedule(blocking), async (steps) => {
       for (const { fromMs, ms, wokenAtMs = -1, cancelledAtMs, blockedMs } of await play(steps, oneTimer)) {
@@ -187,7 +187,7 @@ it("the same while the clock is set: nobody is early or late by more than the ti
   );
 });
 
-it("a clock that is set forward by an hour keeps nobody asleep longer", async () => {
+it("setting the clock forward by an hour makes nobody sleep longer", async () => {
   const hourOn = fc.constant({ kind: "set" as const, ms: 3_600_000 });
   await fc.assert(
     fc.asyncProperty(schedule(hourOn), async (steps) => {

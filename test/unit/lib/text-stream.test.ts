@@ -17,7 +17,7 @@ describe("a stream of texts", () => {
     expect(await new Response(textStream(texts())).text()).toBe("01ż€😀3");
   });
 
-  it("fails with the error of its source, so that a part is not mistaken for the whole", async () => {
+  it("fails with the error of its source, so a part is not mistaken for the whole", async () => {
     async function* broken() {
       yield "a";
       throw new Error("storage is gone");

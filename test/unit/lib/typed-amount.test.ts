@@ -5,7 +5,7 @@ import { RUNS } from "../../support/property-runs.ts";
 
 const MOST = 1_000_000n;
 
-/** The exact amount, the readings between which the text leaves a choice, or the name of what is wrong. */
+/** The exact amount, the readings if the text is ambiguous, or the name of what is wrong. */
 function read(locale: string, currency: string, text: string): string | readonly string[] {
   const amount = readAmount(text, { locale, digits: currencyDigits(currency), most: MOST });
   if (amount.ok) return amount.value;
@@ -88,11 +88,11 @@ describe("a typed amount", () => {
   });
 
   it.each([
-    ["in the writing of another country, which nothing else can mean", "en-US", "1.234,50", "1234.5"],
+    ["in another country's notation, which cannot mean anything else", "en-US", "1.234,50", "1234.5"],
     ["with a decimal comma", "en-US", "12,50", "12.5"],
     ["with a decimal point", "de-DE", "12.50", "12.5"],
-    ["with the groups of another country", "de-DE", "1,234.50", "1234.5"],
-    ["with two groups of another country", "en-US", "1.234.567", "TOO_LARGE"],
+    ["with another country's groups", "de-DE", "1,234.50", "1234.5"],
+    ["with two groups in another country's notation", "en-US", "1.234.567", "TOO_LARGE"],
     ["with spaces", "en-US", "1 234.5", "1234.5"],
     ["with an apostrophe", "de-DE", "1'234,5", "1234.5"],
   ])("%s is exact: %s, %j", (_, locale, text, amount) => {
@@ -127,7 +127,7 @@ describe("a typed amount", () => {
     ["a space", " ", "EMPTY"],
     ["a word", "ten", "NOT_AN_AMOUNT"],
     ["a negative amount", "-1", "NOT_AN_AMOUNT"],
-    ["a negative amount, with a minus of Unicode", "\u22121", "NOT_AN_AMOUNT"],
+    ["a negative amount, with a Unicode minus", "\u22121", "NOT_AN_AMOUNT"],
     ["an exponent", "1e3", "NOT_AN_AMOUNT"],
     ["hexadecimal", "0x10", "NOT_AN_AMOUNT"],
     ["a currency", "$5", "NOT_AN_AMOUNT"],
@@ -138,13 +138,13 @@ describe("a typed amount", () => {
     ["Indian groups where nobody writes them", "1,23,456", "NOT_AN_AMOUNT"],
     ["a group of four", "1,2345,678", "NOT_AN_AMOUNT"],
     ["a group that begins with 0", "0,123,456", "NOT_AN_AMOUNT"],
-    ["groups behind the point", "1.234,567,8", "NOT_AN_AMOUNT"],
+    ["groups after the point", "1.234,567,8", "NOT_AN_AMOUNT"],
     ["infinity", "Infinity", "NOT_AN_AMOUNT"],
-    ["what is too long to look at", "1".repeat(61), "NOT_AN_AMOUNT"],
-    ["more than the most", "1000000.01", "TOO_LARGE"],
-    ["far more than the most", "9".repeat(60), "TOO_LARGE"],
+    ["too long to parse", "1".repeat(61), "NOT_AN_AMOUNT"],
+    ["more than the maximum", "1000000.01", "TOO_LARGE"],
+    ["far more than the maximum", "9".repeat(60), "TOO_LARGE"],
     ["more decimals than a dollar has", "1.2345", "TOO_PRECISE"],
-    ["more decimals behind groups", "1,234.567", "TOO_PRECISE"],
+    ["more decimals after groups", "1,234.567", "TOO_PRECISE"],
   ])("%s is refused: %j", (_, text, problem) => {
     expect(read("en-US", "USD", text)).toBe(problem);
   });
@@ -165,7 +165,7 @@ describe("properties of typed amounts", () => {
     digitsOf(currency).map((units) => ({ locale, currency, amount: decimalOf(units, currencyDigits(currency)) })),
   );
 
-  it("an amount that a locale has written is read back exactly, or refused because it may be a thousand times as much", () => {
+  it("an amount written by a locale is read back exactly, or refused because it may be a thousand times as much", () => {
     const seen = { exact: 0, refused: 0 };
     const style = fc.constantFrom("decimal", "currency" as const);
     fc.assert(
@@ -195,7 +195,7 @@ describe("properties of typed amounts", () => {
     expect(seen.exact).toBeGreaterThan(seen.refused);
   });
 
-  it("what a field is filled with is read back exactly, in every locale and currency", () => {
+  it("a field's initial value is read back exactly, in every locale and currency", () => {
     fc.assert(
       fc.property(amounts, ({ locale, currency, amount }) => {
         const text = amountText(amount, locale);
@@ -205,7 +205,7 @@ describe("properties of typed amounts", () => {
     );
   });
 
-  it("no text is read as an amount that another country reads a thousand times apart", () => {
+  it("no text is read as an amount that another country would read as a thousand times more or less", () => {
     const signs = fc.constantFrom(",", ".", " ", "'", "\u202f", "\u066b", "\u066c");
     const group = fc.stringMatching(/^\d{1,4}$/);
     const texts = fc
@@ -225,7 +225,7 @@ describe("properties of typed amounts", () => {
           [",", "."],
         ] as const) {
           const other = plainReading(text, { decimal, thousands });
-          // A reading that has more decimals than the currency is nobody's price.
+          // A reading with more decimals than the currency is nobody's price.
           if (other === undefined || other.fraction.length > currencyDigits(currency)) continue;
           expect([locale, currency, text, found]).toEqual([locale, currency, text, other.value]);
         }
@@ -236,7 +236,7 @@ describe("properties of typed amounts", () => {
     expect(seen.refused).toBeGreaterThan(0);
   });
 
-  it("a lone sign before three digits is only read as thousands where the locale writes them so and the currency has fewer decimals", () => {
+  it("a single sign before three digits is only read as thousands if the locale writes them so and the currency has fewer decimals", () => {
     const lone = fc.tuple(fc.integer({ min: 1, max: 999 }), fc.constantFrom(",", "."), fc.stringMatching(/^\d{3}$/));
     fc.assert(
       fc.property(place, lone, ({ locale, currency }, [whole, sign, rest]) => {
@@ -258,7 +258,7 @@ describe("properties of typed amounts", () => {
     );
   });
 
-  it("no text makes it throw, and nothing above the most is read", () => {
+  it("no text makes it throw, and nothing above the maximum is accepted", () => {
     const alphabet = fc.string({ unit: fc.constantFrom(..."0123456789.,' -+eE\u202f٫٬٣۳９，．x²½"), maxLength: 20 });
     fc.assert(
       fc.property(place, fc.oneof(fc.string(), alphabet), ({ locale, currency }, text) => {
@@ -270,7 +270,7 @@ describe("properties of typed amounts", () => {
   });
 });
 
-/** What somebody reads who knows no other way to write numbers, with groups of three. */
+/** How a reader who knows no other notation reads a number with groups of three. */
 function plainReading(text: string, signs: { readonly decimal: string; readonly thousands: string }) {
   const [whole = "", fraction = "", ...more] = text.split(signs.decimal);
   const groups = whole.split(signs.thousands);

@@ -1,4 +1,4 @@
-// The lines about pieces of work: which are written, and their form.
+// The log lines about work: which are written, and their format.
 import { afterEach, describe, expect, it, test, vi } from "vitest";
 import { logWork, NO_COST, parseLogSample, type Work, workLine } from "../../../src/lib/work-log.ts";
 
@@ -40,7 +40,7 @@ describe("a line", () => {
     },
   );
 
-  it("has its facts, its time and its cost, with shares of rows to a tenth", () => {
+  it("has its facts, time and cost, with shares of rows to a tenth", () => {
     const cost = { calls: 2, rowsRead: 10 / 3, rowsWritten: 30 };
     expect(JSON.parse(workLine({ ...work, cost }))).toEqual({
       level: "info",

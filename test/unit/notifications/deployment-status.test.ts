@@ -46,7 +46,7 @@ const ofCursor = (changes: Partial<CursorFacts>, of = settings) => codesOf({ cur
 const ago = (minutes: number) => NOW - minutes * MINUTE_MS;
 const STALE = ["CURSOR_STALE ETH"];
 
-test("a deployment whose jobs run and whose networks are read is well", () => {
+test("a deployment whose jobs run and whose networks are read is healthy", () => {
   expect(codesOf({})).toEqual([]);
 });
 
@@ -55,11 +55,11 @@ describe("a cursor is stale", () => {
     ["when its source has failed for five minutes", { degradedSinceMs: ago(5) }, STALE],
     ["but not before", { degradedSinceMs: ago(5) + 1 }, []],
     ["when its watcher has not run for five minutes", { tickedAtMs: ago(5), lastMovedAtMs: ago(9) }, STALE],
-    ["but not when the watch has just begun again", { tickedAtMs: ago(500), lastMovedAtMs: NOW }, []],
+    ["but not when the watch has just restarted", { tickedAtMs: ago(500), lastMovedAtMs: NOW }, []],
     ["when it was never read in five minutes", { tickedAtMs: null, lastMovedAtMs: ago(5), height: null }, STALE],
     ["when what was read is old, although passes succeed", { passedMs: ago(5) }, STALE],
     ["but not at the tip of a private chain", { network: "BTC_REGTEST", passedMs: ago(500) }, []],
-    ["below it also there", { network: "BTC_REGTEST", passedMs: ago(9), height: 6 }, ["CURSOR_STALE BTC_REGTEST"]],
+    ["below it even there", { network: "BTC_REGTEST", passedMs: ago(9), height: 6 }, ["CURSOR_STALE BTC_REGTEST"]],
     ["not while nothing is awaited", { isResting: true, passedMs: 0, lastMovedAtMs: 0, tickedAtMs: 0 }, []],
     ["not while an operator has paused it", { pausedAtMs: NOW, passedMs: 0, degradedSinceMs: 0 }, []],
     ["not on a network without a source", { network: "TRX", passedMs: 0 }, []],
@@ -67,13 +67,13 @@ describe("a cursor is stale", () => {
     expect(ofCursor(changes)).toEqual(reasons);
   });
 
-  it("later where networks are asked more seldom", () => {
+  it("later for networks that are polled less often", () => {
     const seldom = { ...settings, pollSeconds: 600 };
     expect(ofCursor({ passedMs: ago(29), tickedAtMs: ago(10) }, seldom)).toEqual([]);
     expect(ofCursor({ passedMs: ago(30) }, seldom)).toEqual(STALE);
   });
 
-  it("since the earliest sign of it, and stays so as long as nothing changes", () => {
+  it("since its earliest sign, and remains so while nothing changes", () => {
     const ms = fc.integer({ min: NOW - 9 * HOUR_MS, max: NOW });
     const signs = fc.record({ passedMs: ms, lastMovedAtMs: ms, tickedAtMs: ms, degradedSinceMs: fc.option(ms) });
     fc.assert(
@@ -92,14 +92,14 @@ describe("a cursor is stale", () => {
 
 describe("other reasons", () => {
   it.each<readonly [string, Partial<Vitals>, readonly string[]]>([
-    ["the jobs have not begun for five minutes", { cronRanAtMs: ago(5) }, ["CRON_STOPPED"]],
-    ["they began a moment later", { cronRanAtMs: ago(5) + 1 }, []],
-    ["they never began since the set-up", { cronRanAtMs: null, setUpAtMs: ago(5) }, ["CRON_STOPPED"]],
+    ["the jobs have not started for five minutes", { cronRanAtMs: ago(5) }, ["CRON_STOPPED"]],
+    ["they started a moment later", { cronRanAtMs: ago(5) + 1 }, []],
+    ["they never started since the set-up", { cronRanAtMs: null, setUpAtMs: ago(5) }, ["CRON_STOPPED"]],
     ["the deployment was set up just now", { cronRanAtMs: null, setUpAtMs: ago(4) }, []],
     ["nobody has set it up", { cronRanAtMs: null, setUpAtMs: null }, []],
     ["the database is above 80 % of its limit", { databaseBytes: 801 }, ["DATABASE_NEARLY_FULL"]],
     [
-      "an address is quarantined, also on a network that rests",
+      "an address is quarantined, even on an idle network",
       { cursors: [{ ...read, isResting: true, quarantined: 2, quarantinedSinceMs: 5 }] },
       ["ADDRESS_QUARANTINED ETH"],
     ],
@@ -108,7 +108,7 @@ describe("other reasons", () => {
     expect(codesOf(changes)).toEqual(reasons);
   });
 
-  it("no storage, and a variable without which nothing works", () => {
+  it("no storage, and a missing variable without which nothing works", () => {
     const of = { ...settings, fatalFaults: ["MASTER_KEY_INVALID"] };
     expect(codesOf({}, of)).toEqual(["CONFIGURATION_INVALID"]);
     expect(reasonsOf(undefined, of, NOW).map(({ code }) => code)).toEqual([
@@ -118,7 +118,7 @@ describe("other reasons", () => {
   });
 });
 
-test("/healthz is degraded exactly where there is a reason, and shows configured networks only", () => {
+test("/healthz is degraded exactly when there is a reason, and shows configured networks only", () => {
   const bodyOf = (vitals: Vitals | undefined) =>
     healthBodyOf({ version: "1", vitals, settings, faults: ["EXPLORERS_INVALID"], nowMs: NOW });
   const good = bodyOf({ ...well, cursors: [read, { ...read, network: "TRX", passedMs: 0 }] });

@@ -1,4 +1,4 @@
-// `/metrics` as text, and the board that shows it.
+// `/metrics` as text, and the dashboard that shows it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
@@ -37,7 +37,7 @@ const textOf = (changes: Partial<typeof facts> | undefined, version = "1.0.0") =
   metricsText({ version, facts: changes && { ...facts, ...changes }, settings, nowMs: NOW });
 
 describe("the metrics", () => {
-  it("are in the format of Prometheus, with what was read", () => {
+  it("are in Prometheus format, with the values read", () => {
     expect(Object.fromEntries(scrape(textOf({})).samples)).toEqual({
       'edgetill_info{version="1.0.0"}': 1,
       edgetill_healthy: 0,
@@ -70,7 +70,7 @@ describe("the metrics", () => {
     });
   });
 
-  it("leave out what is unknown, and all but the verdict while storage does not answer", () => {
+  it("omit unknown values, and everything but the verdict while storage does not answer", () => {
     const never = scrape(textOf({ cursors: [], cronRanAtMs: null, setUpAtMs: null })).names;
     for (const name of ["edgetill_cron_last_run_timestamp_seconds", "edgetill_network_lag_seconds"])
       expect(never).not.toContain(name);
@@ -88,12 +88,12 @@ describe("the metrics", () => {
     "# HELP a b\na 1\n",
     "# HELP a b\n# TYPE a gauge\na 1\na 1\n",
     '# HELP a b\n# TYPE a gauge\na{b="\n"} 1\n',
-  ])("in another form would be noticed by this test: %j", (text) => {
+  ])("in another format would fail this test: %j", (text) => {
     expect(() => scrape(text)).toThrow();
   });
 });
 
-test("every metric that the Grafana board names is there, and the board shows all but none", () => {
+test("every metric on the Grafana board exists, and every metric is on the board", () => {
   const board = readFileSync(join(import.meta.dirname, "../../../docs/operations/grafana.json"), "utf8");
   const shown = new Set(
     JSON.parse(board).panels.flatMap(({ targets }: { targets: { expr: string }[] }) =>

@@ -1,4 +1,4 @@
-// Which mails operators get, over histories of causes that come and go.
+// Which mails operators get, over histories of recurring causes.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
@@ -19,7 +19,7 @@ interface Mailed {
   readonly cause: string;
 }
 
-/** Plays a run for each step: `minutes` later, with those causes. */
+/** Plays one run per step: `minutes` later, with those causes. */
 function played(steps: readonly { readonly minutes: number; readonly causes: readonly string[] }[]) {
   let rows: readonly Alert[] = [];
   let nowMs = START;
@@ -41,7 +41,7 @@ const each = (minutes: number, causes: readonly string[]) =>
   Array.from({ length: minutes }, () => ({ minutes: 1, causes }));
 
 describe("operators are mailed", () => {
-  it("when it begins, every hour while it lasts, and when it is over", () => {
+  it("when it starts, every hour while it lasts, and when it is over", () => {
     const steps = [...each(1, []), ...each(130, ["CRON_STOPPED"]), ...each(90, [])];
     expect(inMinutes(played(steps))).toEqual([
       "2 failing CRON_STOPPED",
@@ -62,7 +62,7 @@ describe("operators are mailed", () => {
     expect(inMinutes(played(twice))).toEqual(["1 failing CRON_STOPPED"]);
   });
 
-  it("of each network by itself", () => {
+  it("for each network separately", () => {
     expect(inMinutes(played([...each(1, CAUSES.slice(1)), ...each(1, CAUSES.slice(2))]))).toEqual([
       "1 failing CURSOR_STALE ETH",
       "1 failing CURSOR_STALE BTC",
@@ -70,7 +70,7 @@ describe("operators are mailed", () => {
     ]);
   });
 
-  it("at most once an hour a cause, once when it is over, and never of an end without a beginning, whatever happens", () => {
+  it("at most once an hour per cause, once when it is over, and never about an end without a start, whatever happens", () => {
     const step = fc.record({ minutes: fc.integer({ min: 1, max: 40 }), causes: fc.subarray([...CAUSES]) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
@@ -82,7 +82,7 @@ describe("operators are mailed", () => {
             expect(atMs - (failing[n - 1]?.atMs ?? 0)).toBeGreaterThanOrEqual(HOUR_MS);
           for (const [n, { kind }] of own.entries()) if (kind === "over") expect(own[n - 1]?.kind).toBe("failing");
           const isThere = steps.at(-1)?.causes.includes(cause) ?? false;
-          // Whoever was told last that it goes on is right.
+          // The last mail about an ongoing cause is correct.
           if (!isThere) expect(own.at(-1)?.kind).not.toBe("failing");
           expect(rows.some((row) => row.cause === cause && row.endedAtMs === null)).toBe(isThere);
         }
@@ -91,7 +91,7 @@ describe("operators are mailed", () => {
     );
   });
 
-  it("within an hour of its beginning, if it lasts", () => {
+  it("within an hour of its start, if it lasts", () => {
     const before = fc.array(fc.record({ minutes: fc.integer({ min: 1, max: 40 }), causes: fc.subarray([...CAUSES]) }), {
       maxLength: 20,
     });

@@ -8,7 +8,7 @@ import { RUNS } from "../../support/property-runs.ts";
 const SCALE = 15;
 const textOf = (units: bigint, scale = SCALE) => formatUnits(units, scale);
 
-/** A positive fraction rounded half even at the last place where it has no more than 15 digits. */
+/** A positive fraction rounded half to even at the last place, if it has at most 15 digits. */
 function significant(numerator: bigint, denominator: bigint): string {
   let place = 80;
   let units = 10n ** 15n;

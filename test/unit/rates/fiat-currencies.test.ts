@@ -1,4 +1,4 @@
-// Fiat currencies: which there are, how many digits they have, and when the sources give one a rate.
+// Fiat currencies: which exist, their digits, and when the sources give one a rate.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { currencyDisplay, FIAT_CODES, minorDigits } from "../../../src/lib/fiat-codes.ts";
@@ -22,14 +22,14 @@ function fiat(code: string, perUsd: string, dateMs: number = TODAY): FiatPoint {
 }
 
 describe("the fiat currencies", () => {
-  it("are all of ISO 4217 that browsers know, but for those that have ended, VED, and units that are no money", () => {
+  it("are all of ISO 4217 that browsers know, except withdrawn ones, VED, and units that are not currencies", () => {
     const ended = ["ANG", "BGN", "CUC", "HRK", "SLL", "ZWL"];
     const noMoney = ["XDR", "XSU"];
     const known = Intl.supportedValuesOf("currency").filter((code) => ![...ended, ...noMoney].includes(code));
     expect([...FIAT_CODES].sort()).toEqual(known.sort());
   });
 
-  it("have the minor units of ISO 4217, which are those of browsers unless a currency is written without its small change", () => {
+  it("have the minor units of ISO 4217, like browsers except for currencies written without them", () => {
     const own = (code: string) =>
       new Intl.NumberFormat("en", { style: "currency", currency: code }).resolvedOptions().maximumFractionDigits;
     const unlike = FIAT_CODES.filter((code) => minorDigits(code) !== own(code));
@@ -41,7 +41,7 @@ describe("the fiat currencies", () => {
   });
 });
 
-describe("a fiat currency of no central bank", () => {
+describe("a fiat currency without a central bank's rate", () => {
   const said = (
     coinbase: string | undefined,
     daily: string | undefined,
@@ -64,7 +64,7 @@ describe("a fiat currency of no central bank", () => {
     ["two that are exactly 3 % apart, by the lower one", "4", "0.2575", {}, "0.25375"],
     ["two that are exactly 3 % apart, the other way round", "3.88349514563107", "0.25", {}, "0.25375"],
     ["the file of two days ago", "4", "0.25", { dateMs: TODAY - 2 * DAY_MS }, "0.25"],
-    ["what an exchange that is down said two days ago", "4", "0.25", { atMs: TODAY - 2 * DAY_MS }, "0.25"],
+    ["what a failing exchange said two days ago", "4", "0.25", { atMs: TODAY - 2 * DAY_MS }, "0.25"],
   ])("has a rate by %s", (_, coinbase, daily, over, perUsd) => {
     const { fiat: rates, unpriced } = said(coinbase, daily, over);
     expect(Number(rates.KWD?.perUsd)).toBeCloseTo(Number(perUsd), 12);
@@ -79,7 +79,7 @@ describe("a fiat currency of no central bank", () => {
     ["a file that is three days old", "4", "0.25", { dateMs: TODAY - 3 * DAY_MS }, "ONE_SOURCE"],
     ["an exchange that has been down for three days", "4", "0.25", { atMs: TODAY - 2 * DAY_MS - 1 }, "ONE_SOURCE"],
     ["two sources that are more than 3 % apart", "4", "0.2576", {}, "SOURCES_APART"],
-    ["an official and a street rate", "4", "0.6", {}, "SOURCES_APART"],
+    ["an official and a black-market rate", "4", "0.6", {}, "SOURCES_APART"],
   ])("has no rate by %s, and says why", (_, coinbase, daily, over, reason) => {
     const { fiat: rates, unpriced } = said(coinbase, daily, over);
     expect([rates.KWD, unpriced?.KWD]).toEqual([undefined, reason]);
@@ -99,7 +99,7 @@ describe("a fiat currency of no central bank", () => {
     expect([euro([], "0.9").fiat.EUR, euro([], "0.9").unpriced?.EUR]).toEqual([undefined, undefined]);
   });
 
-  it("is not said to lack a rate where no source is heard at all", () => {
+  it("is not said to lack a rate if no source answers at all", () => {
     expect(combine({ prices: [], fiat: [] }, NOW)).toEqual({ assets: {}, fiat: {} });
   });
 });
@@ -128,7 +128,7 @@ describe("an amount in minor units of a currency with 0, 2 or 3 of them", () => 
           digits: currencyDigits(currency),
           most: 1_000_000n,
         });
-        // Three digits may also be a group of thousands: then both readings are named, and this is one of them.
+        // Three digits may also be a group of thousands: then both readings are named, and this is one.
         const isAsked = !typed.ok && typed.error.kind === "AMBIGUOUS";
         const readings = isAsked ? typed.error.readings : [typed.ok ? typed.value : "none"];
         expect(readings.map(Number)).toContain(sent);
@@ -138,7 +138,7 @@ describe("an amount in minor units of a currency with 0, 2 or 3 of them", () => 
     );
   });
 
-  it("is asked for in full: what is paid is worth it, and one base unit less is not", () => {
+  it("is asked for in full: the payment is worth it, and one base unit less is not", () => {
     fc.assert(
       fc.property(
         codes,
@@ -155,7 +155,7 @@ describe("an amount in minor units of a currency with 0, 2 or 3 of them", () => 
     );
   });
 
-  it("names the two francs CFA by their codes, which look alike otherwise", () => {
+  it("shows the two CFA francs by their codes, since they otherwise look alike", () => {
     expect(FIAT_CODES.filter((code) => currencyDisplay(code) === "code")).toEqual(["XAF", "XOF"]);
     expect(moneyText("fr", { micros: 5_000_000_000n, currency: "XOF" })).toMatch(/^5\s000\sXOF$/);
     expect(moneyText("ar", { micros: 1_250_000n, currency: "KWD" })).toContain("1.250");

@@ -59,7 +59,7 @@ describe("one price from several sources", () => {
     ["a single source", [price("a", "68000")]],
     ["one source twice", [price("a", "68000"), price("a", "68001")]],
     ["two sources that do not agree", [price("a", "100"), price("b", "104.2")]],
-    ["three of which no two are near the median", [price("a", "80"), price("b", "100"), price("c", "120")]],
+    ["three of which no two are close to the median", [price("a", "80"), price("b", "100"), price("c", "120")]],
     ["no source", []],
   ])("does not exist for %s", (_, points) => {
     expect(btc(...points)).toBeUndefined();
@@ -127,7 +127,7 @@ describe("the rate of a pegged coin", () => {
     expect(stable(asset, "1.020001")).toBeUndefined();
   });
 
-  it("of EURC is held to the euro, and does not exist while the euro's rate is unknown or old", () => {
+  it("of EURC is compared with the euro, and does not exist while the euro's rate is unknown or old", () => {
     const euro = fiat("EUR", "0.8");
     expect(stable("EURC", "1.25", [euro])).toBe("1.25");
     expect(stable("EURC", "1.225", [euro])).toBe("1.225");
@@ -198,7 +198,7 @@ describe("a quote", () => {
     expect(quote(asset, currency)).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
   });
 
-  it("is unavailable when the table was not refreshed for more than five minutes", () => {
+  it("is unavailable if the table was not refreshed for more than five minutes", () => {
     const { atMs } = table.assets.ETH ?? { atMs: 0 };
     expect(quote("ETH", "USD", atMs + FRESH_MS)).toMatchObject({ ok: true });
     expect(quote("ETH", "USD", atMs + FRESH_MS + 1)).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
@@ -258,7 +258,7 @@ describe("the dollar rate", () => {
     });
   });
 
-  it("is unavailable where the rate is absent or old, except for the dollar itself", () => {
+  it("is unavailable if the rate is absent or old, except for the dollar itself", () => {
     const rateOf = (currency: string, nowMs = NOW) => usdRate({ table, currency, nowMs }).ok;
     expect([
       rateOf("XXX"),

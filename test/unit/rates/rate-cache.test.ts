@@ -8,7 +8,7 @@ import { triesOf } from "../../support/property-runs.ts";
 
 const RUNS = triesOf({ usual: 200, deep: 20_000 });
 
-/** Time that passes only when everything else waits for it. */
+/** Time that passes only when everything else is waiting for it. */
 class Time {
   #nowMs = 1_000_000;
   #timers: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -39,7 +39,7 @@ class Time {
   }
 }
 
-/** A book each of whose tables says when it was asked for. `calls` are the times of all calls. */
+/** A rate book whose tables show when they were requested. `calls` are the times of all calls. */
 function book(time: Time, answer: (n: number) => { readonly takesMs: number; readonly fails?: boolean }) {
   const calls: { readonly atMs: number; readonly endMs: number; readonly fails: boolean }[] = [];
   const ask = async (): Promise<RateTable> => {
@@ -56,7 +56,7 @@ function book(time: Time, answer: (n: number) => { readonly takesMs: number; rea
 const askedAtMs = (table: RateTable) => table.assets.BTC?.atMs ?? Number.NaN;
 
 describe("the rates that an isolate keeps", () => {
-  it("are asked for once by callers at the same time, and again when they are five seconds old", async () => {
+  it("are requested once by concurrent callers, and again once they are five seconds old", async () => {
     const [time, cache] = [new Time(), new RateCache()];
     const { ask, calls } = book(time, () => ({ takesMs: 10 }));
     const times: number[] = [];
@@ -74,7 +74,7 @@ describe("the rates that an isolate keeps", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("never make a failure last: those who waited hear it, and the next caller asks", async () => {
+  it("never make a failure last: those who waited receive it, and the next caller asks again", async () => {
     const [time, cache] = [new Time(), new RateCache()];
     const { ask, calls } = book(time, (n) => ({ takesMs: 10, fails: n === 0 }));
     const first = Promise.allSettled([cache.table(ask, time), cache.table(ask, time)]);
@@ -87,7 +87,7 @@ describe("the rates that an isolate keeps", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("are asked for anew by one of those who wait, if the caller who asked has been cancelled", async () => {
+  it("are requested again by a waiting caller if the caller who asked was cancelled", async () => {
     const [time, cache] = [new Time(), new RateCache()];
     const { ask, calls } = book(time, () => ({ takesMs: 10 }));
     void cache.table(() => new Promise<RateTable>(() => {}), time);
@@ -97,7 +97,7 @@ describe("the rates that an isolate keeps", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("do not outlive a clock that is set back", async () => {
+  it("do not survive setting the clock back", async () => {
     const cache = new RateCache();
     const at = (nowMs: number) => cache.table(async () => fixedRateTable(nowMs), { ...new Time(), nowMs: () => nowMs });
     expect(askedAtMs(await at(10_000))).toBe(10_000);
@@ -105,7 +105,7 @@ describe("the rates that an isolate keeps", () => {
     expect(askedAtMs(await at(10_000))).toBe(9_999);
   });
 
-  it("leave a price as old as its source says", async () => {
+  it("keep the age a source gives a price", async () => {
     const cache = new RateCache();
     let calls = 0;
     const ask = async () => {
@@ -120,7 +120,7 @@ describe("the rates that an isolate keeps", () => {
     expect(calls).toBe(1);
   });
 
-  it("are never older than five seconds for whoever did not wait for them, and are asked for at most once in that time", async () => {
+  it("are never older than five seconds for a caller who did not wait, and are requested at most once in that time", async () => {
     const caller = fc.record({ afterMs: fc.nat(3_000), takesMs: fc.nat(4_000), fails: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(caller, { minLength: 1, maxLength: 30 }), async (callers) => {
@@ -153,7 +153,7 @@ describe("the rates that an isolate keeps", () => {
 });
 
 describe("the cache of a deployment", () => {
-  it("is one for its binding and its setting, and another for every other", () => {
+  it("is shared per binding and setting", () => {
     const [one, other] = [{}, {}];
     const cache = rateCacheOf(one, "coinbase,kraken");
     expect(rateCacheOf(one, "coinbase,kraken")).toBe(cache);

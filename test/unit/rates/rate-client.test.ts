@@ -13,7 +13,7 @@ import { COINBASE, coingecko, currencyApi, frankfurter, KRAKEN } from "../../sup
 const NOW = Date.UTC(2026, 10, 20, 12);
 const SECONDS = NOW / 1_000 - 40;
 
-/** A service that gives `answers` one after the other, and the URLs that were requested. */
+/** A service that gives `answers` one after the other, and the requested URLs. */
 function service(...answers: (string | Response)[]) {
   const asked: string[] = [];
   const settings: RateClientSettings = {
@@ -39,7 +39,7 @@ const ask = {
 };
 type Name = keyof typeof ask;
 const NAMES: Name[] = ["coinbase", "kraken", "coingecko", "frankfurter", "currency-api"];
-/** How many hosts a source has: a failing one is asked once, and then the next. */
+/** How many hosts a source has: after a failure the next one is asked. */
 const HOSTS: Record<Name, number> = { coinbase: 1, kraken: 1, coingecko: 1, frankfurter: 1, "currency-api": 2 };
 const PAYLOADS: Record<Name, string> = {
   coinbase: COINBASE,
@@ -125,7 +125,7 @@ describe("coinbase", () => {
     expect(await ask.coinbase(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
   });
 
-  it("leaves out an unusable rate and keeps the others", async () => {
+  it("omits an unusable rate and keeps the others", async () => {
     const body = '{"data":{"currency":"USD","rates":{"BTC":"0","LTC":"0.0125"}}}';
     expect(await ask.coinbase(service(body).settings)).toMatchObject({
       ok: true,
@@ -246,7 +246,7 @@ describe("currency-api", () => {
     });
   });
 
-  it("is asked at its second host where the first one fails", async () => {
+  it("is requested from its second host if the first one fails", async () => {
     const { asked, settings } = service(new Response("", { status: 503 }), PAYLOADS["currency-api"]);
     expect(await ask["currency-api"](settings)).toMatchObject({ ok: true });
     expect(asked[1]).toBe("https://latest.currency-api.pages.dev/v1/currencies/usd.min.json");

@@ -78,7 +78,7 @@ class TestBench {
     });
   }
 
-  /** Lets a refresh in the background end. */
+  /** Lets a background refresh end. */
   async settle(): Promise<void> {
     await Promise.all(this.background.splice(0));
   }
@@ -146,7 +146,7 @@ describe("requests to the sources", () => {
     Object.assign(bench.answers, { a: "110", b: "110", c: "110" });
     expect(await usd(book)).toBe("100");
     expect(slow.calls).toBe(2);
-    // Another caller while it still runs neither waits nor asks; what has come in already may show.
+    // Another caller during the refresh neither waits nor asks; new prices may already show.
     expect(["100", "110"]).toContain(await usd(book));
     expect(slow.calls).toBe(2);
     slow.answer(err(DOWN));
@@ -235,7 +235,7 @@ describe("failover", () => {
 });
 
 describe("backoff", () => {
-  /** Calls to `a` over a time of traffic every second. */
+  /** Calls to `a` during a period of traffic every second. */
   async function callsWhile(bench: TestBench, book: RateRefresh, forMs: number): Promise<number> {
     const before = bench.calls.a ?? 0;
     const end = bench.nowMs + forMs;

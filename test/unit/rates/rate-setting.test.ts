@@ -12,7 +12,7 @@ describe("RATE_SOURCE", () => {
     expect(parseRateSource(text, true)).toEqual(setting);
   });
 
-  it("accepts fixed alone, and only in development", () => {
+  it("accepts fixed by itself, and only in development", () => {
     expect(parseRateSource("fixed", true)).toEqual({ ok: true, value: { kind: "fixed" } });
     expect(parseRateSource(" fixed ", true)).toEqual({ ok: true, value: { kind: "fixed" } });
     expect(parseRateSource("fixed", false)).toMatchObject({ ok: false, error: expect.stringContaining("development") });

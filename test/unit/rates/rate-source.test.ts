@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Nothing is kept, and time stands still. */
+/** Nothing is cached, and time does not move. */
 const uncached = () => ({
   cache: () => new RateCache(),
   clock: { nowMs: () => 0, sleep: () => new Promise<void>(() => {}) },
@@ -64,7 +64,7 @@ describe("the rates of a deployment", () => {
     expect(opened.times).toBe(0);
   });
 
-  it("are asked for once in a time that the cache keeps, and a call is finished for others in the background", async () => {
+  it("are requested once while the cache keeps them, and a call is finished for others in the background", async () => {
     const { opened, book } = openedBook(async () => fixedRateTable(5));
     const [cache, finished]: [RateCache, Promise<unknown>[]] = [new RateCache(), []];
     const own = { ...uncached(), cache: () => cache, background: (work: Promise<unknown>) => void finished.push(work) };

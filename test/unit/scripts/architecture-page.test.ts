@@ -36,7 +36,7 @@ test("it lists every table of the database", () => {
   expect(namesIn(tables).toSorted()).toEqual([...commentsOfSchema().keys()].toSorted());
 });
 
-test("it lists every file that keeps something at module scope, and the one that keeps it in the app", () => {
+test("it lists every file with state at module scope, and the one that keeps it in the app", () => {
   expect(namesIn(isolate).map((path) => `src/${path}`)).toEqual(
     expect.arrayContaining([...SHARED_STATE, "src/app/eyes/routes.ts"]),
   );

@@ -35,7 +35,7 @@ interface Ask {
   readonly body?: string;
 }
 
-/** Not fetch, which does not let its caller name a host. */
+/** Not fetch, which does not let its caller set the host. */
 function ask({ method = "GET", path = `/${token}/chain`, headers = {}, body }: Ask = {}) {
   return new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
     const asked = request({ host: "127.0.0.1", port: place.port, method, path, headers }, async (response) => {
@@ -55,15 +55,15 @@ describe("the control port", () => {
   test.each<[string, () => Ask]>([
     ["without the token", () => ({ path: "/chain" })],
     ["with another token", () => ({ path: `/${"0".repeat(token.length)}/chain` })],
-    ["with a part of the token", () => ({ path: `/${token.slice(1)}/chain` })],
+    ["with part of the token", () => ({ path: `/${token.slice(1)}/chain` })],
     ["from a page of another origin", () => ({ headers: { origin: "https://evil.example" } })],
     ["from a page of the development server itself", () => ({ headers: { origin: "http://localhost:8787" } })],
     ["from a sandboxed page", () => ({ headers: { origin: "null" } })],
-    ["by a name that leads to this machine", () => ({ headers: { host: `rebound.example:${place.port}` } })],
+    ["by a name that resolves to this machine", () => ({ headers: { host: `rebound.example:${place.port}` } })],
     ["by the name localhost, as a page would", () => ({ headers: { host: `localhost:${place.port}` } })],
     ["for anything else", () => ({ path: `/${token}/other` })],
     ["by another method", () => ({ method: "DELETE" })],
-  ])("answers 404 to who asks %s, and starts nothing", async (_, refused) => {
+  ])("answers 404 to requests %s, and starts nothing", async (_, refused) => {
     const { method = "POST", ...of } = refused();
     expect(await ask({ method, ...of })).toEqual({ status: 404, text: "{}" });
     expect(JSON.parse((await ask()).text)).toMatchObject({ state: "STOPPED" });
@@ -73,7 +73,7 @@ describe("the control port", () => {
     expect((await pay({ ...payment, requiredConfirmations: 1 })).status).toBe(500);
   });
 
-  test("starts one chain however often it is asked, pays exactly what is due, and mines the confirmations", async () => {
+  test("starts one chain however often it is called, pays exactly what is due, and mines the confirmations", async () => {
     const started = await Promise.all([1, 2].map(() => ask({ method: "POST" })));
     const running = { state: "RUNNING", network: "ETH_SEPOLIA", cryptocurrency: "USDC" };
     expect(started.map(({ status, text }) => [status, JSON.parse(text)])).toEqual([1, 2].map(() => [200, running]));

@@ -1,4 +1,4 @@
-// What the drill takes away is still there to be taken: each edit names a line of today's sources.
+// What the drill removes still exists: each edit names a line of the current sources.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,9 +7,9 @@ import { type Edit, edited, isSafeguard, SAFEGUARDS } from "../../../scripts/dri
 
 const EDIT: Edit = { file: "a.ts", from: "guard();", to: "" };
 
-describe("a safeguard of the drill", () => {
+describe("a safeguard in the drill", () => {
   it.each(Object.entries(SAFEGUARDS))(
-    "%s: its lines are in the sources once, and what is left is a program",
+    "%s: its lines occur in the sources once, and the rest is a valid program",
     (_, edits) => {
       const texts = new Map<string, string>();
       for (const edit of edits) {
@@ -23,13 +23,13 @@ describe("a safeguard of the drill", () => {
     },
   );
 
-  it("that has moved is noticed, and so is one that is there twice", () => {
+  it("that has moved is detected, and so is one that occurs twice", () => {
     expect(edited("a(); guard(); b();", EDIT)).toBe("a();  b();");
     expect(() => edited("a(); b();", EDIT)).toThrow("a.ts does not say once: guard();");
     expect(() => edited("guard(); guard();", EDIT)).toThrow("a.ts does not say once: guard();");
   });
 
-  it("has one of the names that the command takes", () => {
+  it("has one of the names that the command accepts", () => {
     expect(Object.keys(SAFEGUARDS).every(isSafeguard)).toBe(true);
     expect([undefined, "", "toString", "cursors"].some(isSafeguard)).toBe(false);
   });

@@ -57,7 +57,7 @@ describe("the printed commands, as a shell reads them", () => {
     expect(mine?.at(-1)).toBe(start?.[start.indexOf("-c") + 1]);
   });
 
-  test("have a new reference at every start, so that the invoice is a new one", () => {
+  test("have a new reference at every start, so the invoice is a new one", () => {
     expect(examples(DEMO)).not.toBe(examples(DEMO));
   });
 });

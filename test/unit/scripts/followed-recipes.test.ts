@@ -1,4 +1,4 @@
-// The recipes for a network and a coin, followed in a copy of the repository: what they forgot is what then does not compile or does not hold.
+// The recipes for a network and a coin, followed in a copy of the repository: whatever they forgot then fails to compile or to pass.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLE_STEPS, FOLLOWED, pageWithout } from "../../support/recipes/examples.ts";
@@ -14,20 +14,20 @@ describe("Arbitrum Nova and LINK, added by the recipes alone,", () => {
   });
   afterAll(() => scratch.leave());
 
-  it("need no file that the recipes do not name: all compiles", async () => {
+  it("need no file that the recipes do not name: everything compiles", async () => {
     expect(await scratch.compile()).toEqual([]);
   });
 
-  it("have all that the unit tests ask of a network and a coin", async () => {
+  it("pass the unit tests about networks and coins", async () => {
     expect(await scratch.test()).toEqual([]);
   });
 });
 
-/** Steps with something to add for the example. Each is a run of the compiler and the tests, so only deep runs leave them out. */
+/** Steps that add something for the example. Each takes a run of the compiler and the tests, so only deep runs omit them. */
 const LEFT_OUT =
   process.env.DEEP === undefined ? [] : EXAMPLE_STEPS.filter(({ recipe, file }) => recipe.additions[file]?.length);
 
-it.each(LEFT_OUT)("somebody who leaves out the step of $file in $recipe.title is told", async (step) => {
+it.each(LEFT_OUT)("omitting the step of $file in $recipe.title is reported", async (step) => {
   const scratch = new Scratch(process.cwd());
   try {
     for (const recipe of FOLLOWED)

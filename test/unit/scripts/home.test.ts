@@ -32,7 +32,7 @@ function reopen(): Home {
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("the home of a development server", () => {
-  test("has one secret, of a key id and 32 random bytes, generated once and kept", () => {
+  test("has one secret, made of a key id and 32 random bytes, generated once and kept", () => {
     const first = readFileSync(open().secretsFile, "utf8");
     const secrets = [...first.matchAll(/^(\w+)=([^:]+):(.+)$/gm)].map(([, name, id, key = ""]) => [name, id, key]);
     expect(secrets.map(([name, id, key = ""]) => [name, id, Buffer.from(key, "base64").length])).toEqual([
@@ -41,7 +41,7 @@ describe("the home of a development server", () => {
     expect(readFileSync(reopen().secretsFile, "utf8")).toBe(first);
   });
 
-  test("from before there was a MASTER_KEY keeps its keyrings, and gets one for those that it lacks", () => {
+  test("from before MASTER_KEY keeps its keyrings, and gets a key for the missing ones", () => {
     const { secretsFile } = open();
     writeFileSync(secretsFile, "OTHER_KEY=x:y\nCODE_PEPPER=mine\n");
     expect(readFileSync(reopen().secretsFile, "utf8")).toMatch(
@@ -75,7 +75,7 @@ describe("prepareDemo", () => {
       expect(apiKeyStanding({ macKeys, apiKey, merchantId })).toBe("GENUINE");
   });
 
-  test("a start with an unusable secret of the keys stops, names the file and does not repeat the value", () => {
+  test("a start with an unusable key secret stops, names the file and does not show the value", () => {
     const home = open();
     writeFileSync(home.secretsFile, "API_KEY_MAC_KEY=hunter2\n");
     const start = () => prepareDemo(home, "http://localhost:1", NOW_MS);

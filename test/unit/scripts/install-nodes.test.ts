@@ -1,5 +1,5 @@
-// The script runs as it is, on a path that holds the tools it needs, with stand-ins for apt and dpkg that fetch two tiny "nodes", a
-// "Python", a "PHP" and a "browser".
+// The real script, on a path with the tools it needs and stand-ins for apt and dpkg that fetch two tiny "nodes", a "Python", a
+// "PHP" and a "browser".
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 const SCRIPT = resolve("scripts/install-nodes.sh");
 const TOOLS = ["sh", "cat", "chmod", "cp", "dirname", "grep", "head", "mkdir", "mv", "rm", "sed", "sort", "touch"];
 
-/** Records its arguments; its index names a mirror of the test. */
+/** Records its arguments; its index names a mirror in the test. */
 const APT = `#!/bin/sh
 echo "$*" >>"$CALLS"
 case "$*" in
@@ -98,7 +98,7 @@ describe("the installation of nodes", () => {
     expect(readdirSync(nodes).sort()).toEqual(["bitcoind", "litecoind"]);
   });
 
-  test("does not fetch again what is installed", () => {
+  test("does not fetch what is already installed", () => {
     haveApt();
     install();
     rmSync(calls);
@@ -186,7 +186,7 @@ describe("the installation of nodes", () => {
     expect([called(), readdirSync(nodes)]).toEqual(["", []]);
   });
 
-  test("removes what was fetched and does not run", () => {
+  test("removes what was fetched but does not run", () => {
     haveApt();
     const answer = install({ NODE_BODY: "exit 1" });
     expect(answer).toMatchObject({ status: 1, said: expect.stringContaining("bitcoind was fetched but does not run") });
@@ -199,7 +199,7 @@ describe("the installation of nodes", () => {
     expect(readdirSync(nodes)).toEqual([]);
   });
 
-  test("says how to do without apt where there is none", () => {
+  test("says what to do where there is no apt", () => {
     expect(install()).toMatchObject({
       status: 1,
       said: expect.stringMatching(/apt-get is missing.*BITCOIND, LITECOIND and CHROMIUM/s),

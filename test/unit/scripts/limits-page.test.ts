@@ -5,7 +5,7 @@ import { LIMITS_PAGE, limitsPage } from "../../../scripts/write-limits.ts";
 import { LIMITS } from "../../../src/lib/limits.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 
-test("the page of limits is what `npm run docs:limits` writes, with every limit once", async () => {
+test("the limits page is what `npm run docs:limits` writes, with every limit once", async () => {
   const page = await readFile(LIMITS_PAGE, "utf8");
   expect(page).toBe(limitsPage());
   expect([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)).toEqual(Object.keys(LIMITS));
@@ -25,7 +25,7 @@ test("the limits in wrangler.toml are those of the page", async () => {
   expect(wrangler).toContain(`\nRATE_LIMIT_PER_MINUTE = "${LIMITS.requestsPerCallerAndMinute}"\n`);
 });
 
-test("a new merchant has the limits of active invoices that the page gives", () => {
+test("a new merchant has the limits of active invoices given on the page", () => {
   const defaults = Object.fromEntries(getTableConfig(merchants).columns.map((column) => [column.name, column.default]));
   expect(defaults).toMatchObject({
     max_active_invoices: LIMITS.maxActiveInvoices,

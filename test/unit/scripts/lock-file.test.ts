@@ -14,7 +14,7 @@ function completed(lock?: unknown, answer = INTEGRITY): string {
   try {
     if (lock === undefined) cpSync("package-lock.json", file);
     else writeFileSync(file, JSON.stringify(lock));
-    // An npm that knows one answer: tests ask no registry.
+    // An npm with one fixed answer: tests query no registry.
     writeFileSync(join(folder, "npm"), `#!/bin/sh\necho ${answer}\n`, { mode: 0o755 });
     const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` };
     execFileSync(process.execPath, [COMPLETE], { cwd: folder, stdio: "pipe", env });
@@ -29,14 +29,14 @@ describe("the lock file", () => {
     expect(completed()).toBe(readFileSync("package-lock.json", "utf8"));
   });
 
-  test("of the shop in Next.js, which is no workspace, is complete as well", () => {
+  test("of the shop in Next.js, which is not a workspace, is complete too", () => {
     const text = readFileSync("docs/examples/shops/next/package-lock.json", "utf8");
     expect(completed(JSON.parse(text))).toBe(text);
     expect(text).not.toMatch(/"resolved"|"hasInstallScript"/);
   });
 
   test.each(["package-lock.json", "docs/examples/shops/next/package-lock.json"])(
-    "says of every package in %s what its contents must be",
+    "has an integrity hash for every package in %s",
     (file) => {
       const { packages } = JSON.parse(readFileSync(file, "utf8"));
       // The client of this repository is installed from a file.
@@ -48,7 +48,7 @@ describe("the lock file", () => {
     },
   );
 
-  test.each(["", "sha1-AAAA", "sha512-AAAA"])("is not completed where the registry answers %j", (answer) => {
+  test.each(["", "sha1-AAAA", "sha512-AAAA"])("is not completed if the registry answers %j", (answer) => {
     const packages = { "node_modules/t": { version: "1.0.0" } };
     expect(() => completed({ packages }, answer)).toThrow(/has no integrity/);
   });
@@ -59,7 +59,7 @@ describe("the lock file", () => {
     const paths = Object.keys(packages).filter((path) => packages[path].hasInstallScript === true);
     const names = paths.map((path) => path.replace(/^.*node_modules\//, ""));
     expect([...new Set(names)].sort()).toEqual(Object.keys(allowScripts).sort());
-    // npm before 11 knows no allowScripts: `overrides` puts a package that does nothing in its place.
+    // npm before 11 does not know allowScripts: `overrides` replaces the package with an empty one.
     expect(packages["node_modules/@scarf/scarf"].name).toBe("noop2");
   });
 

@@ -1,4 +1,4 @@
-// The table of public sources is one that a deployment can use, and its page says what it says.
+// The table of public sources is usable by a deployment, and its page matches it.
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { settingOf } from "../../../scripts/deploy/probe-source.ts";
@@ -7,12 +7,12 @@ import { SOURCES_PAGE, sourcesPage } from "../../../scripts/write-public-sources
 import { NETWORKS } from "../../../src/chains/registry/networks.ts";
 import { parseChainSources } from "../../../src/chains/sources/chain-sources.ts";
 
-it("the page of public sources is what `npm run docs:sources` writes", async () => {
+it("the public sources page is what `npm run docs:sources` writes", async () => {
   expect(await readFile(SOURCES_PAGE, "utf8")).toBe(sourcesPage());
 });
 
 describe("the table of public sources", () => {
-  it("is a valid CHAIN_SOURCES, whole, with each address as it is written", () => {
+  it("is a valid CHAIN_SOURCES as a whole, with each address unchanged", () => {
     const parsed = parseChainSources({ CHAIN_SOURCES: settingOf(PUBLIC_SOURCES) });
     if (!parsed.ok) throw new Error(parsed.error);
     const found = [...parsed.value].flatMap(([network, list]) =>
@@ -30,7 +30,7 @@ describe("the table of public sources", () => {
     expect(FEWER[name] === undefined).toBe(vendors.length > 1);
   });
 
-  it("says of each whose page was read, when, and what it learns and allows, in a sentence", () => {
+  it("says for each whose page was read, when, and what it learns and allows, in a sentence", () => {
     expect(PUBLIC_SOURCES.length).toBeGreaterThan(15);
     for (const { document, documentOf, readOn, limit, learns } of PUBLIC_SOURCES) {
       expect(new URL(document).protocol).toBe("https:");

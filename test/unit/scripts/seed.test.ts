@@ -66,7 +66,7 @@ describe("the seed", () => {
   });
 
   test.each(["My shop; X", "a\nb", "a\r\nb", "漢;字'"])(
-    "writes one statement for a text that could be split into several: %j",
+    "writes one statement for a text that a splitter could split: %j",
     (name) => {
       const sql = insertSql({ merchants: [newMerchant(name, NOW_MS)] });
       expect(sql.match(/;/g)).toHaveLength(1);

@@ -103,7 +103,7 @@ describe("the settings of npm start", () => {
     expect(start).toThrow(name);
   });
 
-  test("do not repeat a refused value of CHAIN_SOURCES, which may contain a vendor's key", () => {
+  test("do not show a refused value of CHAIN_SOURCES, which may contain a vendor's key", () => {
     const start = () => readSettings({ CHAIN_SOURCES: "{secret-key" });
     expect(start).toThrow(/^CHAIN_SOURCES must be a JSON object that maps each network to a list of sources\.$/);
   });

@@ -36,7 +36,7 @@ describe("a new set-up link", () => {
     expect([isRedeemable(stored, endMs - 1), isRedeemable(stored, endMs)]).toEqual([true, false]);
   });
 
-  test("replaces those that were not used, keeps those that were, and is in the audit log", () => {
+  test("replaces unused ones, keeps used ones, and is in the audit log", () => {
     const database = migratedDatabase();
     const [used, unused, last] = [newSetUpLink(ORIGIN), newSetUpLink(ORIGIN), newSetUpLink(ORIGIN)];
     database.exec(used.sql);
@@ -49,7 +49,7 @@ describe("a new set-up link", () => {
     expect(entries).toMatchObject(Array.from({ length: 3 }, () => ({ action: "setup_link.created", actor: "SYSTEM" })));
   });
 
-  test("is not awaited by a deployment that had users before there were such links: the migration counts it as set up", () => {
+  test("is not required by a deployment that had users before such links: the migration counts it as set up", () => {
     const before = new DatabaseSync(":memory:");
     const [first = "", ...later] = migrationsInOrder();
     before.exec(first);
@@ -89,7 +89,7 @@ describe("npm run setup-link", () => {
     [["--remote"], /--remote needs --origin/],
     [["--remote", "--origin", "http://pay.example"], /--origin must be https/],
     [["--nowhere"], /Usage: npm run setup-link/],
-  ])("with %j says what is missing, and touches nothing", (args, message) => {
+  ])("with %j says what is missing, and changes nothing", (args, message) => {
     const { status, stderr, stdout } = run(...args);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(message);
@@ -97,7 +97,7 @@ describe("npm run setup-link", () => {
 });
 
 describe("npm run setup-link -- --remote", () => {
-  /** Runs beside a stand-in of wrangler, which notes what it is asked and ends with this status. */
+  /** Runs with a stand-in for wrangler, which records its commands and exits with this status. */
   function runBeside(status: number, ...args: string[]) {
     const place = mkdtempSync(join(folder, "remote-"));
     mkdirSync(join(place, "node_modules/wrangler/bin"), { recursive: true });
@@ -139,7 +139,7 @@ describe("npm run setup-link -- --remote", () => {
     expect(asked.join(" ")).not.toContain(token);
   });
 
-  test("prints no link when wrangler fails, but what it said and what to check", () => {
+  test("prints no link when wrangler fails, but its output and what to check", () => {
     const { status, stdout, stderr } = runBeside(1, "--remote", "--origin", "https://pay.example");
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/the stand-in's own words[\s\S]*wrangler -- login/);

@@ -1,4 +1,4 @@
-// The page of what is stored, against the schema, the migrations, the sources and wrangler.toml: every table is described, and its example fits.
+// The storage page, against the schema, the migrations, the sources and wrangler.toml: every table is described, and its example fits.
 import { globSync, readFileSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
@@ -30,12 +30,12 @@ const objectTables = Object.entries(OBJECTS).flatMap(([object, { tables }]) =>
   tables.map((table) => ({ ...table, object })),
 );
 
-it("the page of what is stored is what `npm run docs:storage` writes", () => {
+it("the storage page is what `npm run docs:storage` writes", () => {
   expect(readFileSync(STORAGE_PAGE, "utf8")).toBe(storagePage());
 });
 
 describe("tables of the database", () => {
-  it("are those of the migrations, each with a comment, a time and who inserts its rows", () => {
+  it("are those of the migrations, each with a comment, a retention time and who inserts its rows", () => {
     expect(TABLES.length).toBeGreaterThan(50);
     expect([...comments.keys()].toSorted()).toEqual(TABLES);
     expect(TABLES.filter((table) => comments.get(table)?.text === "")).toEqual([]);
@@ -44,13 +44,13 @@ describe("tables of the database", () => {
     expect(TABLES.filter((table) => !inserted(table))).toEqual([]);
   });
 
-  it("have an example each, but for the one that is always empty", () => {
+  it("have an example each, except the one that is always empty", () => {
     const names = EXAMPLE_ROWS.map(({ table }) => getTableConfig(table).name);
     expect(names.toSorted()).toEqual(TABLES.filter((name) => name !== "assertions"));
   });
 
   it.each(EXAMPLE_ROWS.map((row) => ({ row, name: getTableConfig(row.table).name })))(
-    "take the example of $name, with values of their columns' types",
+    "accept the example of $name, with values of their columns' types",
     ({ row, name }) => {
       const { columns } = getTableConfig(row.table);
       const stored = storedValues(row);
@@ -67,7 +67,7 @@ describe("tables of the database", () => {
     },
   );
 
-  it("keep rows without end exactly where nothing but a restore deletes them", () => {
+  it("keep rows indefinitely exactly if only a restore deletes them", () => {
     const isDeleted = (table: string) =>
       [...(writers.get(table) ?? [])].some(([by, writes]) => by !== RESTORES && writes.includes("deletes"));
     const withoutEnd = TABLES.filter((table) => /^(without end(?!, unless)|never)/.test(KEPT[table]?.kept ?? ""));
@@ -83,7 +83,7 @@ describe("Durable Objects", () => {
     expect(Object.keys(OBJECTS).toSorted()).toEqual(classes.toSorted());
   });
 
-  it("have every table that a file of src makes", () => {
+  it("have every table that a file of src creates", () => {
     const made = globSync("src/**/*.ts").flatMap((path) =>
       [...readFileSync(path, "utf8").matchAll(/create table if not exists (\w+)/gi)].map(
         ([, name]) => `${path.replaceAll("\\", "/")} ${name}`,
@@ -94,7 +94,7 @@ describe("Durable Objects", () => {
   });
 
   it.each(objectTables)(
-    "take the example of $object's $name, with values of their columns' types",
+    "accept the example of $object's $name, with values of their columns' types",
     (table: ObjectTable) => {
       const sqlite = new DatabaseSync(":memory:");
       sqlite.exec(statementOf(table));
@@ -122,8 +122,8 @@ function insertedKinds(
   return Object.fromEntries(Object.entries(found).map(([name, kind]) => [name, String(kind)]));
 }
 
-describe("what the page is made from", () => {
-  it("finds writers by builders, by whole rows, by SQL and by triggers, and not in comments", () => {
+describe("the page's inputs", () => {
+  it("include writers by builders, whole rows, SQL and triggers, but not comments", () => {
     const found = writersIn(
       new Map([
         ["src/platform/db/schema/a.ts", 'export const things = sqliteTable("all_things", {\n'],
@@ -140,7 +140,7 @@ describe("what the page is made from", () => {
     ]);
   });
 
-  it("finds a table without a comment, and the comments of columns", () => {
+  it("include a table without a comment, and the comments of columns", () => {
     const source = `/** Of others. */
 const other = 1;
 export const bare = sqliteTable("bare", { id: text("id") });

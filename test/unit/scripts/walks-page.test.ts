@@ -9,7 +9,7 @@ test("the two walks in the docs are what `npm run docs:walks` writes", () => {
   expect(check()).toBe("");
 });
 
-test("no walk is longer than it may be", () => {
+test("no walk is longer than allowed", () => {
   const text = readFileSync("docs/design/walks.md", "utf8");
   const figures = [...text.matchAll(/\*\*(\d+) files \(at most \d+\) in (\d+) folders/g)];
   const [create, payment] = figures.map(([, files, folders]) => ({ files: Number(files), folders: Number(folders) }));
@@ -18,7 +18,7 @@ test("no walk is longer than it may be", () => {
   expect(beyondBound("a payment", payment, WALK_BOUNDS.payment)).toEqual([]);
 });
 
-test("a walk that is longer is found, by files and by folders", () => {
+test("a longer walk is detected, by files and by folders", () => {
   const trace = ["src/a/x.ts", "src/a/y.ts", "src/a/x.ts", "src/b/c/z.ts"].map((file) => ({ file, name: "f" }));
   expect([...foldersIn(trace)]).toEqual([
     ["a", 2],

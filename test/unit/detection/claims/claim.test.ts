@@ -18,7 +18,7 @@ function claimAt(createdAtMs: number, changes: Partial<Claim> = {}): Claim {
   return { ...ids, network: "ETH", txHash: "0x1", outcome: "NOT_FOUND", createdAtMs, ...changes };
 }
 
-describe("the same claim again", () => {
+describe("a repeated claim", () => {
   it.each([
     ["within a minute is answered from the first", claimAt(NOW - MINUTE_MS + 1), true],
     ["after a minute is looked up again", claimAt(NOW - MINUTE_MS), false],
@@ -28,7 +28,7 @@ describe("the same claim again", () => {
       true,
     ],
     [
-      "after a minute is looked up again when no source could be asked",
+      "after a minute is looked up again if no source could be asked",
       claimAt(NOW - MINUTE_MS, { outcome: "UNAVAILABLE" }),
       false,
     ],

@@ -1,4 +1,4 @@
-// What a claimed transaction is to an invoice: a table, and a property over any rows that a transaction may have.
+// How a claimed transaction relates to an invoice: a table, and a property over any rows that a transaction may have.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PAYMENT_STATUSES, type Payment } from "../../../../src/commerce/payments/payment.ts";
@@ -58,7 +58,7 @@ describe("a claimed transaction", () => {
     ["NOT_FOUND", factsOf([], [], { claim: { ...claim, outcome: "UNAVAILABLE" }, nowMs: NOW + 60_000 })],
     ["OVER", factsOf([], [], { invoice: EXPIRED, nowMs: invoice.monitorUntilMs + 1 })],
     ["NOT_FOUND", factsOf([], [], { invoice: EXPIRED, nowMs: invoice.monitorUntilMs })],
-    // Held open by an outage, it is watched to its end.
+    // An outage keeps it open, and it is watched to its end.
     ["NOT_FOUND", factsOf([], [], { nowMs: invoice.monitorUntilMs + 1 })],
     ["CREDITED", factsOf([{}], [], { nowMs: invoice.monitorUntilMs + 1 })],
   ] as const)("is %s (case %#)", (standing, facts) => {
@@ -80,7 +80,7 @@ describe("a claimed transaction", () => {
     ...(isRival ? { merchantId: RIVAL } : {}),
   }));
 
-  it("is CREDITED if and only if the invoice has a payment by it that counts, and another's amounts are never told", () => {
+  it("is CREDITED if and only if the invoice has a counting payment by it, and another's amounts are never revealed", () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 3 }), fc.array(other, { maxLength: 3 }), (own, claimed) => {
         const facts = factsOf(own, claimed);
@@ -90,7 +90,7 @@ describe("a claimed transaction", () => {
         );
         expect(standing === "CREDITED").toBe(counts);
         if (standing === "OTHER_ORDER" || standing === "NOT_THIS") expect(amounts).toEqual([]);
-        // Rows of other merchants, and amounts that belong to other invoices, change nothing that is told but NOT_THIS.
+        // Rows of other merchants, and amounts of other invoices, change nothing in the answer except NOT_THIS.
         const ours = claimed.filter(({ merchantId }) => merchantId === undefined);
         const without = standingOf(factsOf(own, ours));
         expect(standing === "NOT_THIS" ? without.standing : standing).toBe(
@@ -105,7 +105,7 @@ describe("a claimed transaction", () => {
     );
   });
 
-  it("does not tell what becomes of a payment that is credited to another invoice", () => {
+  it("does not reveal what becomes of a payment credited to another invoice", () => {
     const rows = fc.array(fc.tuple(other, fc.constantFrom(...PAYMENT_STATUSES)), { maxLength: 3 });
     fc.assert(
       fc.property(fc.array(row, { maxLength: 3 }), rows, (own, claimed) => {
@@ -117,7 +117,7 @@ describe("a claimed transaction", () => {
     );
   });
 
-  it("does not depend on the order of the rows, but for the order of its amounts", () => {
+  it("does not depend on the order of the rows, except for the order of its amounts", () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 3 }), fc.array(other, { maxLength: 3 }), (own, claimed) => {
         const [one, back] = [

@@ -69,11 +69,11 @@ const storedOf = (rows: ReadonlyMap<string, Transfer>): readonly StoredGrowth[] 
     explainedBy: each.growth?.explainedBy ?? [],
   }));
 
-/** The stored rows of one address in one block, changed by a look in its two batches. */
+/** The stored rows of one address in one block, changed by an observation in its two batches. */
 class Ledger {
   readonly payments = new Map<string, Transfer>();
   readonly growth = new Map<string, Transfer>();
-  /** Dropped, because transactions explain it. */
+  /** Dropped because transactions explain it. */
   readonly explained = new Map<string, Transfer>();
 
   look(read: { readonly growth: Transfer | undefined; readonly fresh: readonly Transfer[] }, diesBetween = false) {
@@ -117,7 +117,7 @@ const facts = fc.record({
 const here = { block, explained: [] };
 
 describe("growth and what explains it", () => {
-  it("no coin counts twice and, once a source was read, none is missing, in whichever order they are read", () => {
+  it("no coin counts twice and, once a source was read, none is missing, in any order of reading", () => {
     fc.assert(
       fc.property(facts, ({ paid, inside, looks }) => {
         const ledger = new Ledger();
@@ -130,7 +130,7 @@ describe("growth and what explains it", () => {
           const units = rose - fresh.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
           const marks = fresh.map(({ txHash }) => explainerMark(txHash));
           const growth = each.kind === "claim" || units === 0n ? undefined : growthOf(units, marks);
-          // A Worker that died before the second batch looks again.
+          // A Worker that died before the second batch reads again.
           if (each.dies) ledger.look({ growth, fresh }, true);
           expect(ledger.units).toBeLessThanOrEqual(rose);
           ledger.look({ growth, fresh });

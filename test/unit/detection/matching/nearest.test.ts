@@ -20,7 +20,7 @@ function honest(wanted: bigint, held: readonly HeldAmount[], limit: number): rea
   return best.toSorted((a, b) => a - b).slice(0, limit);
 }
 
-/** What two reads of at most `most` amounts find, on each of some shelves. */
+/** The finds of two reads of at most `most` amounts, on each of some shelves. */
 function sidesOf(wanted: bigint, held: readonly HeldAmount[], most: number): readonly Side[] {
   const shelves = [...Map.groupBy(held, ({ invoiceId }) => Number(invoiceId.slice(4)) % 2).values()];
   return shelves.flatMap((shelf) => {

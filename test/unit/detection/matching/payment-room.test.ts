@@ -43,7 +43,7 @@ it("credits every known transfer and new ones up to 200 payments in all, and ret
   );
 });
 
-it("gives the room of payments that left the chain to new ones, up to 600 payments ever", () => {
+it("reuses the room of payments that left the chain for new ones, up to 600 payments ever", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: MOST_BY_RULES + 50 }),
@@ -60,7 +60,7 @@ it("gives the room of payments that left the chain to new ones, up to 600 paymen
   );
 });
 
-it("always leaves room for 250 payments assigned by hand, and for 400 payments in all", () => {
+it("always leaves room for 250 payments assigned by users, and for 400 payments in all", () => {
   const flood = othersOf(MOST_EVER_BY_RULES, { status: "DROPPED" });
   const byHand = (count: number) => othersOf(count, { resolution: "{}" });
   expect(hasRoomByHand([...flood, ...byHand(249)])).toBe(true);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { valueRangeOf } from "../../../../src/detection/matching/unmatched-limit.ts";
 
-describe("the worth range in which an unmatched transfer is counted", () => {
+describe("the value range in which an unmatched transfer is counted", () => {
   it.each([
     [0n, 0n, 1_000_000n],
     [999_999n, 0n, 1_000_000n],

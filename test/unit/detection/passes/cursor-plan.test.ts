@@ -95,7 +95,7 @@ describe("a chunk", () => {
     );
   });
 
-  it("is small where whole blocks are read, and large where logs are read", () => {
+  it("is small if whole blocks are read, and large if logs are read", () => {
     expect(chunkBlocks(networkOf("BTC"), true)).toBe(6);
     expect(chunkBlocks(networkOf("ETH"), true)).toBe(25);
     expect(chunkBlocks(networkOf("ETH"), false)).toBe(500);
@@ -103,7 +103,7 @@ describe("a chunk", () => {
   });
 });
 
-describe("the distance in which a fork is searched", () => {
+describe("the distance over which a fork is searched", () => {
   it("is larger than the reorg window and the overlap of every network", () => {
     for (const network of NETWORKS) {
       expect(walkBackBlocks(network)).toBeGreaterThan(network.reorgWindowBlocks);
@@ -126,7 +126,7 @@ describe("the polling interval", () => {
     ["its own", "BTC", null, false, 30_000],
     ["what POLL_SECONDS says", "BTC", 0.05, false, 50],
     ["a second while it is behind", "BTC", null, true, 1_000],
-    ["what POLL_SECONDS says, when that is less than a second, while it is behind", "ETH", 0.05, true, 50],
+    ["what POLL_SECONDS says, if that is less than a second, while it is behind", "ETH", 0.05, true, 50],
   ] as const)("of a network is %s", (_, name, pollSeconds, isBehind, expected) => {
     expect(pauseMs(networkOf(name), pollSeconds, isBehind)).toBe(expected);
   });

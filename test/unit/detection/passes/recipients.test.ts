@@ -4,8 +4,8 @@ import { RecipientBook } from "../../../../src/detection/passes/recipients.ts";
 const START = 1_800_000_000_000;
 const row = (address: string, cryptocurrency = "USDT") => ({ address, cryptocurrency });
 
-describe("the book of recipients", () => {
-  it("holds each address once, in the order of arrival, and the watched assets", () => {
+describe("the list of recipients", () => {
+  it("holds each address once, in order of arrival, and the watched assets", () => {
     const book = new RecipientBook(START);
     book.add([row("a"), row("b", "ETH"), row("a", "DAI")]);
     book.add([row("c"), row("b")]);

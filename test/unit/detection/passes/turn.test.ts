@@ -102,14 +102,14 @@ describe("a lap", () => {
       [],
       { before: { activatedAtMs: 3, position: 3 }, hasFound: false, merchantId: merchant(1) },
     ],
-    ["begins again at its end", { found: [row(8)] }, ["A8"], { before: TOP, hasFound: false, merchantId: merchant(1) }],
+    ["starts over at its end", { found: [row(8)] }, ["A8"], { before: TOP, hasFound: false, merchantId: merchant(1) }],
     [
-      "begins again when nothing is left and it found something before",
+      "starts over when nothing is left and it found something before",
       { hasFound: true },
       [],
       { before: TOP, hasFound: false, merchantId: merchant(1) },
     ],
-    ["is over when it found nothing at all", {}, [], undefined],
+    ["ends when it found nothing at all", {}, [], undefined],
   ])("%s", (_, of, settled, expected) => {
     expect(after(of, settled)).toEqual(expected);
   });

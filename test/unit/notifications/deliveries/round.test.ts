@@ -101,11 +101,11 @@ describe("a delivery", () => {
 describe("a round's verdict on its endpoint", () => {
   const failing = { failuresInRow: 19, failingSinceMs: NOW - 5 * DAY_MS, probeAtMs: null };
 
-  it("changes nothing when nothing was sent", () => {
+  it("changes nothing if nothing was sent", () => {
     expect(verdictOn(failing, [])).toEqual({ health: failing, disable: null, hasSuccess: false });
   });
 
-  it("is healthy after a final success, whatever was before", () => {
+  it("is healthy after a final success, whatever came before", () => {
     expect(verdictOn(failing, [attempt(500), attempt(200)])).toEqual({
       health: HEALTHY,
       disable: null,
@@ -119,7 +119,7 @@ describe("a round's verdict on its endpoint", () => {
     expect(health).toEqual({ failuresInRow: 1, failingSinceMs: NOW + 1, probeAtMs: null });
   });
 
-  it("counts one failure for deliveries that failed side by side", () => {
+  it("counts one failure for deliveries that failed at the same time", () => {
     const calm = { failuresInRow: 18, failingSinceMs: NOW - 5 * DAY_MS, probeAtMs: null };
     const many = Array.from({ length: 20 }, () => attempt(503));
     expect(verdictOn(calm, many)).toEqual({ health: { ...calm, failuresInRow: 19 }, disable: null, hasSuccess: false });

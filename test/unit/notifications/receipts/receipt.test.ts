@@ -53,7 +53,7 @@ describe("a customer's receipt", () => {
     expect(mail.text).not.toContain(GONE);
   });
 
-  it("holds nothing that is internal to the shop", () => {
+  it("contains nothing internal to the shop", () => {
     expect(mail.text + mail.html).not.toMatch(/A-7|Corner Ltd|owner@/);
   });
 
@@ -74,12 +74,12 @@ describe("a customer's receipt", () => {
     expect(mailsOf("CUSTOMER", { language })).toEqual(mailsOf("CUSTOMER"));
   });
 
-  it("for an invoice of any amount says what was received", () => {
+  it("for an any-amount invoice says what was received", () => {
     const [{ mail: other }] = mailsOf("CUSTOMER", { amountMicros: 0n, confirmedMicros: 3_500_000n });
     expect(other.text).toContain("€3.50");
   });
 
-  it("says what was received when that was a little less, and the price when nothing was received", () => {
+  it("says what was received if that was slightly less, and the price if nothing was received", () => {
     expect(mailsOf("CUSTOMER", { confirmedMicros: 49_500_000n })[0].mail.text).toContain("€49.50");
     expect(mailsOf("CUSTOMER", { confirmedMicros: 0n })[0].mail.text).toContain("€49.90");
   });
@@ -99,7 +99,7 @@ describe("a customer's receipt", () => {
 });
 
 describe("a team's receipt", () => {
-  it("goes to each owner and admin under an id of its own, in English whatever the customer reads", () => {
+  it("goes to each owner and admin under its own id, in English whatever the customer's language", () => {
     const mails = mailsOf("MERCHANT", { language: "ar" });
     expect(mails.map(({ mail }) => mail.to)).toEqual(["owner@example.com", "admin@example.com"]);
     expect(new Set(mails.map(({ id }) => id)).size).toBe(2);
@@ -115,14 +115,14 @@ describe("a team's receipt", () => {
     expect(subject(0n)).toBe("Corner Ltd accepted €49.90 as paid");
   });
 
-  it("says when more was received than asked", () => {
+  it("says so if more was received than asked for", () => {
     const [{ mail }] = mailsOf("MERCHANT", { status: "OVERPAID", confirmedMicros: 60_000_000n });
     expect(mail.text).toContain("more than was asked");
     expect(mail.text).toContain("Received: €60.00");
   });
 });
 
-it("no receipt has a link, a header or a tag out of a text of the shop's or its customers'", () => {
+it("no receipt has a link, header or tag from a text of the shop or its customers", () => {
   const evil = "https://eve.example/pay now@eve.example www.eve.example\r\nBcc: <b>\u202E";
   const texts = { title: evil, externalId: evil, merchantName: evil, shopName: evil };
   for (const { mail } of [...mailsOf("CUSTOMER", texts), ...mailsOf("MERCHANT", texts)]) {
@@ -153,7 +153,7 @@ describe("a receipt that is due", () => {
     expect(planReceipt(recipient, { ...FACTS, ...changes }, { publicUrl })).toBe(plan);
   });
 
-  it("is retried with growing pauses for about three days, and then given up", () => {
+  it("is retried with growing pauses for about three days, and then dropped", () => {
     const pauses: number[] = [];
     for (let attempts = 1; ; attempts++) {
       const next = nextAttemptMs(attempts, 1_000);

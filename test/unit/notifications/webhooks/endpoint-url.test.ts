@@ -37,7 +37,7 @@ const bases = fc.constantFrom(
   (part: number) => `0000${part.toString(8)}`,
 );
 
-/** One to four parts, the last of which holds all remaining bytes. */
+/** One to four parts; the last one holds all remaining bytes. */
 const ipv4Host = fc
   .tuple(fc.nat(2 ** 32 - 1), fc.integer({ min: 1, max: 4 }), fc.tuple(bases, bases, bases, bases), fc.boolean())
   .map(([address, count, writers, hasDot]) => {

@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((each) => each.close()));
 });
 
-/** A resolver on loopback that answers each question with `answer`, and records what it was asked. */
+/** A resolver on loopback that answers each question with `answer`, and records the questions. */
 async function resolver(answer: Answer, path = "/dns-query") {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
@@ -44,7 +44,7 @@ async function resolver(answer: Answer, path = "/dns-query") {
 
 type Record = readonly [type: number, data: string];
 
-/** The JSON that a resolver gives: the code, and the records in answer to the question. */
+/** A resolver's JSON: the code, and the records that answer the question. */
 function json(name: string, records: readonly Record[] | undefined, over: object = {}): string {
   const Answer = records?.map(([type, data]) => ({ name, type, TTL: 300, data }));
   const flags = { Status: 0, TC: false, RD: true, RA: true, AD: false, CD: false };
@@ -74,7 +74,7 @@ const whole =
 const SOA: Record = [6, "ns.acme.com. hostmaster.acme.com. 1 7200 900 1209600 86400"];
 
 describe("what a host resolves to", () => {
-  it("is asked once for each family, by name and type, as DNS in JSON", async () => {
+  it("is requested once per family, by name and type, as DNS in JSON", async () => {
     const { asked, resolve } = await resolver(
       zone([A("93.184.215.14")], [AAAA("2606:2800:21f:cb07:6820:80da:af6b:8b2c")]),
     );
@@ -89,7 +89,7 @@ describe("what a host resolves to", () => {
     expect(asked.map(({ accept }) => accept)).toEqual(["application/dns-json", "application/dns-json"]);
   });
 
-  it("is asked in addition to the query of the resolver's own URL, and a host cannot add parameters", async () => {
+  it("is requested in addition to the query in the resolver's own URL, and a host cannot add parameters", async () => {
     const { asked, resolve } = await resolver(zone([A("1.1.1.1")], []), "/resolve?edns_client_subnet=0.0.0.0/0");
     await resolve("a.com&name=b.com&cd=1#x");
     expect(asked.map(({ name }) => name)).toEqual(["a.com&name=b.com&cd=1#x", "a.com&name=b.com&cd=1#x"]);
@@ -118,7 +118,7 @@ describe("what a host resolves to", () => {
       [],
       ["1.1.1.1"],
     ],
-    ["signatures beside an address", [A("1.1.1.1"), [46, "A 13 2 300 20300101000000 ..."]], [], ["1.1.1.1"]],
+    ["signatures next to an address", [A("1.1.1.1"), [46, "A 13 2 300 20300101000000 ..."]], [], ["1.1.1.1"]],
   ])("is public: %s", async (_, a, aaaa, addresses) => {
     const { resolve } = await resolver(zone(a, aaaa));
     expect(await resolve("shop.acme.com")).toEqual({ kind: "public", addresses });
@@ -128,7 +128,7 @@ describe("what a host resolves to", () => {
   it.each<[string, Record[], Record[], string]>([
     ["loopback", [A("127.0.0.1")], [], "127.0.0.1"],
     ["a private address", [A("10.0.0.1")], [], "10.0.0.1"],
-    ["the metadata of a cloud", [A("169.254.169.254")], [], "169.254.169.254"],
+    ["a cloud's metadata service", [A("169.254.169.254")], [], "169.254.169.254"],
     ["IPv6 loopback", [], [AAAA("::1")], "::1"],
     ["a mapped IPv4 address", [A("1.1.1.1")], [AAAA("::ffff:10.0.0.1")], "::ffff:10.0.0.1"],
     ["6to4 of a private address", [], [AAAA("2002:a00:1::1")], "2002:a00:1::1"],
@@ -155,7 +155,7 @@ describe("what a host resolves to", () => {
     ["a name without an address", zone([], [])],
     ["an empty answer", whole(json("shop.acme.com", []))],
     ["an alias to nothing", zone([CNAME("mail.acme.com.")], [CNAME("mail.acme.com.")])],
-    ["records of other types alone", zone([[15, "10 mx.acme.com."]], [[16, '"v=spf1"']])],
+    ["only records of other types", zone([[15, "10 mx.acme.com."]], [[16, '"v=spf1"']])],
   ])("is refused with %s", async (_, answer) => {
     const { resolve } = await resolver(answer);
     expect(await resolve("shop.acme.com")).toEqual({ kind: "refused", why: "the host does not resolve" });
@@ -241,7 +241,7 @@ describe("what a host resolves to", () => {
   });
 
   it.each(["A", "AAAA"])(
-    "is unknown when the answer for %s alone fails, and refused when the other one refuses",
+    "is unknown if only the answer for %s fails, and refused if the other one refuses",
     async (failing) => {
       const half =
         (records: readonly Record[]): Answer =>
@@ -256,7 +256,7 @@ describe("what a host resolves to", () => {
     },
   );
 
-  it("is refused for names that the URL rule lets through but that resolve to a private address or not at all", async () => {
+  it("is refused for names that the URL rule accepts but that resolve to a private address or not at all", async () => {
     const { resolve } = await resolver(({ name, ...rest }, response, request) => {
       const [, spelled] = /(\d+-\d+-\d+-\d+)/.exec(name) ?? [];
       const records = spelled === undefined ? [] : [A(spelled.replaceAll("-", "."))];
@@ -274,7 +274,7 @@ describe("what a host resolves to", () => {
       value: { host: service },
     });
     expect(await resolve(service)).toEqual({ kind: "refused", why: "the host does not resolve" });
-    // Known names are refused before any question; if they were asked for, they would be refused as well.
+    // Known names are refused before any question; if they were requested, they would be refused too.
     expect(parseEndpointUrl("https://127-0-0-1.nip.io/", { isLoopbackOpen: false }).ok).toBe(false);
     expect(await resolve("127-0-0-1.nip.io")).toMatchObject({ kind: "refused" });
   });

@@ -73,7 +73,7 @@ describe("a delivery that failed", () => {
     }
   });
 
-  it("is retried for about 76 hours in all, 20 % less or more", () => {
+  it("is retried for about 76 hours in all, give or take 20 %", () => {
     fc.assert(
       fc.property(fc.array(random, { minLength: 9, maxLength: 9 }), (randoms) => {
         const end = randoms.reduce((nowMs, random, index) => {
@@ -88,7 +88,7 @@ describe("a delivery that failed", () => {
     );
   });
 
-  it("waits as long as Retry-After says when that is later, up to a day, and never less than the schedule", () => {
+  it("waits as long as Retry-After says if that is later, up to a day, and never less than the schedule", () => {
     expect(nextAttemptMs(failed({ retryAfter: "60" }))).toBe(NOW + MINUTE_MS);
     expect(nextAttemptMs(failed({ retryAfter: "2" }))).toBe(NOW + 5 * SECOND_MS);
     expect(nextAttemptMs(failed({ retryAfter: "Fri, 20 Nov 2026 12:10:00 GMT" }))).toBe(NOW + 10 * MINUTE_MS);
@@ -108,7 +108,7 @@ describe("a delivery that failed", () => {
     );
   });
 
-  it("is retried once more than the schedule says, after the last gap again, where the endpoint wants ten retries", () => {
+  it("is retried once more than the schedule says, after the last gap again, if the endpoint wants ten retries", () => {
     expect(nextAttemptMs(failed({ step: 10, retryCount: 10 }))).toBe(NOW + 24 * HOUR_MS);
     expect(nextAttemptMs(failed({ step: 11, retryCount: 10 }))).toBeNull();
   });

@@ -8,7 +8,7 @@ import { RUNS } from "../../../support/property-runs.ts";
 const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
 describe("a webhook secret", () => {
-  it("is whsec_ and the base64 of its 32 bytes, and gives them back", () => {
+  it("is whsec_ and the base64 of its 32 bytes, and decodes to them", () => {
     fc.assert(
       fc.property(bytes, (key) => {
         const secret = webhookSecret(key);

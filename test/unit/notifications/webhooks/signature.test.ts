@@ -114,7 +114,7 @@ describe("the headers of an attempt", () => {
     );
   });
 
-  it("carry the same id at every attempt, each signed for its own time", async () => {
+  it("have the same id at every attempt, each signed for its own time", async () => {
     const of = made();
     const [first, second] = [
       await signedHeaders(of),

@@ -28,11 +28,11 @@ it.each([
   ["", "*"],
   ["all", "*"],
   [`ping${"x".repeat(100_000)}`, undefined],
-])("the nearest to %s is %s", (text, nearest) => {
+])("the closest subscription to %s is %s", (text, nearest) => {
   expect(nearestSubscription(text)).toEqual(nearest);
 });
 
-it("each subscription is its own nearest subscription", () => {
+it("each subscription is its own closest subscription", () => {
   for (const name of SUBSCRIPTIONS) expect(nearestSubscription(name)).toBe(name);
 });
 

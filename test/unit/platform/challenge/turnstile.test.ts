@@ -1,4 +1,4 @@
-// What counts as a solved challenge, and that nothing of what the service or the way to it may do is taken for one.
+// What counts as a solved challenge, and that no other behaviour of the service or the connection to it does.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Challenge, passChallenge } from "../../../../src/platform/challenge/pass-challenge.ts";
@@ -36,7 +36,7 @@ describe("the keys", () => {
     ["neither", {}, undefined],
     ["empty ones", { TURNSTILE_SITE_KEY: " ", TURNSTILE_SECRET_KEY: "" }, undefined],
     ["both", { TURNSTILE_SITE_KEY: " site ", TURNSTILE_SECRET_KEY: "secret" }, "https://challenges.cloudflare.com"],
-  ])("with %s ask nobody, or for the tokens of Cloudflare", (_, keys, origin) => {
+  ])("with %s ask nobody, or for Cloudflare's tokens", (_, keys, origin) => {
     const parsed = parseTurnstile({ ENVIRONMENT: "production", TURNSTILE_ORIGIN: "http://127.0.0.1:1", ...keys });
     expect(parsed).toEqual({
       ok: true,
@@ -48,18 +48,18 @@ describe("the keys", () => {
     [{ TURNSTILE_SITE_KEY: "a-key" }],
     [{ TURNSTILE_SECRET_KEY: "a-key" }],
     [{ TURNSTILE_SITE_KEY: "a-key b", TURNSTILE_SECRET_KEY: "a-key" }],
-  ])("%j are refused without being repeated", (keys) => {
+  ])("%j are refused without being shown", (keys) => {
     const parsed = parseTurnstile({ ENVIRONMENT: "production", ...keys });
     expect(parsed).toEqual({ ok: false, error: expect.not.stringContaining("a-key") });
   });
 
-  it("have a stand-in of the service in development only", () => {
+  it("have a stand-in for the service in development only", () => {
     const of = { TURNSTILE_SITE_KEY: "a", TURNSTILE_SECRET_KEY: "b", TURNSTILE_ORIGIN: `${service.origin}/` };
     expect(parseTurnstile({ ENVIRONMENT: "development", ...of })).toMatchObject({ value: { origin: service.origin } });
   });
 });
 
-describe("an answer of the service", () => {
+describe("the service's answer", () => {
   const word = () => fc.constantFrom("invoice", "buy", "shop.example", "");
   const verdicts: fc.Arbitrary<TokenVerdict> = fc.record({
     isSolved: fc.boolean(),
@@ -70,7 +70,7 @@ describe("an answer of the service", () => {
     ),
   });
 
-  it("passes only what it calls solved, for this action, and on this page where the page is known", () => {
+  it("passes only if it says solved, for this action, and on this page if the page is known", () => {
     fc.assert(
       fc.property(verdicts, fc.option(word(), { nil: undefined }), (verdict, hostname) => {
         const isMatch = verdict.action === "buy" && (hostname === undefined || verdict.hostname === hostname);
@@ -118,7 +118,7 @@ describe("a token", () => {
     expect(await pass(tokenOf(facts))).toBe("CHALLENGE_FAILED");
   });
 
-  it("that is missing, or cannot be one, is refused without asking", async () => {
+  it("that is missing or malformed is refused without a request", async () => {
     const ask = () => Promise.reject(new Error("asked"));
     const challenge = { ...challengeWith(), ask };
     expect([await pass(undefined, { challenge }), await pass("", { challenge })]).toEqual([
@@ -129,11 +129,11 @@ describe("a token", () => {
       expect(await pass(token, { challenge })).toBe("CHALLENGE_FAILED");
   });
 
-  it.each(OUTAGES)("is not judged, and does not pass, if the service answers with %s", async (state) => {
+  it.each(OUTAGES)("is not judged and does not pass if the service answers with %s", async (state) => {
     expect(await pass(tokenOf({ state }))).toBe("CHALLENGE_UNAVAILABLE");
   });
 
-  it("is not judged if the service is silent, not there, or refuses our secret", async () => {
+  it("is not judged if the service is silent or unreachable, or refuses our secret", async () => {
     const gone = {
       ...challengeWith(),
       ask: (question: Parameters<Challenge["ask"]>[0]) =>

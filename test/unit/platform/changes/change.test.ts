@@ -34,7 +34,7 @@ async function inLab<T>(script: Script, run: Run<T>) {
 const audit = ({ db }: CommitDependencies, { auditId: id }: Attempt) =>
   insertAudit(db, SYSTEM_TRAIL, { id, merchantId: MERCHANT, action: "wallet.updated", target: "" }, 0);
 const failing = ({ db }: CommitDependencies) => db.insert(assertions).values({ name: "a fact", holds: 0 });
-/** Two customers of one id, or of one email. */
+/** Two customers with one id, or with one email. */
 const clash = (
   { db }: CommitDependencies,
   of: { readonly ids: readonly string[]; readonly emails: readonly string[] },
@@ -97,7 +97,7 @@ describe("a change", () => {
     expect(conflicts).toEqual(["customers(merchant_id, email_key)"]);
   });
 
-  it("runs its afterwards once, with its statements' results when they are known, and never without a commit", async () => {
+  it("runs its afterwards once, with its statements' results if they are known, and never without a commit", async () => {
     const followedBy = async (script: Script, isFailing = false) => {
       const followed: unknown[] = [];
       const done = await inLab(script, (deps) =>

@@ -50,7 +50,7 @@ describe("a violated constraint", () => {
     expect(isConflictOn(undefined, "events")).toBe(false);
   });
 
-  it("has log messages without bound values, also when its causes form a circle", () => {
+  it("has log messages without bound values, even if its causes form a cycle", () => {
     expect(d1Messages(drizzle(POSITION)).join()).not.toContain("secret");
     const circular = new Error("a");
     circular.cause = circular;
@@ -63,7 +63,7 @@ describe("a refused batch", () => {
 
   it.each([
     ["an event of an invoice that another wrote first", unique("events", "invoice_id", "sequence"), true],
-    ["a customer that another made first", unique("customers", "merchant_id", "email_key"), true],
+    ["a customer that another created first", unique("customers", "merchant_id", "email_key"), true],
     ["an external id that another took first", unique("invoices", "merchant_id", "external_id"), true],
     ["an amount that another reserved first", unique("wallets", "merchant_id", "cryptocurrency", "network"), true],
     ["a fact that no longer holds", { kind: "assertion" } as const, true],

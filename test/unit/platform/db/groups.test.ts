@@ -1,4 +1,4 @@
-// What the requests of a group share, and what they do not.
+// What a group's requests share, and what they do not.
 import { describe, expect, it } from "vitest";
 import { type Sleep, sleep } from "../../../../src/lib/sleep.ts";
 import { type Db, openDb } from "../../../../src/platform/db/client.ts";
@@ -21,7 +21,7 @@ const operation = (db: Db, id: string) =>
   insertOperation(db, { id, merchantId: "mer_1", status: 201, body: "{}", bodyAt: null, createdAtMs: 0 });
 
 describe("a group of changes", () => {
-  it("most of which are refused takes few batches, and the changes of servers are answered before those of browsers", async () => {
+  it("takes few batches if most changes are refused, and answers servers before browsers", async () => {
     let calls = 0;
     const groups = groupsOf(() => {
       calls += 1;
@@ -41,11 +41,11 @@ describe("a group of changes", () => {
     expect(new Set(await Promise.all(servers))).toEqual(new Set(["answered"]));
     expect(new Set(await Promise.all(browsers))).toEqual(new Set(["conflict"]));
     expect(order.slice(0, 4)).toEqual(Array.from({ length: 4 }, () => "server"));
-    // Alone, each of the sixteen would take a batch, and the ways down to them twenty more.
+    // Alone, each of the sixteen would take a batch, and splitting down to them twenty more.
     expect(calls).toBeLessThan(20);
   });
 
-  it("remembers of 4,096 subjects that they have changed; of an older one the database decides", async () => {
+  it("remembers 4,096 changed subjects; the database decides about older ones", async () => {
     const groups = groupsOf();
     const early = groups.request(false);
     const write = (of: typeof early, id: string, subjects: readonly string[]) =>
@@ -59,7 +59,7 @@ describe("a group of changes", () => {
 });
 
 describe("questions to another object", () => {
-  it("that come while one is under way go together, and each gets its own answer", async () => {
+  it("that arrive while one is in flight are sent together, and each gets its own answer", async () => {
     const groups = groupsOf();
     const calls: number[][] = [];
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -77,11 +77,11 @@ describe("questions to another object", () => {
     expect(calls).toEqual([[1], [2, 3, 4]]);
   });
 
-  it("that come one after the other without a pause go together, also to an idle object", async () => {
+  it("that arrive one after the other without a pause are sent together, even to an idle object", async () => {
     const groups = groupsOf();
     const calls: number[][] = [];
     const ask = async (n: number) => {
-      // Callers who are answered together do not need equally many steps to their next question.
+      // Callers answered together do not need equally many steps to their next question.
       for (let step = 0; step < 10 * n; step++) await undefined;
       return groups.request(false).ask("same", n, async (items: readonly number[]) => {
         calls.push([...items]);
@@ -92,7 +92,7 @@ describe("questions to another object", () => {
     expect(calls).toEqual([[1, 2, 3, 4]]);
   });
 
-  it("are asked alone once one of them fails, and only that one fails", async () => {
+  it("are asked separately once one of them fails, and only that one fails", async () => {
     const groups = groupsOf();
     const ask = (n: number) =>
       groups.request(false).ask("odd", n, async (items: readonly number[]) => {
@@ -121,7 +121,7 @@ describe("questions to another object", () => {
 describe("a gatherer", () => {
   const never = new Promise<never>(() => {});
 
-  it("sends the next call while one hangs, and is idle only when none is under way", async () => {
+  it("sends the next call while one hangs, and is idle only when none is in flight", async () => {
     const sent: string[][] = [];
     const gatherer = new Gatherer<{ readonly name: string }, string>({
       sleep,
@@ -140,7 +140,7 @@ describe("a gatherer", () => {
     expect(gatherer.isIdle).toBe(false);
   });
 
-  it("waits for callers who arrive over several turns, unless the last call was of one alone", async () => {
+  it("waits for callers who arrive over several turns, unless the last call had only one", async () => {
     const sent: string[][] = [];
     const gatherer = new Gatherer<{ readonly name: string }, string>({
       sleep,
@@ -171,7 +171,7 @@ describe("a gatherer", () => {
     expect(sent).toEqual([["a", "b", "c", "d"]]);
   });
 
-  it("does not wait for a turn that comes late: who arrives then, and who fills a group, ends it", async () => {
+  it("does not wait for a late turn: callers who arrive then, or fill a group, end the wait", async () => {
     let nowMs = 0;
     const sent: number[][] = [];
     const gatherer = new Gatherer<{ readonly n: number }, number>({
@@ -197,7 +197,7 @@ describe("a gatherer", () => {
   });
 });
 
-/** A clock that is moved by hand. */
+/** A manual clock. */
 class Clock {
   nowMs = 0;
   readonly #timers = new Set<{ readonly atMs: number; readonly ring: () => void }>();
@@ -223,7 +223,7 @@ const OPERATION = {
   operationId: "00000000000000000000000001",
 } as const;
 
-/** Callers who ask again after a second if they are refused: so many at once, as after a stall, and then so many a second. By second: those who were served. */
+/** Callers who retry after a second if refused: this many at once, as after a stall, and then this many per second. By second: callers served. */
 async function serve(of: { readonly atOnce: number; readonly aSecond: number; readonly takesMs: number }) {
   const clock = new Clock();
   const groups = groupsOf(
@@ -259,9 +259,9 @@ describe("more callers than a group can answer", () => {
     { atOnce: 1_500, aSecond: 80, takesMs: 460 },
     { atOnce: 0, aSecond: 400, takesMs: 460 },
     { atOnce: 500, aSecond: 40, takesMs: 960 },
-  ])("are served as fast as it can: $atOnce at once, and $aSecond a second", async (of) => {
+  ])("are served as fast as possible: $atOnce at once, and $aSecond a second", async (of) => {
     const { served, waiting } = await serve(of);
-    // A group of 64 after the other, of which some parts of a second are left over.
+    // One group of 64 after another, with fractions of a second left over.
     const most = (64 * 1_000) / (of.takesMs + 40);
     const busy = served.slice(3, 20).reduce((sum, each) => sum + each, 0);
     expect(busy).toBeGreaterThan(0.75 * 17 * most);
@@ -277,7 +277,7 @@ describe("a read", () => {
     return groups.request(false).read([selectOperation(groups.db, { merchantId, operationId })]);
   };
 
-  it("waits for what others ask of another object, so that one read serves all who arrive meanwhile", async () => {
+  it("waits for questions to another object, so one read serves all who arrive meanwhile", async () => {
     let calls = 0;
     const groups = groupsOf(() => {
       calls += 1;

@@ -94,7 +94,7 @@ function statementsFor(
   }
 }
 
-/** What an event says after what the others of its change say too: nothing, or a number. */
+/** The event's data after what the change's events share: nothing, or a number. */
 function beginningAlike(text: string, k: number) {
   const head = JSON.stringify({ data: text }).slice(0, -1);
   return { data: k === 1 ? `${head}}` : `${head},"k":${k}}`, headLength: head.length };
@@ -186,12 +186,12 @@ describe("changes joined into one batch", () => {
       { kind: "method", rate: "1", units: 5n },
     ];
     const lists = Array.from({ length: 50 }, (_, c) => statementsOf(db, steps, c));
-    // Two events of one change are one statement as well.
+    // Two events of one change are one statement too.
     expect(joinStatements(lists)).toHaveLength((lists[0]?.length ?? 0) - 1);
     expect(joinStatements(lists.slice(0, 1))).toHaveLength((lists[0]?.length ?? 0) - 1);
   });
 
-  it("are split when their values would be longer than D1 accepts", async () => {
+  it("are split if their values would be longer than D1 accepts", async () => {
     const { db, all } = freshShop();
     const long = "x".repeat(60_000);
     const lists = Array.from({ length: 20 }, (_, c) => statementsOf(db, [{ kind: "entry", after: long }], c));

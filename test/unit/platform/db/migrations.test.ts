@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { migratedDatabase } from "../../../simulation/engine/sqlite-d1.ts";
 
 /**
- * Tables that are sorted by their key and have no row number: a row of them is one entry and not two. Drizzle has no word for it, so it stands
- * in the migrations by hand, and a migration that makes one of them anew must say it again.
+ * Tables sorted by their key without rowids: a row is one entry instead of two. Drizzle cannot express it, so the migrations say it by hand,
+ * and a migration that recreates such a table must repeat it.
  */
 const WITHOUT_ROW_NUMBER = [
   "address_proofs",
@@ -49,13 +49,13 @@ function codeOf(file: string): string {
 }
 
 /**
- * How wrangler and D1 have split statements, mistakes included: what an END ends was told by the characters behind it, by its case, or by counting the words in
- * comments as well (workers-sdk 14991, 15162, 15178). Each statement goes to a database by itself.
+ * How wrangler and D1 have split statements, mistakes included: what an END ends was recognised by the characters after it, by its case, or by
+ * counting the words even in comments (workers-sdk 14991, 15162, 15178). Each statement is sent separately.
  */
 const SPLITTERS: Readonly<Record<string, (text: string) => readonly string[]>> = {
   "counting all words": (text) => splitAt(text, /\b(?:BEGIN|CASE)\b/i, /\bEND\b/i),
   "an END before a semicolon or a space": (text) => splitAt(text, /\bBEGIN\b/i, /\bEND(?=[;\s])/i),
-  "upper case alone": (text) => splitAt(text, /\bBEGIN\b/, /\bEND\b/),
+  "upper case only": (text) => splitAt(text, /\bBEGIN\b/, /\bEND\b/),
   "an END at the end of a line": (text) => splitAt(text, /\bBEGIN\b/i, /\bEND;?(?=\r?$)/im),
 };
 
@@ -111,8 +111,8 @@ describe("the migrations", () => {
 
   describe.each(Object.entries(SPLITTERS))("split by %s", (_, split) => {
     it.each([
-      ["with the line ends of Unix", "\n"],
-      ["with those of Windows", "\r\n"],
+      ["with Unix line ends", "\n"],
+      ["with Windows line ends", "\r\n"],
     ])("are the same, %s", (_, end) => {
       const database = new DatabaseSync(":memory:");
       for (const file of files) {
@@ -131,7 +131,7 @@ describe("the migrations", () => {
     expect(times).toEqual([...times].sort((a, b) => a - b));
   });
 
-  it("have a snapshot each, which names the one before it as its predecessor", () => {
+  it("have a snapshot each, which names the previous one as its predecessor", () => {
     const snapshots = files.map((name) => snapshot(`${name.slice(0, 4)}_snapshot.json`));
     expect(snapshots.slice(1).map(({ prevId }) => prevId)).toEqual(snapshots.slice(0, -1).map(({ id }) => id));
   });

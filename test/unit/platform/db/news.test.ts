@@ -22,7 +22,7 @@ const ids = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d"));
 const statement = fc.record({ wake: ids, tell: ids, isNewsworthy: fc.boolean() });
 
 describe("a database with listeners", () => {
-  it("publishes what a batch's statements announce of their rows, each id once, and nothing of other statements", async () => {
+  it("publishes what a batch's statements announce about their rows, each id once, and nothing for other statements", async () => {
     const { db, heard } = listeningDb();
     await fc.assert(
       fc.asyncProperty(fc.array(statement, { minLength: 1, maxLength: 5 }), async (wanted) => {
@@ -52,7 +52,7 @@ describe("a database with listeners", () => {
     );
   });
 
-  it("publishes nothing of a batch that was rolled back", async () => {
+  it("publishes nothing for a batch that was rolled back", async () => {
     const { db, heard } = listeningDb();
     const one = () => withNews(db.select({ id: sql<string>`'a'` }).from(sql`(select 1)`), () => ({ wake: ["a"] }));
     const failing = db.insert(assertions).values({ name: "a fact", holds: 0 });
@@ -62,7 +62,7 @@ describe("a database with listeners", () => {
     expect(heard).toEqual([["wake", ["a"]]]);
   });
 
-  it("keeps what is revoked before the batch is sent, and sends nothing without", async () => {
+  it("stores revocations before the batch is sent, and sends nothing if it cannot", async () => {
     const sqlite = migratedDatabase();
     const steps: string[] = [];
     const d1 = sqliteD1(statementCache(sqlite), savepoints(sqlite), async (_, work) => {
@@ -84,10 +84,10 @@ describe("a database with listeners", () => {
     expect(steps).toEqual(["kept wal_1", "sent", "kept wal_1"]);
   });
 
-  it("sends no statement that has consequences alone", async () => {
+  it("never sends a statement with consequences by itself", async () => {
     const { db, heard } = listeningDb();
     const effect = withNews(db.select({ id: sql<string>`'a'` }).from(sql`(select 1)`), () => ({ wake: ["a"] }));
-    // The compiler refuses `await effect`; this is who gets around it.
+    // The compiler refuses `await effect`; this catches code that gets around it.
     await expect(Promise.resolve(effect)).rejects.toThrow("an effect is committed, not awaited");
     // @ts-expect-error: only `commit` takes what has consequences.
     await expect(batch(db, [effect])).rejects.toThrow();

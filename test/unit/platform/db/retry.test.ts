@@ -36,7 +36,7 @@ describe("a read of storage", () => {
     expect(await read(["hangs", "hangs", "hangs"])).toMatchObject({ result: UNAVAILABLE, elapsedMs: 9_150 });
   });
 
-  it("that was not begun, because too much waits, asks its caller to come again later than one that met a fault", async () => {
+  it("that was not started because of overload asks its caller to retry later than one that met a fault", async () => {
     const failing = (error: Error) => readWithRetry(sleep, () => Promise.reject(error));
     const wrapped = new Error("Failed query", { cause: new OverloadedError("calls have waited too long") });
     const later = { ok: false, error: { code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 } };
@@ -70,11 +70,11 @@ describe("work that counts each time it is executed", () => {
     });
   });
 
-  it("has as long as a read with its repeats", async () => {
+  it("has as much time as a read with its repeats", async () => {
     expect(await count(["hangs"])).toMatchObject({ result: "transient", seen: { count: 1 }, elapsedMs: 9_000 });
   });
 
-  it("is repeated while another program holds the development server's file, because nothing was executed", async () => {
+  it("is repeated while another program has locked the development server's file, because nothing was executed", async () => {
     const pauses: number[] = [];
     const locked = new Error("D1_ERROR: database is locked: SQLITE_BUSY");
     const held = (times: number) => {
@@ -109,22 +109,22 @@ describe("an error of storage or of a Durable Object", () => {
       "transient",
     ],
     [
-      "an object that still runs the release before",
+      "an object that still runs the previous release",
       new TypeError("The Durable Object's code has been updated, this version can no longer access storage."),
       "transient",
     ],
     [
-      "an object of the release before, which has no such method",
+      "an object of the previous release, which has no such method",
       new TypeError('The RPC receiver does not implement the method "keepRevocations".'),
       "transient",
     ],
     [
-      "an object that lives elsewhere by now",
+      "an object that has moved",
       new Error("cannot access storage because object has moved to a different machine"),
       "transient",
     ],
     [
-      "a database that another query has brought down",
+      "a database that another query brought down",
       new Error("D1_ERROR: D1 DB exceeded its CPU time limit and was reset."),
       "reset",
     ],
@@ -147,7 +147,7 @@ describe("an error of storage or of a Durable Object", () => {
     ],
     ["a full queue", new Error("D1_ERROR: D1 DB is overloaded. Requests queued for too long."), "overloaded"],
     [
-      "an account without room",
+      "an account without capacity",
       new Error("D1_ERROR: Your account has exceeded D1's maximum account storage limit, please contact Cloudflare"),
       "overloaded",
     ],
@@ -160,7 +160,7 @@ describe("an error of storage or of a Durable Object", () => {
   });
 });
 
-/** Whole, as the pages that FAULT_MESSAGES names have them. */
+/** In full, as on the pages that FAULT_MESSAGES names. */
 const DOCUMENTED = {
   transient: [
     "D1 DB reset because its code was updated.",
@@ -214,7 +214,7 @@ describe("a documented error", () => {
 });
 
 describe("a fault that the simulators draw", () => {
-  it.each(FAULTS.unknown)("may have happened or not: $name", ({ error }) => {
+  it.each(FAULTS.unknown)("may or may not have taken effect: $name", ({ error }) => {
     expect(["transient", "reset"]).toContain(faultKind(error));
   });
 
@@ -223,8 +223,8 @@ describe("a fault that the simulators draw", () => {
   });
 });
 
-describe("the sleep of a request", () => {
-  it("wakes its sleepers in order of their times, whatever order they came in", async () => {
+describe("a request's sleep", () => {
+  it("wakes its sleepers in order of their times, in whatever order they arrived", async () => {
     vi.useFakeTimers();
     try {
       const rest = requestSleep();

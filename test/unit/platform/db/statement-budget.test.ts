@@ -1,9 +1,9 @@
-// The budget of statements of a piece of work.
+// The statement budget of a piece of work.
 import { expect, it } from "vitest";
 import { Meter } from "../../../../src/platform/db/meter.ts";
 import { StatementBudget } from "../../../../src/platform/db/statement-budget.ts";
 
-it("a budget is spent by the statements that were sent since it began, and a part of it ends later", () => {
+it("a budget is spent by the statements sent since it began, and a part of it ends later", () => {
   const meter = new Meter();
   meter.noteSent(7);
   const budget = new StatementBudget(meter, 3);

@@ -4,16 +4,16 @@ import { MOST_UNANSWERED, PROBE_EVERY_MS, Unanswered } from "../../../../src/pla
 import { randomFrom } from "../../../support/random.ts";
 
 const TICK_MS = 20;
-/** Callers who are refused, or have given up, ask again after this, for ever. */
+/** Callers who are refused, or have given up, retry after this, forever. */
 const AGAIN_AFTER_MS = 500;
 const QUIET_MS = 5_000;
-/** What the database needs at the most, after a stall, to have answered all that were waiting. */
+/** The longest the database needs after a stall to answer all that were waiting. */
 const RECOVERED_MS = 110_000;
-/** D1 ends a call that has waited so long. */
+/** D1 ends a call that has waited this long. */
 const LIMIT_MS = 30_000;
 const never = () => new Promise<never>(() => {});
 
-/** A database that works on one call at a time, for `takesMs`, and on nothing before `stalledUntilMs`. Nobody can take a call out of its line. */
+/** A database that handles one call at a time, for `takesMs`, and none before `stalledUntilMs`. A call cannot leave its queue. */
 class Line {
   nowMs = 0;
   stalledUntilMs = 0;
@@ -52,7 +52,7 @@ interface Day {
   readonly ask: (call: () => Promise<void>, nowMs: () => number) => Promise<void>;
 }
 
-/** Due in the order in which they were added. */
+/** Due in insertion order. */
 class Later<T> {
   readonly #due: { readonly atMs: number; readonly what: T }[] = [];
   add(atMs: number, what: T): void {
@@ -64,7 +64,7 @@ class Later<T> {
   }
 }
 
-/** Callers who wait for an attempt as long as the Worker does. Says how those fared who came in the last 20 s. */
+/** Callers who wait for an attempt as long as the Worker does. Returns how those of the last 20 s fared. */
 async function play({ seed, takesMs, callersASecond, stallMs, ask }: Day) {
   const random = randomFrom(seed);
   const line = new Line(takesMs);
@@ -112,7 +112,7 @@ describe("calls without an answer", () => {
     for (let seed = 1; seed <= 3; seed++) {
       const unanswered = new Unanswered();
       const day = await play({ ...given, seed, ask: (call, nowMs) => unanswered.ask(call, nowMs) });
-      // What comes before the first is late, the bound, and a probe a second.
+      // What arrives before the first is late, the bound, and a probe a second.
       const most =
         given.callersASecond * 1.5 * (ATTEMPT_LIMIT_MS / 1_000) + MOST_UNANSWERED + LIMIT_MS / PROBE_EVERY_MS;
       expect(day.longest).toBeLessThan(most);
@@ -129,7 +129,7 @@ describe("calls without an answer", () => {
     expect(day.answered).toBe(0);
   });
 
-  it("are no reason to refuse where a later call was answered, however many never end", async () => {
+  it("are no reason to refuse if a later call was answered, however many never end", async () => {
     const unanswered = new Unanswered();
     let nowMs = 0;
     for (let call = 0; call < 10 * MOST_UNANSWERED; call++) void unanswered.ask(never, () => nowMs);
@@ -148,7 +148,7 @@ describe("calls without an answer", () => {
       ).toBe(call);
   });
 
-  it("refuse no caller that comes alone, so that clients that go away stop nobody", async () => {
+  it("never refuse a lone caller, so clients that disconnect block nobody", async () => {
     const unanswered = new Unanswered();
     let nowMs = 0;
     for (let call = 0; call < 10 * MOST_UNANSWERED; call++) void unanswered.ask(never, () => nowMs);
@@ -167,7 +167,7 @@ describe("calls without an answer", () => {
     ).toBe("and again");
   });
 
-  it("refuse before the call is begun, and end with their own time", async () => {
+  it("refuse before the call starts, and end with their own time", async () => {
     const unanswered = new Unanswered();
     let nowMs = 0;
     let begun = 0;
@@ -186,7 +186,7 @@ describe("calls without an answer", () => {
     expect(begun).toBe(MOST_UNANSWERED + 3);
   });
 
-  it("do not count what the database refuses", async () => {
+  it("do not count the database's refusals", async () => {
     const unanswered = new Unanswered();
     let nowMs = 0;
     for (let call = 0; call < 10 * MOST_UNANSWERED; call++)

@@ -31,7 +31,7 @@ describe("RESTORE_EPOCH", () => {
     expect(parseRestoreEpoch(text)).toMatchObject({ ok: false });
   });
 
-  it("is read as it was written, whatever number and time", () => {
+  it("is read as written, whatever number and time", () => {
     const times = fc.date({ min: new Date(0), max: new Date("9999-12-31T23:59:59Z"), noInvalidDate: true });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9_999 }), times, (number, at) => {
@@ -56,7 +56,7 @@ describe("sequences after a restore", () => {
           expect(first).toBeGreaterThan(highest);
           for (let n = 1; n < length; n++) expect(nextSequence(first + n - 1, floor)).toBe(first + n);
           highest = first + length - 1;
-          // The database forgets the newest events.
+          // The database loses the newest events.
           newest = Math.max(0, highest - restoredTo);
         }
       }),

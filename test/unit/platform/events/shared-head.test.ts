@@ -1,4 +1,4 @@
-// The events of a change hold the same invoice: it is stored once, and every event is read as it was recorded.
+// The events of a change contain the same invoice: it is stored once, and every event is read as recorded.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { derivedId, type InvoiceId, type MerchantId, newUlid } from "../../../../src/lib/ids.ts";
@@ -25,7 +25,7 @@ function outbox() {
   return { db, whole, stored, clear: () => sqlite.exec("delete from events") };
 }
 
-/** The events of one change: each begins with `head`, and has its own `members` after it. */
+/** The events of one change: each starts with `head`, followed by its own `members`. */
 function eventsOf(head: string, members: readonly string[], of: { readonly nowMs: number; readonly from?: number }) {
   const { nowMs, from = 1 } = of;
   const operationId = newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
@@ -83,7 +83,7 @@ describe("the events of one change", () => {
     );
   });
 
-  test("are stored whole where they do not begin alike, or would not be forgotten together", async () => {
+  test("are stored whole if they do not start alike, or would not be deleted together", async () => {
     const { db, whole, stored } = outbox();
     const [one, two, three] = eventsOf('{"a":1', ["", '"b":2', '"b":3'], { nowMs: 1_000 });
     if (one === undefined || two === undefined || three === undefined) throw new Error("no events");
@@ -93,11 +93,11 @@ describe("the events of one change", () => {
     expect((await whole()).map(({ data }) => data)).toEqual(rows.map(({ data }) => data));
   });
 
-  test("are forgotten together, wherever a pass ends", async () => {
+  test("are deleted together, wherever a pass ends", async () => {
     const { db, whole, clear } = outbox();
     for (let limit = 1; limit <= 9; limit++) {
       clear();
-      // Of one millisecond and apart: three changes of three events.
+      // In one millisecond and apart: three changes of three events.
       const changes = [1_000, 1_000, 1_001].map((nowMs, n) =>
         eventsOf(`{"n":${n}`, ["", '"b":2', '"b":3'], { nowMs, from: 1 + n * 3 }),
       );

@@ -30,7 +30,7 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(new TextEncoder().encode(text));
 }
 
-/** JSON text of exactly so many bytes. */
+/** JSON text of exactly this many bytes. */
 function jsonOfSize(size: number): string {
   return `{"a":"${"x".repeat(size - 8)}"}`;
 }
@@ -57,7 +57,7 @@ describe("the size of a body", () => {
     expect(await codeOf(requestOf(text))).toBe("BODY_TOO_LARGE");
   });
 
-  it("over the limit is refused by content-length alone, before anything is read", async () => {
+  it("over the limit is refused by its content-length, before anything is read", async () => {
     const { request, taken } = streamOf([bytesOf("{}")]);
     request.headers.set("content-length", String(MAX_BODY_BYTES + 1));
     expect(await codeOf(request)).toBe("BODY_TOO_LARGE");
@@ -116,7 +116,7 @@ describe("the content type", () => {
     expect(await codeOf(requestOf("{}", { "content-type": type }))).toBe("UNSUPPORTED_MEDIA_TYPE");
   });
 
-  it("may not be left out when there is a body", async () => {
+  it("may not be omitted if there is a body", async () => {
     expect(await codeOf(requestOf(bytesOf("{}"), {}))).toBe("UNSUPPORTED_MEDIA_TYPE");
   });
 
@@ -154,7 +154,7 @@ describe("the text of a body", () => {
     ["a cut character", [0x22, 0xe2, 0x82, 0x22]],
     ["UTF-16", [0x22, 0x00, 0x61, 0x00, 0x22, 0x00]],
     ["Latin-1", [0x22, 0xfc, 0x22]],
-  ])("that holds %s is not UTF-8, and malformed", async (_, bytes) => {
+  ])("that contains %s is not UTF-8, and malformed", async (_, bytes) => {
     expect(await codeOf(requestOf(Uint8Array.from(bytes)))).toBe("MALFORMED_JSON");
   });
 
@@ -181,11 +181,11 @@ describe("the text of a body", () => {
     ["surrogates the wrong way round", String.raw`"\ude00\ud83d"`],
     ["a lone surrogate in a key", String.raw`{"\ud83d":1}`],
   ];
-  it.each(refused)("may not hold %s", async (_, text) => {
+  it.each(refused)("may not contain %s", async (_, text) => {
     expect(await codeOf(requestOf(text))).toBe("VALIDATION_FAILED");
   });
 
-  it("may hold everything else, including bidi and control characters, and is read unchanged", async () => {
+  it("may contain everything else, including bidi and control characters, and is read unchanged", async () => {
     const texts = [
       "\u202e evil",
       "\u0001\u001f\u007f",
@@ -202,7 +202,7 @@ describe("the text of a body", () => {
     }
   });
 
-  it("is read unchanged, for any JSON of few levels", async () => {
+  it("is read unchanged, for any shallow JSON", async () => {
     const value = fc.jsonValue({ maxDepth: 3 }).filter((each) => !JSON.stringify(each).includes(String.raw`\u0000`));
     await fc.assert(
       fc.asyncProperty(value, async (json) => {

@@ -226,7 +226,7 @@ describe("the answer to a failure", () => {
     expect(text).not.toMatch(/expired|revoked|unknown|checksum|sk_|pk_/i);
   });
 
-  it("does not contain what a failure object holds beside its facts", async () => {
+  it("does not contain what a failure object has besides its facts", async () => {
     const canary =
       "xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi";
     for (const failure of failures) {

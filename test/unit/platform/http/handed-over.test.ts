@@ -1,4 +1,4 @@
-// Requests to the object of a merchant that refuses: what reaches it, and how it comes back.
+// Requests to a merchant's object that refuses them: what reaches it, and how it recovers.
 import { describe, expect, it } from "vitest";
 import { ok } from "../../../../src/lib/result.ts";
 import { noteAnswer, Throttle, throttled } from "../../../../src/platform/http/handed-over.ts";
@@ -7,7 +7,7 @@ import { randomFrom } from "../../../support/random.ts";
 const REFUSED = { ok: false, error: { code: "STORAGE_UNAVAILABLE" } } as const;
 const REFUSED_OTHERWISE = { ok: false, error: { code: "UNAUTHORIZED" } } as const;
 const TAKEN = ok("made");
-/** Probes of an object that takes nothing. */
+/** Probes of an object that accepts nothing. */
 const PROBES_A_SECOND = 4;
 const BEFORE_IT_CLOSES = 20;
 
@@ -15,11 +15,11 @@ interface Offered {
   readonly seed: number;
   readonly seconds: number;
   readonly requestsASecond: number;
-  /** What the object takes in a second; what reaches it beyond that it refuses. */
+  /** What the object accepts per second; it refuses requests beyond that. */
   readonly takesASecond: (second: number) => number;
 }
 
-/** By second: requests that reached the object, and those that it took. */
+/** By second: requests that reached the object, and those it accepted. */
 function offer({ seed, seconds, requestsASecond, takesASecond }: Offered) {
   const random = randomFrom(seed);
   const throttle = new Throttle();
@@ -40,17 +40,17 @@ function offer({ seed, seconds, requestsASecond, takesASecond }: Offered) {
 }
 
 interface Line {
-  /** How many wait at most; the rest is refused as it comes, while what was taken is answered after its turn. */
+  /** How many may wait; others are refused on arrival, while accepted ones are answered in turn. */
   readonly places: number;
   readonly turnMs: number;
   readonly inATurn: number;
-  /** So many come at one moment, as those do that were told the same time to come again. */
+  /** This many arrive at one moment, like callers who were told the same time to retry. */
   readonly burst: number;
   readonly burstEveryMs: number;
   readonly seconds: number;
 }
 
-/** How many an object with a line has answered, after it refused everything for a minute. */
+/** How many an object with a queue has answered, after it refused everything for a minute. */
 function answeredOf({ places, turnMs, inATurn, burst, burstEveryMs, seconds }: Line): number {
   const throttle = new Throttle();
   let [waiting, answered] = [0, 0];
@@ -63,7 +63,7 @@ function answeredOf({ places, turnMs, inATurn, burst, burstEveryMs, seconds }: L
       answered += served;
     }
     if (nowMs % burstEveryMs !== 0) continue;
-    // All of them are on their way before the first is answered.
+    // All are in flight before the first is answered.
     const asked = Array.from({ length: burst }, () => throttle.refusal(nowMs)).filter(
       (refusal) => refusal === undefined,
     );
@@ -77,7 +77,7 @@ function answeredOf({ places, turnMs, inATurn, burst, burstEveryMs, seconds }: L
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
 describe("requests to an object", () => {
-  it("all pass while it takes them, or refuses them for what they are", () => {
+  it("all pass while it accepts them, or refuses them on their merits", () => {
     const throttle = new Throttle();
     for (let nth = 0; nth < 1_000; nth++) {
       expect(throttle.refusal(nth)).toBeUndefined();
@@ -85,13 +85,13 @@ describe("requests to an object", () => {
     }
   });
 
-  it("all pass in a burst after an hour of silence, before the first is answered", () => {
+  it("all pass in a burst after an hour without any, before the first is answered", () => {
     const throttle = new Throttle();
     throttle.note(TAKEN, 0);
     for (let nth = 0; nth < 500; nth++) expect(throttle.refusal(3_600_000)).toBeUndefined();
   });
 
-  it("pass at most as a few probes a second while it takes none, and all of them within two seconds of its coming back", () => {
+  it("pass as at most a few probes a second while it accepts none, and all of them within two seconds of its recovery", () => {
     for (let seed = 1; seed <= 20; seed++) {
       const requestsASecond = 20 * seed;
       const rows = offer({
@@ -107,7 +107,7 @@ describe("requests to an object", () => {
     }
   });
 
-  it("reach one that takes a part of them about twice as often as it takes one, and it has always enough to take", () => {
+  it("reach an object that accepts some of them at about twice its rate, so it always has enough to do", () => {
     for (const [requestsASecond, takes] of [
       [250, 60],
       [400, 100],
@@ -126,13 +126,13 @@ describe("requests to an object", () => {
     { burst: 75, burstEveryMs: 1_000 },
     { burst: 250, burstEveryMs: 1_000 },
     { burst: 20, burstEveryMs: 50 },
-  ])("keep one busy that answers after its turn and refuses at once: $burst every $burstEveryMs ms", (bursts) => {
+  ])("keep busy an object that answers in turn and refuses at once: $burst every $burstEveryMs ms", (bursts) => {
     const seconds = 60;
     const answered = answeredOf({ places: 100, turnMs: 500, inATurn: 30, seconds, ...bursts });
     expect(answered).toBeGreaterThan(0.7 * 60 * seconds);
   });
 
-  it("are told when to come again", () => {
+  it("are told when to retry", () => {
     const throttle = new Throttle();
     for (let nth = 0; nth < 50; nth++) throttle.note(REFUSED, 0);
     expect(throttle.refusal(0)).toEqual({ code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 });
@@ -140,7 +140,7 @@ describe("requests to an object", () => {
   });
 });
 
-it("an isolate knows of 1,024 objects that they refuse, and asks one that it forgot", () => {
+it("an isolate remembers 1,024 objects that refuse, and asks one that it forgot", () => {
   const refuseAt = (merchantId: string) => {
     for (let nth = 0; nth < 20; nth++) noteAnswer(merchantId, REFUSED);
   };

@@ -12,7 +12,7 @@ describe("an Idempotency-Key", () => {
     ["a space", " ", " "],
     ["255 characters", "k".repeat(255), "k".repeat(255)],
     ["255 characters of two code units each", "😀".repeat(255), "😀".repeat(255)],
-  ])("that is %s is taken as it is", (_, header, value) => {
+  ])("that is %s is used unchanged", (_, header, value) => {
     expect(parseIdempotencyKey(header)).toEqual({ ok: true, value });
   });
 

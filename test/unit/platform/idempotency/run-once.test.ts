@@ -217,7 +217,7 @@ describe("work that fails", () => {
   });
 });
 
-describe("the afterwards of a batch", () => {
+describe("a batch's afterwards", () => {
   async function followed(script: Script, requests = 1) {
     let times = 0;
     const run = await inScriptedWorld(script, async (given) => {
@@ -252,8 +252,8 @@ describe("the afterwards of a batch", () => {
   });
 });
 
-describe("an answer that carries a secret", () => {
-  it("is stored sealed and replayed open", async () => {
+describe("an answer that contains a secret", () => {
+  it("is stored sealed and replayed in plain text", async () => {
     const run = await inScriptedWorld({}, async (given) => {
       const deps: OnceDependencies = {
         ...effectsOf(given),

@@ -26,7 +26,7 @@ const step = fc.oneof(
 );
 
 describe("runs of a job", () => {
-  it("happen one at a time for each job, however messages come; one that died is replaced when its lease is over", async () => {
+  it("happen one at a time for each job, however messages arrive; one that died is replaced when its lease is over", async () => {
     const { deps, clock, clear } = freshJobs();
     const schedules = fc.array(step, { minLength: 1, maxLength: 25 });
     await fc.assert(

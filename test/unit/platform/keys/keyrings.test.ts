@@ -29,7 +29,7 @@ describe("a derived key", () => {
     ]);
   });
 
-  it("is what another implementation derives, whatever the secret and the info", () => {
+  it("equals what another implementation derives, whatever the secret and the info", () => {
     const secrets = fc.uint8Array({ minLength: 32, maxLength: 80 });
     fc.assert(
       fc.property(secrets, fc.string({ maxLength: 100 }), (secret, info) => {
@@ -41,7 +41,7 @@ describe("a derived key", () => {
   });
 });
 
-describe("a deployment with a MASTER_KEY alone", () => {
+describe("a deployment with only a MASTER_KEY", () => {
   const MASTER_KEY = `k2:${key(2)}, k1:${key(1)}`;
 
   it.each([
@@ -65,7 +65,7 @@ describe("a deployment with a MASTER_KEY alone", () => {
     expect(new Set([...secrets, ...masters]).size).toBe(2 * NAMES.length + 2);
   });
 
-  it("derives once, and again when the setting is another", () => {
+  it("derives once, and again when the setting changes", () => {
     const [once] = ring({ MASTER_KEY }, "ROW_MAC_KEY");
     expect(ring({ MASTER_KEY }, "ROW_MAC_KEY")[0]).toBe(once);
     const other = ring({ MASTER_KEY: `k2:${key(3)}` }, "ROW_MAC_KEY");
@@ -73,7 +73,7 @@ describe("a deployment with a MASTER_KEY alone", () => {
     expect(ring({ MASTER_KEY }, "ROW_MAC_KEY")[0].secret).toEqual(once.secret);
   });
 
-  it("takes a keyring that is set itself as it is, and derives the others", () => {
+  it("uses a keyring that is set directly, and derives the others", () => {
     const settings = { MASTER_KEY, CODE_PEPPER: `own:${key(7)}`, SIGNING_KEY: " " };
     expect(ring(settings, "CODE_PEPPER")).toEqual([{ id: "own", secret: new Uint8Array(32).fill(7) }]);
     expect(ring(settings, "SIGNING_KEY")).toEqual(ring({ MASTER_KEY }, "SIGNING_KEY"));
@@ -81,9 +81,9 @@ describe("a deployment with a MASTER_KEY alone", () => {
   });
 });
 
-describe("a MASTER_KEY that is wrong", () => {
+describe("an invalid MASTER_KEY", () => {
   it.each(["hunter2", `k1:${btoa("hunter2")}`, `k1:${key(1)},k1:${key(2)}`])(
-    "is refused without its value: %s",
+    "is refused without showing its value: %s",
     (text) => {
       const refused = { ok: false, error: expect.stringMatching(/^MASTER_KEY (must be|has the same key id)/) };
       expect(parseMasterKey(text)).toEqual(refused);
@@ -92,7 +92,7 @@ describe("a MASTER_KEY that is wrong", () => {
     },
   );
 
-  it.each([undefined, "", " "])("is missing as %j: what it would give is asked for by its name", (MASTER_KEY) => {
+  it.each([undefined, "", " "])("is missing as %j: what it would give is requested by name", (MASTER_KEY) => {
     const error = expect.stringMatching(/^CODE_PEPPER must be .*, or MASTER_KEY be set$/);
     expect(keyringOf({ MASTER_KEY }, "CODE_PEPPER")).toEqual({ ok: false, error });
   });

@@ -63,12 +63,12 @@ describe("composeMail", () => {
     "ann@b@example.com,",
     "nobody",
     "",
-  ])("the recipient %j is refused, and the error does not repeat it", (to) => {
+  ])("the recipient %j is refused, and the error does not show it", (to) => {
     const attempt = () => composeMail({ ...plain, to });
     expect(attempt).toThrow(/^the recipient is not one bare address$/);
   });
 
-  test("a mail holds no control or direction character except for its own line feeds", () => {
+  test("a mail has no control or direction characters except its own line feeds", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
         const mail = composeMail({

@@ -16,7 +16,7 @@ describe("a name", () => {
     ["@shop", "[at]shop"],
     ["ftp://x", "ftp[:]//x"],
     ["10.0.0.1/x", "10[.]0[.]0[.]1/x"],
-  ])("with an address, %j, is left out of a subject, and is %j in a body", (name, shown) => {
+  ])("with an address, %j, is omitted from a subject, and is %j in a body", (name, shown) => {
     expect(subjectNaming(name, (given) => `Invitation to ${given}`, "Invitation")).toBe("Invitation");
     expect(linkless(name)).toBe(shown);
   });

@@ -13,7 +13,7 @@ describe("MAIL_PROVIDER", () => {
       '{"kind":"resend","apiKey":"re_1","url":"http://127.0.0.1:9000"}',
       { kind: "resend", apiKey: "re_1", url: "http://127.0.0.1:9000" },
     ],
-  ])("%s is a provider, also in production", (text, value) => {
+  ])("%s is a provider, even in production", (text, value) => {
     expect(parseMailProvider(text, false)).toEqual({ ok: true, value });
     expect(parseMailProvider(text, true)).toEqual({ ok: true, value });
   });
@@ -46,7 +46,7 @@ describe("MAIL_PROVIDER", () => {
     '{"kind":"resend","apiKey":"hunter2","url":"file:///etc/passwd"}',
     '{"kind":"resend","apiKey":"hunter2","key":"x"}',
     '{"kind":"resend","apiKey":"hunter2"',
-  ])("%s is refused with a message that repeats no value", (text) => {
+  ])("%s is refused with a message that shows no value", (text) => {
     const parsed = parseMailProvider(text, true);
     expect(parsed).toEqual({ ok: false, error: expect.stringMatching(/^MAIL_PROVIDER/) });
     expect(JSON.stringify(parsed)).not.toContain("hunter2");

@@ -34,7 +34,7 @@ describe("sendMail", () => {
     expect(await deliver([undefined])).toEqual({ ids: ["one-id"], pauses: [], lines: [] });
   });
 
-  test("a passing failure is retried after a pause, under the same id", async () => {
+  test("a temporary failure is retried after a pause, under the same id", async () => {
     const { ids, pauses, lines } = await deliver([PASSING, undefined]);
     expect([ids, pauses.length, lines]).toEqual([["one-id", "one-id"], 1, []]);
   });
@@ -47,7 +47,7 @@ describe("sendMail", () => {
     ]);
   });
 
-  test("a lasting failure is tried once", async () => {
+  test("a permanent failure is tried once", async () => {
     const { ids, lines } = await deliver([LASTING]);
     expect([ids.length, lines.length]).toEqual([1, 1]);
   });
@@ -90,7 +90,7 @@ describe("the Resend client", () => {
     [401, false],
     [403, false],
     [422, false],
-  ])("%i is a failure; passing: %s; its body is not read", async (status, isPassing) => {
+  ])("%i is a failure; temporary: %s; its body is not read", async (status, isPassing) => {
     const sent = await client(async () => new Response("ann@example.com 01234567", { status })).send(MAIL, "one-id");
     expect(sent).toEqual({ ok: false, error: { reason: `status ${status}`, isPassing } });
   });
@@ -138,7 +138,7 @@ describe("Cloudflare's binding", () => {
     [failure("ann@example.com"), "the binding threw", true],
     [new Error("ann@example.com"), "the binding threw", true],
     ["ann@example.com", "the binding threw", true],
-  ])("what it throws (%s) is reported as %s; passing: %s", async (thrown, reason, isPassing) => {
+  ])("what it throws (%s) is reported as %s; temporary: %s", async (thrown, reason, isPassing) => {
     const sent = await client(() => Promise.reject(thrown)).send(MAIL, "one-id");
     expect(sent).toEqual({ ok: false, error: { reason, isPassing } });
   });

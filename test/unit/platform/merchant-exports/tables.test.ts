@@ -1,4 +1,4 @@
-// Every table is exported or left out for a reason, so that a new one is not forgotten.
+// Every table is exported or omitted for a reason, so a new one is not forgotten.
 import { describe, expect, it } from "vitest";
 import { parseExportDays } from "../../../../src/platform/merchant-exports/keep-days.ts";
 import { nightOf, oldNights } from "../../../../src/platform/merchant-exports/manifest.ts";
@@ -19,7 +19,7 @@ const tables = sqlite
   .map(({ name, sql }) => ({ name: String(name), sql: String(sql) }));
 
 describe("the tables of the schema", () => {
-  it("are each exported, or left out for a reason", () => {
+  it("are each exported, or omitted for a reason", () => {
     const decided = [...EXPORTED, ...Object.keys(LEFT_OUT)];
     expect(decided.toSorted()).toEqual(tables.map(({ name }) => name));
     expect(Object.values(LEFT_OUT).filter((why) => why.length < 10)).toEqual([]);
@@ -43,8 +43,8 @@ describe("the tables of the schema", () => {
   });
 });
 
-describe("what an export holds of secrets", () => {
-  // A column of this sort is in an export only hashed, sealed, or because it is public.
+describe("secrets in an export", () => {
+  // A column of this kind is in an export only if hashed, sealed, or public.
   const KNOWN: Readonly<Record<string, string>> = {
     "api_keys.hash": "SHA-256 under a key of the deployment",
     "api_keys.previous_hash": "the same",
@@ -67,7 +67,7 @@ describe("what an export holds of secrets", () => {
     "webhook_secrets.sealed": "sealed",
   };
 
-  it("is known column by column", () => {
+  it("are listed column by column", () => {
     const found = [...EXPORTED].flatMap((table) =>
       sqlite
         .prepare(`SELECT name FROM pragma_table_info('${table}')`)
@@ -89,7 +89,7 @@ describe("what an export holds of secrets", () => {
 
 describe("the statements of an export", () => {
   it("read each merchant's rows by an index", () => {
-    // A scan would read all merchants' rows for each of them. Of small tables of the deployment all rows are read.
+    // A scan would read all merchants' rows for each one. Small tables of the deployment are read whole.
     const plans = [
       ...WALKS.map(({ table, from = `${table} t`, scope = "t.merchant_id", key, where = "true" }) => {
         const keys = key.map((column) => `t.${column}`).join();

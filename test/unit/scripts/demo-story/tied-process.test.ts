@@ -30,7 +30,7 @@ const isAlive = (pid: number) => {
 };
 
 describe("a tied process", () => {
-  test("receives a signal and has ended when stop returns, also when stop is called twice", async () => {
+  test("receives a signal and has ended when stop returns, even if stop is called twice", async () => {
     const file = join(folder, "stopped");
     const tied = spawnTied(program(file));
     const [pid = ""] = await until(

@@ -8,11 +8,11 @@ import { BASE } from "../../../support/deploys.ts";
 const { bindings } = manifest.cloudflare;
 
 describe("the button", () => {
-  it("asks for MASTER_KEY alone, and offers no value for it", () => {
+  it("asks only for MASTER_KEY, and suggests no value for it", () => {
     expect(parseEnv(readFileSync(".dev.vars.example", "utf8"))).toEqual({ MASTER_KEY: "" });
   });
 
-  it("describes each thing that it asks for, and nothing else", () => {
+  it("describes each thing it asks for, and nothing else", () => {
     const queues = BASE.queues?.producers?.map(({ binding }) => binding) ?? [];
     const databases = BASE.d1_databases?.map(({ binding }) => String(binding)) ?? [];
     const wanted = ["MASTER_KEY", ...databases, ...queues, ...Object.keys(BASE.vars ?? {})];

@@ -1,4 +1,4 @@
-// A deployment's own configuration is wrangler.toml but for what is its own, and wrangler takes it.
+// A deployment's own configuration equals wrangler.toml except for its own values, and wrangler accepts it.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const ANSWERS: Answers = {
 };
 const written = (answers: Partial<Answers>) => configurationOf(BASE, { ...ANSWERS, ...answers }, PLACES);
 
-/** What wrangler itself makes of it. It throws for a field that its schema refuses. */
+/** wrangler's own reading of it. It throws for a field that its schema refuses. */
 function readByWrangler(answers: Partial<Answers>) {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-configuration-"));
   try {
@@ -36,20 +36,20 @@ function readByWrangler(answers: Partial<Answers>) {
 }
 
 describe("the configuration of a deployment", () => {
-  it.each(Object.keys(LOCATIONS) as Location[])("in %s puts objects and the Worker beside the database", (location) => {
+  it.each(Object.keys(LOCATIONS) as Location[])("in %s puts objects and the Worker near the database", (location) => {
     const read = readByWrangler({ location });
     expect(read.vars.LOCATION_HINT).toBe(location);
     expect(parseLocationHint(location)).toEqual({ ok: true, value: location });
     expect(read.placement).toEqual({ region: expect.stringMatching(/^(aws|gcp|azure):[a-z0-9-]+$/) });
   });
 
-  it("binds the bucket of exports, and none without", () => {
+  it("binds the export bucket, and none if it has none", () => {
     expect(readByWrangler({}).r2_buckets).toEqual([]);
     const [bucket] = readByWrangler({ exportsBucket: "shop-exports" }).r2_buckets;
     expect(bucket).toMatchObject({ binding: "EXPORTS", bucket_name: "shop-exports" });
   });
 
-  it("has the deployment's names and ids, and everything else of wrangler.toml", () => {
+  it("has the deployment's names and ids, and everything else from wrangler.toml", () => {
     const read = readByWrangler({});
     expect(read).toMatchObject({
       name: "shop",
@@ -94,13 +94,13 @@ describe("the configuration of a deployment", () => {
     expect(domain.vars.PUBLIC_URL).toBe("https://pay.example.com");
   });
 
-  it("binds Analytics Engine only where a dataset is named", () => {
+  it("binds Analytics Engine only if a dataset is named", () => {
     expect(readByWrangler({}).analytics_engine_datasets).toEqual([]);
     const bound = readByWrangler({ variables: { ANALYTICS_DATASET: "edgetill" } });
     expect(bound.analytics_engine_datasets).toEqual([{ binding: "ANALYTICS", dataset: "edgetill" }]);
   });
 
-  it("counts callers apart from those of other deployments in the account", () => {
+  it("counts callers separately from other deployments in the account", () => {
     const numbersOf = (ratelimits: RawConfiguration["ratelimits"]) =>
       (ratelimits ?? []).map(({ namespace_id }) => namespace_id);
     const counters = ["shop", "test", "edgetill"].flatMap((name) => numbersOf(written({ name }).ratelimits));

@@ -1,4 +1,4 @@
-// A deploy that fails anywhere is run again, and then everything is there once.
+// A deploy that fails anywhere can be rerun, and then everything exists once.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ const ALL_FLAGS = ["--name", "shop", "--location", "weur", "--workers-dev", "--m
 const AGAIN = ["--name", "shop", "--yes"];
 const LOOKS = ["whoami", "d1 list", "queues info", "secret list"] as const;
 const CHANGES = ["d1 create", "queues create", "d1 migrations apply", "deploy", "d1 execute"] as const;
-/** Every command that a first deploy runs, each failing before it has done anything, and those that change something also after it. */
+/** Every command of a first deploy, each failing before it did anything, and those with effects also after. */
 const FAILURES = [
   ...[...LOOKS, ...CHANGES].map((command) => ({ command, when: "before" }) as const),
   ...CHANGES.map((command) => ({ command, when: "after" }) as const),
@@ -35,7 +35,7 @@ const secretsOf = ({ folder }: Operator) =>
 
 describe("a first deploy", () => {
   it.each(FAILURES)(
-    "whose `wrangler $command` fails $when its work says what to do, and the second completes it",
+    "whose `wrangler $command` fails $when its work says what to do, and the second one completes it",
     async (failure) => {
       const shop = operator();
       shop.change({ failAt: { ...failure, message: "The service is unavailable [code: 7500]" } });
@@ -96,7 +96,7 @@ describe("after a deploy", () => {
     for (const text of shown) expect(text).not.toContain(token);
   });
 
-  it("a second deployment beside it shares nothing with it", async () => {
+  it("a second deployment in the account shares nothing with it", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     await shop.deploy(["--name", "test", "--location", "apac", "--workers-dev", "--mail", "none", "--yes"]);

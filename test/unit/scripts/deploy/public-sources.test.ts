@@ -1,4 +1,4 @@
-// A deploy names public sources where somebody asks for them, and only those that pass their trial.
+// A deploy uses public sources only on request, and only those that pass their trial.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const uploaded = () => shop.account().workers.shop?.secrets.CHAIN_SOURCES;
 const secretsFile = () => readFileSync(join(shop.folder, FOLDER, "secrets.env"), "utf8");
-/** Hosts by network, of what the Worker was given. */
+/** Hosts by network that were given to the Worker. */
 function named(): Readonly<Record<string, readonly string[]>> {
   const sources = parseChainSources({ CHAIN_SOURCES: uploaded() });
   if (!sources.ok) throw new Error(sources.error);
@@ -32,7 +32,7 @@ function named(): Readonly<Record<string, readonly string[]>> {
 const FIRST_NETWORKS = ["BTC", "LTC", "ETH", "POL", "BNB", "CRO", "TRX"];
 const ETH = ["mainnet.gateway.tenderly.co", "eth.api.onfinality.io"];
 
-/** A deploy without a terminal that asks for these. */
+/** A deploy without a terminal that requests these. */
 const deployWith = (list: string) => shop.deploy([...ALL_FLAGS, "--yes", "--public-sources", list]);
 
 describe("at a terminal", () => {
@@ -49,14 +49,14 @@ describe("at a terminal", () => {
     expect(status).toBe(0);
   });
 
-  it("an empty answer names none and tries none, and the end says that nothing can be paid", async () => {
+  it("an empty answer chooses none and tries none, and the end says that nothing can be paid", async () => {
     const { printed, status } = await shop.deploy(ALL_FLAGS, ["", "y"]);
     expect([...vendors.asked, uploaded(), status]).toEqual([undefined, 0]);
     expect(printed).toContain("Takes payments now: on no network.\n");
     expect(secretsFile()).not.toContain("CHAIN_SOURCES");
   });
 
-  it("an unknown name, and a network without one, are asked for again", async () => {
+  it("after an unknown name, or a network without sources, the question is repeated", async () => {
     const { asked, printed } = await shop.deploy(ALL_FLAGS, ["ETH,DOGE", "BTC_REGTEST", "TRX", "y"]);
     expect(asked.slice(1, 3)).toEqual([
       expect.stringContaining('there is no network "DOGE": use all, none, or some of BTC, LTC,'),
@@ -68,7 +68,7 @@ describe("at a terminal", () => {
     );
   });
 
-  it("nothing is asked with --yes, nor where the flag says which", async () => {
+  it("nothing is asked with --yes, or if the flag answers it", async () => {
     expect((await shop.deploy([...ALL_FLAGS, "--yes"], [])).asked).toEqual([]);
     expect(uploaded()).toBeUndefined();
     expect((await shop.deploy(["--name", "shop", "--public-sources", "none"], ["y"])).asked).toEqual(["Go on? [y/N] "]);
@@ -76,7 +76,7 @@ describe("at a terminal", () => {
     expect(named()).toEqual({ ETH });
   });
 
-  it("nothing is written where the operator does not go on", async () => {
+  it("nothing is written if the operator does not continue", async () => {
     const { printed } = await shop.deploy(ALL_FLAGS, ["ETH", "n"]);
     expect(printed).toMatch(/CHAIN_SOURCES, with the sources that answered[\s\S]*Nothing was made\./);
     expect(shop.account().workers).toEqual({});
@@ -90,7 +90,7 @@ describe("without a terminal", () => {
     expect(printed).toContain("--public-sources names public ones");
   });
 
-  it("a deploy that failed has them when it goes on, though its flags do not name them any more", async () => {
+  it("a deploy that failed keeps them when it continues, though its flags no longer name them", async () => {
     shop.change({ failAt: { command: "d1 create", when: "before", message: "The service is unavailable" } });
     expect((await deployWith("ETH")).status).toBe(1);
     expect((await shop.deploy(AGAIN)).printed).toContain("Takes payments now: ETH (2 sources).\n");
@@ -119,7 +119,7 @@ describe("without a terminal", () => {
   });
 });
 
-describe("a source that fails its trial is said and left out", () => {
+describe("a source that fails its trial is reported and left out", () => {
   it.each<readonly [VendorFault, string]>([
     ["dead", "it cannot be reached from here"],
     ["wrong chain", "it serves another chain"],
@@ -139,7 +139,7 @@ describe("a source that fails its trial is said and left out", () => {
     expect(status).toBe(0);
   });
 
-  it("where it refuses eth_getLogs, without which no token is seen", async () => {
+  it("if it refuses eth_getLogs, without which no token is seen", async () => {
     vendors.faults.set("OnFinality", "logs");
     const { printed } = await deployWith("BNB");
     expect(printed).toContain("BNB: OnFinality is left out: it refuses a call that is needed (error -32000)\n");
@@ -154,7 +154,7 @@ describe("a source that fails its trial is said and left out", () => {
     expect(named()).toEqual({ CRO: ["1rpc.io"] });
   });
 
-  it("but a source without balances of recent blocks is named, with what it does not see", async () => {
+  it("but a source without balances of recent blocks is listed, with what it does not see", async () => {
     vendors.faults.set("Tenderly", "state");
     const { printed } = await deployWith("ETH");
     expect(printed).toMatch(/ETH: Tenderly answers: .*coins that a contract sends are not seen\n/);
@@ -162,10 +162,10 @@ describe("a source that fails its trial is said and left out", () => {
   });
 });
 
-describe("sources that are there", () => {
+describe("existing sources", () => {
   const OWN = `{"ETH":[{"kind":"evm-rpc","url":"https://node.example"}]}`;
 
-  it("are never replaced, whether the file of secrets has them or only the Worker", async () => {
+  it("are never replaced, whether they are in the secrets file or only in the Worker", async () => {
     mkdirSync(join(shop.folder, FOLDER), { recursive: true });
     writeFileSync(join(shop.folder, FOLDER, "secrets.env"), `CHAIN_SOURCES='${OWN}'`);
     const first = await deployWith("all");
@@ -178,7 +178,7 @@ describe("sources that are there", () => {
     expect([uploaded(), ...vendors.asked]).toEqual([OWN]);
   });
 
-  it("in a part are sources as well; what is empty is none", async () => {
+  it("of some networks count too; an empty setting counts as none", async () => {
     await shop.deploy([...ALL_FLAGS, "--yes"]);
     const file = join(shop.folder, FOLDER, "secrets.env");
     writeFileSync(file, `${secretsFile()}CHAIN_SOURCES={}\n`);
@@ -190,7 +190,7 @@ describe("sources that are there", () => {
     expect(secretsFile()).not.toContain("CHAIN_SOURCES=");
   });
 
-  it("that are wrong are said to be", async () => {
+  it("that are invalid are reported", async () => {
     mkdirSync(join(shop.folder, FOLDER), { recursive: true });
     writeFileSync(join(shop.folder, FOLDER, "secrets.env"), `CHAIN_SOURCES={"ETH":[]}\n`);
     const { printed } = await shop.deploy([...ALL_FLAGS, "--yes"]);

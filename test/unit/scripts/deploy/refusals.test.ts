@@ -1,4 +1,4 @@
-// What a deploy refuses to do, and that it made nothing.
+// What a deploy refuses to do, leaving nothing created.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ afterEach(() => {
   for (const each of operators.splice(0)) each.leave();
 });
 
-/** Deploys, and expects that it is refused with this text and has changed nothing at Cloudflare. */
+/** Deploys, and expects a refusal with this text and no change at Cloudflare. */
 async function refuse(of: Operator, args: readonly string[], text: string | RegExp, answers?: readonly string[]) {
   const { commands: _, ...before } = of.account();
   const ended = await of.deploy(args, answers);
@@ -31,7 +31,7 @@ async function refuse(of: Operator, args: readonly string[], text: string | RegE
 }
 
 describe("without a terminal", () => {
-  it("nothing is asked or looked up unless every flag is there, and the message names those that are missing", async () => {
+  it("nothing is asked or looked up unless every flag is set, and the message names the missing ones", async () => {
     const all = "--name, --location, --domain or --workers-dev, --mail, --mail-from (not with --mail none), --yes";
     expect((await refuse(operator(), [], `needed: ${all}.`)).commands).toEqual([]);
     const flags = ["--name", "shop", "--domain", "pay.example.com", "--mail", "cloudflare"];
@@ -52,7 +52,7 @@ describe("without a terminal", () => {
     expect(shop.account().workers.shop?.configuration.vars.MAIL_FROM).toBe("pay@example.com");
   });
 
-  it("a domain that leads somewhere is not taken over, because wrangler would not ask", async () => {
+  it("a domain that is in use is not taken over, because wrangler would not ask", async () => {
     const flags = ["--name", "shop", "--location", "weur", "--domain", "pay.example.com", "--mail", "none", "--yes"];
     const shop = operator({ isTaken: async (domain) => domain === "pay.example.com" });
     await refuse(shop, flags, /already leads somewhere[\s\S]*--replace-record/);
@@ -77,10 +77,10 @@ describe("flags", () => {
   });
 });
 
-describe("a MASTER_KEY that is lost", () => {
+describe("a lost MASTER_KEY", () => {
   const lose = ({ folder }: Operator) => rmSync(join(folder, ".edgetill"), { recursive: true });
 
-  it("is never made anew while its Worker exists; with --keep-secrets the upgrade goes on without the file", async () => {
+  it("is never recreated while its Worker exists; with --keep-secrets the upgrade continues without the file", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     const { MASTER_KEY } = shop.account().workers.shop?.secrets ?? {};
@@ -96,7 +96,7 @@ describe("a MASTER_KEY that is lost", () => {
     expect(shop.account().workers.shop?.secrets.MASTER_KEY).toBe(MASTER_KEY);
   });
 
-  it("is never made anew while its database exists, even without a Worker", async () => {
+  it("is never recreated while its database exists, even without a Worker", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     lose(shop);
@@ -105,7 +105,7 @@ describe("a MASTER_KEY that is lost", () => {
     await refuse(shop, [...ALL_FLAGS, "--keep-secrets"], "no Worker shop in this account whose secrets could be kept");
   });
 
-  it("is taken from a copy that is put back, and the answers may be given anew", async () => {
+  it("is used from a restored copy, and the answers may change", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     const { MASTER_KEY } = shop.account().workers.shop?.secrets ?? {};
@@ -119,8 +119,8 @@ describe("a MASTER_KEY that is lost", () => {
   });
 });
 
-describe("what is there", () => {
-  it("and is no deployment of ours is not replaced", async () => {
+describe("what already exists", () => {
+  it("and is not our deployment is not replaced", async () => {
     const shop = operator();
     await shop.deploy(["--name", "blog", ...ALL_FLAGS.slice(2)]);
     const { blog } = shop.account().workers;
@@ -139,7 +139,7 @@ describe("what is there", () => {
     );
   });
 
-  it("stays in its account: another sign-in does not make all of it once more", async () => {
+  it("stays in its account: another sign-in does not create everything again", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     shop.change({ accounts: [{ id: "f".repeat(32), name: "Another" }] });
@@ -154,7 +154,7 @@ describe("an account", () => {
     await refuse(shop, ALL_FLAGS, "What to do: Sign in with `npm run wrangler -- login`");
   });
 
-  it("must be named where there are several", async () => {
+  it("must be named if there are several", async () => {
     const shop = operator();
     const ids = ["a", "b"].map((letter) => letter.repeat(32));
     shop.change({ accounts: ids.map((id) => ({ id, name: `Account ${id[0]}` })) });

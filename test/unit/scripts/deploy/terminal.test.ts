@@ -1,4 +1,4 @@
-// At a terminal the deploy asks for what no flag says, and before it makes anything.
+// At a terminal the deploy asks for what no flag says, before it creates anything.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ function newShop(): Operator {
 afterEach(() => operator?.leave());
 
 describe("at a terminal", () => {
-  it("every open question is asked until its answer is valid, and then whether to go on", async () => {
+  it("every open question is repeated until its answer is valid, then whether to continue", async () => {
     const shop = newShop();
     const answers = [
       "My Shop",
@@ -45,7 +45,7 @@ describe("at a terminal", () => {
     expect(configuration).toMatchObject({ workers_dev: false, vars: { PUBLIC_URL: "https://pay.example.com" } });
   });
 
-  it("an upgrade asks for sources while there are none, and whether to go on; an empty name is the usual one", async () => {
+  it("an upgrade asks for sources while there are none, and whether to continue; an empty name means the default", async () => {
     const shop = newShop();
     await shop.deploy([], ["", "weur", "", "none", "", "yes"]);
     const upgrade = await shop.deploy([], ["", "", "y"]);
@@ -54,7 +54,7 @@ describe("at a terminal", () => {
     expect(upgrade.status).toBe(0);
   });
 
-  it.each(["", "n", "no", "maybe"])("%j to whether to go on makes nothing", async (answer) => {
+  it.each(["", "n", "no", "maybe"])("%j to whether to continue creates nothing", async (answer) => {
     const shop = newShop();
     const { status, printed } = await shop.deploy([], ["shop", "weur", "", "none", "", answer]);
     expect([status, printed]).toEqual([1, expect.stringContaining("Nothing was made.")]);

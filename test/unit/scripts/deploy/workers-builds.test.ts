@@ -17,7 +17,7 @@ const PROVISIONED = {
 let operator: Operator | undefined;
 afterEach(() => operator?.leave());
 
-/** What the button has made by the time of the first build: the resources, and the Worker's secrets. */
+/** What the button created before the first build: the resources, and the Worker's secrets. */
 function newBuild(base: typeof BASE = PROVISIONED) {
   operator = newOperator();
   const { folder, change, account } = operator;
@@ -41,7 +41,7 @@ describe("a build", () => {
     expect(isWorkersBuild({ CI: "true" })).toBe(false);
   });
 
-  it("applies the migrations, deploys with the secrets that are there, and prints the first set-up link once", async () => {
+  it("applies the migrations, deploys with the existing secrets, and prints the first set-up link once", async () => {
     const { build, account } = newBuild();
     const first = await build();
     expect(first.printed).toMatch(/https:\/\/edgetill\.example\.workers\.dev\/setup#[\w-]{43}\n/);
@@ -57,7 +57,7 @@ describe("a build", () => {
     expect([second.status, second.printed]).toEqual([0, expect.not.stringContaining("/setup#")]);
   });
 
-  it("of a repository without a database creates none, and says what to do", async () => {
+  it("in a repository without a database creates none, and says what to do", async () => {
     const { build, account } = newBuild(BASE);
     const { status, printed } = await build();
     expect([status, printed]).toEqual([1, expect.stringContaining("names no database yet")]);

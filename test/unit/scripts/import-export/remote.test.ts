@@ -1,4 +1,4 @@
-// The import by way of wrangler: what is asked of it, and what becomes of its answers. wrangler itself is a stand-in over SQLite and a folder.
+// The import through wrangler: its commands, and the handling of their output. wrangler itself is a stand-in over SQLite and a folder.
 import {
   copyFileSync,
   existsSync,
@@ -40,7 +40,7 @@ const objectFile = (key: string) => join(root, key.replaceAll("/", "_"));
 
 const put = (key: string, content: string | Buffer) => writeFileSync(objectFile(key), content);
 
-/** A bucket with one merchant, one wallet of an extended key, and the address that was given last. */
+/** A bucket with one merchant, one extended-key wallet, and the last address used. */
 function fillBucket(): void {
   const tables: Record<string, object[]> = {
     wallets: [
@@ -127,7 +127,7 @@ const importInto = (lines: string[] = []) =>
   });
 
 describe("an import from a bucket into a deployment", () => {
-  it("brings the night, inserts it, and passes over addresses once", async () => {
+  it("fetches the night, inserts it, and skips used addresses once", async () => {
     fillBucket();
     await bring();
     const lines: string[] = [];
@@ -148,11 +148,11 @@ describe("an import from a bucket into a deployment", () => {
     expect(writes).toEqual([
       expect.stringMatching(/^d1 execute DB --remote --yes --config wrangler.shop.jsonc --file \S+rows.sql$/),
     ]);
-    // Rows of customers do not stay in the folder of temporary files.
+    // Customers' rows do not remain in the temporary folder.
     expect(existsSync(optionOf((writes[0] ?? "").split(" "), "--file"))).toBe(false);
   });
 
-  it("brings again only what is not there or was changed", async () => {
+  it("fetches again only what is missing or changed", async () => {
     fillBucket();
     await bring();
     const [first = ""] = readdirSync(join(root, `night/${ID}`)).filter((name) => name.startsWith("wallets"));
@@ -163,7 +163,7 @@ describe("an import from a bucket into a deployment", () => {
     expect(objects).toEqual(["merchants.json", "manifest.json", "wallets-1.jsonl.gz"]);
   });
 
-  it("ends with wrangler's own words where an object is missing", async () => {
+  it("ends with wrangler's own words if an object is missing", async () => {
     fillBucket();
     rmSync(objectFile(`exports/${DATE}/${ID}/wallets-1.jsonl.gz`));
     await expect(bring()).rejects.toThrow(/wallets-1.jsonl.gz could not be read from the bucket[\s\S]*does not exist/);

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { ask } from "../../../../scripts/move/ask.ts";
 
-/** A terminal that notes the order of what is done to it. An answer is typed as soon as a question is there. */
+/** A terminal that records the order of operations on it. An answer is typed as soon as a question appears. */
 function terminalOf(answer: string | undefined) {
   const done: string[] = [];
   const input = Object.assign(new PassThrough(), {

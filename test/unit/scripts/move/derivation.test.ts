@@ -28,7 +28,7 @@ describe("an account of BTCPay Server", () => {
     }
   });
 
-  it("keeps its addresses, its path and its network, whatever coin, kind and number it has", () => {
+  it("keeps its addresses, its path and its network, whatever its coin, kind and number", () => {
     const account = fc.record({ on: fc.constantFrom(...COINS), kind: fc.constantFrom(...KINDS), number: fc.nat(50) });
     fc.assert(
       fc.property(account, ({ on, kind, number }) => {
@@ -59,7 +59,7 @@ describe("an account of BTCPay Server", () => {
     expect(accountOfBtcpay(respelled)).toEqual(accountOfBtcpay(key));
   });
 
-  it("is found by its addresses among the test networks", () => {
+  it("is recognised by its addresses among the test networks", () => {
     const key = keyOf("BTC_TESTNET", "segwit");
     const regtest = key.previewed.map(() => "bcrt1qcr8te4kr609gcawutmrza0j4xv80jy8zeqchgx");
     expect(accountOfBtcpay(key)).toMatchObject({ ok: true, value: { network: { name: "BTC_TESTNET" } } });
@@ -77,21 +77,17 @@ describe("a key is refused with its reason", () => {
   };
 
   it.each([
-    ["of several signatures", { scheme: `2-of-${xpub}-${xpub}` }, /several signatures/],
-    ["of several signatures, wrapped", { scheme: `2-of-${xpub}-${xpub}-[p2sh]` }, /several signatures/],
+    ["for several signatures", { scheme: `2-of-${xpub}-${xpub}` }, /several signatures/],
+    ["for several signatures, wrapped", { scheme: `2-of-${xpub}-${xpub}-[p2sh]` }, /several signatures/],
     ["with Taproot", { scheme: `${xpub}-[taproot]` }, /kind \[taproot\]/],
-    ["of a descriptor", { scheme: `wpkh(${xpub}/0/*)` }, /descriptor/],
-    ["that is private", { scheme: accountKeys.accounts[2]?.xprv ?? "" }, /private key/],
-    ["that is private, as xprv", { scheme: accountKeys.accounts[0]?.xprv ?? "" }, /private key/],
+    ["in a descriptor", { scheme: `wpkh(${xpub}/0/*)` }, /descriptor/],
+    ["because it is private", { scheme: accountKeys.accounts[2]?.xprv ?? "" }, /private key/],
+    ["because it is private, as xprv", { scheme: accountKeys.accounts[0]?.xprv ?? "" }, /private key/],
     ["with a wrong character", { scheme: `${xpub.slice(0, -1)}${xpub.endsWith("2") ? "3" : "2"}` }, /neither/],
-    ["of a master", { scheme: reseal((payload) => payload.set([0], 4)) }, /depth is 0/],
+    ["because it is a master key", { scheme: reseal((payload) => payload.set([0], 4)) }, /depth is 0/],
+    ["because BTCPay shows other addresses", { previewed: btcpayAccount("BTC", "p2sh").addresses }, /other addresses/],
     [
-      "whose addresses BTCPay shows otherwise",
-      { previewed: btcpayAccount("BTC", "p2sh").addresses },
-      /other addresses/,
-    ],
-    [
-      "of which only the third address differs",
+      "because only the third address differs",
       { previewed: [...key.previewed.slice(0, 2), "bc1q"] },
       /other addresses/,
     ],
@@ -110,7 +106,7 @@ describe("a key is refused with its reason", () => {
     (accountKeyPath) => expect(accountOfBtcpay({ ...key, accountKeyPath })).toMatchObject({ ok: true }),
   );
 
-  it("whatever else a text is, it is refused and nothing throws", () => {
+  it("any other text is refused without throwing", () => {
     const texts = fc.oneof(
       fc.string(),
       fc.string().map((text) => `${xpub}${text}`),

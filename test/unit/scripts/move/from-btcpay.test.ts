@@ -74,7 +74,7 @@ describe("a key that BTCPay Server knows", () => {
     expect([wallets, left[0]]).toEqual([[], expect.stringMatching(reason)]);
   });
 
-  it("does not move if its wallet has a transaction, such as a gift to an address of the page Receive", () => {
+  it("does not move if its wallet has a transaction, such as a gift to an address on the Receive page", () => {
     const of = exportOf({ methods: [methodOf("BTC", { hasTransactions: true })] });
     const { wallets, left } = wanted(of, UNUSED);
     expect([wallets, left[0]]).toEqual([[], expect.stringMatching(/has transactions/)]);
@@ -94,11 +94,11 @@ describe("a key that BTCPay Server knows", () => {
 describe("the key of a new account", () => {
   const fresh = btcpayAccount("BTC", "segwit", 1, 3);
   const withKey = (key: string): Choices => ({ keys: new Map([["BTC", key]]), unused: new Set() });
-  // BTCPay spells it xpub; Edgetill reads xpub as BIP44, so the account of that purpose is taken.
+  // BTCPay spells it xpub; Edgetill reads xpub as BIP44, so the account of that purpose is used.
   const legacy = btcpayAccount("BTC", "legacy", 1, 3);
   const xpubOf = ({ scheme }: { readonly scheme: string }) => scheme.replace(/-.*/, "");
 
-  it("moves in the place of the old one, enabled as that was", () => {
+  it("replaces the old one, enabled as that one was", () => {
     for (const isEnabled of [true, false]) {
       const { wallets, notes } = wanted(
         exportOf({ methods: [methodOf("BTC", { isEnabled })] }),
@@ -116,7 +116,7 @@ describe("the key of a new account", () => {
     expect(wanted(exportOf({ methods: [method] }), withKey(xpubOf(legacy))).wallets).toHaveLength(1);
   });
 
-  it("is refused if BTCPay Server uses it, and if it is none", () => {
+  it("is refused if BTCPay Server uses it, or if it is not a key", () => {
     const { scheme, path, addresses } = btcpayAccount("BTC", "legacy", 0, 3);
     const method = methodOf("BTC", { scheme, accountKeyPath: path, previewed: addresses });
     const same = wanted(exportOf({ methods: [method] }), withKey(xpubOf({ scheme })));
@@ -139,7 +139,7 @@ describe("what has no counterpart is listed", () => {
   it.each([
     ["webhooks that may not be read", undefined, /canmodifywebhooks/],
     ["a disabled webhook", [webhook({ isEnabled: false })], /it is disabled/],
-    ["a webhook of payouts alone", [webhook({ events: ["PayoutCreated"] })], /no event like PayoutCreated/],
+    ["a webhook for payouts only", [webhook({ events: ["PayoutCreated"] })], /no event like PayoutCreated/],
   ])("%s", (_, webhooks, reason) => {
     const { webhooks: bodies, left } = wanted(exportOf({ methods: [], webhooks }));
     expect([bodies, left[0]]).toEqual([[], expect.stringMatching(reason)]);
@@ -147,7 +147,7 @@ describe("what has no counterpart is listed", () => {
 });
 
 describe("webhooks", () => {
-  it("begin switched off, with Edgetill's names of the events that have one", () => {
+  it("start switched off, with Edgetill's names of the events that have one", () => {
     const { webhooks, left } = wanted(
       exportOf({ webhooks: [webhook({ events: ["InvoiceSettled", "PayoutCreated"] })] }),
     );
@@ -161,7 +161,7 @@ describe("webhooks", () => {
     ]);
   });
 
-  it("are bodies that the API takes, whatever events they name, for a plugin or not", () => {
+  it("are bodies that the API accepts, whatever events they name, for a plugin or not", () => {
     const names = fc.subarray([...Object.keys(EVENTS), "PayoutCreated", "constructor"], { minLength: 1 });
     const secrets = fc.option(fc.constantFrom(new Map(), new Map([["W1", "2xMoved8Secret5OfThePlugin"]])), {
       nil: undefined,
@@ -175,7 +175,7 @@ describe("webhooks", () => {
     );
   });
 
-  it("of a plugin keep their types, begin at once with their secret and switched off with a new one", () => {
+  it("of a plugin keep their types, and start at once with their secret or switched off with a new one", () => {
     const webhooks = [webhook({}), webhook({ id: "W2", events: ["InvoiceExpired", "InvoicePaidAfterExpiration"] })];
     const {
       webhooks: bodies,
@@ -197,7 +197,7 @@ describe("webhooks", () => {
   });
 });
 
-describe("settings of a store", () => {
+describe("a store's settings", () => {
   it("have their counterparts, and a note where they differ", () => {
     const store = { ...STORE, defaultCurrency: "EUR", paymentTolerance: 12.345, speedPolicy: "HighSpeed" };
     const { settings, notes } = wanted(exportOf({ store }), UNUSED);
@@ -217,7 +217,7 @@ describe("settings of a store", () => {
     );
   });
 
-  it("are settings and wallets that the API takes, whatever a store has", () => {
+  it("are settings and wallets that the API accepts, whatever a store has", () => {
     const store = fc.record({
       id: fc.constant("S1"),
       name: fc.string(),

@@ -59,11 +59,11 @@ describe("an extended key of another server", () => {
     expect([wallets, left[0]]).toEqual([[], expect.stringMatching(reason)]);
   });
 
-  it("moves on the operator's word where index 0 may mean none or one", () => {
+  it("moves on the operator's word if index 0 may mean none or one", () => {
     expect(walletsOf({ nextIndex: null }, UNUSED).wallets).toHaveLength(1);
   });
 
-  it("is replaced by the key of a new account, which may not be the same", () => {
+  it("is replaced by the key of a new account, which must be different", () => {
     const fresh = btcpayAccount("BTC", "legacy", 1, 3);
     const key = fresh.scheme.replace(/-.*/, "");
     const replaced = walletsOf({ nextIndex: 9 }, { ...NONE, keys: new Map([["BTC", key]]) });
@@ -74,7 +74,7 @@ describe("an extended key of another server", () => {
 });
 
 describe("a single address", () => {
-  it("moves disabled, because both servers would match by amount on it", () => {
+  it("moves disabled, because both servers would match payments to it by amount", () => {
     const { wallets, notes } = wanted({ wallets: [DIRECT] });
     expect(wallets).toMatchObject([
       { body: { cryptocurrency: "USDT", network: "POL", requiredConfirmations: 1, isEnabled: false } },
@@ -93,7 +93,7 @@ describe("a single address", () => {
 });
 
 describe("the rest of a merchant", () => {
-  it("moves with what Edgetill has of it, and what it does not have is listed", () => {
+  it("moves whatever Edgetill supports, and the rest is listed", () => {
     const { webhooks, products, customers, left } = wanted({
       webhooks: [
         { url: "https://a.example/", events: ["invoice.paid", "invoice.sneezed"] },
@@ -128,7 +128,7 @@ describe("the rest of a merchant", () => {
       expect(listed).toContain(text);
   });
 
-  it("has products that the API takes, whatever flags they have", () => {
+  it("has products that the API accepts, whatever flags they have", () => {
     const flag = fc.constantFrom(true, false, null, undefined);
     const product = fc.record({
       name: fc.string({ minLength: 1 }).filter((name) => name.trim() !== ""),

@@ -1,4 +1,4 @@
-// The reader against a server that answers as what stands in front of servers does.
+// The reader against a server that answers like a proxy in front of servers.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
@@ -71,7 +71,7 @@ describe("a read", () => {
     await expect(read("/api/v1/stores")).rejects.toThrow(/the answer broke off|no answer/);
   });
 
-  it("of a server that is not there ends the move", async () => {
+  it("from an unreachable server ends the move", async () => {
     const gone = await serving((_, response) => void response.end());
     await open.pop()?.close();
     await expect(gone.read("/api/v1/stores")).rejects.toThrow("no answer");
@@ -84,7 +84,7 @@ describe("an address", () => {
     ["https://example.com/btcpay/", "https://example.com/btcpay"],
     ["http://localhost:8787", "http://localhost:8787"],
     ["http://127.0.0.1:1/", "http://127.0.0.1:1"],
-  ])("%s is taken", (text, base) => expect(baseUrlOf("--from", text)).toBe(base));
+  ])("%s is accepted", (text, base) => expect(baseUrlOf("--from", text)).toBe(base));
 
   it.each([
     "btcpay.example",
@@ -97,7 +97,7 @@ describe("an address", () => {
   ])("%s is refused", (text) => expect(() => baseUrlOf("--from", text)).toThrow(/^--from must/));
 });
 
-it("files are read by the paths of what they answer", async () => {
+it("files are read by the paths of the responses they replace", async () => {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-move-"));
   mkdirSync(join(folder, "stores/S1"), { recursive: true });
   writeFileSync(join(folder, "stores/S1/webhooks.json"), "[]");

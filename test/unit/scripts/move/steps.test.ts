@@ -49,12 +49,12 @@ function productBody(name: string): Api.CreateProductBody {
   return { name, description: null, price: 4.5, currency: "USD", ...flags };
 }
 
-describe("what is to be written", () => {
-  it("is a wallet whose pair is free", () => {
+describe("the plan of writes", () => {
+  it("has a wallet if its pair is free", () => {
     expect(workOf({ ...EMPTY, wallets: [WALLET] }, NOTHING).steps).toMatchObject([{ kind: "wallet" }]);
   });
 
-  it("is no wallet that is there, and none beside another one", () => {
+  it("has no wallet that exists, and none in addition to another one", () => {
     const wanted = { ...EMPTY, wallets: [WALLET] };
     expect(workOf(wanted, present({ identity: "key 1" }))).toMatchObject({
       steps: [],
@@ -71,7 +71,7 @@ describe("what is to be written", () => {
       });
   });
 
-  it("is what is missing of equal products: three of which one is there leave two, each with a key of its own", () => {
+  it("has the missing ones of equal products: if one of three exists, two remain, each with its own key", () => {
     const names = fc.array(fc.constantFrom("Tea", "Cake"), { maxLength: 6 });
     fc.assert(
       fc.property(names, fc.nat(6), (wantedNames, count) => {
@@ -86,7 +86,7 @@ describe("what is to be written", () => {
     );
   });
 
-  it("is nothing but the settings that differ, and no brand name in the place of another", () => {
+  it("has only the settings that differ, and no brand name that replaces another", () => {
     const settings = { invoiceLifetimeSeconds: 900, underpaidTolerancePercent: 1, brandName: "Coffee" };
     const brand = { name: null as string | null, color: null, supportUrl: null, logo: null, logoUrl: null };
     const stored = { invoiceLifetimeSeconds: 3_600, underpaidTolerancePercent: 1, brand } as Api.Settings;
