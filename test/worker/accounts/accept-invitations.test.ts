@@ -58,7 +58,7 @@ describe("accepting an invitation", () => {
     },
   );
 
-  it("under an Idempotency-Key gets the same answer again when repeated", async () => {
+  it("under an Idempotency-Key gets the same answer when repeated", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     const { token } = await invited(team, owner, guest.email, "VIEWER");
@@ -126,7 +126,8 @@ describe("accepting an invitation", () => {
       testDb.update(members).set({ role }).where(eq(members.id, admin.memberId));
     const { id, token } = await invited(team, admin, guest.email, "MEMBER");
     const accept = async () => tally([await guest.as.post(ACCEPT, { token }), await guest.as.post(acceptById(id))]);
-    // By hand, past the routes that would have revoked the invitation: acceptance checks the inviter's role again.
+    // Changed directly, without the routes that would have revoked the invitation: acceptance checks the inviter's role
+    // again.
     await demote("VIEWER");
     expect(await accept()).toEqual({ "404 INVITATION_NOT_FOUND": 2 });
     expect((await guest.as.get("/api/v1/team/invitations")).body.data).toEqual([]);
@@ -140,7 +141,7 @@ describe("accepting an invitation", () => {
     expect(Object.keys(await team.roles())).toEqual([owner.userId]);
   });
 
-  it("is refused to a user who is a member already", async () => {
+  it("is refused to a user who is already a member", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     const { token } = await invited(team, owner, guest.email, "ADMIN");

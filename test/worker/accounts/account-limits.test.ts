@@ -1,4 +1,4 @@
-// What one user and one merchant may have at most, which bounds what a new account can cost the others.
+// The most one user and one merchant may have, which limits what a new account can cost others.
 import { base64 } from "@scure/base";
 import { and, eq, inArray, isNull } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -33,7 +33,7 @@ async function seedOwned(userId: UserId): Promise<MerchantId> {
 }
 
 describe("a user", () => {
-  it("makes at most 20 merchants a day, also in parallel requests; deleting one makes no room", async () => {
+  it("creates at most 20 merchants a day, even in parallel requests; deleting one frees no place", async () => {
     const user = await freshUser();
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, i) => user.as.post(MERCHANTS, { name: `Shop ${i}` })),
@@ -44,7 +44,7 @@ describe("a user", () => {
     const { id, name } = made?.body ?? {};
     const gone = await user.as.delete(`${MERCHANTS}/merchant/${id}`, { name });
     expect(gone.status, gone.text).toBe(204);
-    // A deleted one counts too: merchants made and deleted again and again would fill the storage.
+    // A deleted one counts too: otherwise creating and deleting merchants would fill the storage.
     expectLimit(await user.as.post(MERCHANTS, { name: "Too many" }), "merchantsMadePerUserAndDay");
     const ids = answers.map(({ body }) => body?.id).filter((each) => typeof each === "string");
     await testDb
@@ -66,7 +66,7 @@ describe("a user", () => {
 });
 
 describe("a merchant", () => {
-  it("has at most 100 keys, also in parallel requests; deleting one makes room, and rotating one needs none", async () => {
+  it("has at most 100 keys, even in parallel requests; deleting one frees a place, and rotating one needs none", async () => {
     const { team, owner } = await freshTeam();
     const keys = `${team.merchant}/api-keys`;
     for (let i = 0; i < 97; i++) await seedKey(team.merchantId);
@@ -83,7 +83,7 @@ describe("a merchant", () => {
     expectLimit(await owner.as.post(keys, SERVER_KEY), "keysPerMerchant");
   });
 
-  it("takes at most 500 new members a day, by token and by id, while invitations may still be sent", async () => {
+  it("accepts at most 500 new members a day, by token and by id, while invitations may still be sent", async () => {
     const { team, owner } = await freshTeam();
     const guests = await Promise.all([freshUser(), freshUser(), freshUser()]);
     const offers: { id: string; token: string }[] = [];
@@ -130,7 +130,7 @@ describe("the images of a merchant", () => {
     for (let at = 0; at < rows.length; at += 16) await testDb.insert(imageFacts).values(rows.slice(at, at + 16));
   }
 
-  it("are at most 200, however they are uploaded and also in parallel; a stored one uploaded again adds none", async () => {
+  it("are at most 200, however they are uploaded, even in parallel; uploading a stored one again adds none", async () => {
     const shop = await freshMerchant();
     await shop.post("/images", upload(70));
     const product = (await shop.post("/products", { name: "Coffee", price: 1 })).body;

@@ -1,4 +1,4 @@
-// Rotation of a key, and where its secret is: in one answer, in the encrypted stored copy of it, and nowhere else (reliability.md 1.7,
+// Key rotation, and where the secret is: in one answer, in that answer's encrypted stored copy, and nowhere else (reliability.md 1.7,
 // security.md 2).
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -32,7 +32,7 @@ const statuses = (by: Seated, secrets: readonly string[]) =>
   Promise.all(secrets.map((secret) => statusWith(by.merchantId, secret)));
 
 describe("rotating a key", () => {
-  it("makes a new secret that works at once; the old one works until the overlap ends", async () => {
+  it("creates a new secret that works at once; the old one works until the overlap ends", async () => {
     const owner = await seated("OWNER");
     const { id, secret: old } = await makeKey(owner);
     const before = Date.now();
@@ -49,7 +49,7 @@ describe("rotating a key", () => {
     expect((await owner.keys(`/${id}`)).json).toMatchObject({ display, rotatedUntil: null });
   });
 
-  it("without an overlap ends the old secret at once, and stores nothing of it", async () => {
+  it("without an overlap ends the old secret at once, and stores nothing about it", async () => {
     const owner = await seated("OWNER");
     const { id, secret: old } = await makeKey(owner);
     const { secret } = await rotateKey(owner, id, 0);
@@ -107,7 +107,7 @@ describe("rotating a key", () => {
     const { id, secret: old } = await makeKey(owner);
     const answers = await Promise.all(Array.from({ length: 8 }, () => owner.keys(`/${id}/rotate`, rotation(1))));
     const made = answers.filter(({ status }) => status === 200).map(({ json }) => String(json?.secret));
-    // A request that lost five times in a row is refused as CONTENTION, and changed nothing.
+    // A request that lost five times in a row is refused with CONTENTION and changes nothing.
     for (const { status, json } of answers)
       expect([200, 503]).toContain(status === 503 ? json?.code === "CONTENTION" && 503 : status);
     expect(made.length).toBeGreaterThanOrEqual(5);
@@ -119,7 +119,7 @@ describe("rotating a key", () => {
     expect(working.toSorted()).toEqual([row?.hash, row?.previousHash].toSorted());
     const entries = (await auditOf(owner.merchantId)).filter(({ action }) => action === "api_key.rotated");
     expect(entries).toHaveLength(made.length);
-    // Each entry starts where another ended: a chain without a fork.
+    // Each entry starts where another ended: a chain without forks.
     const befores = entries.map(({ before }) => JSON.parse(before ?? "").display);
     const afters = entries.map(({ after }) => JSON.parse(after ?? "").display);
     expect(new Set(befores).size).toBe(made.length);
@@ -128,7 +128,7 @@ describe("rotating a key", () => {
 });
 
 describe("a secret under an Idempotency-Key", () => {
-  it("is answered again unchanged, for a creation and for a rotation, also to parallel requests", async () => {
+  it("is repeated unchanged, for a creation and a rotation, even to parallel requests", async () => {
     const owner = await seated("OWNER");
     const create = () => owner.keys("", { method: "POST", body: SERVER_KEY, headers: { "idempotency-key": "one" } });
     const made = await Promise.all(Array.from({ length: 6 }, create));
@@ -146,7 +146,7 @@ describe("a secret under an Idempotency-Key", () => {
     expect(await statuses(owner, [String(rotated[0]?.json?.secret)])).toEqual([401]);
   });
 
-  it("is not answered again to a caller who could not make the key now", async () => {
+  it("is not repeated to a caller who could no longer create the key", async () => {
     const owner = await seated("OWNER");
     const { merchantId } = owner;
     const headers = { "idempotency-key": "guessed" };
@@ -190,7 +190,7 @@ describe("a secret under an Idempotency-Key", () => {
     const opened = await unseal(keys.value, `operation:${owner.merchantId}`, stored?.body ?? "");
     expect(opened).toBe(answer.text);
     expect(await unseal(keys.value, "operation:mer_other", stored?.body ?? "")).toBeUndefined();
-    // A copy of the row at another merchant cannot be decrypted there.
+    // A copy of the row under another merchant cannot be decrypted there.
     const stranger = await seated("OWNER");
     await stranger.keys("", { method: "POST", body: SERVER_KEY, headers });
     await testDb
@@ -217,7 +217,7 @@ describe("the secret of a key", () => {
     expect(await eventsOf(owner.merchantId)).toHaveLength(4);
     expect(await auditOf(owner.merchantId)).toHaveLength(5);
     for (const { secret } of [first, second, gone]) {
-      // Not even its random part alone.
+      // Not even its random part.
       expect(await tablesHolding(secret.slice(3, -4))).toEqual([]);
     }
     expect(await tablesHolding(hashApiKey(second.secret))).toEqual(["api_keys.hash"]);

@@ -1,4 +1,4 @@
-// Keys are made by users and belong to the merchant: who may make which, what is shown of them, and that a deleted one stops at once
+// Users create keys, which belong to the merchant: who may create which, what is shown of them, and that a deleted one stops at once
 // (Interface 5.4, decisions 7 and 8, security.md 2).
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
@@ -70,7 +70,7 @@ describe("creating a key", () => {
     expectRefusal(await send(path, { key: secret }), 403, "PUBLIC_KEY_FORBIDDEN");
   });
 
-  it("records who made which key with which permissions, in the audit log and as an event", async () => {
+  it("records who created which key with which permissions, in the audit log and as an event", async () => {
     const admin = await seated("ADMIN");
     const { id, display } = await makeKey(admin);
     const [entry, ...more] = await auditOf(admin.merchantId);
@@ -208,7 +208,7 @@ function dependencies() {
 }
 
 describe("a key", () => {
-  it("keeps working after its maker has left the team", async () => {
+  it("keeps working after its creator has left the team", async () => {
     const admin = await seated("ADMIN");
     const { id, secret } = await makeKey(admin);
     await testDb.delete(members).where(eq(members.id, admin.memberId));
@@ -297,7 +297,7 @@ describe("changing a key", () => {
       expectRefusal(await patch(body), 400, "VALIDATION_FAILED");
   });
 
-  it("applies two parallel changes of different fields, five times over", async () => {
+  it("applies two parallel changes of different fields, five times in a row", async () => {
     const owner = await seated("OWNER");
     const { id } = await makeKey(owner);
     for (let round = 0; round < 5; round++) {

@@ -1,5 +1,5 @@
-// An application asks a person for a key, as shop plugins of BTCPay Server do: the page names the one origin that the key may go to, and each question is
-// answered once, with exactly what was asked (security.md 1 "Keys for applications").
+// An application asks a user for a key, as BTCPay Server's shop plugins do: the page names the one origin that may receive the key, and each request
+// is granted once, with exactly the rights it asked for (security.md 1 "Keys for applications").
 import { env, exports } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ async function give(by: Seated, { question, redirect = REDIRECT, rights = RIGHTS
   return send(`/api/v1/merchants/merchant/${by.merchantId}/applications`, { method: "POST", body, headers });
 }
 
-/** Of a request as the application makes it, with the key that an answer gave. */
+/** For a request as the application sends it, with the granted key. */
 async function statusIn({ merchantId }: Seated, { json }: Answer): Promise<number> {
   const headers = { authorization: `token ${json?.secret}` };
   return (await send(`/api/v1/stores/${merchantId}/invoices`, { headers })).status;
@@ -52,7 +52,7 @@ describe("the page that an application opens", () => {
     ["javascript:alert(1)", undefined],
     ["https://*.example/", undefined],
     ["https://shop.example@evil.example/", undefined],
-  ])("for %s may send a form to %s alone", async (redirect, origin) => {
+  ])("for %s may send a form only to %s", async (redirect, origin) => {
     const { policy, token } = await askedPage(queryOf(redirect));
     expect(policy).toContain(`form-action ${origin ?? "'none'"};`);
     expect(policy).toContain("frame-ancestors 'none'");
@@ -60,7 +60,7 @@ describe("the page that an application opens", () => {
     expect(token === undefined).toBe(origin === undefined);
   });
 
-  it("sends no form if the key is shown to the person, nor does any other page of the console", async () => {
+  it("sends no form if the key is shown to the user, like every other page of the console", async () => {
     expect(await askedPage(`permissions=${RIGHTS[0]}`)).toMatchObject({
       policy: expect.stringContaining("form-action 'none'"),
       token: expect.any(String),
@@ -74,7 +74,7 @@ describe("the page that an application opens", () => {
 });
 
 describe("a key for an application", () => {
-  it("has exactly the rights that were asked for, names its origin, and works", async () => {
+  it("has exactly the requested rights, names its origin, and works", async () => {
     const owner = await seated("OWNER");
     const answer = await give(owner, {});
     expect(answer.status, answer.text).toBe(201);
@@ -93,7 +93,7 @@ describe("a key for an application", () => {
     expect(JSON.parse(row?.rights ?? "")).toEqual(RIGHTS);
   });
 
-  it("is asked by the plugin for its rights, and names exactly those, although some include others", async () => {
+  it("reports exactly its rights when the plugin asks, although some include others", async () => {
     const owner = await seated("OWNER");
     for (const rights of [
       ["btcpay.store.canmodifyinvoices"],
@@ -109,7 +109,7 @@ describe("a key for an application", () => {
     }
   });
 
-  it("works through the routes of BTCPay Server's API alone, whatever its permissions open elsewhere", async () => {
+  it("works only through the routes of BTCPay Server's API, whatever its permissions allow elsewhere", async () => {
     const owner = await seated("OWNER");
     const { json } = await give(owner, {});
     const secret = String(json?.secret);
@@ -122,7 +122,7 @@ describe("a key for an application", () => {
     expect(await statusIn(owner, rotated)).toBe(200);
   });
 
-  it("is made once for a question, however often it is answered, by whom and for which shop", async () => {
+  it("is created once per request, however often it is granted, by whom and for which shop", async () => {
     const [owner, other] = [await seated("OWNER"), await seated("OWNER")];
     const { token: question } = await askedPage(queryOf(REDIRECT));
     const answers = await Promise.all([
@@ -138,7 +138,7 @@ describe("a key for an application", () => {
     expectRefusal(await give(maker, { question }), 409, "AUTHORIZATION_OVER");
   });
 
-  it("is repeated to who asks again with the same idempotency key", async () => {
+  it("is returned again for the same idempotency key", async () => {
     const owner = await seated("OWNER");
     const { token: question } = await askedPage(queryOf(REDIRECT));
     const headers = { ...owner.headers, "idempotency-key": "authorize-1" };
@@ -150,18 +150,18 @@ describe("a key for an application", () => {
   it.each([
     ["another origin", { redirect: "https://evil.example/callback" }, 409],
     ["another port", { redirect: "https://shop.example:8443/callback" }, 409],
-    ["the person alone", { redirect: null }, 409],
+    ["only the user", { redirect: null }, 409],
     ["an invented question", { question: "abc" }, 409],
     ["an address without encryption", { redirect: "http://shop.example/callback" }, 400],
-    ["a right that nobody gives", { rights: ["unrestricted"] }, 400],
+    ["a right that cannot be granted", { rights: ["unrestricted"] }, 400],
     ["no right", { rights: [] }, 400],
-  ])("is not made for %s than the page was opened for", async (_, given, status) => {
+  ])("is refused if the answer differs from the page's request: %s", async (_, given, status) => {
     const owner = await seated("OWNER");
     expect((await give(owner, given)).status).toBe(status);
     expect((await owner.keys("")).json?.data).toEqual([]);
   });
 
-  it("is not made for a question that is over", async () => {
+  it("is not created for an expired request", async () => {
     const keys = keyringOf(env, "API_KEY_MAC_KEY");
     if (!keys.ok) throw new Error(keys.error);
     const asked = { keys: keys.value, origin: "https://shop.example", nowMs: Date.now() - 31 * 60_000 };
@@ -169,7 +169,7 @@ describe("a key for an application", () => {
     expectRefusal(await give(await seated("OWNER"), { question }), 409, "AUTHORIZATION_OVER");
   });
 
-  it("is not made by who may not make keys, by a key, or without a fresh factor", async () => {
+  it("is not created by a user who may not create keys, by a key, or without a recent factor", async () => {
     for (const role of ["MEMBER", "VIEWER"] as const)
       expectRefusal(await give(await seated(role), {}), 403, "PERMISSION_DENIED");
     const owner = await seated("OWNER");
@@ -177,7 +177,7 @@ describe("a key for an application", () => {
     expectRefusal(await give(owner, {}, stale), 403, "STEP_UP_REQUIRED");
   });
 
-  it("ends after an hour unless it was used, and then never by itself", async () => {
+  it("expires after an hour unless it was used, and then never by itself", async () => {
     const owner = await seated("OWNER");
     const makeOver = (id: unknown) =>
       testDb

@@ -33,7 +33,7 @@ describe("codes for the networks of one /48", () => {
     expect((await from("2001:db8:77::1").post(START, { email: freshEmail() })).status).toBe(202);
   });
 
-  it("are limited to 20 an hour to one address, also in parallel requests", async () => {
+  it("are limited to 20 an hour to one address, even in parallel requests", async () => {
     const email = freshEmail();
     const answers = await Promise.all(
       Array.from({ length: 26 }, (_, n) => from(`2001:db8:79:${n.toString(16)}::1`).post(START, { email })),
@@ -61,7 +61,7 @@ describe("codes for a browser that has signed in to the address before", () => {
     expect((await mine.post(START, { email })).status).toBe(202);
   });
 
-  it("are limited to 20 also in parallel requests from many networks", async () => {
+  it("are limited to 20 even in parallel requests from many networks", async () => {
     const email = freshEmail();
     const mine = from("203.0.113.201");
     await signIn(mine, email);

@@ -1,4 +1,4 @@
-// Mailed codes as operations use them: the cases that HTTP requests cannot bring about on purpose.
+// Mailed codes as operations use them: the cases that HTTP requests cannot reliably cause.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
@@ -71,7 +71,7 @@ describe("a code of a session", () => {
     expect(await useCode(deps, { ...of, code })).toEqual(INVALID);
   });
 
-  test("made with an older pepper works only while that pepper is in the keyring", async () => {
+  test("created with an older pepper works only while that pepper is in the keyring", async () => {
     const of = place();
     const older = dependenciesWith();
     await sendCode(older, { ...of, ip: null });
@@ -103,7 +103,7 @@ describe("a sign-in with another change in between", () => {
     let decided = 0;
     const late = dependenciesWith({
       newOperationId: () => {
-        // Sent before the batch of the sign-in, and so carried out before it.
+        // Sent before the sign-in's batch, and so executed before it.
         if (decided++ === 0)
           db.update(users).set({ totpEnabledAtMs: 5 }).where(eq(users.id, userId)).execute().catch(expect.unreachable);
         return newOperationId();

@@ -23,8 +23,8 @@ const tokenRow = (expiresAtMs: number) => ({
   ...({ hash: crypto.randomUUID(), kind: "OAUTH", createdAtMs: 0, expiresAtMs } as const),
 });
 
-describe("the deletion of what has expired", () => {
-  test("takes codes after 25 hours, tokens and guess counts at expiry, sessions 30 days after their end", async () => {
+describe("deleting expired rows", () => {
+  test("deletes codes after 25 hours, tokens and guess counts at expiry, sessions 30 days after their end", async () => {
     const codes = [HOUR_MS, 25 * HOUR_MS - MINUTE_MS, 25 * HOUR_MS + MINUTE_MS, 2 * DAY_MS].map(codeRow);
     const tokens = [NOW_MS + HOUR_MS, NOW_MS - MINUTE_MS].map(tokenRow);
     const guesses = [NOW_MS + MINUTE_MS, NOW_MS - MINUTE_MS].map((endsAtMs) => ({
@@ -69,7 +69,7 @@ describe("the deletion of what has expired", () => {
     expect(await db.select().from(sessions).where(eq(sessions.userId, userId))).toHaveLength(3);
   });
 
-  test("takes up to 20,000 tokens in one run, the oldest first", async () => {
+  test("deletes up to 20,000 tokens in one run, oldest first", async () => {
     const many = (count: number) =>
       env.DB.prepare(
         `insert into single_use_tokens (hash, kind, created_at_ms, expires_at_ms)

@@ -1,4 +1,4 @@
-// Shared by the tests of sign-in with a provider: a browser's way to a fake provider, and back.
+// Shared by the tests of sign-in with a provider: a browser goes to a fake provider and comes back.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -26,7 +26,7 @@ export function identityOf(changes: Partial<ProvedIdentity> = {}): ProvedIdentit
   return { provider: "google", subject: fresh(), email: `Ann-${fresh()}@Example.com`, ...changes };
 }
 
-/** The Worker's own dependencies at `nowMs`, with a fake provider that answers `verdict`; `seen` has what it was asked. */
+/** The Worker's own dependencies at `nowMs`, with a fake provider that answers `verdict`; `seen` has its requests. */
 export function dependenciesWith(verdict: Verdict, nowMs = Date.now(), changes: Partial<Env> = {}) {
   const seen: { state: string; nonce: string; codeVerifier: string; code: string; iss: string | undefined }[] = [];
   const background = () => undefined;
@@ -51,7 +51,7 @@ export interface Walk {
   readonly verdict: Verdict;
   readonly begin?: Partial<AttemptToBegin>;
   readonly back?: Partial<Callback>;
-  /** How long the browser stays away. */
+  /** How long the browser is away. */
   readonly awayMs?: number;
   /** Variables of the deployment. */
   readonly changes?: Partial<Env>;
@@ -127,7 +127,7 @@ export async function sessionOf(userId: UserId, changes: Partial<typeof sessions
   return { token, sessionId: row.id, headers };
 }
 
-/** A walk that links the identity to the user of a new session. */
+/** A full sign-in that links the identity to the user of a new session. */
 export async function linkWalk(userId: UserId, identity: ProvedIdentity, back: Partial<Callback> = {}) {
   const { token, sessionId } = await sessionOf(userId);
   return walk({

@@ -41,7 +41,7 @@ async function proveMailbox(email: string, nonce: string | undefined) {
 }
 
 describe("an unknown identity", () => {
-  it("makes an account with its verified email, linked and signed in, with entries in the audit log", async () => {
+  it("creates an account with its verified email, linked and signed in, with entries in the audit log", async () => {
     const identity = identityOf();
     const { finished } = await walk({ verdict: ok(identity), begin: { returnTo: "/after?x=1" } });
     expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", state: "ACTIVE", returnTo: "/after?x=1" } });
@@ -55,7 +55,7 @@ describe("an unknown identity", () => {
     ]);
   });
 
-  it("makes one account and one identity of many parallel callbacks", async () => {
+  it("creates one account and one identity from many parallel callbacks", async () => {
     const identity = identityOf({ provider: "github", subject: "4711" });
     const walks = await Promise.all(Array.from({ length: 8 }, () => walk({ verdict: ok(identity) })));
     expect(walks.map(({ finished }) => finished.ok)).toEqual(walks.map(() => true));
@@ -70,7 +70,7 @@ describe("an unknown identity", () => {
     expect((await auditOf(user?.id ?? "usr_")).filter(({ action }) => action === "user.created")).toHaveLength(1);
   });
 
-  it("makes one account when two identities with the same email arrive at once; the other must prove the mailbox", async () => {
+  it("creates one account when two identities with the same email arrive at once; the other must prove the mailbox", async () => {
     const google = identityOf();
     const github = identityOf({ provider: "github", email: google.email.toUpperCase() });
     const walks = await Promise.all([google, github].map((identity) => walk({ verdict: ok(identity) })));
@@ -119,7 +119,7 @@ describe("an unknown identity with the email of an account that has another fact
 });
 
 describe("a linked identity", () => {
-  it("signs its user in after its email has changed, and only the identity takes the new email", async () => {
+  it("signs its user in after its email has changed, and only the identity gets the new email", async () => {
     const user = await seedUser();
     const other = await seedUser();
     const identity = identityOf();
@@ -146,7 +146,7 @@ describe("a linked identity", () => {
     expectRefusal(await send("/api/v1/me/identities", { headers }), 403, "SECOND_FACTOR_REQUIRED");
   });
 
-  it("ends the session that the browser had", async () => {
+  it("ends the browser's old session", async () => {
     const user = await seedUser();
     const identity = identityOf();
     await linkWalk(user.userId, identity);
@@ -157,7 +157,7 @@ describe("a linked identity", () => {
 });
 
 describe("an attempt", () => {
-  it("works once of several parallel callbacks", async () => {
+  it("works for one of several parallel callbacks", async () => {
     const { deps, seen } = dependenciesWith(ok(identityOf()));
     const begun = await beginAttempt(deps, {
       provider: "google",
@@ -186,7 +186,7 @@ describe("an attempt", () => {
     ["that was cancelled", { back: { code: undefined, error: "access_denied" } }, /cancelled/],
     ["that ended in an error", { back: { error: "<script>alert(1)</script>" } }, /^the provider reported an error$/],
   ];
-  it.each(spoiled)("is refused %s, and makes no account", async (_, how, reason) => {
+  it.each(spoiled)("is refused %s, and creates no account", async (_, how, reason) => {
     const identity = identityOf();
     const { finished } = await walk({ verdict: ok(identity), ...how });
     expect(finished).toMatchObject(refusedWith(reason));
@@ -311,7 +311,7 @@ describe("the routes", () => {
     expect(answer.text).not.toContain("evil");
   });
 
-  it("begin a link only for a user who stepped up, and give them the provider's address", async () => {
+  it("start a link only for a user who stepped up, and give them the provider's address", async () => {
     const user = await seedUser();
     const path = "/api/v1/me/identities/github";
     const stale = await seedSession(user.userId, { factorAtMs: Date.now() - 300_000 });

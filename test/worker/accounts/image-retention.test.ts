@@ -1,4 +1,4 @@
-// An image that nothing shows is removed after a week, and not earlier.
+// An unused image is removed after a week, and not earlier.
 import { base64 } from "@scure/base";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -26,13 +26,13 @@ async function sweptAfter(ageMs: number, beganMs = Date.now() + 25 * HOUR_MS) {
   await forgetAll(beganMs + ageMs);
 }
 
-/** As the job does: a run deletes a hundred at most, and other tests leave images too. */
+/** Like the job: a run deletes at most a hundred, and other tests leave images too. */
 async function forgetAll(nowMs: number) {
   while ((await forgetImages(testDb, nowMs)) === "more");
 }
 
 describe("an image", () => {
-  it("that nothing shows is removed after seven days; a logo and a product's image stay", async () => {
+  it("that is unused is removed after seven days; a logo and a product's image stay", async () => {
     const shop = await freshMerchant();
     for (const size of [70, 71, 72]) await shop.post("/images", upload(size));
     const [logo, shown, unused] = [70, 71, 72].map((size) => imageName(png(size)));
@@ -59,7 +59,7 @@ describe("an image", () => {
     expect(await namesOf(shop)).toEqual([]);
   });
 
-  it("that is uploaded or used again has a new week", async () => {
+  it("that is uploaded or used again gets another week", async () => {
     const shop = await freshMerchant();
     for (const size of [70, 71]) await shop.post("/images", upload(size));
     await forgetAll(Date.now() + 25 * HOUR_MS);
@@ -103,7 +103,7 @@ describe("an image", () => {
 });
 
 describe("a run", () => {
-  /** Images that were last checked, and since when they are unused, so long ago. */
+  /** Images last checked, and unused since, this long ago. */
   const plant = (shop: TestMerchant, count: number, ageMs: number, unusedMs: number | null = null) => {
     const atMs = Date.now() - ageMs;
     const unusedSinceMs = unusedMs === null ? null : Date.now() - unusedMs;
@@ -111,7 +111,9 @@ describe("a run", () => {
       with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
       select ${shop.merchantId}, 'planted ' || i, 1, ${atMs}, ${unusedSinceMs} from n`);
   };
-  /** What each run leaves, until one leaves nothing. Runs that begin with an empty table find only what the test planted. */
+  /**
+   * How many each run leaves, until one leaves none. Runs that start with an empty table find only what the test inserted.
+   */
   const runsUntilNothing = async (nowMs: number): Promise<readonly string[]> => {
     const runs: string[] = [];
     while (runs.at(-1) !== "nothing" && runs.length < 10) runs.push(await forgetImages(testDb, nowMs));
@@ -119,7 +121,7 @@ describe("a run", () => {
   };
   const clear = () => testDb.delete(imageFacts);
 
-  it("that checked 1,000 images says that there are more, and one that checked fewer does not", async () => {
+  it("that checked 1,000 images reports that there are more, and one that checked fewer does not", async () => {
     await clear();
     const shop = await freshMerchant();
     await plant(shop, 1_001, 2 * DAY_MS);
@@ -128,7 +130,7 @@ describe("a run", () => {
     expect(unchecked).toEqual([]);
   });
 
-  it("that deleted 100 images says that there are more, and the runs end with none of them left", async () => {
+  it("that deleted 100 images reports that there are more, and the last run leaves none", async () => {
     await clear();
     const shop = await freshMerchant();
     await plant(shop, 250, HOUR_MS, 8 * DAY_MS);

@@ -25,7 +25,7 @@ async function upload(merchantId: string, ask: Ask) {
 
 describe("an uploaded image", () => {
   it.each(KINDS)(
-    "of %s is served with its type, byte for byte, to anybody, and may be cached for ever",
+    "of %s is served with its type, byte for byte, to anyone, and may be cached forever",
     async (type, make) => {
       const merchantId = await seedMerchant();
       const bytes = make(32_768);
@@ -92,7 +92,7 @@ describe("an upload that is not a valid image", () => {
     ["an image of a byte more than 32 KB", bodyOf(png(32_769), "image/png")],
     ["no bytes", bodyOf(new Uint8Array(), "image/png")],
     ["text that is not base64", { contentType: "image/png", data: "<svg/>" }],
-    ["base64 with its end missing", { contentType: "image/png", data: base64.encode(png()).slice(0, -1) }],
+    ["truncated base64", { contentType: "image/png", data: base64.encode(png()).slice(0, -1) }],
   ])("is refused: %s", async (_, body) => {
     const shop = await freshMerchant();
     const answer = await shop.post("/images", body);

@@ -1,4 +1,4 @@
-// Invitations have no limit (the interface sets none); their mails have one for each merchant, each user and each mailbox, and wait past it.
+// Invitations have no limit (the interface sets none); their mails have one per merchant, user and mailbox, and wait when it is reached.
 import { and, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { MerchantId, UserId } from "../../../src/lib/ids.ts";
@@ -80,7 +80,7 @@ describe("past the daily limit of invitation mails", () => {
     expect((await guest.as.post(ACCEPT, { token })).status).toBe(200);
   });
 
-  it("a mail that is due waits on while other mails have used up the limit", async () => {
+  it("a due mail keeps waiting while other mails have used up the limit", async () => {
     const { team, owner } = await freshTeam();
     await seedMails(200, { userId: owner.userId });
     const email = freshEmail();
@@ -157,7 +157,7 @@ describe("past the daily limit of one mailbox", () => {
     expect(await mailsTo(victim)).toHaveLength(10);
   });
 
-  it("exactly 10 of the mails of twenty teams at once go out, and the others a day later", async () => {
+  it("exactly 10 mails of twenty teams at once go out, and the others a day later", async () => {
     const victim = freshEmail();
     const teams = await Promise.all(Array.from({ length: 20 }, () => freshTeam()));
     const answers = await Promise.all(teams.map((of) => invited(of, victim)));
@@ -196,7 +196,7 @@ describe("past the daily limit of one mailbox", () => {
     expect((await invited(await freshTeam(), guest)).body.mailedAt).not.toBeNull();
   });
 
-  it("a mail that is due waits on while the mailbox is at its limit", async () => {
+  it("a due mail keeps waiting while the mailbox is at its limit", async () => {
     const victim = freshEmail();
     await seedMails(10, { emailKey: victim });
     const of = await freshTeam();

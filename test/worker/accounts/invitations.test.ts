@@ -22,7 +22,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 import { expire } from "./invitations-harness.ts";
 
 describe("an invitation", () => {
-  it("is answered without its token and mailed with it, and the token is stored only as its SHA-256", async () => {
+  it("is returned without its token and mailed with it, and the token is stored only as its SHA-256", async () => {
     const { team, owner } = await freshTeam();
     const email = `Guest.${freshEmail()}`;
     const answer = await owner.as.post(`${team.path}/invitations`, { email, role: "MEMBER" });
@@ -201,7 +201,7 @@ describe("resending an invitation", () => {
     expect(answer.text).not.toContain(second);
     expect(await team.audit("team.invitation_resent")).toMatchObject([{ actorId: owner.userId, target: id }]);
     expect((await guest.as.post(ACCEPT, { token })).status).toBe(404);
-    // The first inviter may leave: the invitation is the owner's now.
+    // The first inviter may leave: the invitation now belongs to the owner.
     await owner.as.delete(`${team.path}/members/${admin.memberId}`);
     expect((await guest.as.post(ACCEPT, { token: second })).status).toBe(200);
   });

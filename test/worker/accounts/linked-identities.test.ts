@@ -43,7 +43,7 @@ describe("linking", () => {
     expect(await auditOf(user.userId)).toHaveLength(1);
   });
 
-  it("refuses an identity that is another user's", async () => {
+  it("refuses another user's identity", async () => {
     const [first, second] = await Promise.all([seedUser(), seedUser()]);
     const identity = identityOf();
     await linkWalk(first.userId, identity);
@@ -74,7 +74,7 @@ describe("linking", () => {
     expect(await ownersOf(identity)).toEqual([]);
   });
 
-  it("is refused once the session that began it is revoked", async () => {
+  it("is refused once the session that started it is revoked", async () => {
     const user = await seedUser();
     const { token, sessionId } = await sessionOf(user.userId);
     const { deps } = dependenciesWith(ok(identityOf()));
@@ -89,7 +89,7 @@ describe("linking", () => {
   it.each([
     ["a passkey", "PASSKEY", hasPasskey],
     ["an authenticator app", "TOTP", hasApp],
-  ] as const)("needs a factor that still counts when the user has %s by now", async (_, strong, equip) => {
+  ] as const)("needs a factor that still counts if the user now has %s", async (_, strong, equip) => {
     for (const factor of ["EMAIL_CODE", strong] as const) {
       const user = await seedUser();
       const { token, sessionId } = await sessionOf(user.userId, { factor });
@@ -117,7 +117,7 @@ describe("linking", () => {
 });
 
 describe("my identities", () => {
-  it("are listed to me alone, and can be unlinked by me alone after a step-up", async () => {
+  it("are listed only to me, and only I can unlink them, after a step-up", async () => {
     const [user, other] = await Promise.all([seedUser(), seedUser()]);
     const identity = identityOf({ provider: "github", subject: "12/3 4" });
     await linkWalk(user.userId, identity);
@@ -140,7 +140,7 @@ describe("my identities", () => {
     expect(unlinked).toMatchObject([{ target: "github:12/3 4" }]);
   });
 
-  it("are unlinked once by several parallel requests", async () => {
+  it("are unlinked once in several parallel requests", async () => {
     const user = await seedUser();
     const identity = identityOf();
     await linkWalk(user.userId, identity);

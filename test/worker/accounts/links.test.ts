@@ -1,5 +1,5 @@
-// Every kind of link, code and challenge ends with what its act needs of the holder (security.md 1 "Links and their holders"). The list is the
-// one that the tables are made of, so a new kind fails here until somebody says what ends it.
+// Every kind of link, code and challenge ends when its holder loses what using it requires (security.md 1 "Links and their holders"). The list
+// defines the tables too, so a new kind fails here until its end is declared.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ import { callbackOf, db, dependenciesWith, identityOf, sessionOf } from "./ident
 import { AUTH, creationOptions, MINE, passkeyUser, signInOptions } from "./passkeys-harness.ts";
 
 interface Given {
-  /** Uses it, in the holder's own browser unless the ending says otherwise; "done" or the code of the refusal. */
+  /** Uses it, in the holder's own browser unless the case says otherwise; "done" or the refusal's code. */
   readonly use: () => Promise<string>;
   readonly end: () => Promise<unknown>;
 }
@@ -77,7 +77,7 @@ async function invitation(ending: "seat" | "role" | "merchant"): Promise<Given> 
   };
 }
 
-/** As the script makes one: the new link is the only one that was not used. */
+/** As the script creates one: the new link is the only unused one. */
 const replaceLink = async () => {
   await db.delete(setUpLinks);
   await makeLink();
@@ -103,7 +103,7 @@ async function setUpChallenge(): Promise<Given> {
   return { use: async () => outcome(await through("/api/v1/setup", ask)), end: replaceLink };
 }
 
-/** Uses of a session: ended means that its user has signed in again elsewhere, and brings along what the ended session was given. */
+/** Uses of a session: ended means that its user has signed in again elsewhere, and presents what the ended session was given. */
 async function inSession(
   user: { readonly userId: Awaited<ReturnType<typeof seedUser>>["userId"] },
   of: (
@@ -250,11 +250,11 @@ const REFUSALS = new Set([
 ]);
 
 describe("a link", () => {
-  test("has a case here, of whatever kind it is", () => {
+  test("of every kind has a case here", () => {
     expect(Object.keys(CASES).sort()).toEqual([...TOKEN_KINDS, ...CODE_PURPOSES, ...LINK_TABLES].sort());
   });
 
-  test("is kept in one of the tables of the list: but for sessions, no other holds the hash of a token", async () => {
+  test("is stored in one of the listed tables: except for sessions, no other stores a token's hash", async () => {
     const { results } = await env.DB.prepare("select name, sql from sqlite_master where type = 'table'").all<{
       readonly name: string;
       readonly sql: string;
@@ -263,7 +263,7 @@ describe("a link", () => {
     expect(holders.sort()).toEqual([...LINK_TABLES, "sessions"].sort());
   });
 
-  test.each(ALL)("of the kind %s works, and no longer after the end of %s", async (_, __, given) => {
+  test.each(ALL)("of kind %s works until the end of %s", async (_, __, given) => {
     expect(await (await given()).use()).toBe("done");
     const { use, end } = await given();
     await end();

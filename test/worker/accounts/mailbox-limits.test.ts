@@ -1,5 +1,5 @@
-// One mailbox has many spellings, and its limits are those of one mailbox. A stranger who uses them up keeps its owner out of nothing: what somebody
-// may still do is drawn as a history and compared with a model.
+// One mailbox has many spellings, and its limits are those of one mailbox. A stranger who uses them up does not lock out the owner: random histories
+// are compared with a model of what each caller may still do.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/lib/limits.ts";
@@ -13,7 +13,7 @@ import { passkeyUser, signIn as signInByPasskey } from "./passkeys-harness.ts";
 const START = "/api/v1/auth/email/start";
 
 let networks = 0;
-/** A network that nobody has used. */
+/** An unused network. */
 const freshNetwork = () => `2001:db8:${(0x1000 + networks++).toString(16)}:1::1`;
 const from = (ip: string) => newBrowser({ "cf-connecting-ip": ip });
 
@@ -44,7 +44,7 @@ describe("codes to one mailbox", () => {
       const home = freshNetwork();
       const known = from(home);
       expect((await signIn(known, email)).status).toBe(200);
-      // The owner's first code was a stranger's.
+      // A stranger requested the owner's first code.
       const count = { STRANGER: 1, HOME: 1, KNOWN_BROWSER: 0 };
       const most = {
         STRANGER: LIMITS.signInCodesPerAddressAndDay,
@@ -69,13 +69,13 @@ describe("codes to one mailbox", () => {
     expectRefusal(await from(freshNetwork()).post(START, { email }), 429, "RATE_LIMITED");
   }
 
-  it("keep out no passkey when they are used up", async () => {
+  it("do not block a passkey when they are used up", async () => {
     const { email, authenticator } = await passkeyUser();
     await flood(email);
     expect((await signInByPasskey(authenticator)).status).toBe(200);
   });
 
-  it("keep out no second factor when they are used up: the app's, or one that is mailed", async () => {
+  it("do not block a second factor when they are used up: the app's, or a mailed one", async () => {
     const { email, secret } = await appHolder();
     const byApp = await pendingBrowser(email);
     await flood(email);

@@ -1,5 +1,5 @@
-// A member's session can do with wallets and invoices what a secret key can, through the same permissions and the same protection
-// against doing it twice; a public key gains nothing from a session (Interface 5, decisions 6 and 7).
+// A member's session can do with wallets and invoices what a secret key can, with the same permissions and the same idempotency;
+// a public key gains nothing from a session (Interface 5, decisions 6 and 7).
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
@@ -58,7 +58,7 @@ describe("a member in a session", () => {
     expect(left).toHaveLength(1);
   });
 
-  it("registers no wallet and makes no key for a merchant that is deleted during the request", async () => {
+  it("registers no wallet and creates no key for a merchant that is deleted during the request", async () => {
     const key = { name: "k", kind: "SECRET", permissions: ["INVOICE_VIEW"] };
     for (const [at, table, body] of [
       ["wallets", wallets, directWallet()],

@@ -30,7 +30,7 @@ describe("the list of members", () => {
     });
   });
 
-  it("says of each member what the team demands and they lack", async () => {
+  it("says for each member which required factors they lack", async () => {
     const { team, owner } = await freshTeam();
     const lacking = await team.join("MEMBER");
     const proven = await team.join("ADMIN", { emailOtpEnabledAtMs: Date.now() });
@@ -43,7 +43,7 @@ describe("the list of members", () => {
     expect([missingOf(lacking), missingOf(proven), missingOf(owner)]).toEqual([["tfa"], [], ["tfa"]]);
   });
 
-  it("comes in pages that together hold every member once", async () => {
+  it("comes in pages that together list every member once", async () => {
     const { team, owner } = await freshTeam();
     const ids = [owner.memberId];
     for (let i = 0; i < 6; i++) ids.push((await team.join("VIEWER")).memberId);
@@ -97,7 +97,7 @@ describe("a change of role", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("makes an event and an audit entry with both roles, and answers with the member", async () => {
+  it("writes an event and an audit entry with both roles, and returns the member", async () => {
     const { team, owner } = await freshTeam();
     const member = await team.join("MEMBER");
     const answer = await owner.as.patch(`${team.path}/members/${member.memberId}`, { role: "ADMIN" });
@@ -119,7 +119,7 @@ describe("a change of role", () => {
     ]);
   });
 
-  it("to the role they have writes nothing", async () => {
+  it("to the current role writes nothing", async () => {
     const { team, owner } = await freshTeam();
     const member = await team.join("MEMBER");
     const answer = await owner.as.patch(`${team.path}/members/${member.memberId}`, { role: "MEMBER" });
@@ -191,7 +191,7 @@ describe("a removal", () => {
     expect(done).toEqual(["OWNER ADMIN", "OWNER MEMBER", "OWNER VIEWER", "ADMIN MEMBER", "ADMIN VIEWER"]);
   });
 
-  it("ends the member's access and pending invitations, keeps their API keys, and makes an audit entry and an event", async () => {
+  it("ends the member's access and pending invitations, keeps their API keys, and writes an audit entry and an event", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const key = await seedKey(team.merchantId, { createdBy: admin.userId } as Parameters<typeof seedKey>[1]);

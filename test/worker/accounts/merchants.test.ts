@@ -1,4 +1,5 @@
-// Merchants of a user: made with their team and owner in one batch, listed, renamed, and deleted by the owner alone (decisions 10).
+// Merchants of a user: created with their team and owner in one batch, listed, renamed, and deleted by the owner alone (decisions
+// 10).
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -41,7 +42,7 @@ async function seedSeat(role: (typeof ROLES)[number], of: { name?: string } = {}
 }
 
 describe("creating a merchant", () => {
-  it("makes the merchant, its one team and its one owner, and an entry of the audit log", async () => {
+  it("creates the merchant, its one team, its one owner, and an audit entry", async () => {
     const user = await seedUser();
     const answer = await create(user, { name: "Corner shop" });
     expect(answer.status, answer.text).toBe(201);
@@ -67,7 +68,7 @@ describe("creating a merchant", () => {
     });
   });
 
-  it("makes one merchant under one Idempotency-Key of one user, also for parallel requests", async () => {
+  it("creates one merchant under one Idempotency-Key of one user, even for parallel requests", async () => {
     const [user, stranger] = [await seedUser(), await seedUser()];
     const headers = { "idempotency-key": "first" };
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(user, { name: "Corner shop" }, headers)));
@@ -117,7 +118,7 @@ describe("my merchants", () => {
     expect([nextCursor, pagination]).toEqual([null, { page: 1, limit: 20, total: 4, lastPage: 1 }]);
   });
 
-  it("come in pages that hold each of them once, by cursor and by number", async () => {
+  it("come in pages that list each of them once, by cursor and by number", async () => {
     const user = await seedUser();
     for (let n = 0; n < 5; n++) expect((await create(user, { name: `Shop ${n}` })).status).toBe(201);
     const whole = (await mine(user)).data.map(({ id }: { id: string }) => id);
@@ -137,7 +138,7 @@ describe("my merchants", () => {
     expectRefusal(answer, 400, "VALIDATION_FAILED");
   });
 
-  it("are found by the beginning of a name, or by an id", async () => {
+  it("are found by a name's prefix, or by an id", async () => {
     const user = await seedUser();
     const made = [];
     for (const name of ["Corner 100%", "Corner_shop", "Bakery"]) made.push((await create(user, { name })).json?.id);
@@ -206,7 +207,7 @@ describe("a merchant", () => {
     expect(entries).toEqual(status === 200 ? [entry] : []);
   });
 
-  it("writes nothing when renamed to the name it has", async () => {
+  it("writes nothing when renamed to its current name", async () => {
     const { merchantId, as } = await seedSeat("OWNER");
     expect((await send(one(merchantId), as({ method: "PATCH", body: { name: "Test shop" } }))).status).toBe(200);
     expect(await entriesOf(merchantId)).toEqual([]);
@@ -261,7 +262,7 @@ describe("deleting a merchant", () => {
     expect((await send(one(merchantId), { headers: stale })).status).toBe(200);
   });
 
-  it("succeeds once of five parallel requests", async () => {
+  it("succeeds for one of five parallel requests", async () => {
     const { merchantId, as } = await seedSeat("OWNER");
     const answers = await Promise.all(Array.from({ length: 5 }, () => remove(merchantId, as({}))));
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
@@ -294,7 +295,7 @@ function dependencies() {
 }
 
 describe("a change of a merchant", () => {
-  it("that was decided from an outdated read is decided again from the current row", async () => {
+  it("decided from an outdated read is decided again from the current row", async () => {
     const merchantId = await seedMerchant();
     const [read] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
     if (read === undefined) throw new Error("no merchant");

@@ -37,7 +37,7 @@ type Invited = (typeof INVITED)[number];
 
 const usersOf = (email: string) => db.select().from(users).where(eq(users.emailKey, email.toLowerCase()));
 
-/** An invitation to the address in the state that is asked for; its id. */
+/** An invitation to the address in the requested state; returns its id. */
 async function invite(email: string, invited: Invited) {
   if (invited === "never") return undefined;
   const merchantId = await seedMerchant();
@@ -65,7 +65,7 @@ async function invite(email: string, invited: Invited) {
   return id;
 }
 
-/** What each answer on the way was, without what differs by itself, and whether the browser is signed in at the end. */
+/** Every answer on the way, without random parts, and whether the browser is signed in at the end. */
 async function signIn(way: (typeof WAYS)[number], email: string, SIGN_UP: string) {
   const changes = { SIGN_UP };
   const browser = newBrowser({}, (path, ask) => sendWith(changes, path, ask));
@@ -85,7 +85,7 @@ async function signIn(way: (typeof WAYS)[number], email: string, SIGN_UP: string
 }
 
 describe("an account", () => {
-  test("is made for an unknown address exactly where everybody is let in or an invitation waits; a known one is signed in", async () => {
+  test("is created for an unknown address exactly if sign-up is open or an invitation is pending; a known one is signed in", async () => {
     const world = fc.record({
       setting: fc.constantFrom(...SETTINGS),
       isKnown: fc.boolean(),
@@ -100,7 +100,8 @@ describe("an account", () => {
         const isOpen = setting.trim() === "open";
         const mayEnter = isKnown || isOpen || invited === "pending";
         const { before, end } = await signIn(way, email, setting);
-        // Until the code is entered an unknown address looks like a known one; only an open deployment shows the difference to a provider.
+        // Until the code is entered an unknown address looks like a known one; only with a provider, in an open deployment, does the
+        // difference show.
         if (way === "code") expect(before).toBe('202 {"status":"sent"}');
         else expect(before).toBe(isOpen && !isKnown ? "SIGNED_IN" : "PROOF_REQUIRED");
         if (mayEnter) expect(end?.status ?? 200).toBe(200);
@@ -111,7 +112,7 @@ describe("an account", () => {
     );
   });
 
-  test("is made for none whose code was wrong, and the answer is that of a known address", async () => {
+  test("is not created after a wrong code, and the answer is that for a known address", async () => {
     const [known, unknown] = [(await seedUser()).email, freshEmail()];
     const answers = [];
     for (const email of [known, unknown]) {
@@ -123,7 +124,7 @@ describe("an account", () => {
     expect(answers[0]).toEqual(answers[1]);
   });
 
-  test("is not made when the invitation is revoked at the very moment", async () => {
+  test("is not created if the invitation is revoked at that moment", async () => {
     const email = freshEmail();
     const id = await invite(email, "pending");
     const changes = { SIGN_UP: "invite" };
@@ -139,7 +140,7 @@ describe("an account", () => {
     expect(await usersOf(email)).toEqual([]);
   });
 
-  test("is made with the same code once an invitation came, within the code's ten minutes", async () => {
+  test("is created with the same code once an invitation arrives, within the code's ten minutes", async () => {
     const email = freshEmail();
     const browser = newBrowser({}, (path, ask) => sendWith({ SIGN_UP: "invite" }, path, ask));
     await browser.post(START, { email });
@@ -149,7 +150,7 @@ describe("an account", () => {
     expect((await browser.post(VERIFY, given)).status).toBe(200);
   });
 
-  test("is never made by a passkey: to register one takes a session, to sign in one that is registered", async () => {
+  test("is never created by a passkey: registering one takes a session, and signing in takes a registered one", async () => {
     const before = (await db.select().from(users)).length;
     for (const SIGN_UP of SETTINGS) {
       const registered = await sendWith({ SIGN_UP }, "/api/v1/me/passkeys/options", { method: "POST" });
@@ -162,7 +163,7 @@ describe("an account", () => {
 });
 
 describe("SIGN_UP", () => {
-  test("is first where it is unset, and never opens by a wrong value", () => {
+  test("is `first` if unset, and an invalid value never opens sign-up", () => {
     expect([parseSignUp(undefined), parseSignUp("")]).toEqual([ok("first"), ok("first")]);
     fc.assert(
       fc.property(fc.string(), (text) => {
@@ -173,7 +174,7 @@ describe("SIGN_UP", () => {
     );
   });
 
-  test("lets production serve only where somebody is there: never less once it is set up", () => {
+  test("lets production serve only if a user exists: never less once it is set up", () => {
     for (const mode of SIGN_UP_MODES)
       for (const hasUsers of [false, true]) {
         expect(isServing(mode, { isSetUp: true, hasUsers })).toBe(true);
@@ -181,7 +182,7 @@ describe("SIGN_UP", () => {
       }
   });
 
-  test("has one value in the tests' deployment: open, as npm start", () => {
+  test("is open in the tests' deployment, as with npm start", () => {
     expect(env.SIGN_UP).toBe("open");
   });
 });

@@ -1,4 +1,4 @@
-// Operators through the Worker's entry: who they are, who makes and removes them, and that one is always left.
+// Operators through the Worker's entry: who they are, who adds and removes them, and that one always remains.
 import { env } from "cloudflare:workers";
 import { and, eq, isNotNull } from "drizzle-orm";
 import { afterEach, describe, expect, test } from "vitest";
@@ -44,7 +44,7 @@ describe("an operator", () => {
     expect(await auditOf(ben)).toEqual([["operator.added", ann.userId]]);
   });
 
-  test("changes nothing by adding one who is an operator already", async () => {
+  test("changes nothing by adding an existing operator", async () => {
     const [ann, ben] = [await seedOperator(), await seedUser()];
     const first = await add(ann, ben.email);
     expect((await add(ann, ben.email)).json).toEqual(first.json);
@@ -79,7 +79,7 @@ describe("an operator", () => {
     expectRefusal(await send(`${PATH}/${userId}`, { method: "DELETE", headers }), 403, "STEP_UP_REQUIRED");
   });
 
-  test("sees no merchant's data: a merchant of others is not there for them", async () => {
+  test("sees no merchant's data: another's merchant does not exist for them", async () => {
     const { headers } = await seedOperator();
     const merchantId = await seedMerchant();
     expectRefusal(await send(`/api/v1/merchants/merchant/${merchantId}`, { headers }), 404, "MERCHANT_NOT_FOUND");
@@ -87,8 +87,8 @@ describe("an operator", () => {
   });
 });
 
-describe("of operators who act at once", () => {
-  test("one is always left, however many remove each other", async () => {
+describe("among concurrent operators", () => {
+  test("one always remains, however many remove each other", async () => {
     const all = await Promise.all(Array.from({ length: 5 }, seedOperator));
     const removals = all.flatMap((by) => all.map((one) => remove(by, one)));
     for (const { status } of await Promise.all(removals)) expect([204, 403, 404, 409, 503]).toContain(status);
@@ -96,7 +96,7 @@ describe("of operators who act at once", () => {
     expect(left.length).toBeGreaterThanOrEqual(1);
   });
 
-  test("one who was removed meanwhile changes nothing", async () => {
+  test("one removed meanwhile changes nothing", async () => {
     const [ann, ben, eve] = [await seedOperator(), await seedOperator(), await seedUser()];
     const demote = async () => db.update(users).set({ operatorSinceMs: null }).where(eq(users.id, ben.userId));
     const body = { email: eve.email };

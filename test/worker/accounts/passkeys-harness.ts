@@ -11,8 +11,8 @@ import { type Answer, send } from "../../support/access.ts";
 import { ORIGIN, seedUser, type TestUser } from "../../support/people.ts";
 import { type Authenticator, type Faults, softwareAuthenticator } from "../../support/software-authenticator.ts";
 
-// In the Worker's bundle the library is there at once. Here the first of two parallel requests would fetch its files, and the other would wait for
-// what belongs to another request.
+// In the Worker's bundle the library is loaded. Here the first of two parallel requests would load it, and the other would wait for another
+// request's promise.
 await webAuthn();
 
 export const db = openDb(env.DB);

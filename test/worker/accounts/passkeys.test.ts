@@ -77,7 +77,7 @@ describe("signing in with a passkey", () => {
     expectRefusal(await send(MINE, { headers: user.headers }), 401, "UNAUTHORIZED");
   });
 
-  test("a passkey whose counter stays 0 signs in again and again", async () => {
+  test("a passkey whose counter stays 0 signs in repeatedly", async () => {
     const { authenticator } = await passkeyUser({ counter: 0 });
     for (const _ of [1, 2]) expect((await signIn(authenticator)).status).toBe(200);
   });
@@ -107,7 +107,7 @@ describe("signing in with a passkey", () => {
     ["an altered signature", { signature: (der) => der.map((byte, i) => (i === der.length - 1 ? byte ^ 1 : byte)) }],
     ["a backup flag on a passkey that cannot be backed up", { flags: 0b0001_0000 }],
     ["no signature at all", { signature: () => new Uint8Array([0]) }],
-    // The library's parser of signatures accepts these two; the Worker has a parser of its own.
+    // The library's parser of signatures accepts these two; the Worker has its own parser.
     ["the same signature with a byte after it", { signature: (der) => new Uint8Array([...der, 0]) }],
     [
       "the same signature with its length in the long form",

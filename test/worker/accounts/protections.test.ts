@@ -1,5 +1,5 @@
-// Weakening a protection (security.md 1): every member of every request is on one of two lists, and what weakens a protection needs a recent factor
-// (of a key a permission of its own), is in the audit log in words, and is mailed to the team.
+// Weakening a protection (security.md 1): every member of every request is on one of two lists, and weakening a protection needs a recent factor
+// (for a key, its own permission), is described in the audit log, and is mailed to the team.
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { ALWAYS_GUARDED, WEAKENINGS } from "../../../src/accounts/protections/weakening.ts";
@@ -28,7 +28,7 @@ const weakened = (operation: string): readonly string[] => [
 ];
 
 describe("every member of a request", () => {
-  test("weakens a protection or is none, and is on exactly one list", () => {
+  test("either weakens a protection or does not, and is on exactly one list", () => {
     const operations = SPECS.filter(({ method }) => method !== "GET").map((spec) => {
       const content = Object.values(operationOf(spec).requestBody?.content ?? {});
       return [spec.operationId, [...new Set(content.flatMap(({ schema }) => membersOf(document, schema)))]] as const;
@@ -43,7 +43,7 @@ describe("every member of a request", () => {
     expect([...new Set(known)].sort()).toEqual(withBody.map(([operation]) => operation).sort());
   });
 
-  test("that is always guarded is so by its route, but for the delay of wallet changes", () => {
+  test("that is always guarded is guarded by its route, except the wallet change delay", () => {
     const guarded = SPECS.filter(
       ({ operationId }) => operationId in ALWAYS_GUARDED && operationId !== "updateSettings",
     );
@@ -97,7 +97,7 @@ async function shop(): Promise<{
   return { team, owner, admin, stale: callerWith(await seedSession(admin.userId, STALE)) };
 }
 
-/** That the change was mailed to both and is in the audit log, in the same words. */
+/** The change was mailed to both and is in the audit log, in the same words. */
 async function expectReported(team: TestTeam, readers: readonly Teammate[], weaker: unknown): Promise<void> {
   const entry = (await team.audit()).at(-1);
   expect(entry?.after.weakens).toHaveLength(1);
@@ -134,7 +134,7 @@ describe("weakening a setting", () => {
     await expectReported(team, [owner, admin], each.weaker);
   });
 
-  test.each(cases)("%s, as in %j, needs a permission of its own in a key", async (name, each) => {
+  test.each(cases)("%s, as in %j, needs a separate permission for a key", async (name, each) => {
     const { team, owner, admin } = await shop();
     const path = `${team.merchant}/settings`;
     await owner.as.patch(path, { [name]: each.from });
@@ -178,10 +178,10 @@ describe("opening an API key to more addresses", () => {
   });
 });
 
-describe("switching off what a team demands", () => {
+describe("switching off a team's requirement", () => {
   test.each(Object.keys(WEAKENINGS.updateTeamSecurity))("%s is mailed to every OWNER and ADMIN", async (name) => {
     const { team, owner, admin } = await shop();
-    // The owner has every factor, so that each demand lets them in.
+    // The owner has every factor, so that every requirement lets them in.
     await testDb.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, owner.userId));
     const passkey = { id: makeId("pky", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))) };
     await testDb.insert(passkeys).values({
@@ -205,7 +205,7 @@ describe("switching off what a team demands", () => {
 });
 
 describe("a new operator", () => {
-  test("is mailed to every operator, and named in the audit log in words", async () => {
+  test("is mailed to every operator, and described in the audit log", async () => {
     const [one, other, next] = await Promise.all([
       seedUser({ operatorSinceMs: 1 }),
       seedUser({ operatorSinceMs: 1 }),

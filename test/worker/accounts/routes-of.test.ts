@@ -10,7 +10,7 @@ const route = { operationId: "x", summary: "X", answers, answer };
 const specsOf = (routes: Iterable<MountedRoute>) => [...routes].map(({ spec }) => spec);
 
 describe("a group of routes", () => {
-  it("holds its routes in the order in which they were declared", () => {
+  it("has its routes in declaration order", () => {
     const group = routesOf({ tag: "Service", callers: "ANYBODY" });
     const routes = group.get("/a", route).post("/b", route).patch("/c", route).delete("/d", route);
     expect(specsOf(routes).map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -37,7 +37,7 @@ describe("a group of routes", () => {
   });
 });
 
-describe("a route without settings of its own", () => {
+describe("a route without its own settings", () => {
   const [spec] = specsOf(routesOf({ tag: "Service", callers: "ANYBODY" }).post("/a", route));
 
   it("is not for public keys, is not idempotent, needs no permission and has no refusals of its own", () => {
@@ -52,7 +52,7 @@ describe("a route without settings of its own", () => {
 });
 
 describe("a route of a merchant", () => {
-  it("names each permission that is enough", () => {
+  it("names each sufficient permission", () => {
     const group = routesOf({ tag: "Wallets", callers: "MEMBER" });
     const [spec] = specsOf(group.get("/a", { ...route, permission: ["wallet:view", "payment:view"] }));
     expect(spec?.permission).toBe("wallet:view or payment:view");

@@ -107,14 +107,14 @@ describe("a session that waits for its second factor", () => {
     expect([entry?.after, more]).toEqual(['{"factor":"TOTP","wasPending":true}', []]);
   });
 
-  it("is the only kind that takes one: an active session is answered that no factor is available", async () => {
+  it("is the only kind that accepts one: an active session is told that no factor is available", async () => {
     const { browser, secret } = await appHolder();
     expect((await browser.post(`${SECOND_FACTOR}/start`)).json).toEqual({ factors: [], passkey: null });
     const refused = expectRefusal(await give(browser, appCode(secret)), 422, "FACTOR_NOT_AVAILABLE");
     expect(refused.factors).toEqual([]);
   });
 
-  it("takes no factor that its user does not have", async () => {
+  it("accepts no factor that its user does not have", async () => {
     const { email } = await mailHolder();
     const browser = await pendingBrowser(email);
     for (const code of ["012345", "ABCDE-FGHJK"])
@@ -150,7 +150,7 @@ describe("a code of the authenticator app", () => {
     expect((await give(next, appCode(secret))).status).toBe(200);
   });
 
-  it("works once when many sessions give it at once", async () => {
+  it("works once when many sessions send it at once", async () => {
     const { email, secret } = await appHolder();
     const browsers = await pendingBrowsers(email, 8);
     const answers = await Promise.all(browsers.map((browser) => give(browser, appCode(secret))));
@@ -160,7 +160,7 @@ describe("a code of the authenticator app", () => {
     expect(active.sort()).toEqual([200, ...new Array(7).fill(403)]);
   });
 
-  it("gives one new token when one session gives it many times at once", async () => {
+  it("gives one new token when one session sends it many times at once", async () => {
     const { email, secret } = await appHolder();
     const browser = await pendingBrowser(email);
     const answers = await Promise.all(Array.from({ length: 8 }, () => give(browser, appCode(secret))));
@@ -171,7 +171,7 @@ describe("a code of the authenticator app", () => {
 });
 
 describe("the token of a session", () => {
-  it("is replaced once when three factors are given at once; the others are answered as not signed in", async () => {
+  it("is replaced once when three factors are sent at once; the others count as not signed in", async () => {
     const { email, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     const answers = await Promise.all([appCode(secret), codes[0], codes[1]].map((code) => give(browser, code)));
@@ -198,7 +198,7 @@ describe("a backup code", () => {
     expect((await next.ask("/api/v1/me")).json).toMatchObject({ factors: { backupCodesLeft: 8 } });
   });
 
-  it("works once when many sessions give it at once", async () => {
+  it("works once when many sessions send it at once", async () => {
     const { email, backupCodes: codes } = await appHolder();
     const browsers = await pendingBrowsers(email, 6);
     const answers = await Promise.all(browsers.map((browser) => give(browser, codes[3])));
@@ -212,7 +212,7 @@ describe("a backup code", () => {
 });
 
 describe("a mailed code as the second factor", () => {
-  it("is required once it is switched on, mailed on request, and valid for its session alone", async () => {
+  it("is required once it is switched on, mailed on request, and valid only for its session", async () => {
     const { email, browser: first } = await mailHolder();
     expect((await first.ask("/api/v1/me")).json).toMatchObject({ factors: { emailOtp: true } });
     const [browser, other] = [await pendingBrowser(email), await pendingBrowser(email)];
@@ -227,13 +227,13 @@ describe("a mailed code as the second factor", () => {
     expect((await give(other, await mailedCode(email))).status).toBe(200);
   });
 
-  it("is another code than the one that signed in", async () => {
+  it("differs from the code that signed in", async () => {
     const { email } = await mailHolder();
     const browser = await pendingBrowser(email);
     expectRefusal(await give(browser, await mailedCode(email)), 401, "INVALID_CODE");
   });
 
-  it("has 5 tries, and works once of parallel requests", async () => {
+  it("has 5 tries, and works once in parallel requests", async () => {
     const { email } = await mailHolder();
     const browser = await pendingBrowser(email);
     await browser.post(`${SECOND_FACTOR}/start`);
@@ -286,7 +286,7 @@ describe("guessing a second factor", () => {
     await guess(browser, secret, 2);
     await isLocked(await give(browser, appCode(secret)), 840);
     await isLocked(await give(await pendingBrowser(email), codes[0]), 840);
-    // A session that has given a factor before is not blocked: it has a count of its own.
+    // A session that has given a factor before is not blocked: it has its own count.
     const stepUp = (code: string) => active.post(`${STEP_UP}/verify`, { code });
     expectRefusal(await stepUp(wrongCode(secret)), 401, "INVALID_CODE");
     expect((await stepUp(appCode(secret))).status).toBe(200);
@@ -309,7 +309,7 @@ describe("guessing a second factor", () => {
     expect(statuses(answers)).toEqual([...new Array(10).fill(401), ...new Array(14).fill(429)]);
   });
 
-  it("keeps its count after a right one, which itself does not count", async () => {
+  it("keeps its count after a correct one, which itself does not count", async () => {
     const { email, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     await guess(browser, secret, 9);
@@ -319,7 +319,7 @@ describe("guessing a second factor", () => {
     await isLocked(await give(await pendingBrowser(email), codes[4]), 900);
   });
 
-  it("in a session that has given a factor is counted and blocked in that session alone", async () => {
+  it("in a session that has given a factor is counted and blocked only in that session", async () => {
     const { email, browser: active, secret } = await appHolder();
     const verify = (code: string) => active.post(`${STEP_UP}/verify`, { code });
     for (let n = 0; n < 10; n++) expectRefusal(await verify(wrongCode(secret)), 401, "INVALID_CODE");
@@ -350,7 +350,7 @@ describe("guessing a second factor", () => {
     expect((await give(await pendingBrowser(other.email), appCode(other.secret))).status).toBe(200);
   });
 
-  it("is never uncounted: when the count cannot be stored, no factor is checked", async () => {
+  it("is always counted: if the count cannot be stored, no factor is checked", async () => {
     const { email, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     const DB = new Proxy(env.DB, {

@@ -73,7 +73,7 @@ describe("a session lives", () => {
     expect(await actionsOf(userId)).toEqual(["session.revoked"]);
   });
 
-  test("until the same browser signs in again and gets a new token; sessions of other browsers go on", async () => {
+  test("until the same browser signs in again and gets a new token; sessions of other browsers stay", async () => {
     const email = freshEmail();
     const browser = newBrowser();
     await signIn(browser, email);
@@ -236,7 +236,7 @@ describe("the sessions of a user", () => {
     expectRefusal(await send(`${SESSIONS}?cursor=x`, { headers }), 400, "VALIDATION_FAILED");
   });
 
-  test("can be ended one by one: the ended one stops at once, the others go on", async () => {
+  test("can be ended one by one: that one stops at once, the others stay", async () => {
     const { headers, userId } = await seedUser();
     const phone = await seedSession(userId);
     const { data } = await listOf(phone);
@@ -256,7 +256,7 @@ describe("the sessions of a user", () => {
     expect(await statusOf(headers)).toBe(401);
   });
 
-  test("are not found by another user, and go on", async () => {
+  test("are not found by another user, and stay", async () => {
     const [ann, eve] = [await seedUser(), await seedUser()];
     const { data } = await listOf(ann.headers);
     for (const id of [data[0].id, freshId("ses"), "ses_1", "'"])
@@ -268,7 +268,7 @@ describe("the sessions of a user", () => {
     expect(await statusOf(ann.headers)).toBe(200);
   });
 
-  test("can be ended all but the current one, also those that wait for a second factor", async () => {
+  test("can all be ended except the current one, including those that wait for a second factor", async () => {
     const { headers, userId } = await seedUser();
     const others = [await seedSession(userId), await seedSession(userId, { state: "PENDING_2FA" })];
     const stranger = await seedUser();
@@ -279,7 +279,7 @@ describe("the sessions of a user", () => {
     expect(await actionsOf(userId)).toEqual(["session.revoked"]);
   });
 
-  test("keep the time of their end when all others are ended later", async () => {
+  test("keep their end time when all others are ended later", async () => {
     const { headers, userId } = await seedUser();
     await seedSession(userId, { revokedAtMs: 5 });
     await send(SESSIONS, { method: "DELETE", headers });

@@ -1,5 +1,5 @@
-// Histories of set-up links, as a generator makes them: links made, replaced and expired, begun and redeemed by several at once and in several
-// deployments of one database, with clocks that jump. Whatever happens: at most one passkey and one user a link, and one "first".
+// Random histories of set-up links: links created, replaced and expired, started and redeemed by several users at once and in several
+// deployments of one database, with clocks that jump. At most one passkey and one user result from a link, and there is one "first".
 import "@simplewebauthn/server";
 import "@simplewebauthn/server/helpers";
 import { env } from "cloudflare:workers";
@@ -16,9 +16,9 @@ const db = openDb(env.DB);
 
 type Step =
   | { readonly kind: "make" }
-  /** Several browsers at once; which link of those made, and how many of them use one address. */
+  /** Several browsers at once; which of the created links, and how many of them use one address. */
   | { readonly kind: "redeem"; readonly link: number; readonly browsers: number; readonly isOneAddress: boolean }
-  /** By how many hours, back or forth. */
+  /** By this many hours, back or forth. */
   | { readonly kind: "jump"; readonly hours: number }
   | { readonly kind: "look" };
 
@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 afterEach(() => vi.useRealTimers());
 
-test("at most one user and one passkey come of a link, and the deployment is set up once", async () => {
+test("at most one user and one passkey result from a link, and the deployment is set up once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
       await undoSetUp();
@@ -58,7 +58,7 @@ test("at most one user and one passkey come of a link, and the deployment is set
             vi.setSystemTime(Date.now() + each.hours * 3_600_000);
             break;
           case "look": {
-            // Nothing but a redeemed link opens the deployment, and once open it stays so, whatever the clock says.
+            // Only a redeemed link opens the deployment, and once open it stays open, whatever the clock says.
             const statuses = await Promise.all(sends.map(async (send) => (await send("/docs")).status));
             expect(statuses).toEqual(statuses.map(() => (firstMs === undefined ? 503 : 200)));
             break;

@@ -1,4 +1,5 @@
-// Set-up links on workerd, in a production Worker: what redeeming one makes, what is refused, and that of several redeemers one wins.
+// Set-up links on workerd, in a production Worker: what redeeming one creates, what is refused, and that one of several redeemers
+// wins.
 import "@simplewebauthn/server";
 import "@simplewebauthn/server/helpers";
 import { env } from "cloudflare:workers";
@@ -39,7 +40,7 @@ const auditOf = async (target = "") => {
 beforeEach(undoSetUp);
 
 describe("redeeming a set-up link", () => {
-  test("makes the first operator with a passkey, signs them in, and opens the deployment", async () => {
+  test("creates the first operator with a passkey, signs them in, and opens the deployment", async () => {
     const send = production();
     const email = freshEmail();
     const redeemed = await redeem(send, { token: await makeLink(), email, name: "Ann" });
@@ -57,7 +58,7 @@ describe("redeeming a set-up link", () => {
       isOperator: true,
       emailVerified: false,
     });
-    // Its passkey was just given, so a step-up is not asked for, and a shop can be named at once.
+    // Its passkey is new, so no step-up is required, and a shop can be named at once.
     const shop = await send("/api/v1/merchants", { method: "POST", headers, body: { name: "Ann's shop" } });
     expect(shop.status).toBe(201);
     expect(await auditOf(user?.id)).toEqual(
@@ -108,7 +109,7 @@ describe("redeeming a set-up link", () => {
     expect(await auditOf(known.userId)).not.toContain("operator.added");
   });
 
-  test("makes a user who is no operator one, under the account that they have", async () => {
+  test("makes a user an operator under their existing account", async () => {
     const known = await seedUser();
     const redeemed = await redeem(production(), { token: await makeLink(), email: known.email, name: "Ann" });
     expect(redeemed.json).toMatchObject({ user: { id: known.userId, name: "Ann" } });
@@ -116,7 +117,7 @@ describe("redeeming a set-up link", () => {
     expect(await auditOf(known.userId)).toContain("operator.added");
   });
 
-  test("later is mailed to the operators that there are, for another operator and for a passkey of one of them", async () => {
+  test("later is mailed to the existing operators, for another operator and for a passkey of one of them", async () => {
     const first = await seedUser({ operatorSinceMs: 5 });
     const send = deploymentWith({});
     const next = freshEmail();
@@ -144,7 +145,7 @@ describe("a set-up link is refused", () => {
     ["unknown", {}, "guessed"],
     ["used", { usedAtMs: 1 }, undefined],
     ["expired", { expiresAtMs: Date.now() }, undefined],
-  ])("when it is %s, by both routes alike, and nothing is written", async (_, changes, guess) => {
+  ])("when it is %s, by both routes, and nothing is written", async (_, changes, guess) => {
     const send = production();
     const own = await makeLink(changes);
     const token = guess ?? own;
@@ -158,7 +159,7 @@ describe("a set-up link is refused", () => {
     expect(await storedRows()).toEqual(before);
   });
 
-  test("when it expires or is used between its two halves", async () => {
+  test("when it expires or is used between its two steps", async () => {
     for (const change of [{ expiresAtMs: Date.now() }, { usedAtMs: Date.now() }]) {
       const send = production();
       const token = await makeLink();
@@ -173,7 +174,7 @@ describe("a set-up link is refused", () => {
     }
   });
 
-  test("with the challenge of another link, one that has expired, or a sign-in's; the link still works then", async () => {
+  test("with the challenge of another link, an expired one, or a sign-in's; the link then still works", async () => {
     const send = production();
     const [token, other] = [await makeLink(), await makeLink()];
     const authenticator = await softwareAuthenticator({ origin: HERE, rpId: "localhost" });
@@ -205,7 +206,7 @@ describe("a set-up link is refused", () => {
     expectRefusal(await beginRedeeming(explicit, { token, email: freshEmail() }), 403, "ORIGIN_NOT_ALLOWED");
   });
 
-  test("with a passkey that somebody has registered already; the link still works then", async () => {
+  test("with an already registered passkey; the link then still works", async () => {
     const send = production();
     const authenticator = await softwareAuthenticator({ origin: HERE, rpId: "localhost" });
     const useWith = async (token: string) => {
@@ -220,7 +221,7 @@ describe("a set-up link is refused", () => {
   });
 });
 
-test("of redeemers at once, with the same address or others, exactly one wins, and the rest change nothing", async () => {
+test("exactly one of several concurrent redeemers wins, with the same address or others, and the rest change nothing", async () => {
   for (const isSameAddress of [true, false]) {
     const token = await makeLink();
     const one = freshEmail();

@@ -1,4 +1,4 @@
-// What a stolen key or session cannot do by changing settings, and that a member who is removed during the request writes nothing.
+// What a stolen key or session cannot do by changing settings, and that a member removed during the request writes nothing.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ const setDelay = (team: TestTeam, columns: Partial<typeof merchants.$inferInsert
   testDb.update(merchants).set(columns).where(eq(merchants.id, team.merchantId));
 
 describe("the delay of wallet changes", () => {
-  it("cannot be changed by a key; a key that sends the present delay can change the other settings", async () => {
+  it("cannot be changed by a key; a key that sends the current delay can change the other settings", async () => {
     const { team, owner } = await freshTeam();
     await setDelay(team, { walletChangeDelayHours: 48 });
     const key = await seedKey(team.merchantId);

@@ -119,7 +119,7 @@ describe("settings", () => {
     ["JPY", 1_000, 5_000_000n],
     ["BTC", 1_000, 5_000_000n],
     ["BTC", 1, 10_000n],
-  ])("bound what too little is forgiven in the currency of each invoice: %s %d", async (currency, rawAmount, most) => {
+  ])("limit the forgiven shortfall in each invoice's currency: %s %d", async (currency, rawAmount, most) => {
     const shop = await freshMerchant();
     const { status, body } = await shop.post("/invoices", { name: "Order", rawAmount, currency, paymentMethods: [] });
     expect(status).toBe(201);
@@ -127,7 +127,7 @@ describe("settings", () => {
     expect(row?.underpaidToleranceMicros).toBe(most);
   });
 
-  it("keep all of four parallel changes, in their own columns and inside the brand, five times over", async () => {
+  it("keep all of four parallel changes, in their own columns and inside the brand, five times in a row", async () => {
     const shop = await freshMerchant();
     for (let round = 1; round <= 5; round++) {
       const changes = [

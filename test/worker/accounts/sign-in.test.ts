@@ -24,7 +24,7 @@ afterEach(() => {
 const other = (code: string) => (code === "00000000" ? "11111111" : "00000000");
 
 describe("signing in by email code", () => {
-  test("the first sign-in makes a verified account and a session that is stepped up", async () => {
+  test("the first sign-in creates a verified account and a stepped-up session", async () => {
     const email = freshEmail("Ann.Example");
     const browser = newBrowser({ "user-agent": "A browser" });
     const sent = await browser.post(START, { email });
@@ -110,7 +110,7 @@ describe("signing in by email code", () => {
     expectRefusal(await browser.post(VERIFY, { email, code }), 401, "INVALID_CODE");
   });
 
-  test("after four wrong codes the right one is accepted, also typed with spaces", async () => {
+  test("after four wrong codes the right one is accepted, even typed with spaces", async () => {
     const email = freshEmail();
     const browser = newBrowser();
     await browser.post(START, { email });
@@ -190,7 +190,7 @@ describe("signing in by email code", () => {
     ).toHaveLength(1);
   });
 
-  test("parallel first sign-ins with one address make one account", async () => {
+  test("parallel first sign-ins with one address create one account", async () => {
     const email = freshEmail();
     const browsers = Array.from({ length: 4 }, () => newBrowser());
     const codes: string[] = [];
@@ -271,7 +271,7 @@ describe("the limits on mails", () => {
     }
   });
 
-  test("allow one caller 20 an hour in all, also in parallel requests; an IPv6 caller is a /64", async () => {
+  test("allow one caller 20 an hour in all, even in parallel requests; an IPv6 caller is a /64", async () => {
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
         newBrowser({ "cf-connecting-ip": `2001:db8:1:2::${i}` }).post(START, { email: freshEmail() }),
@@ -283,7 +283,7 @@ describe("the limits on mails", () => {
     expect((await neighbour.post(START, { email: freshEmail() })).status).toBe(202);
   });
 
-  test("allow 30 a day to one address from all networks, also in parallel requests, with an account or not", async () => {
+  test("allow 30 a day to one address from all networks, even in parallel requests, with an account or not", async () => {
     for (const email of [(await seedUser()).email, freshEmail()]) {
       const asked = (n: number) => newBrowser({ "cf-connecting-ip": `198.51.100.${n}` }).post(START, { email });
       const answers = await Promise.all(Array.from({ length: 36 }, (_, n) => asked(n)));
@@ -315,7 +315,7 @@ describe("the limits on mails", () => {
     expectRefusal(await newBrowser({ "cf-connecting-ip": "192.0.2.99" }).post(START, { email }), 429, "RATE_LIMITED");
     for (let n = 0; n < 7; n++) expect((await mine.post(START, { email: email.toUpperCase() })).status).toBe(202);
     expect((await mine.post(VERIFY, { email, code: await mailedCode(email) })).status).toBe(200);
-    // For another address it is an unknown browser.
+    // For another address this browser is unknown.
     expectRefusal(await mine.post(START, { email: freshEmail() }), 429, "RATE_LIMITED");
     expect((await codesOf(email)).filter(({ isCounted }) => isCounted)).toHaveLength(30);
   });
@@ -327,7 +327,7 @@ describe("the limits on mails", () => {
   });
 });
 
-describe("an identity that waits for a proof of the mailbox", () => {
+describe("an identity that waits for proof of the mailbox", () => {
   const start = async (email: string, subject: string) => {
     const browser = newBrowser();
     await browser.post(START, { email });
@@ -386,7 +386,7 @@ describe("the secrets of a sign-in", () => {
     expect((await send(ME, { headers: { cookie: `session=${session}` } })).status).toBe(200);
   });
 
-  test("are not made without CODE_PEPPER, while the rest of the API works", async () => {
+  test("are not created without CODE_PEPPER, while the rest of the API works", async () => {
     const changes = { CODE_PEPPER: "" };
     const logged = vi.spyOn(console, "error").mockReturnValue();
     const email = freshEmail();

@@ -29,7 +29,7 @@ const transfer = (by: Teammate, to: Teammate) => by.as.post(`${team.path}/member
 const remove = (by: Teammate, whom: Teammate) => by.as.delete(`${team.path}/members/${whom.memberId}`);
 
 describe("20 parallel", () => {
-  it("transfers to 20 members make one of them the OWNER and leave the others' roles", async () => {
+  it("transfers to 20 members make one of them the OWNER and leave the others' roles unchanged", async () => {
     const members = await times(AT_ONCE, () => team.join("VIEWER"));
     const answers = await Promise.all(members.map((member) => transfer(owner, member)));
     expect(tally(answers)).toEqual({ "200": 1, "403 OWNER_REQUIRED": AT_ONCE - 1 });
@@ -47,7 +47,7 @@ describe("20 parallel", () => {
     expect(await team.events()).toHaveLength(1);
   });
 
-  it("acceptances by one user, by token and by id, in many sessions, make one member", async () => {
+  it("acceptances by one user, by token and by id, in many sessions, create one member", async () => {
     const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "MEMBER");
     const answers = await times(AT_ONCE, async (i) => {
@@ -60,7 +60,7 @@ describe("20 parallel", () => {
     expect(await team.events("team.member_joined")).toHaveLength(1);
   });
 
-  it("acceptances by 20 users let in only the invited one", async () => {
+  it("acceptances by 20 users admit only the invited one", async () => {
     const guests = await times(AT_ONCE, () => freshUser());
     const [guest] = guests;
     if (guest === undefined) throw new Error("no guest");
@@ -81,7 +81,7 @@ describe("20 parallel", () => {
     expect(await team.events("team.member_removed")).toHaveLength(1);
   });
 
-  it("invitations to one address make one pending invitation and one mail", async () => {
+  it("invitations to one address create one pending invitation and one mail", async () => {
     const guest = await freshUser();
     const answers = await times(AT_ONCE, () =>
       owner.as.post(`${team.path}/invitations`, { email: guest.email, role: "VIEWER" }),

@@ -1,4 +1,4 @@
-// Setting up an authenticator app, its backup codes, and what of both can be read from a copy of the database (security.md 1).
+// Setting up an authenticator app, its backup codes, and what a copy of the database reveals of both (security.md 1).
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -68,7 +68,7 @@ describe("setting up an authenticator app", () => {
     expect((await signIn(newBrowser(), email)).json).toMatchObject({ state: "active", factors: [] });
   });
 
-  it("makes another secret when asked again, and only the last one can be confirmed", async () => {
+  it("creates another secret when called again, and only the last one can be confirmed", async () => {
     const { browser } = await newcomer();
     const [first, second] = [await begin(browser), await begin(browser)];
     expect(second).not.toBe(first);

@@ -87,7 +87,7 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
   it("is closed to a member without the factors the team requires, and names them; API keys are exempt", async () => {
     const { headers } = await memberOf(strictId, "ADMIN");
     const refusal = await refuse({ headers }, 403, "SECURITY_REQUIREMENT_NOT_MET", strictId);
-    // GitHub is not configured here, so it cannot be demanded.
+    // GitHub is not configured here, so it cannot be required.
     expect(refusal).toMatchObject({ error: "SECURITY_REQUIREMENT_NOT_MET", missing: ["tfa", "passkey"] });
     const key = await seedKey(strictId);
     const answers = await knock(specNamed(name), { merchantId: strictId }, { key });

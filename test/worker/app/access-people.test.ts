@@ -12,7 +12,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
     expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
     return refusals[0];
   };
-  /** A user whom the route lets in, unless their session does not. */
+  /** A user with access to the route, unless their session lacks it. */
   const seedCaller = (changes: Parameters<typeof seedUser>[0] = {}) =>
     seedUser({ ...(demands.includes("operator") ? { operatorSinceMs: Date.now() } : {}), ...changes });
   const isLetIn = async (headers: Readonly<Record<string, string>>) => {
@@ -32,7 +32,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
     await isLetIn(headers);
   });
 
-  it("answers the same 401 to everybody who is not signed in", async () => {
+  it("answers the same 401 to everyone who is not signed in", async () => {
     const { userId } = await seedCaller();
     const revoked = await seedSession(userId, { revokedAtMs: Date.now() });
     const refusals = await Promise.all([{}, { headers: revoked }].map((ask) => refuse(ask, 401, "UNAUTHORIZED")));
@@ -66,7 +66,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
   }
 
   if (demands.includes("operator")) {
-    it("is closed to a user who is no operator, whatever they own and however fresh their factor", async () => {
+    it("is closed to a user who is not an operator, whatever they own and however recent their factor", async () => {
       const { userId, headers } = await seedUser();
       await seedMember(await seedMerchant(), userId, "OWNER");
       await refuse({ headers }, 403, "OPERATOR_REQUIRED");
@@ -83,7 +83,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
 });
 
 describe.each(OPEN)("%s", (name) => {
-  it("is open to anybody, even with an invalid key or session", async () => {
+  it("is open to anyone, even with an invalid key or session", async () => {
     const spec = specNamed(name);
     const asks: readonly Ask[] = [{}, { key: "letmein" }, { headers: { cookie: "session=unknown" } }];
     const answers = await Promise.all(
@@ -120,7 +120,7 @@ describe.each(PAGES)("%s", (name) => {
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const isForm = spec.method !== "GET";
 
-  it("is open to anybody from any origin, and no key or session changes the answer", async () => {
+  it("is open to anyone from any origin, and no key or session changes the answer", async () => {
     const asks: readonly Ask[] = [
       {},
       { key: "letmein" },

@@ -99,7 +99,7 @@ describe("the routes of the Worker", () => {
     expect(said.sort()).toEqual(written.sort());
   });
 
-  it("declare whether they are for a signed-in user, for keys or for anybody", () => {
+  it("declare whether they are for a signed-in user, for keys or for anyone", () => {
     const said = SPECS.filter((spec) => !(nameOf(spec) in guarded));
     const wrong = said.filter((spec) => {
       const demands = USER[nameOf(spec)];

@@ -1,5 +1,6 @@
-// Every kind of stranger at once, each taking all they can, while the merchant's own server creates invoices: all of them can be paid
-// (docs/limits.md). Without a proof of its address the server has a number of amounts at each price, which strangers cannot reduce.
+// Every kind of stranger at once, each taking as much as they can, while the merchant's own server creates invoices: all of them can
+// be paid (docs/limits.md). Even without proof of its address the server has a number of amounts at each price, which strangers
+// cannot reduce.
 import { eq, inArray } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/lib/limits.ts";
@@ -28,13 +29,13 @@ const AS_DEPLOYED: Partial<Env> = {};
 const PRICE = 10;
 const MAX_PUBLIC = 40;
 const SQUATTERS = 6;
-/** So many that one IP address can use up all the claims it may make. */
+/** Enough for one IP address to use up all its claims. */
 const CLAIMED = LIMITS.claimsPerIpAndHour / LIMITS.claimsPerInvoiceAndHour + 1;
 
 /** What the public leaves of `amountsWithoutProof` at a price: half. */
 const SERVERS_AMOUNTS = LIMITS.amountsWithoutProof / 2;
 
-/** A shop and what anybody may know of it: its public key, its product's page, its owner's address. */
+/** A shop and what anyone can know of it: its public key, its product's page, its owner's address. */
 async function knownShop() {
   const direct = directWallet();
   const extended = xpubWallet();
@@ -43,7 +44,7 @@ async function knownShop() {
   const { email, secret } = await appHolder();
   const burglar = await pendingBrowser(email);
   const guess = () => burglar.post(`${SECOND_FACTOR}/verify`, { code: wrongCode(secret) });
-  // The customers know these invoices, and so may anybody.
+  // Customers know these invoices, and so may anyone.
   const orders = await inTens(CLAIMED, () => ordered(open.shop, USDT, 50));
   return { open, direct, extended, owner: { email, guess }, orders: orders.map(({ invoiceId }) => String(invoiceId)) };
 }
@@ -105,7 +106,7 @@ function expectAllRefused(met: Awaited<ReturnType<typeof everyStranger>>): void 
   });
 }
 
-/** Invoices of the server, one of each wallet in turn; `priceOf` is the price of the nth on the shared address. */
+/** Invoices of the server, alternating between wallets; `priceOf` is the price of the nth on the shared address. */
 const work = (shop: TestMerchant, count: number, priceOf: (n: number) => number): Promise<readonly Ordered[]> =>
   inTens(count, (n) => (n % 2 === 0 ? ordered(shop, USDT, priceOf(n / 2)) : ordered(shop, BTC, PRICE)));
 
@@ -119,7 +120,7 @@ async function indexesOf(invoices: readonly Ordered[]): Promise<readonly number[
   return indexes;
 }
 
-/** Every one can be paid, and no two by the same amount or address. */
+/** Every one can be paid, and no two have the same amount or address. */
 async function expectServed(made: readonly Ordered[]): Promise<void> {
   expect(made.filter(({ status }) => status !== "ACTIVE").map(({ reason }) => reason)).toEqual([]);
   const direct = made.filter(({ network }) => network === "ETH");
@@ -129,7 +130,7 @@ async function expectServed(made: readonly Ordered[]): Promise<void> {
   expect(new Set(extended.map(({ address }) => address)).size).toBe(extended.length);
   const indexes = await indexesOf(extended);
   expect(new Set(indexes).size).toBe(extended.length);
-  // Consecutive but for the address of the proof, the strangers' addresses, and those of their refused invoices.
+  // Consecutive except for the proof's address, the strangers' addresses, and those of their refused invoices.
   expect(Math.max(...indexes)).toBeLessThan(
     extended.length + 1 + SQUATTERS * LIMITS.addressesWithoutProof + MAX_PUBLIC,
   );
@@ -140,7 +141,7 @@ const countsOf = async ({ merchantId }: TestMerchant) => {
   return { active: row?.activeInvoices, public: row?.publicInvoices };
 };
 
-// So that no rate limit window ends during the test, however long the machine takes.
+// So that no rate limit window ends during the test, however slow the machine.
 beforeEach(stopClock);
 afterEach(() => {
   vi.useRealTimers();
@@ -154,7 +155,7 @@ describe("a merchant's server, while every kind of stranger attacks", () => {
     await prove(shop, BTC, { usd: 60, decimals: 8 });
     const [met, made] = await Promise.all([everyStranger(known, known.extended), work(shop, 200, () => PRICE)]);
     expectAllRefused(met);
-    // It goes on after the strangers have taken all they can.
+    // It continues after the strangers have taken all they can.
     const more = await work(shop, 20, () => PRICE);
     await expectServed([...made, ...more]);
     expect(await countsOf(shop)).toEqual({ active: 220 + CLAIMED, public: MAX_PUBLIC });
@@ -163,7 +164,7 @@ describe("a merchant's server, while every kind of stranger attacks", () => {
   it("creates all of its 200 invoices at 25 prices, without a proof and with its address registered by strangers", async () => {
     const known = await knownShop();
     const { shop } = known.open;
-    // The price the strangers use comes last, so that they have used it by then. The shop's extended key is not known to others.
+    // The strangers' price comes last, so they have used it by then. The shop's extended key is not public.
     const theirs = xpubWallet();
     const [met, made] = await Promise.all([
       everyStranger(known, theirs),

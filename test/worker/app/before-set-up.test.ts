@@ -1,4 +1,4 @@
-// What a stranger reaches before a set-up link is redeemed: every route of the access table is knocked at, in a production Worker.
+// What a stranger reaches before a set-up link is redeemed: every route in the access table is called, in a production Worker.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, test } from "vitest";
 import { GREENFIELD_SPECS, SPECS } from "../../../src/app/app.ts";
@@ -18,7 +18,7 @@ const wordsIn = (text: string) => text.match(/<meta name="deployment" content="(
 
 beforeEach(undoSetUp);
 
-/** Whatever could open a door: nothing, a key, a session, a browser, another site, a network. */
+/** Everything that might grant access: nothing, a key, a session, a browser, another site, a network. */
 async function callers(): Promise<readonly Ask[]> {
   const { secretKey, publicKey } = await seedShop();
   const { headers } = await seedUser({ operatorSinceMs: Date.now() });
@@ -40,7 +40,7 @@ describe("before a set-up link is redeemed", () => {
     ["without a PUBLIC_URL", {}],
     ["with a PUBLIC_URL", { PUBLIC_URL: "https://pay.example" }],
     ["with a wrong SIGN_UP", { SIGN_UP: "Open" }],
-    ["with SIGN_UP=first beside users, who may be strangers", { SIGN_UP: "" }],
+    ["with SIGN_UP=first with existing users, who may be strangers", { SIGN_UP: "" }],
   ])("production %s refuses every route but the set-up and /healthz, and writes nothing", async (_, changes) => {
     const asks = await callers();
     const { bindings, calls } = countingEnv({ ...FRESH, ...changes });
@@ -55,7 +55,7 @@ describe("before a set-up link is redeemed", () => {
       }
     }
     expect(await storedRows()).toEqual(before);
-    // No object was asked for anything but, by the set-up's own routes, how often this address has called.
+    // No object was called, except, by the set-up's own routes, to count this address's calls.
     expect(new Set(calls.filter((call) => !call.startsWith("RATE_LIMITER")))).toEqual(new Set(["D1 read"]));
   });
 
@@ -78,7 +78,7 @@ describe("before a set-up link is redeemed", () => {
       expectRefusal(await send(path, { method: path.startsWith("/api") ? "OPTIONS" : "GET" }), 503, "NOT_SET_UP");
   });
 
-  test("the set-up's page is served, with nothing but static files", async () => {
+  test("the set-up page is served, with nothing but static files", async () => {
     const send = production();
     const page = await send("/setup", { headers: { accept } });
     expect([page.status, wordsIn(page.text)]).toEqual([200, ""]);
@@ -90,14 +90,14 @@ describe("before a set-up link is redeemed", () => {
     }
   });
 
-  test("the set-up's routes refuse a guessed token alike, and without a token as a wrong request", async () => {
+  test("the set-up routes refuse any guessed token in the same way, and a missing token as an invalid request", async () => {
     const send = production();
     const body = { token: "guessed", email: "ann@example.com", name: "Ann" };
     expectRefusal(await send("/api/v1/setup/options", { method: "POST", body }), 404, "SETUP_LINK_INVALID");
     expectRefusal(await send("/api/v1/setup", { method: "POST", body }), 400, "VALIDATION_FAILED");
   });
 
-  test("/healthz is served and warns of it, not of the missing PUBLIC_URL that the set-up gives", async () => {
+  test("/healthz is served and warns about it, not about the missing PUBLIC_URL, which the set-up provides", async () => {
     const health = await production()("/healthz");
     expect([health.status, health.json?.warnings]).toEqual([200, ["NOT_SET_UP", "NETWORK_NOT_WATCHED"]]);
     const wrong = await production({ SIGN_UP: "closed" })("/healthz");
@@ -126,7 +126,7 @@ describe("a deployment serves everything", () => {
     for (const SIGN_UP of ["first", "invite", "open", "nonsense"]) expect(await isServed({ SIGN_UP })).toBe(true);
   });
 
-  test("from the start with SIGN_UP=open, and with SIGN_UP=invite once anybody has an account", async () => {
+  test("from the start with SIGN_UP=open, and with SIGN_UP=invite once any account exists", async () => {
     expect(await isServed({ SIGN_UP: "open" })).toBe(true);
     const all = await db.select().from(users);
     await db.delete(users);
@@ -147,7 +147,7 @@ describe("a deployment serves everything", () => {
     const send = production(bindings);
     for (const _ of [1, 2, 3]) expect((await send("/docs")).status).toBe(200);
     expect(calls).toEqual(["D1 read"]);
-    // It never goes back.
+    // It never reverts.
     await undoSetUp();
     expect((await send("/docs")).status).toBe(200);
   });

@@ -1,5 +1,5 @@
-// Every secret that a user or a merchant holds, created by one walk through the product and then searched for: in everything logged and
-// in every column of every table. And no value of a copied database can be used as a credential.
+// Every secret that a user or merchant holds, created by one run through the product and then searched for in everything logged and in
+// every column of every table. And no value from a copied database works as a credential.
 import { env } from "cloudflare:workers";
 import { Secret, TOTP } from "otpauth";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -22,7 +22,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The secrets of a walk, by what they are. */
+/** The secrets of a run, by kind. */
 type Secrets = Map<string, string>;
 
 function noteCookies(secrets: Secrets, browser: Browser, when: string): void {
@@ -42,7 +42,7 @@ async function linkToken(email: string, page: string): Promise<string> {
   return token;
 }
 
-/** Signs in, makes a merchant, a wallet, a key and an invitation, sets up every factor, steps up, signs in again. */
+/** Signs in, creates a merchant, a wallet, a key and an invitation, sets up every factor, steps up, signs in again. */
 async function walk(): Promise<Secrets> {
   const secrets: Secrets = new Map();
   const [anna, ben] = [newBrowser(), newBrowser()];
@@ -78,7 +78,7 @@ async function walk(): Promise<Secrets> {
     }),
   );
   secrets.set("rotated API key", String(rotated.secret));
-  // Nobody listens there: deliveries are attempted, and the attempts are logged.
+  // Nothing listens there: deliveries are attempted, and the attempts are logged.
   const endpoint = { url: "http://127.0.0.1:9/", events: ["ping"] };
   const hook = await ok(
     anna.ask(`${merchant}/webhooks`, { ...named, headers: { "idempotency-key": "canary-3" }, body: endpoint }),
@@ -125,7 +125,7 @@ async function walk(): Promise<Secrets> {
   return secrets;
 }
 
-it("a walk through the product leaves no secret in a log line or a table", async () => {
+it("a run through the product leaves no secret in a log line or a table", async () => {
   const secrets = await walk();
   expect(secrets.size).toBeGreaterThan(20);
   const stored = await allTexts();

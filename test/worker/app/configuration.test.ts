@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { expectHeaders, seedShop, sendWith } from "../../support/access.ts";
 
-/** Values of a badly configured environment. */
+/** Values of a misconfigured environment. */
 const vars = (changes: Readonly<Record<string, string | undefined>>) => changes as unknown as Partial<Env>;
 const healthWith = async (changes: Readonly<Record<string, string | undefined>>) => {
   const answer = await sendWith(vars(changes), "/healthz");

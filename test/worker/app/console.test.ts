@@ -26,7 +26,7 @@ describe.each(PATHS)("%s", (path) => {
     expect(new Set(nonces).size).toBe(2);
   });
 
-  it("is 404 for a request that is no navigation, and 405 for another method", async () => {
+  it("is 404 for a request that is not a navigation, and 405 for another method", async () => {
     for (const headers of [{}, { accept: "*/*" }, { accept: "application/json" }])
       expectRefusal(await send(path, { headers }), 404, "ROUTE_NOT_FOUND");
     expectRefusal(await send(path, { method: "POST", headers: { accept } }), 405, "METHOD_NOT_ALLOWED");
@@ -40,7 +40,7 @@ describe("the console's page", () => {
     [{ ENVIRONMENT: "development", DEV_CONTROL: "" }, "mailbox"],
     [{ ENVIRONMENT: "production" }, ""],
     [{ ENVIRONMENT: "" }, ""],
-  ])("with %j offers %j of what only development has", async (changes, words) => {
+  ])("with %j offers %j of the development-only features", async (changes, words) => {
     const { text } = await sendWith(changes, "/sign-in", { headers: { accept } });
     expect(text.match(/<meta name="deployment" content="([^"]*)"/)?.[1]).toBe(words);
   });
@@ -54,7 +54,7 @@ describe("/", () => {
   });
 });
 
-describe("a path that is no page of the console", () => {
+describe("a path that is not a console page", () => {
   it.each(["/console/", "/console/mer_1/", "/console/mer_1/nothing", "/console/page.html/x", "/consoles"])(
     "%s is 404 for a navigation too",
     async (path) => {

@@ -30,7 +30,7 @@ describe("an unknown path", () => {
     }
   });
 
-  it("is not repeated in the answer", async () => {
+  it("does not appear in the answer", async () => {
     const answer = await send("/<script>alert(1)</script>?key=sk_secret");
     expect(answer.text).not.toMatch(/script|sk_secret/);
   });
@@ -139,7 +139,7 @@ describe("every answer", () => {
 describe("a bug or an outage", () => {
   const canary = "canary_of_a_secret";
 
-  it("in the database answers a plain 500 with a request id, and the log has no value that was sent", async () => {
+  it("in the database gives a plain 500 with a request id, and the log has no value that was sent", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const { merchantId, secretKey } = await seedShop();
     const DB = new Proxy(env.DB, {
@@ -159,7 +159,7 @@ describe("a bug or an outage", () => {
     expect(lines.join()).not.toContain(secretKey);
   });
 
-  it("in the connection to the database answers a 503 that may be retried", async () => {
+  it("in the connection to the database gives a 503 that may be retried", async () => {
     const { merchantId, secretKey } = await seedShop();
     const DB = new Proxy(env.DB, {
       get: (target, name) => {
@@ -290,7 +290,7 @@ describe("the catalogue of routes", () => {
     expect(new Set(SPECS.map(({ operationId }) => operationId)).size).toBe(SPECS.length);
   });
 
-  it("applies Idempotency-Key to everything that changes something, but for a list of what cannot have one", () => {
+  it("applies Idempotency-Key to every write, except a list of those that cannot have one", () => {
     const keyed = SPECS.filter(({ isIdempotent }) => isIdempotent).map(({ operationId }) => operationId);
     expect(keyed).toEqual(SPECS.filter(takesKey).map(({ operationId }) => operationId));
     const changing = SPECS.filter(({ method }) => method !== "GET").map(({ operationId }) => operationId);

@@ -1,4 +1,4 @@
-// Data points of the Analytics Engine, in a stand-in of its binding.
+// Data points for the Analytics Engine, through a stand-in for its binding.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, test, vi } from "vitest";
 import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
@@ -26,7 +26,7 @@ afterEach(() => {
 const create = { method: "POST", body: { name: "Order", rawAmount: 10 } };
 const pathOf = (merchantId: string) => `/api/v1/merchants/merchant/${merchantId}/invoices`;
 
-test("a create is one, with its rows; a replay is none, and a refusal is one with its code", async () => {
+test("a create gives one, with its rows; a replay gives none, and a refusal one with its code", async () => {
   const { merchantId, secretKey: key } = await seedShop();
   const ask = deploymentWith({ ANALYTICS });
   const headers = { "idempotency-key": "once" };
@@ -44,7 +44,7 @@ test("a create is one, with its rows; a replay is none, and a refusal is one wit
   expect(named()).toEqual([{ indexes: [merchantId], blobs: ["refusal", "VALIDATION_FAILED", merchantId], value: 1 }]);
 });
 
-test("each minute the lag of what is awaited, the oldest that is due, and the size of the database", async () => {
+test("each minute has the lag of watched networks, the oldest due work, and the database's size", async () => {
   const nowMs = Date.now();
   const late = {
     network: "ETH",
@@ -84,7 +84,7 @@ test("a payment has the seconds from its block until its invoice was PAID, once"
   expect(named()).toEqual([{ indexes: [merchantId], blobs: ["paid", "ETH", merchantId], value: 40 }]);
 });
 
-it("changes no answer where the binding is missing or throws", async () => {
+it("no answer changes if the binding is missing or throws", async () => {
   const logged = vi.spyOn(console, "error").mockReturnValue();
   const { merchantId, secretKey: key } = await seedShop();
   const broken: AnalyticsEngineDataset = {

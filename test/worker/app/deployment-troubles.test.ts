@@ -1,5 +1,5 @@
-// A source that lags, a cron that stops and a database that fills up, made on purpose, minute by minute on a clock of the test: what `/healthz`,
-// `/metrics`, the operators' status and their mails say, and when; and that each ends.
+// A lagging source, a stopped cron and a filling database, caused on purpose, minute by minute on the test's clock: what `/healthz`, `/metrics`,
+// the operators' status and their mails say, and when; and that each one ends.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -48,7 +48,7 @@ class Deployment {
     return { ...env, CHAIN_SOURCES, METRICS_TOKEN, ...this.changes };
   }
 
-  /** Lets `count` minutes pass. After each, whoever watches the deployment asks it. */
+  /** Lets `count` minutes pass; after each, monitoring queries the deployment. */
   async pass(count: number): Promise<void> {
     for (let n = 0; n < count; n++) {
       this.minute += 1;
@@ -66,7 +66,7 @@ class Deployment {
     await takeMessage({ job, minuteMs: Date.now(), runs: 0 }, this.#env);
   }
 
-  /** All of them say the same at the same time; `said` has what is new. */
+  /** All of them agree at any time; `said` has the changes. */
   async #ask(): Promise<void> {
     const ask = deploymentWith(this.#env);
     const health = await ask("/healthz");
@@ -118,7 +118,7 @@ test("a source that stops growing", async () => {
   ]);
 });
 
-test("a cron that stops: whoever asks for the health has the operators told", async () => {
+test("a cron that stops: a health check notifies the operators", async () => {
   const deployment = await Deployment.start();
   await deployment.pass(2);
   deployment.isCronRunning = false;
@@ -134,7 +134,7 @@ test("a cron that stops: whoever asks for the health has the operators told", as
   ]);
 });
 
-test("a database that fills up, and is given more room", async () => {
+test("a database that fills up, and is given more space", async () => {
   const deployment = await Deployment.start();
   await deployment.pass(2);
   deployment.changes = { DATABASE_LIMIT_GB: "0.00001" };
@@ -149,7 +149,7 @@ test("a database that fills up, and is given more room", async () => {
   ]);
 });
 
-test("nothing is mailed, and nothing remembered, where mail is not configured", async () => {
+test("nothing is mailed, and nothing remembered, if mail is not configured", async () => {
   const deployment = await Deployment.start();
   const production = { ENVIRONMENT: "production", WEBHOOK_LOOPBACK: "", DEV_CONTROL: "", MAIL_PROVIDER: "" };
   deployment.changes = { ...production, PUBLIC_URL: "https://pay.example", DATABASE_LIMIT_GB: "0.00001" };
@@ -179,7 +179,7 @@ test("/healthz is answered from what was read within five seconds, in production
   const ask = async () =>
     (await app.fetch(new Request("https://pay.example/healthz"), world, createExecutionContext())).status;
   expect(await Promise.all([ask(), ask()])).toEqual([200, 200]);
-  // Each asked for itself: neither waits for the other's call.
+  // Both query for themselves: neither waits for the other's call.
   expect(reads).toBe(2);
   vi.setSystemTime(START + 4_999);
   expect([await ask(), reads]).toEqual([200, 2]);
@@ -187,7 +187,7 @@ test("/healthz is answered from what was read within five seconds, in production
   expect([await ask(), reads]).toEqual([200, 3]);
 });
 
-test("/metrics is nothing without its token's setting, and refuses any other token", async () => {
+test("/metrics does not exist without its token setting, and refuses any other token", async () => {
   const ask = (settings: Partial<Env>, headers: Readonly<Record<string, string>> = {}) =>
     deploymentWith(settings)("/metrics", { headers });
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

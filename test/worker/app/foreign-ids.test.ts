@@ -1,6 +1,5 @@
-// Every operation with an id in its path, by callers who may do all that can be permitted and have just given a factor: ids of another merchant or
-// user, and of another kind, are answered as ids that nobody has. The same request with the caller's own id does its work, so that no refusal
-// here is one of the permission, the factor or the body.
+// Every operation with an id in its path, by callers with every permission and a recent factor: ids of another merchant or user, or of another
+// kind, are answered like unknown ids. The same request with the caller's own id works, so no refusal here is due to permission, factor or body.
 import { beforeAll, describe, expect, it } from "vitest";
 import { SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
 import { SPECS } from "../../../src/app/app.ts";
@@ -17,7 +16,7 @@ import { USDT } from "../../support/wallet-bodies.ts";
 import { MUTED } from "../../support/webhooks.ts";
 import { document, operationOf, useDocument } from "./reference-harness.ts";
 
-/** Their ids are of the deployment, or are themselves what opens a page. */
+/** Their ids belong to the deployment, or are themselves what opens a page. */
 const UNOWNED: readonly string[] = [
   ...OPEN,
   ...PAGES,
@@ -26,7 +25,7 @@ const UNOWNED: readonly string[] = [
 ];
 const DAY_MS = 86_400_000;
 
-/** A body with which the operation does its work. */
+/** A body that makes the operation work. */
 const BODIES: Readonly<Record<string, object>> = {
   updateWallet: { isEnabled: false },
   updateInvoice: { name: "Another name" },
@@ -42,14 +41,16 @@ const BODIES: Readonly<Record<string, object>> = {
   changeRole: { role: "VIEWER" },
   updatePasskey: { name: "Phone" },
 };
-/** What the fixture's own rows are refused for, which is found out behind the question of whose they are. */
+/** Refusals for the fixture's own rows, which come after the check of ownership. */
 const REFUSED_FOR_ITS_STATE: Readonly<Record<string, string>> = {
   resolveInvoice: "NOTHING_TO_REVIEW",
   deleteWallet: "WALLET_HAS_ACTIVE_PAYMENTS",
   previewAddresses: "WALLET_IS_NOT_XPUB",
   exportRecovery: "WALLET_IS_NOT_XPUB",
 };
-/** An invitation is named to whom it does not belong, because they may have signed in with the wrong one of their addresses. */
+/**
+ * An invitation is shown to users it does not belong to, because they may have signed in with the wrong one of their addresses.
+ */
 const SAID_OF_ANOTHERS: Readonly<Record<string, string>> = { acceptInvitationById: "INVITATION_EMAIL_MISMATCH" };
 
 const paramsOf = (spec: RouteSpec) =>
@@ -66,7 +67,7 @@ beforeAll(async () => {
   [mine, theirs] = [await fullShop(send), await fullShop(send)];
 });
 
-/** All who may do all at this merchant: the owner, and a key if keys may. */
+/** All who have every permission at this merchant: the owner, and a key if keys may. */
 function callersOf({ callers, permission }: RouteSpec): readonly Ask[] {
   const isForKeys = callers === "MEMBER_OR_KEY" && SECRET_KEY_PERMISSIONS.some((each) => each === permission);
   return [{ headers: mine.headers }, ...(isForKeys ? [{ key: mine.key }] : [])];
@@ -87,11 +88,11 @@ describe.each(owned.map((spec) => [nameOf(spec), spec] as const))("%s", (_, spec
   const params = paramsOf(spec);
   const idsIn = ({ ids }: FullShop) => Object.fromEntries(params.map((name) => [name, ids[name] ?? ""]));
 
-  it("answers an id of another or of another kind as an unknown one, and changes nothing", async () => {
+  it("answers another's id, or one of another kind, like an unknown one, and changes nothing", async () => {
     const before = await storedRows();
     for (const by of callersOf(spec)) {
       for (const place of params) {
-        // `pathOf` fills a parameter that is not given with an id that nobody has.
+        // `pathOf` fills a missing parameter with an unknown id.
         const { [place]: own, ...others } = idsIn(mine);
         const unknown = await call(spec, others, by);
         expectRefusal(unknown, 404, expect.stringMatching(/_NOT_FOUND$/));
@@ -111,7 +112,7 @@ describe.each(owned.map((spec) => [nameOf(spec), spec] as const))("%s", (_, spec
     expect(await storedRows()).toEqual(before);
   });
 
-  it("does its work with the same request on the caller's own", async () => {
+  it("works with the same request and the caller's own id", async () => {
     const shop = spec.method === "GET" ? mine : await fullShop(send);
     const ids = { ...idsIn(shop), ...(await ownedOf(spec, shop)) };
     const answer = await call(spec, ids, { headers: shop.headers }, shop);
@@ -121,7 +122,7 @@ describe.each(owned.map((spec) => [nameOf(spec), spec] as const))("%s", (_, spec
   });
 });
 
-/** What is the caller's own, where the fixture has it for somebody else. */
+/** The caller's own ids where the fixture has them for another user. */
 async function ownedOf({ operationId }: RouteSpec, shop: FullShop): Promise<Readonly<Record<string, string>>> {
   if (operationId !== "acceptInvitationById") return {};
   const { team, owner } = await freshTeam();
@@ -130,12 +131,12 @@ async function ownedOf({ operationId }: RouteSpec, shop: FullShop): Promise<Read
   return { invitationId: body.id };
 }
 
-/** Queries without which a route answers nothing. */
+/** Queries that a route requires. */
 const ASKED: Readonly<Record<string, string>> = { month: "2026-11", from: "2026-11-01", to: "2026-11-02" };
-/** Parameters that hold no id, or the position of a list. */
+/** Parameters that contain no id, or a position in a list. */
 const NO_ID = /^(timezone|currency|search|q|externalId|network|txHash|type|count|limit|page|cursor)$/;
 
-/** The answer without its request's id, and without the id that was asked about. */
+/** The answer without its request id, and without the requested id. */
 const without = (id: string, { status, text }: Answer) => [
   status,
   text.replaceAll(id, "...").replace(/"requestId":"[^"]*"/, ""),
@@ -147,14 +148,14 @@ describe("a list", () => {
     ({ method, callers, path }) => method === "GET" && /^MEMBER/.test(callers) && !path.endsWith("/live"),
   );
   const queryOf = (spec: RouteSpec) => operationOf(spec).parameters.filter((each) => each.in === "query");
-  /** Answers the route for one's own merchant with this query. */
+  /** Calls the route for the caller's own merchant with this query. */
   const asking = (spec: RouteSpec, query: Readonly<Record<string, string>>) => {
     const required = queryOf(spec).flatMap(({ name, required }) => (required ? [[name, ASKED[name] ?? ""]] : []));
     const search = new URLSearchParams({ ...Object.fromEntries(required), ...query });
     return send(`${pathOf(spec, { ...mine.ids, merchantId: mine.merchantId })}?${search}`, { headers: mine.headers });
   };
 
-  it("has the same page behind another's row as behind a row that nobody has", async () => {
+  it("has the same page after another's row as after an unknown row", async () => {
     const paged = lists.filter((spec) => queryOf(spec).some(({ name }) => name === "cursor"));
     expect(paged.length).toBeGreaterThan(8);
     for (const spec of paged) {
@@ -170,7 +171,7 @@ describe("a list", () => {
     }
   });
 
-  it("filtered by an id of another tells what it tells of an id that nobody has", async () => {
+  it("filtered by another's id gives the same as for an unknown id", async () => {
     const named = lists.flatMap((spec) =>
       queryOf(spec)
         .filter(({ schema }) => schema.type === "string" && !("enum" in schema) && !("format" in schema))
@@ -193,8 +194,8 @@ describe("a body", () => {
   useDocument();
   const BASE = "/api/v1/merchants/merchant/";
 
-  // `formerStoreId` is a store's at another server: nothing is looked up by it without the merchant's own key.
-  it("names by id nothing of ours but a product and an invoice", () => {
+  // `formerStoreId` is a store's at another server: it is only looked up with the merchant's own key.
+  it("contains no ids of ours except a product's and an invoice's", () => {
     const named = SPECS.flatMap((spec) => {
       const content = Object.values(operationOf(spec).requestBody?.content ?? {});
       const members = content.flatMap(({ schema }) => membersOf(document, schema));
@@ -208,7 +209,7 @@ describe("a body", () => {
     ]);
   });
 
-  it("that names another's product or invoice is refused as one that names nobody's, and changes nothing", async () => {
+  it("that names another's product or invoice is refused like one with an unknown id, and changes nothing", async () => {
     const before = await storedRows();
     const asks = [
       ["/invoices", (id: string) => ({ productId: id }), "productId", "PRODUCT_NOT_FOUND"],
@@ -231,11 +232,11 @@ describe("a body", () => {
   });
 });
 
-it("every operation with an id is here, or its ids are of nobody", () => {
+it("every operation with an id is covered here, or its ids belong to nobody", () => {
   const tested = owned.map(nameOf);
   const withIds = SPECS.filter((spec) => paramsOf(spec).length > 0).map(nameOf);
   expect(tested.length).toBeGreaterThan(40);
   expect(withIds.filter((name) => !tested.includes(name) && !UNOWNED.includes(name))).toEqual([]);
-  // Every kind of id of these paths is in the fixture.
+  // Every kind of id in these paths is in the fixture.
   expect([...new Set(owned.flatMap(paramsOf))].sort()).toEqual(Object.keys(mine.ids).sort());
 });

@@ -1,4 +1,4 @@
-// A database that takes no more writes, as D1 does at its limit: triggers refuse every row with D1's own words.
+// A database that accepts no more writes, like D1 at its limit: triggers refuse every row with D1's own message.
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { freshMerchant } from "../../support/worker-merchant.ts";
@@ -30,7 +30,7 @@ async function whileFull(work: () => Promise<void>): Promise<void> {
 }
 
 describe("a full database", () => {
-  it("refuses creates so that they are repeated, answers reads, and loses nothing once there is room", async () => {
+  it("refuses creates with a retry, answers reads, and loses nothing once there is space", async () => {
     const shop = await freshMerchant();
     expect((await shop.post("/wallets", xpubBody(freshKey()))).status).toBe(201);
     const order = { name: "Order", rawAmount: 10 };

@@ -33,7 +33,7 @@ describe("a configured network", () => {
     expect(await eth()).toEqual(NOTHING);
   });
 
-  it("shows how far it was read, its newest block, its lag, since when it fails, and its unread addresses", async () => {
+  it("shows how far it was read, its newest block, its lag, when its failures began, and its unread addresses", async () => {
     const passedMs = Date.now() - 90_000;
     const degradedSinceMs = 1_800_000_000_000;
     await testDb.insert(networkCursors).values({

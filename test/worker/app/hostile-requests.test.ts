@@ -1,4 +1,4 @@
-// Requests that are written to be read in two ways: what a proxy, a parser and a route take from them must be the same, or nothing.
+// Requests that can be read in two ways: what a proxy, a parser and a route read must be the same, or the request is refused.
 import { describe, expect, it } from "vitest";
 import { seedShop, send, sendWith } from "../../support/access.ts";
 import { expectStatus } from "../../support/shared-place.ts";
@@ -9,7 +9,7 @@ const PROTOTYPE_NAMES = ["__proto__", "constructor", "prototype", "toString", "h
 const ofMerchant = (merchantId: string) => `/api/v1/merchants/merchant/${merchantId}`;
 
 describe("a path", () => {
-  it("that leaves the merchant of the key by dots or encoded slashes reaches no other", async () => {
+  it("that leaves the key's merchant through dots or encoded slashes reaches no other", async () => {
     const [shop, other] = [await seedShop(), await freshMerchant()];
     await expectStatus(other.post("/invoices", { name: "Of the other", rawAmount: 1, paymentMethods: [] }), 201);
     const [own, theirs] = [shop.merchantId, other.merchantId];
@@ -34,7 +34,7 @@ describe("a path", () => {
     }
   });
 
-  it("does not become another by a header, and a method by neither a header nor a parameter", async () => {
+  it("is not changed by a header, nor is the method by a header or parameter", async () => {
     const shop = await freshMerchant();
     const { id } = await expectStatus(shop.post("/invoices", { name: "Order", rawAmount: 1, paymentMethods: [] }), 201);
     const path = `${ofMerchant(shop.merchantId)}/invoices/${id}`;
@@ -53,7 +53,7 @@ describe("a path", () => {
 });
 
 describe("a body", () => {
-  it("counts as it was sent, however its type is spelled, or the request is refused", async () => {
+  it("is read as sent, however its type is spelled, or the request is refused", async () => {
     const shop = await freshMerchant();
     const path = `${ofMerchant(shop.merchantId)}/settings`;
     const types: readonly (readonly [string, number])[] = [
@@ -80,7 +80,7 @@ describe("a body", () => {
     }
   });
 
-  it("in another encoding, or behind a mark of one, is read as UTF-8 or refused", async () => {
+  it("in another encoding, or after a byte order mark, is read as UTF-8 or refused", async () => {
     const shop = await freshMerchant();
     const path = `${ofMerchant(shop.merchantId)}/settings`;
     const patch = (body: string) =>
@@ -88,12 +88,12 @@ describe("a body", () => {
     expect((await patch('\ufeff{"invoiceLifetimeSeconds":2001}')).json?.invoiceLifetimeSeconds).toBe(2_001);
     for (const body of ['\ufeff\ufeff{"invoiceLifetimeSeconds":2002}', '{"invoiceLifetimeSeconds":2002}\ufeff', "\0{}"])
       expect((await patch(body)).status).toBe(400);
-    // Of a name that comes twice every reader here takes the last, the search for private keys included.
+    // For a repeated name every reader here uses the last value, including the search for private keys.
     const twice = await patch('{"invoiceLifetimeSeconds":2003,"invoiceLifetimeSeconds":2004}');
     expect(twice.json?.invoiceLifetimeSeconds).toBe(2_004);
   });
 
-  it("changes no object by the names of an object's own members", async () => {
+  it("cannot change an object through the names of built-in members", async () => {
     const shop = await freshMerchant();
     const path = ofMerchant(shop.merchantId);
     const before = await expectStatus(shop.get("/settings"), 200);
@@ -108,7 +108,7 @@ describe("a body", () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it("keeps metadata under any name, and another value of one is another request", async () => {
+  it("keeps metadata under any name, and a different value is a different request", async () => {
     const shop = await freshMerchant();
     const path = `${ofMerchant(shop.merchantId)}/invoices`;
     const members = PROTOTYPE_NAMES.map((name) => `"${name}":"of ${name}"`);
@@ -130,7 +130,7 @@ describe("a body", () => {
 });
 
 describe("a query", () => {
-  it("that repeats a name, or has a name of an object's own members, is read by its first values", async () => {
+  it("with a repeated name, or the name of a built-in member, uses the first values", async () => {
     const shop = await freshMerchant();
     for (const name of ["a", "b"])
       await expectStatus(shop.post("/invoices", { name, rawAmount: 1, paymentMethods: [] }), 201);
@@ -150,7 +150,7 @@ describe("a query", () => {
 });
 
 describe("a host", () => {
-  it("that is not the deployment's own, or ends in a dot, is in no answer", async () => {
+  it("that is not the deployment's own, or ends in a dot, appears in no answer", async () => {
     const { merchantId, secretKey } = await seedShop();
     const own: Partial<Env> = { ENVIRONMENT: "production", PUBLIC_URL: "https://pay.example" };
     for (const host of ["pay.example.", "evil.example", "pay.example.evil.example", "pay.example:8443"]) {
@@ -167,7 +167,7 @@ describe("a host", () => {
   });
 });
 
-it("a HEAD request is held to what its GET is held to, and has no body", async () => {
+it("a HEAD request has the same checks as its GET, and has no body", async () => {
   const shop = await freshMerchant();
   const path = `${ofMerchant(shop.merchantId)}/reports/payments.csv`;
   expect((await send(path, { method: "HEAD" })).status).toBe(401);

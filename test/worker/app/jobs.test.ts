@@ -10,7 +10,7 @@ import { runJobs } from "../../support/run-jobs.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 import { endpoint, rowsOf } from "../notifications/deliveries-harness.ts";
 
-/** Takes one message of the queue, and returns those that it sends. */
+/** Takes one message from the queue, and returns those it sends. */
 async function take(body: unknown, queueName?: string): Promise<unknown[]> {
   const sent: unknown[] = [];
   const answer = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
@@ -41,7 +41,7 @@ const activeOf = (merchantId: string) =>
   testDb.$count(invoices, sql`merchant_id = ${merchantId} and status = 'AWAITING_PAYMENT'`);
 
 describe("a job that stops at its limit", () => {
-  it("sends itself the next message until nothing is left", async () => {
+  it("sends the next message to itself until nothing is left", async () => {
     const merchantId = await plantDue(400);
     let messages: unknown[] = [expire(0)];
     const left: number[] = [];
@@ -71,7 +71,7 @@ describe("the cron of an idle deployment", () => {
   const duesOf = (everyMs: number, crons: number) =>
     Array.from({ length: crons }, (_, n) => JOB_NAMES.filter((job) => isDue(job, startMs + n * everyMs, everyMs)));
 
-  it("begins each job within an hour, and what somebody waits for in each minute", () => {
+  it("starts each job within an hour, and urgent ones every minute", () => {
     const hour = duesOf(MINUTE_MS, 60).flat();
     for (const job of JOB_NAMES) expect(hour, job).toContain(job);
     for (const job of ["expire", "price", "wake-watchers", "wake-endpoints", "receipts", "watch-deployment", "restore"])
@@ -84,15 +84,15 @@ describe("the cron of an idle deployment", () => {
     expect(day.filter((job) => idle.has(job)).length * 30 * 3).toBeLessThan(1_000_000);
   });
 
-  it("is twelve times as quick in development, where a cron runs every 5 s", () => {
+  it("runs twelve times as often in development, where a cron runs every 5 s", () => {
     expect(duesOf(5_000, 60)).toHaveLength(60);
     for (const job of JOB_NAMES) expect(duesOf(5_000, 60).flat(), job).toContain(job);
   });
 });
 
-describe("what a message is for does not depend on its queue's name:", () => {
+describe("a message's purpose does not depend on its queue's name:", () => {
   it.each(["edgetill-jobs", "shop-jobs", "edgetill-webhooks", "mail", "x"])(
-    "%s brings a job and a delivery",
+    "%s carries a job and a delivery",
     async (name) => {
       const merchantId = await plantDue(1);
       expect(await take(expire(0), name)).toEqual([]);

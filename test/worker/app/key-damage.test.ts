@@ -1,4 +1,4 @@
-// What a rotation must not do: sign what was altered, overwrite what changes meanwhile, or judge by a wrong key (docs/design/security.md, Rotation).
+// What a rotation must not do: sign altered rows, overwrite concurrent changes, or judge by a wrong key (docs/design/security.md, Rotation).
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -43,7 +43,7 @@ async function made(at: Deployment, shop: RotatedShop, rest: string, body: unkno
   return { id: String(answer.json?.id), json: answer.json ?? {} };
 }
 
-/** A shop with a row of each kind under the only key of `at`. */
+/** A shop with a row of each kind under the only key in `at`. */
 async function stocked(at: Deployment) {
   const shop = await shopOf(at);
   const xpub = await made(at, shop, "/wallets", xpubWallet());
@@ -57,7 +57,7 @@ const walletRow = async (id: string) => (await testDb.select().from(wallets).whe
 const methodsOf = (id: string) => testDb.select().from(paymentMethods).where(sql`invoice_id = ${id}`);
 
 describe("a row that was altered in the database", () => {
-  it("is frozen or stays hidden, is never signed again, and does not keep its key", async () => {
+  it("is frozen or stays hidden, is never re-signed, and does not keep its key alive", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const [before, now] = [deploymentOf([k1]), deploymentOf([k2, k1])];
     const { shop, direct, xpub, endpoint, invoice } = await stocked(before);
@@ -86,11 +86,11 @@ describe("a row that was altered in the database", () => {
       { network: "ETH", status: "UNAVAILABLE", reason: "INTEGRITY_CHECK_FAILED", address: null },
     ]);
     expect(await verdictsOn(now, shop, endpoint.id)).toContain(`secret fails under ${k1.id}`);
-    // Neither found again, nor in the way of the key.
+    // It is neither found again nor prevents the key's removal.
     expect(await now.rotate()).toEqual([]);
     const [, older] = await now.keyUses();
     expect([Object.values(older?.left ?? {}), older?.retirableAt]).toEqual([[0, 0, 0, 0, 0, 0], expect.any(String)]);
-    // Writing the true values back heals nothing.
+    // Restoring the true values heals nothing.
     await testDb
       .update(wallets)
       .set({ address: String(direct.json.address) })
@@ -99,18 +99,18 @@ describe("a row that was altered in the database", () => {
     expect((await shop.get(now, `/wallets/${direct.id}`)).json?.address).toBeNull();
   });
 
-  it("is a public key that nobody publishes", async () => {
+  it("is not published if it is a public key", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const keysAt = async (at: Deployment) =>
       [...(await at.send("/.well-known/edgetill-keys.json")).text.matchAll(/"kid":"(\w+)"/g)].map(([, kid]) => kid);
     await deploymentOf([k1]).rotate();
     const now = deploymentOf([k2]);
-    // Its HMAC is of a key that is gone as well: the job had no time to renew it.
+    // Its HMAC's key is gone too: the job had no time to renew it.
     expect(await keysAt(now)).toEqual([k2.id]);
     const both = deploymentOf([k2, k1]);
     await both.rotate();
     expect(await keysAt(now)).toEqual([k2.id, k1.id]);
-    // While its key is there, a record that was altered is put right.
+    // While its key exists, an altered record is corrected.
     await testDb
       .update(deploymentKeys)
       .set({ kept: "A".repeat(43), macKeyId: `!${k1.id}` })
@@ -130,7 +130,7 @@ describe("a row that was altered in the database", () => {
       .set({ kept: row?.kept ?? null })
       .where(kept);
     await now.rotate();
-    // Published for 90 days from when it left, and no longer for a later time in the database.
+    // Published for 90 days after removal, and no longer even with a later time in the database.
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 89 * DAY_MS });
     expect(await keysAt(now)).toEqual([k2.id, k1.id]);
     vi.setSystemTime(Date.now() + 2 * DAY_MS);
@@ -141,7 +141,7 @@ describe("a row that was altered in the database", () => {
 });
 
 describe("another key under an id that was used before", () => {
-  it("is reported, and nothing is judged by it", async () => {
+  it("is reported, and never used to verify", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const before = deploymentOf([k1]);
     const { shop, endpoint } = await stocked(before);
@@ -163,7 +163,7 @@ describe("another key under an id that was used before", () => {
 });
 
 describe("the count of an older key", () => {
-  it("starts with all rows, and says a day after the walk that met none that the key may go", async () => {
+  it("starts with all rows, and one day after a pass without any says that the key may be removed", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const { shop, endpoint } = await stocked(deploymentOf([k1]));
     const now = deploymentOf([k2, k1]);
@@ -173,7 +173,7 @@ describe("the count of an older key", () => {
     await now.rotate();
     const retirableAtMs = Date.parse((await older())?.retirableAt ?? "never");
     expect(retirableAtMs).toBeGreaterThanOrEqual(beganAtMs + DAY_MS);
-    // What an isolate of before writes is found within an hour, and the day begins again.
+    // A row written by an isolate with the old keys is found within an hour, and the day starts again.
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + HOUR_MS });
     await made(deploymentOf([k1, k2]), shop, "/invoices", { name: "Late", rawAmount: 10, paymentMethods: [USDT] });
     expect(await older()).toMatchObject({ left: { methods: 1 }, retirableAt: null });
@@ -182,7 +182,7 @@ describe("the count of an older key", () => {
     expect(new Set(await verdictsOn(now, shop, endpoint.id)).size).toBe(3);
   });
 
-  it("writes nothing while there is one key, nor between two walks", async () => {
+  it("writes nothing while there is one key, or between two passes", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const now = deploymentOf([k2, k1]);
     await deploymentOf([k1]).rotate();
@@ -210,8 +210,8 @@ describe("the count of an older key", () => {
   });
 });
 
-describe("a stretch", () => {
-  it.each(KEYED_ROWS)("of $kind is found by its row numbers, at the same cost in a table of any size", async (rows) => {
+describe("a range of rows", () => {
+  it.each(KEYED_ROWS)("of $kind is found by row number, at the same cost in a table of any size", async (rows) => {
     const stretch = { after: 500, length: 500, keyIds: ["k1"], nowMs: Date.now() };
     const read = "column" in rows ? selectSeals(testDb, rows, stretch) : selectMacs(testDb, rows, stretch);
     for (const query of [read, selectEnd(testDb, rows, stretch)]) {
@@ -222,10 +222,10 @@ describe("a stretch", () => {
   });
 });
 
-describe("stretches of the job between changes of rows", () => {
+describe("runs of the job between changes of rows", () => {
   const STEPS = ["plan", "commit", "invoice", "wallet", "rotate secret", "older invoice", "replace wallet"] as const;
 
-  it("leave every row with a key of the ring, in every order", async () => {
+  it("leave every row with a current key, in every order", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...STEPS), { minLength: 5, maxLength: 9 }), async (steps) => {
         const [k1, k2] = [newMasterKey(), newMasterKey()];
@@ -287,7 +287,7 @@ describe("stretches of the job between changes of rows", () => {
     );
   });
 
-  it("do not overwrite an app's secret that was replaced meanwhile, and refuse no code of one that was sealed again", async () => {
+  it("do not overwrite an app's secret that was replaced meanwhile, and refuse no code of a resealed one", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const [before, now] = [deploymentOf([k1]), deploymentOf([k2, k1])];
     const sealedBy = async ({ world }: Deployment, id: string, text: string) => {
@@ -315,7 +315,7 @@ describe("stretches of the job between changes of rows", () => {
     expect(await secretOf(replaced)).toBe(sealed);
     expect(await secretOf(kept)).toMatch(new RegExp(`^v1\\.${k2.id}\\.`));
     expect(await unseal(ring, totpContext(kept), await secretOf(kept))).toBe("SECRET");
-    // Read before it was sealed again, and given after.
+    // Read before resealing, and sent after it.
     await batch(testDb, acceptStep(testDb, { userId: kept, enabledAtMs: 5, step: 1 }));
     await expect(batch(testDb, acceptStep(testDb, { userId: kept, enabledAtMs: 6, step: 2 }))).rejects.toThrow();
   });

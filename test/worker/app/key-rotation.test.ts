@@ -1,4 +1,4 @@
-// Keys that are rotated while the deployment serves: nothing is lost, and a key that is no longer used can go (docs/design/security.md, Rotation).
+// Keys rotated while the deployment serves: nothing is lost, and an unused key can be removed (docs/design/security.md, Rotation).
 import { base64urlnopad } from "@scure/base";
 import { sql } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -55,7 +55,7 @@ async function order(at: Deployment, shop: RotatedShop): Promise<Order> {
   return { id: String(made.json?.id), idempotencyKey, text: made.text, addresses };
 }
 
-/** What was promised stays: the same answer to a repetition, and the same addresses. */
+/** Guarantees that hold: the same answer to a repeat, and the same addresses. */
 async function expectKept(at: Deployment, shop: RotatedShop, { id, idempotencyKey, text, addresses }: Order) {
   const again = await shop.post(at, "/invoices", INVOICE, { "idempotency-key": idempotencyKey });
   expect([again.status, again.text]).toEqual([201, text]);
@@ -107,14 +107,14 @@ async function endpointOf(at: Deployment, shop: RotatedShop) {
   return { id: String(made.json?.id), secret: String(made.json?.secret) };
 }
 
-/** The secrets with which a delivery would be signed. */
+/** The secrets that a delivery would be signed with. */
 async function signingSecrets(at: Deployment, webhookId: string) {
   const rows = await testDb.select().from(webhookSecrets).where(sql`webhook_id = ${webhookId}`);
   return deliverDependencies(at.world, () => {}).open(rows);
 }
 
 describe("two rotations while the deployment serves", () => {
-  it("lose no answer and freeze nothing, and the first key can go", async () => {
+  it("lose no answer and freeze nothing, and the first key can be removed", async () => {
     const [k1, k2, k3] = [newMasterKey(), newMasterKey(), newMasterKey()];
     const only = deploymentOf([k1]);
     const shop = await shopOf(only);
@@ -127,7 +127,7 @@ describe("two rotations while the deployment serves", () => {
     const orders = [await order(only, shop)];
     const signed = await expectSigned(only, only);
 
-    /** What happens at all times, at isolates with the keys of before and with those of now, while the job runs. */
+    /** Activity during the job, in isolates with the old keys and with the new ones. */
     const serveAt = async (before: Deployment, now: Deployment) => {
       passTime(STEP_MS);
       const code = { code: appCode(holder.secret) };
@@ -146,7 +146,7 @@ describe("two rotations while the deployment serves", () => {
       for (const each of orders) await expectKept(now, shop, each);
     };
 
-    // A new key goes behind first: an isolate with the keys of before must know it, when others write under it.
+    // A new key is appended first: an isolate with the old keys must know it when others write with it.
     const stages = [[k1], [k1, k2], [k2, k1], [k2, k1, k3], [k3, k2, k1]].map((keys) => deploymentOf(keys));
     for (const [at, now] of stages.slice(1).entries()) await serveAt(stages[at] ?? now, now);
     const last = stages.at(-1) ?? only;
@@ -168,7 +168,8 @@ describe("two rotations while the deployment serves", () => {
     expect(uses[0]?.left).toMatchObject({ wallets: 2, methods: 2 * orders.length, webhookSecrets: 1, totpSecrets: 1 });
     expect(Date.parse(uses[2]?.retirableAt ?? "never") - Date.now()).toBeLessThanOrEqual(DAY_MS);
 
-    // Both older keys go, and every row of before verifies. Answers are remembered for a day, so what follows is made anew.
+    // Both older keys are removed, and every old row verifies. Answers are kept for a day, so what follows is created
+    // again.
     passTime(DAY_MS);
     const without = deploymentOf([k3]);
     const verdicts = await verdictsOn(without, shop, endpoint.id);
@@ -179,14 +180,14 @@ describe("two rotations while the deployment serves", () => {
     orders.length = 0;
     await serveAt(deploymentOf([k3, k2]), without);
     expect(orders.length).toBe(4);
-    // Under k1 and k2: shops still verify what k1 signed.
+    // Under k1 and k2: shops still verify k1's signatures.
     expect(await isVerified(without, signed)).toBe(true);
     const frozen = await testDb
       .select({ id: wallets.id })
       .from(wallets)
       .where(sql`merchant_id = ${shop.merchantId} and frozen_at_ms is not null`);
     expect(frozen).toEqual([]);
-    // Nobody has made new ones: the codes are still those of k1.
+    // Nobody has created new ones: the codes are still those under k1.
     const codes = await testDb.select().from(backupCodes).where(sql`mac_key_id = ${k1.id}`);
     expect(codes.length).toBe(10);
   });

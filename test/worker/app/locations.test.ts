@@ -8,17 +8,17 @@ import { directWallet, xpubWallet } from "../../support/wallet-bodies.ts";
 
 type Open = (name: string, options?: unknown) => unknown;
 
-/** Stand-ins where the real object would ask the outside. */
+/** Stand-ins where the real object would make outside calls. */
 const STAND_INS: Readonly<Record<string, object>> = {
   RATE_BOOK: { table: async () => fixedRateTable(Date.now()) },
   NETWORK_WATCHER: { wake: async () => {} },
 };
 
-/** All namespaces of the deployment, each with a record of how its objects are opened. */
+/** All namespaces of the deployment, recording how their objects are opened. */
 function recordedNamespaces() {
   const opened = new Map<string, unknown[]>();
   const namespaces = Object.entries(env).flatMap(([binding, value]) => {
-    // A service has every method that it is asked for, so a method shows nothing.
+    // A service has every method that is called, so a method proves nothing.
     if (value?.constructor?.name !== "DurableObjectNamespace") return [];
     const namespace = value as { readonly getByName: Open };
     opened.set(binding, []);
@@ -53,7 +53,7 @@ async function useAllObjects(bindings: Partial<Env>): Promise<void> {
   await send(own(`/invoices/${json?.id}`), { method: "PATCH", key, body: { description: "Two of them" } }, 200);
   const email = { email: `${crypto.randomUUID()}@example.com` };
   await send("/api/v1/auth/email/start", { method: "POST", body: email }, 202);
-  // Objects enter themselves in the directory; the import after a restore reads it.
+  // Objects register in the directory, which the import after a restore reads.
   await importLost({ ...restoredEnv(Date.now()), ...bindings });
 }
 

@@ -1,4 +1,4 @@
-// Every operation of the OpenAPI document in one world: what is lost on the way is asked for again by the client, and the true result comes.
+// Every operation of the OpenAPI document in one world: the client repeats whatever is lost on the way, and gets the true result.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { nameOf } from "../../support/access-knock.ts";
@@ -9,20 +9,20 @@ import { walkAccount, walkOperators } from "./walk-people.ts";
 import { type Shop, walkShop, walkTeam } from "./walk-shop.ts";
 import { openWorld, type World } from "./walk-world.ts";
 
-/** What a walk must reach of all operations, with a success that fits the document. */
+/** What a walk must cover of all operations, with a success that matches the document. */
 const LEAST_REACHED = 160;
 
-/** Changing operations that the walk does not make, and why. */
+/** Changing operations that the walk leaves out, and why. */
 const NOT_WALKED: readonly string[] = [
-  // Of a deployment that is not set up (set-up.test.ts).
+  // For a deployment that is not set up (set-up.test.ts).
   "beginSetUp",
   "redeemSetUpLink",
 ];
 
-/** A provider's browser comes back with what this world has not; metrics are of deployments with a token for them. */
+/** A provider's callback needs what this world lacks; metrics need a deployment with a token. */
 const NOT_READ: readonly string[] = ["finishProviderSignIn", "metrics"];
 
-/** Queries without which an operation cannot be read. */
+/** Queries that an operation requires. */
 const QUERIES: Readonly<Record<string, string>> = {
   search: "?q=Order",
   getTotals: "?from=2026-11-01&to=2026-11-30",
@@ -32,7 +32,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 
 const changing = SPECS.filter(({ method }) => method !== "GET").map(({ operationId }) => operationId);
 
-/** Everything that is only read, by whoever may. */
+/** All reads, by any allowed caller. */
 async function walkReads(walk: Walk, world: World, { owner, key, ids }: Shop): Promise<void> {
   const operator = await world.person({ operatorSinceMs: 1 });
   const callerOf = (name: string): Caller => {
@@ -88,7 +88,7 @@ describe("of all operations,", () => {
     expect(walks.get(lost)?.falseErrors).toEqual([]);
   });
 
-  it("each that changes something was done, and nearly all have succeeded as the document says", () => {
+  it("every changing one was done, and nearly all succeeded as documented", () => {
     const reached = walks.get("ANSWER")?.reached ?? new Set();
     const pages = SPECS.filter(({ isPage }) => isPage).map(({ operationId }) => operationId);
     expect(changing.filter((each) => !reached.has(each) && !pages.includes(each))).toEqual(NOT_WALKED);

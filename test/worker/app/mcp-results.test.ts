@@ -1,4 +1,4 @@
-// What an assistant is told of each tool, and that each result is what the tool's schema says.
+// What an assistant is told about each tool, and that each result matches the tool's schema.
 import { beforeAll, describe, expect, it } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { toolsOf } from "../../../src/app/mcp/tools.ts";
@@ -9,11 +9,11 @@ import { directWallet, randomHex, USDT, xpubWallet } from "../../support/wallet-
 
 const TOOLS = toolsOf(SPECS);
 
-/** Words of HTTP and of whoever calls routes: an assistant has tools, arguments and results. */
+/** Terms of HTTP and of API callers: an assistant has tools, arguments and results. */
 const OF_HTTP =
   /\b(GET|POST|PATCH|PUT|DELETE|HTTP|header|request body|response|status code|route|endpoint|query|public key may|Idempotency-Key|pk_|sk_|x-api-key)\b|\/api\/|\/v1\/|\{[a-z]\w*\}|\b(answers?|is|returns?|with) [1-5]\d\d\b/;
 
-/** Every text of a tool, with where it is. */
+/** Every text of a tool, with its location. */
 function textsOf(node: unknown, at: string): readonly (readonly [string, string])[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) => {
@@ -24,7 +24,7 @@ function textsOf(node: unknown, at: string): readonly (readonly [string, string]
 }
 
 describe("what an assistant is told", () => {
-  it("has no word of HTTP, no status and no path", () => {
+  it("contains no HTTP terms, statuses or paths", () => {
     const said = TOOLS.flatMap(({ name, title, description, input, output }) =>
       textsOf({ title, description, input, output }, name),
     );
@@ -32,7 +32,7 @@ describe("what an assistant is told", () => {
     expect(said.filter(([, text]) => OF_HTTP.test(text))).toEqual([]);
   });
 
-  it("says what each tool is for, in sentences of its own", () => {
+  it("says what each tool is for, in its own sentences", () => {
     const descriptions = TOOLS.map(({ description }) => description);
     expect(new Set(descriptions).size).toBe(TOOLS.length);
     for (const { description, title } of TOOLS) {
@@ -41,7 +41,7 @@ describe("what an assistant is told", () => {
     }
   });
 
-  it("has types that an assistant can give: whole numbers and flags are no texts", () => {
+  it("has types that an assistant can use: integers and flags are not strings", () => {
     const list = TOOLS.find(({ name }) => name === "list_products")?.input.properties;
     expect(list).toMatchObject({ limit: { type: "integer", maximum: 100 }, isActive: { type: "boolean" } });
   });
@@ -50,7 +50,7 @@ describe("what an assistant is told", () => {
 describe("the result of every tool", () => {
   let shop: Shop;
   const used = new Set<string>();
-  /** A source that has read the transaction; what it read is in the tables. */
+  /** A source that has read the transaction; the tables hold the result. */
   const bindings = {
     CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] }),
     NETWORK_WATCHER: { getByName: () => ({ lookUp: async () => "READ", wake: async () => {} }) },
@@ -84,7 +84,7 @@ describe("the result of every tool", () => {
     return structuredContent;
   }
 
-  it("fits its output schema, and is the API's own answer", async () => {
+  it("matches its output schema, and equals the API's own answer", async () => {
     const wallets = (await use("list_wallets")).data;
     expect(wallets).toHaveLength(2);
     for (const { id } of wallets) await use("get_wallet", { walletId: id });

@@ -1,4 +1,4 @@
-// The Model Context Protocol, spoken by its own client, in the protocol of 2026-07-28 and in that of 2025.
+// The Model Context Protocol, used through its own client, in the 2026-07-28 protocol and in that of 2025.
 
 import { exports } from "cloudflare:workers";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -41,7 +41,7 @@ const post = (ask: {
 }) => send("/mcp", { method: "POST", body: LIST, ...ask, headers: { ...STREAMABLE, ...ask.headers } });
 
 describe.each(ERAS.map((mode) => [JSON.stringify(mode), mode] as const))("an assistant in the era %s", (_, mode) => {
-  it("makes an invoice, looks for payments that wait, and assigns one", async () => {
+  it("creates an invoice, lists unmatched payments, and assigns one", async () => {
     const shop = await seedShop();
     const wallet = `/api/v1/merchants/merchant/${shop.merchantId}/wallets`;
     expect((await send(wallet, { method: "POST", key: shop.secretKey, body: directWallet() })).status).toBe(201);
@@ -70,7 +70,7 @@ describe.each(ERAS.map((mode) => [JSON.stringify(mode), mode] as const))("an ass
     expect((await use("list_payments", { status: "UNMATCHED" })).told.data).toEqual([]);
   });
 
-  it("is told in the API's own words what was wrong, and that nothing was done", async () => {
+  it("gets the API's own message for an error, and that nothing was done", async () => {
     const { secretKey } = await seedShop();
     const { use } = await connected({ "x-api-key": secretKey }, mode);
     const wrong = await use("create_invoice", { name: "Order", rawAmount: -1 });
@@ -96,7 +96,7 @@ describe.each(ERAS.map((mode) => [JSON.stringify(mode), mode] as const))("an ass
     await expect(client.callTool({ name: "create_invoice", arguments: { name: "x", rawAmount: 1 } })).rejects.toThrow();
   });
 
-  it("gets no stream of news, which would stay open", async () => {
+  it("gets no event stream, which would stay open", async () => {
     const { secretKey } = await seedShop();
     const { client } = await connected({ "x-api-key": secretKey }, mode);
     expect(client.getServerCapabilities()).toMatchObject({ tools: {} });
@@ -109,7 +109,7 @@ describe.each(ERAS.map((mode) => [JSON.stringify(mode), mode] as const))("an ass
 describe("the tools", () => {
   const tools = toolsOf(SPECS);
 
-  it("are those that a shop works with, and each is a route that keys may call and no person has to confirm", () => {
+  it("are those a shop needs, and each is a route that keys may call without a user's confirmation", () => {
     for (const { name, path, method } of tools) {
       const spec = SPECS.find((each) => each.path === path && each.method === method);
       expect([name, spec?.callers, spec?.needsStepUp ?? false]).toEqual([name, "MEMBER_OR_KEY", false]);
@@ -121,7 +121,7 @@ describe("the tools", () => {
     expect(names.filter((name) => name.includes("wallet") && !/^(list|get|read)/.test(name))).toEqual([]);
   });
 
-  it("have schemas that stand alone, with a place for each argument", () => {
+  it("have self-contained schemas that declare each argument", () => {
     for (const { input, places, isIdempotent } of tools) {
       const text = JSON.stringify(input);
       expect(text).not.toContain("#/components/");
@@ -140,7 +140,7 @@ describe("POST /mcp", () => {
     shop = await seedShop();
   });
 
-  it("takes the key in either header, and in both if it is the same", async () => {
+  it("accepts the key in either header, and in both if they are equal", async () => {
     const bearer = { authorization: `Bearer ${shop.secretKey}` };
     for (const ask of [{ key: shop.secretKey }, { headers: bearer }, { key: shop.secretKey, headers: bearer }])
       expect((await post(ask)).status).toBe(200);
@@ -148,7 +148,7 @@ describe("POST /mcp", () => {
     expectRefusal(await post({ key: shop.secretKey, headers: other }), 400, "VALIDATION_FAILED");
   });
 
-  it("refuses whoever has no secret key that is live", async () => {
+  it("refuses callers without a valid secret key", async () => {
     const { headers } = await seedUser();
     const past = Date.now() - 1;
     const dead = [
@@ -172,7 +172,7 @@ describe("POST /mcp", () => {
     );
   });
 
-  it("works from an allowed address, whose tools know it too", async () => {
+  it("works from an allowed address, and passes it on to its tools", async () => {
     const key = await seedKey(shop.merchantId, { allowedIps: '["203.0.113.7"]' });
     const { use } = await connected({ "x-api-key": key, "cf-connecting-ip": "203.0.113.7" });
     expect((await use("list_invoices")).isError).toBe(false);
@@ -191,7 +191,7 @@ describe("POST /mcp", () => {
     expectRefusal(answer, 400, "PRIVATE_KEY_REFUSED");
   });
 
-  it("is limited with the key's other requests", async () => {
+  it("shares the rate limit of the key's other requests", async () => {
     const answer = await post({ key: shop.secretKey });
     expect(answer.headers.get("ratelimit-policy")).toMatch(/q=/);
   });

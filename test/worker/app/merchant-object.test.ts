@@ -1,4 +1,4 @@
-// Creates of one merchant from many clients at once, through the Worker and the merchant's real object, which is aborted again and again.
+// Creates of one merchant from many clients at once, through the Worker and the merchant's real object, which is aborted repeatedly.
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
@@ -27,7 +27,7 @@ interface Order {
   readonly body: object;
 }
 
-/** Every twentieth has a row that the database refuses, every third repeats the key of another, and each tenth of them is of one customer. */
+/** Every twentieth has a row that the database refuses, every third repeats another's key, and a tenth of those share one customer. */
 function ordersOf(random: () => number): readonly Order[] {
   const distinct = Array.from({ length: (CREATES * 2) / 3 }, (_, n): Order => {
     const isPoison = random() < 0.05;
@@ -104,7 +104,7 @@ it(`${CREATES} creates from ${CLIENTS} clients make one invoice for each key, wh
 describe("the object of a merchant", () => {
   const ORDER = { name: "Order", rawAmount: 25 };
 
-  /** The bindings, with a count of how often the object is opened. */
+  /** The bindings, counting how often the object is opened. */
   function counting() {
     const opened = { count: 0 };
     const getByName = (...named: Parameters<typeof env.MERCHANT_OBJECT.getByName>) => {
@@ -114,14 +114,14 @@ describe("the object of a merchant", () => {
     return { opened, bindings: { MERCHANT_OBJECT: { getByName } } as unknown as Partial<Env> };
   }
 
-  it("that runs the release before, and lacks a method, is taken for one that is out of order", async () => {
+  it("that runs the previous release, and lacks a method, counts as unavailable", async () => {
     const object = env.MERCHANT_OBJECT.getByName("mer_lacking") as unknown as { notYet(): Promise<void> };
     const error = await object.notYet().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(TypeError);
     expect(faultKind(error)).toBe("transient");
   });
 
-  it("is opened neither by strangers nor by a request that is refused", async () => {
+  it("is not opened by strangers, or by a refused request", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId);
     const [foreign, poor] = [await seedKey(await seedMerchant()), await seedKey(merchantId, { permissions: [] })];
@@ -134,12 +134,12 @@ describe("the object of a merchant", () => {
     expect(await ask(foreign, ORDER)).toBe(403);
     expect(await ask(key, { name: 1 })).toBe(400);
     expect(opened.count).toBe(0);
-    // Its own key proves itself; what it may do is decided inside.
+    // Its own key proves itself; the object decides what it may do.
     expect(await ask(poor, ORDER)).toBe(403);
     expect(opened.count).toBe(1);
   });
 
-  it("is opened by the form of a product for sale, and by no other form", async () => {
+  it("is opened only by the form of a product for sale", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId);
     const made = async (fields: object) => {
@@ -159,7 +159,7 @@ describe("the object of a merchant", () => {
     expect(await post(product, "name=")).toBe(400);
     expect(await post(product, "name=Jane&email=no")).toBe(400);
     expect(await post(product, "name=5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ")).toBe(400);
-    // The tenth and last of the address in this minute, without the one that was refused for its text.
+    // The tenth and last request of the address in this minute, not counting the one refused for its text.
     for (const status of [303, 303, 303, 303, 303, 429]) expect(await post(product, "name=Jane")).toBe(status);
     await testDb.update(merchants).set({ deletedAtMs: Date.now() }).where(eq(merchants.id, merchantId));
     expect(await post(product, "name=Jane", "203.0.113.51")).toBe(404);
@@ -171,7 +171,7 @@ describe("the object of a merchant", () => {
     const key = await seedKey(merchantId);
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const limit = Number(env.RATE_LIMIT_PER_MINUTE);
-    // As many at once as a slow machine answers before they have waited too long.
+    // As many at once as a slow machine answers before they time out.
     const waves = chunksOf(Array.from({ length: limit + 20 }), 64);
     const answers: Awaited<ReturnType<typeof send>>[] = [];
     for (const wave of waves)
@@ -183,7 +183,7 @@ describe("the object of a merchant", () => {
     expect(new Set(left).size).toBe(limit);
   });
 
-  it("that refuses is left alone, its callers are told to come back later, and it is asked again as soon as it takes one", async () => {
+  it("that refuses is not called for a while, its callers are told to retry later, and it is called again as soon as it accepts one", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() });
     let isBroken = true;
@@ -218,7 +218,7 @@ describe("the object of a merchant", () => {
     expect(new Set(taken)).toEqual(new Set([201]));
   });
 
-  it("is no more closed to a shop's server because it refuses browsers", async () => {
+  it("does not refuse a shop's server just because it refuses browsers", async () => {
     const merchantId = await seedMerchant();
     const refusal = { result: { ok: false, error: { code: "STORAGE_UNAVAILABLE" } }, headers: {} };
     const answer = async () => refusal;

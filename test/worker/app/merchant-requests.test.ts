@@ -1,4 +1,4 @@
-// The requests under way in the object of one merchant: what they share, and how many there may be.
+// Requests in flight in one merchant's object: what they share, and how many there may be.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ let shop: Shop;
 
 beforeAll(async () => {
   const merchantId = await seedMerchant();
-  // Used just now, so that no last use is noted beside the requests.
+  // Used just now, so no last use is recorded with the requests.
   const lastUsedAtMs = Date.now();
   const secretKey = await seedKey(merchantId, { lastUsedAtMs });
   const publicKey = await seedKey(merchantId, { kind: "PUBLIC", lastUsedAtMs });
@@ -111,7 +111,7 @@ const many = <T>(count: number, each: (n: number) => T): readonly T[] =>
 
 const invoicesMade = () => testDb.$count(invoices, eq(invoices.merchantId, shop.merchantId));
 
-/** What an answer says, in a word. */
+/** An answer in one word. */
 function outcomeOf({ result }: HandedBack): string {
   if (!result.ok) return result.error.code;
   const { invoiceId, problems } = JSON.parse(result.value.body ?? "");
@@ -130,7 +130,7 @@ describe("forms of product pages", () => {
     const all = [...many(24, () => create()), ...many(12, () => form(shop.productId))];
     expect(new Set(await outcomes(requests, all))).toEqual(new Set(["201", "bought"]));
     expect((await invoicesMade()) - before).toBe(36);
-    // Alone they would read 48 times and write 36 times. How their groups fall depends on the calls of the object that keeps their keys.
+    // Alone they would read 48 times and write 36 times. How they group depends on the calls to the object that holds their keys.
     expect(calls.filter((call) => call === "D1 read").length).toBeLessThan(8);
     expect(calls.filter((call) => call === "D1 write").length).toBeLessThan(8);
   });
@@ -147,7 +147,7 @@ describe("forms of product pages", () => {
   });
 });
 
-describe("the places of an object", () => {
+describe("an object's limits", () => {
   const BODY = 65_536;
   const FULL = "STORAGE_UNAVAILABLE";
 
@@ -157,7 +157,7 @@ describe("the places of an object", () => {
     { what: "250 requests of browsers", most: 250, of: { bytes: 60, isPublic: true } },
     { what: "2 MiB of browsers' bodies", most: 32, of: { bytes: BODY, isPublic: true } },
   ])(
-    "are $what: one more is refused before it reads or reserves anything, and places come back",
+    "are $what: one more is refused before it reads or reserves anything, and places are freed again",
     async ({ most, of }) => {
       const { requests, calls, reserved, hold, release } = opened();
       hold();
@@ -181,7 +181,7 @@ describe("the places of an object", () => {
   );
 });
 
-/** The outcome if it is there at once; a request that is under way waits for a call of D1. */
+/** The outcome if it is available at once; a request in flight waits for a D1 call. */
 async function soon(answer: Promise<HandedBack> | undefined): Promise<string> {
   const later = sleep(200).then(() => undefined);
   const first = await Promise.race([answer, later]);

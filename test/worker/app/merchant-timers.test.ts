@@ -13,14 +13,14 @@ import { type Latency, slowDatabase } from "../../support/slow-database.ts";
 
 const CLIENTS = 16;
 const CREATES = 480;
-/** Timers that the background work of other files may have in this isolate. With one left behind for each storage call there were 126. */
+/** Timers that other files' background work may have in this isolate. With one leaked per storage call there were 126. */
 const OF_OTHERS = 2;
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The timers that are active now, and the most that were at once. */
+/** The timers active now, and the most at once. */
 function watchTimers() {
   const active = new Set<unknown>();
   const seen = { most: 0 };
@@ -68,7 +68,7 @@ it.each<Distance>([
   `${CREATES} creates from ${CLIENTS} clients are all made, with one timer and none afterwards, D1 reads taking $read.p50Ms ms`,
   async (distance) => {
     const merchantId = await seedMerchant();
-    // Used just now, so that no last use is noted beside the requests.
+    // Used just now, so no last use is recorded with the requests.
     const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() });
     const DB = slowDatabase(env.DB, {
       ...distance,

@@ -1,5 +1,5 @@
 // Serializers write null for what they do not have (decisions 1 "What a request may hold"): on every route an optional member that is null is an
-// absent one, except where null has a meaning of its own.
+// absent one, except where null has its own meaning.
 import { describe, expect, test } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { validate } from "../../../src/platform/http/validate.ts";
@@ -8,7 +8,7 @@ import { document, operationOf, useDocument } from "./reference-harness.ts";
 
 useDocument();
 
-/** Members that keep their null, for they say so themselves. */
+/** Members that keep their null, as they declare themselves. */
 const MEANT: Readonly<Record<string, readonly string[]>> = {
   authorizeApplication: ["redirect"],
   createApiKey: ["expiresAt", "allowedIps"],

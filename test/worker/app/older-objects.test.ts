@@ -1,5 +1,5 @@
-// For some minutes after a deploy, objects still run the release before. What the new Worker asks of them is done safely, or refused with 503
-// until they run this one: no right comes back, and nobody sees a 500.
+// For some minutes after a deploy, objects still run the previous release. The new Worker's calls are handled safely, or refused with 503
+// until they run this one: no revoked right returns, and nobody gets a 500.
 import { env } from "cloudflare:workers";
 import { and, eq, isNull } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -35,8 +35,8 @@ async function shopWithKey() {
   return { owner, remove, left };
 }
 
-describe("a right that is taken away while the merchant's object runs the release before", () => {
-  it("is gone at once, and stays gone when the database is put back", async () => {
+describe("a right revoked while the merchant's object runs the previous release", () => {
+  it("is gone at once, and stays gone when the database is restored", async () => {
     const { owner, remove, left } = await shopWithKey();
     const putBack = await copyDatabase();
     const restoredToMs = Date.now();
@@ -49,7 +49,7 @@ describe("a right that is taken away while the merchant's object runs the releas
     expect(await left()).toBe(0);
   });
 
-  it("stays, with 503 and a time to try again, where no object keeps a copy yet", async () => {
+  it("remains, with 503 and a time to retry, if no object has a copy yet", async () => {
     const { remove, left } = await shopWithKey();
     const answer = await remove(withOlder("MERCHANT_OBJECT", isEvery));
     expectRefusal(answer, 503, "STORAGE_UNAVAILABLE");
@@ -58,12 +58,12 @@ describe("a right that is taken away while the merchant's object runs the releas
   });
 });
 
-it("a key that an object of the release before knows is not known, so that its request is counted once more", async () => {
+it("a caller known to an object of the previous release is not recognised, so its request is counted again", async () => {
   const older = { ...env, ...withOlder("MERCHANT_OBJECT", isEvery) };
   expect(await keysOf(older, "mer_older").knows?.("hash", Date.now())).toBe(false);
 });
 
-it("an import that meets an object of the release before is repeated, and skips nothing of it", async () => {
+it("an import that meets an object of the previous release is repeated, and skips nothing of it", async () => {
   const restored = restoredEnv(Date.now());
   const older = { ...restored, ...withOlder("MERCHANT_OBJECT", isEvery), ...withOlder("ADDRESS_ALLOCATOR", isEvery) };
   const background = (work: Promise<unknown>) => void work.catch(() => undefined);
@@ -84,7 +84,7 @@ const NAMES: Readonly<Record<AddedBinding, string>> = {
   NETWORK_WATCHER: "ETH",
 };
 
-it.each(ADDED_METHODS)("%s, called on an object without it, is a fault that passes and no bug", async (added) => {
+it.each(ADDED_METHODS)("%s, called on an object without it, is a temporary fault, not a bug", async (added) => {
   const [binding, method] = added.split(".") as [AddedBinding, string];
   const stub = withOlder(binding, isEvery)[binding].getByName(NAMES[binding]);
   const call: unknown = Reflect.get(stub, method);

@@ -91,7 +91,7 @@ test("shows how far networks were read, that the cron stopped, and the size of t
   expect(database.bytes).toBeGreaterThan(100_000);
 });
 
-test("shows what is due: not what waits for its time, what is done, or what nobody wants", async () => {
+test("shows what is due: nothing that is scheduled, done or cancelled", async () => {
   const nowMs = Date.now();
   const due = (minutes: number) => nowMs - minutes * MINUTE_MS;
   const hook = (isActive: boolean) => ({
@@ -157,7 +157,7 @@ test("shows what is due: not what waits for its time, what is done, or what nobo
   });
 });
 
-it("is an outage where storage does not answer", async () => {
+it("is an outage if storage does not answer", async () => {
   const { headers } = await seedUser({ operatorSinceMs: Date.now() });
   let calls = 0;
   const DB = new Proxy(env.DB, {
@@ -183,7 +183,7 @@ describe("an index finds without a scan:", () => {
     const params = sql.includes("?1") ? [1] : [];
     const plan = await planOf({ toSQL: () => ({ sql, params }) });
     for (const step of steps) expect(plan).toMatch(step);
-    // The first entry of an index, which begins a walk, is called a scan too.
+    // The first entry of an index, where a loop starts, is called a scan too.
     const scans = plan.split("\n").filter((line) => /^SCAN (?!cursor|step|asked|\(|CONSTANT|\d)/.test(line));
     expect(scans.filter((line) => !line.includes("COVERING INDEX"))).toEqual([]);
   });

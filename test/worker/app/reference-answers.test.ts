@@ -121,7 +121,7 @@ describe("a live answer matches the OpenAPI document:", () => {
     expect(whole.json).toMatchObject({ payments: [{}], paymentMethods: [{}], customer: {}, metadata: {} });
     const shown = await checked("getInvoice", { of: invoiceId, key: shop.publicKey });
     expect(shown.json).toMatchObject({ payments: [{}], paymentMethods: [{}], customer: null, metadata: null });
-    // Each fits its own schema alone, so that neither is documented by the other.
+    // Each matches only its own schema, so neither is documented by the other.
     const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
     expect(misfits(document, named("Invoice"), shown.json)).not.toEqual([]);
     expect(misfits(document, named("PublicInvoice"), whole.json)).not.toEqual([]);

@@ -1,4 +1,4 @@
-// The two documents are generated when the Worker is built: serving one takes no work, and a reader who has it gets a 304.
+// The two documents are generated when the Worker is built: serving one is cheap, and a client that has it gets a 304.
 import { describe, expect, it } from "vitest";
 import { send, sendWith } from "../../support/access.ts";
 

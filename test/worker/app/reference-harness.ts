@@ -1,4 +1,4 @@
-// Shared by tests of the reference: the OpenAPI document as the service serves it.
+// Shared by the reference tests: the OpenAPI document as served.
 import { beforeAll } from "vitest";
 import type { RouteSpec } from "../../../src/platform/http/route.ts";
 import { send } from "../../support/access.ts";
@@ -56,7 +56,7 @@ export function operationOf(spec: RouteSpec): Operation {
   return operation;
 }
 
-/** Asks for the document once, before the tests of a file. */
+/** Requests the document once, before a file's tests. */
 export function useDocument(): void {
   beforeAll(async () => {
     text = (await send("/openapi.json")).text;

@@ -1,4 +1,4 @@
-// The types of parameters in the reference: what a query's text is read as.
+// Parameter types in the reference: how a query's text is read.
 import { expect, test } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { validate } from "../../../src/platform/http/validate.ts";
@@ -6,12 +6,12 @@ import { document, operationOf, useDocument } from "./reference-harness.ts";
 
 useDocument();
 
-/** A value of each parameter that a query must have. */
+/** A value for each required query parameter. */
 const NEEDED: Readonly<Record<string, string>> = { from: "2026-01-01", to: "2026-01-02", month: "2026-01", q: "a" };
 
 type Asked = ReturnType<typeof parameters>[number];
 
-/** What the route reads a parameter's text as; undefined if it refuses the text. */
+/** What the route parses a parameter's text to; undefined if it refuses the text. */
 function readAs({ query, name, others }: Asked, text: string): string | undefined {
   const parsed = validate(query, { ...others, [name]: text });
   return parsed.ok && Object.hasOwn(Object(parsed.value), name) ? typeof Object(parsed.value)[name] : undefined;
@@ -26,7 +26,7 @@ const parameters = () =>
     });
   });
 
-test("a query parameter is an integer or a boolean exactly where its text is read as one", () => {
+test("a query parameter is an integer or a boolean exactly if its text is read as one", () => {
   const dates = new Set(["date", "date-time"]);
   const asked = parameters().filter(({ schema }) => !dates.has(String(schema.format)));
   const numbers = asked.filter((each) => readAs(each, "1") === "number");
@@ -41,7 +41,7 @@ test("a query parameter is an integer or a boolean exactly where its text is rea
   expect(flags.length).toBeGreaterThan(2);
 });
 
-test("the bounds of an integer are those that are read", () => {
+test("an integer's documented bounds are the enforced ones", () => {
   for (const each of parameters()) {
     const { at, schema } = each;
     if (schema.type !== "integer") continue;
@@ -58,10 +58,10 @@ test("the bounds of an integer are those that are read", () => {
   }
 });
 
-/** Numbers that have fractions. */
+/** Numbers with fractions. */
 const FRACTIONS = /(amount|price|percent|rate|max|progress)/i;
 
-test("every other number is an integer, too, unless it may have a fraction", () => {
+test("every other number is an integer too, unless it may have a fraction", () => {
   const found: string[] = [];
   const search = (node: unknown, name: string): void => {
     if (typeof node !== "object" || node === null) return;
@@ -71,7 +71,7 @@ test("every other number is an integer, too, unless it may have a fraction", () 
       search(value, ["anyOf", "additionalProperties"].includes(key) || /^\d+$/.test(key) ? name : key);
   };
   search(document, "");
-  // What the audit log says of a change may be any number.
+  // What the audit log says about a change may be any number.
   const unsure = found.filter((name) => !FRACTIONS.test(name) && !["before", "after"].includes(name));
   expect(unsure).toEqual([]);
   expect(found.length).toBeGreaterThan(5);

@@ -1,4 +1,4 @@
-// The statuses of pages and of /mcp, which refuse in other forms than the rest of the API, are in the reference as well.
+// The statuses of pages and of /mcp, which refuse in other formats than the rest of the API, are in the reference too.
 import { beforeAll, describe, expect, test } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { type Shop, seedShop, send } from "../../support/access.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
-/** What the reference says of an answer: its status, and the media types that it may have. */
+/** The reference's description of an answer: its status, and its possible media types. */
 function documented(operationId: string, status: number): readonly string[] | undefined {
   const spec = SPECS.find((each) => each.operationId === operationId);
   const answer = spec && operationOf(spec).responses[status];
@@ -23,7 +23,7 @@ function documented(operationId: string, status: number): readonly string[] | un
 
 const pages = () => SPECS.filter(({ isPage }) => isPage);
 
-test("every page has the statuses of every page, as HTML", () => {
+test("every page has the statuses common to pages, as HTML", () => {
   expect(pages().length).toBeGreaterThan(5);
   for (const { operationId, method } of pages()) {
     const statuses = [404, 429, 500, 503, ...(method === "POST" ? [400, 413, 415] : [])];
@@ -32,12 +32,12 @@ test("every page has the statuses of every page, as HTML", () => {
   }
 });
 
-describe("a page that is asked for what is not there, or sent what it cannot read", () => {
+describe("a page that gets an unknown id or an unreadable body", () => {
   test.each([
     ["without a form", {}],
     ["with a wrong type", { headers: { "content-type": "text/plain" }, body: "a=b" }],
     ["with too much", { headers: FORM, body: `a=${"x".repeat(70_000)}` }],
-    ["with a form of nothing", { headers: FORM, body: "x=1" }],
+    ["with an empty form", { headers: FORM, body: "x=1" }],
   ] as const)("%s answers with a documented status", async (_, ask) => {
     for (const { operationId, method, path } of pages()) {
       const to = path.replace(":invoiceId", `inv_${ULID}`).replace(":productId", `prd_${ULID}`);
@@ -57,11 +57,8 @@ describe("POST /mcp", () => {
   test.each([
     ["a list of tools", { headers: both, body: list }],
     ["a notification", { headers: both, body: { jsonrpc: "2.0", method: "notifications/initialized" } }],
-    ["no media type that is answered", { headers: { accept: "text/html" }, body: list }],
-    [
-      "a version of the protocol that nobody knows",
-      { headers: { ...both, "mcp-protocol-version": "1999" }, body: list },
-    ],
+    ["no supported media type", { headers: { accept: "text/html" }, body: list }],
+    ["an unknown version of the protocol", { headers: { ...both, "mcp-protocol-version": "1999" }, body: list }],
     ["a method that does not exist", { headers: both, body: { ...list, method: "nothing" } }],
     ["no method", { headers: both, body: { jsonrpc: "2.0", id: 1 } }],
     ["a wrong version of JSON-RPC", { headers: both, body: { ...list, jsonrpc: "1.0" } }],

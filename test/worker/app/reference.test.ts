@@ -21,7 +21,7 @@ import { document, operationOf, text, useDocument, withBraces } from "./referenc
 
 useDocument();
 
-/** The target of a reference, else the schema itself. */
+/** A reference's target, else the schema itself. */
 function followed(schema: Schema | undefined): Schema | undefined {
   return schema?.$ref === undefined ? schema : Object(resolve(document, schema.$ref));
 }
@@ -48,7 +48,7 @@ const CHANGING = [
 ];
 
 /**
- * What anybody may read, but for where to pay and the way in by a provider: these wait with all changes while revoked access may work again after a
+ * What anyone may read, except where to pay and sign-in by a provider: these wait, like all writes, while revoked access may work again after a
  * restore (reliability.md 7).
  */
 const SHOWING_A_PLACE = ["GET /api/v1/checkout/:invoiceId"];
@@ -58,7 +58,7 @@ const SIGNING_IN = [
   "GET /api/v1/auth/:provider/callback",
 ];
 
-/** What a browser may do with a public key, and is challenged for where the deployment has a Turnstile widget. */
+/** What a browser may do with a public key, and is challenged for if the deployment has a Turnstile widget. */
 const CHALLENGED = ["createInvoice"];
 const CHALLENGE = ["CHALLENGE_REQUIRED", "CHALLENGE_FAILED", "CHALLENGE_UNAVAILABLE"];
 
@@ -93,7 +93,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
   ];
 }
 
-/** What the description must say about who may call it. */
+/** What the description must say about its callers. */
 function accessOf(spec: RouteSpec): string {
   const name = nameOf(spec);
   if (PAGES.includes(name)) return "Needs no key. The body is a form";
@@ -160,7 +160,7 @@ describe("the OpenAPI document", () => {
     const { Error: error, ...others } = document.components.schemas;
     expect(error?.additionalProperties).toEqual({});
     expect(error?.required).toEqual(["statusCode", "message", "error", "code", "requestId"]);
-    // Objects that WebAuthn defines are passed on whole.
+    // Objects that WebAuthn defines are passed through unchanged.
     const open = Object.entries(others).filter(
       ([, { type, additionalProperties }]) => type === "object" && additionalProperties !== false,
     );
@@ -221,7 +221,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     }
   });
 
-  it("has an Idempotency-Key header exactly when it changes something for a caller who has keys, and the challenge's where browsers are asked", () => {
+  it("has an Idempotency-Key header exactly if it changes something for a caller who has keys, and the challenge header if browsers are challenged", () => {
     const names = operationOf(spec)
       .parameters.filter((each) => each.in === "header")
       .map(({ name }) => name);

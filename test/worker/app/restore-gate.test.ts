@@ -1,4 +1,4 @@
-// What answers after a restore before revocations are repeated: every route is knocked at by everybody who may have been revoked.
+// What answers after a restore before revocations are repeated: every route is called by everyone who may have been revoked.
 import { expect, it } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { type Ask, deploymentWith, seedShop } from "../../support/access.ts";
@@ -8,7 +8,7 @@ import { seedUser } from "../../support/people.ts";
 import { storedRows } from "../../support/production.ts";
 import { putPhase, restoredEnv } from "../../support/restores.ts";
 
-/** They have no caller, change nothing, and show payers nothing to pay. Besides these, the pages of the console, which are one static file. */
+/** They have no caller, change nothing, and show payers nothing to pay. So do the console's pages, which are one static file. */
 const OPEN: readonly string[] = [
   "GET /healthz",
   "GET /metrics",
@@ -19,7 +19,7 @@ const OPEN: readonly string[] = [
   "GET /images/:merchantId/:name",
   "GET /api/v1/explorers",
   "GET /.well-known/edgetill-keys.json",
-  // A socket on which nothing comes but the word that there is something to read.
+  // A socket that only says that there is something to read.
   "GET /pay/:invoiceId/live",
 ];
 
@@ -29,7 +29,7 @@ async function callers(): Promise<readonly Ask[]> {
   return [{}, { key: secretKey }, { key: publicKey }, { headers }];
 }
 
-it("before revocations are repeated, every route but those on the list answers 503 to everybody, and nothing is written", {
+it("before revocations are repeated, every route except those on the list answers 503 to everyone, and nothing is written", {
   timeout: 120_000,
 }, async () => {
   const asks = await callers();

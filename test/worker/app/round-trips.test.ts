@@ -1,5 +1,5 @@
 // The sequential storage calls of a request (architecture.md "One request"), counted on the bindings in order; calls that only touch memory
-// (limiter, rate book) are told apart from those that touch storage.
+// (limiter, rate book) are counted separately from storage calls.
 import { HDKey } from "@scure/bip32";
 import { beforeAll, describe, expect, it } from "vitest";
 import { decodeBase58check, encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
@@ -14,7 +14,7 @@ const ETH_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 /** Answered from memory; the rest is storage. */
 const IN_MEMORY = ["RATE_LIMITER.take", "RATE_LIMITER.takeEach", "RATE_BOOK.table"];
 
-/** A shop whose keys were used after the tests, so that no last use is noted beside the request. */
+/** A shop whose keys were used after the tests, so no last use is recorded with the request. */
 async function freshShop(): Promise<Shop> {
   const merchantId = await seedMerchant();
   const lastUsedAtMs = Date.now() + HOUR_MS;
@@ -73,7 +73,7 @@ const create = (body: object = {}): Ask => ({
 const BTC = { cryptocurrency: "BTC", network: "BTC" };
 const USDT = { cryptocurrency: "USDT", network: "ETH" };
 
-/** Fixed rates from a rate book of the test, counted like the real one. */
+/** Fixed rates from the test's rate book, counted like the real one. */
 function market(): Partial<Env> {
   const RATE_BOOK = { getByName: () => ({ table: async () => fixedRateTable(Date.now()) }) };
   return { RATE_SOURCE: "coinbase,kraken", RATE_BOOK } as unknown as Partial<Env>;
@@ -181,7 +181,7 @@ describe("the form of a product's page", () => {
     });
     return [answer.status, ...calls.filter((call) => !IN_MEMORY.includes(call))];
   }
-  // The product and its merchant at the edge; then in the object what the create of a public key takes there.
+  // The product and its merchant at the edge; then, in the object, the same calls as a public key's create.
   const EDGE = ["D1 read"];
   const OBJECT = ["D1 read", "MERCHANT_OBJECT.reserve", "D1 read"];
 
@@ -199,7 +199,7 @@ describe("the form of a product's page", () => {
     expect(await bought(own)).toEqual([303, ...EDGE, ...OBJECT, ...held, "D1 write"]);
   });
 
-  it("that is refused takes one read, and nothing of the merchant's object", async () => {
+  it("that is refused takes one read, and no call to the merchant's object", async () => {
     expect(await bought(bare, { isActive: false })).toEqual([410, ...EDGE]);
     expect(await bought(bare, { askForName: true })).toEqual([400, ...EDGE]);
     expect(await bought(bare, {}, "email=no")).toEqual([400, ...EDGE]);

@@ -23,7 +23,7 @@ interface ShownMethod {
   readonly amount: string;
 }
 
-/** A merchant with a wallet of each type, and a key that was used just now, so that no last use is noted beside the request. */
+/** A merchant with a wallet of each type, and a key that was used just now, so no last use is recorded with the request. */
 async function shop() {
   const merchantId = await seedMerchant();
   const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() });
@@ -93,7 +93,7 @@ async function bytesOfDatabase(): Promise<number> {
   return (await env.DB.prepare("select 1").all()).meta.size_after;
 }
 
-/** D1 grows by pages, so one invoice says little: with 60 of them each figure is a kilobyte or less off. */
+/** D1 grows by pages, so a single invoice says little: with 60 of them each figure is within a kilobyte. */
 const MANY = 60;
 
 async function bytesOfEach(make: (nth: number) => Promise<unknown>): Promise<number> {
@@ -116,7 +116,7 @@ describe("the rows that are written", () => {
     const { create, post, written } = await shop();
     const [bare, paid] = [await written(() => create()), await written(() => create({ paymentMethods: [USDT] }))];
     await post("/webhooks", { url: "https://hooks.example.com/edgetill", events: ["*"] });
-    // The second has an event more.
+    // The second has one event more.
     expect((await written(() => create())) - bare).toBe(4);
     expect((await written(() => create({ paymentMethods: [USDT] }))) - paid).toBe(8);
   });

@@ -1,4 +1,4 @@
-// A secret key in a web page is everybody's. The request is served, so that nothing breaks at once, and the answer says it.
+// A secret key in a web page is public. The request is served, so nothing breaks at once, and the answer says so.
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Shop, seedShop, send } from "../../support/access.ts";
 
@@ -13,7 +13,7 @@ const warningOf = async (rest: string, ask: Parameters<typeof send>[1]) =>
   (await send(path(rest), ask)).headers.get("x-warning");
 
 describe("a secret key that a web page sends", () => {
-  test("is answered with a warning that the page may read, also where the request is refused", async () => {
+  test("gets a warning that the page can read, even if the request is refused", async () => {
     const body = { name: "Order", rawAmount: 1 };
     for (const ask of [
       { method: "POST", body },
@@ -26,7 +26,7 @@ describe("a secret key that a web page sends", () => {
     expect(await warningOf("/products", { key: shop.secretKey, headers: ORIGIN })).toBe("SECRET_KEY_IN_BROWSER");
   });
 
-  test("is one with an Origin: servers and public keys are not warned, nor is a route that no page can call", async () => {
+  test("is recognised by its Origin: servers and public keys get no warning, nor does a route that no page can call", async () => {
     expect(await warningOf("/products", { key: shop.secretKey })).toBeNull();
     expect(await warningOf("/products", { key: shop.publicKey, headers: ORIGIN })).toBeNull();
     expect(await warningOf("/wallets", { key: shop.secretKey, headers: ORIGIN })).toBeNull();

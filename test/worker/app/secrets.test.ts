@@ -1,4 +1,5 @@
-// Decisions 3: what looks like a private key is refused on every route that takes a body, anywhere in the body, and never shown.
+// Decisions 3: anything that looks like a private key is refused on every route with a body, anywhere in the body, and never
+// shown.
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
@@ -17,19 +18,19 @@ import { testDb } from "../../support/worker-merchant.ts";
 const PHRASE = "legal winner thank year wave sausage worth useful legal winner thank yellow";
 /** Bitcoin Wiki, "Mini private key format". */
 const MINI_KEY = "S6c56bnXQiBjk9mqSYE7ykVQ7NzrRy";
-/** Casascius coins, as the same page has it. */
+/** Casascius coins, from the same page. */
 const SHORT_MINI_KEY = "SzavMBLoXU6kDrqtUVmffv";
 
 const CHANGING = SPECS.filter((spec) => spec.method !== "GET");
 
-/** Where a secret can be in the form of a page. */
+/** Where a page's form can contain a secret. */
 const FORM_PLACES: readonly (readonly [string, (secret: string) => Record<string, string>])[] = [
   ["as the name of a field", (secret) => ({ [secret]: "1" })],
   ["as a field", (secret) => ({ email: secret })],
   ["within a field", (secret) => ({ txHash: `paid from ${secret}!` })],
 ];
 
-/** Where a secret can be in a body: in names and values of members, in lists, or as the whole body. */
+/** Where a body can contain a secret: in names and values of members, in lists, or as the whole body. */
 const PLACES: readonly (readonly [string, (secret: string) => unknown])[] = [
   ["as the name of a member", (secret) => ({ [secret]: 1 })],
   ["as a value", (secret) => ({ note: secret })],
@@ -65,7 +66,7 @@ function expectRefusedUnseen(answer: Answer, secret: string): void {
 const rowsOf = (table: typeof invoices | typeof events | typeof operations) =>
   testDb.select().from(table).where(eq(table.merchantId, shop.merchantId));
 
-/** Everything the merchant has in storage that a body can reach. */
+/** Everything of the merchant's storage that a body can reach. */
 async function stored(): Promise<string> {
   const rows = await Promise.all([rowsOf(invoices), rowsOf(events), rowsOf(operations)]);
   return JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? String(value) : value));
@@ -81,7 +82,7 @@ beforeAll(async () => {
 });
 
 describe("a body with a private key", () => {
-  it("is tried on every route that changes something", () => {
+  it("is tried on every writing route", () => {
     expect(CHANGING.length).toBeGreaterThanOrEqual(7);
     expect(new Set(CHANGING.map(({ method }) => method))).toEqual(new Set(["POST", "PATCH", "DELETE"]));
   });
@@ -163,7 +164,7 @@ describe("a body with a private key", () => {
 });
 
 describe("free text of an invoice", () => {
-  it("is refused with a recovery phrase, or with 64 digits that it calls a private key", async () => {
+  it("is refused with a recovery phrase, or with 64 digits called a private key", async () => {
     for (const text of [`Order, ${PHRASE.toUpperCase()}.`, `private key: ${randomHex(32)}`]) {
       expectRefusedUnseen(await post("/invoices", { name: "Order", rawAmount: 10, description: text }), text);
       expectRefusedUnseen(await patch(`/invoices/${invoiceId}`, { metadata: { note: text } }), text);

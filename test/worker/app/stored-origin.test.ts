@@ -1,4 +1,4 @@
-// Where PUBLIC_URL is empty, the origin at which a set-up link was redeemed is that of links, cookies, passkeys and redirect addresses.
+// If PUBLIC_URL is empty, links, cookies, passkeys and redirect addresses use the origin where a set-up link was redeemed.
 import "@simplewebauthn/server";
 import "@simplewebauthn/server/helpers";
 import { env } from "cloudflare:workers";
@@ -27,7 +27,7 @@ const GOOGLE = '{"google":{"clientId":"a","clientSecret":"b"},"github":{"clientI
 const db = openDb(env.DB);
 type Send = ReturnType<typeof deploymentWith>;
 
-/** The same deployment as a browser at this origin asks it. */
+/** The same deployment as seen by a browser at this origin. */
 const at =
   (origin: string, send: Send): Send =>
   (path, ask) =>
@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 describe("the origin of a redeemed link", () => {
-  test("is that of invoices, documents, cookies, passkeys and providers from then on", async () => {
+  test("is used for invoices, documents, cookies, passkeys and providers from then on", async () => {
     const send = at(PAY, production({ SIGN_IN_PROVIDERS: GOOGLE }));
     const redeemed = await redeem(send, {
       token: await makeLink(),
@@ -50,7 +50,7 @@ describe("the origin of a redeemed link", () => {
     expect(redeemed.status).toBe(200);
     const headers = sessionOf(redeemed, PAY);
     expect(headers.cookie).toMatch(/^__Host-session=/);
-    // Whatever host asks next: links are those of the stored origin.
+    // Whatever host is requested next: links use the stored origin.
     const { merchantId, secretKey } = await seedShop();
     const other = at(SHOP, production({ SIGN_IN_PROVIDERS: GOOGLE }));
     const made = await other(`/api/v1/merchants/merchant/${merchantId}/invoices`, {
@@ -73,24 +73,24 @@ describe("the origin of a redeemed link", () => {
     expect((await other("/healthz")).json?.warnings).not.toContain("PUBLIC_URL_MISSING");
   });
 
-  test("does not count where PUBLIC_URL is set", async () => {
+  test("is ignored if PUBLIC_URL is set", async () => {
     await doSetUp(PAY);
     const { bindings, calls } = countingEnv({ ...FRESH, SIGN_UP: "open", PUBLIC_URL: SHOP });
     const deployed = deploymentWith(bindings);
     expect(json(await deployed("/openapi.json")).servers).toEqual([{ url: SHOP }]);
-    // Whether there was a restore, once in an isolate.
+    // Whether there was a restore, once per isolate.
     expect(calls).toEqual(["D1 read"]);
     await deployed("/openapi.json");
     expect(calls).toEqual(["D1 read"]);
   });
 
-  test("is none before the set-up: an open deployment without a PUBLIC_URL has none either", async () => {
+  test("is unset before the set-up; an open deployment without a PUBLIC_URL has none either", async () => {
     const send = production({ SIGN_UP: "open" });
     expect(json(await send("/openapi.json")).servers).toEqual([{ url: "/" }]);
     expect((await send("/healthz")).json?.warnings).toContain("PUBLIC_URL_MISSING");
   });
 
-  test("must be https or loopback: another never becomes it", async () => {
+  test("must be https or loopback: any other is never stored", async () => {
     const token = await makeLink();
     const plain = at("http://pay.example", production());
     const refused = await redeem(plain, { token, email: "ann@example.com", origin: "http://pay.example" });
@@ -103,7 +103,7 @@ describe("the origin of a redeemed link", () => {
     expect(await db.select().from(deployment)).toEqual([]);
   });
 
-  test("is replaced by the next link's, at once in that isolate and within a minute in others; old passkeys stay with the old", async () => {
+  test("is replaced by the next link's, at once in that isolate and within a minute in others; old passkeys stay with the old one", async () => {
     const [one, other] = [production(), production()];
     const email = `${crypto.randomUUID()}@example.com`;
     await redeem(at(PAY, one), { token: await makeLink(), email, origin: PAY });
@@ -118,7 +118,7 @@ describe("the origin of a redeemed link", () => {
 });
 
 describe("an isolate", () => {
-  test("reads the origin once a minute, also when the clock jumps back, and keeps it while storage does not answer", async () => {
+  test("reads the origin once a minute, even if the clock jumps back, and keeps it while storage does not answer", async () => {
     await doSetUp(PAY);
     let isBroken = false;
     let reads = 0;
@@ -144,7 +144,7 @@ describe("an isolate", () => {
     expect(await originAt(10_000_000)).toBe("STORAGE_UNAVAILABLE");
   });
 
-  test("has one of its requests read the origin anew, and the others go on with what it has", async () => {
+  test("rereads the origin in one of its requests, while the others use the cached one", async () => {
     await doSetUp(PAY);
     let reads = 0;
     let gate = Promise.resolve();
@@ -173,7 +173,7 @@ describe("an isolate", () => {
     expect(await reader).toBe(PAY);
   });
 
-  test("has it for work without a request, too", async () => {
+  test("has it for work without a request too", async () => {
     await doSetUp(PAY);
     const world = { ...env, ...FRESH, DB: ownDatabase() } as Env;
     const known = await withOrigin(world, { nowMs: Date.now(), sleep });

@@ -19,7 +19,7 @@ const ASKS: readonly [string, Ask][] = [
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** What the Worker asks of the control port, in order. */
+/** The Worker's calls to the control port, in order. */
 function listening(status = 200): { readonly url: string; readonly method: string; readonly body: unknown }[] {
   const asked: ReturnType<typeof listening> = [];
   vi.stubGlobal("fetch", async (url: string, { method = "GET", body, headers }: RequestInit) => {
@@ -31,7 +31,7 @@ function listening(status = 200): { readonly url: string; readonly method: strin
 }
 
 describe("the test chain of a development server", () => {
-  test("is what the control port of npm start says, starts and pays", async () => {
+  test("reports, starts and pays through the control port of npm start", async () => {
     const { headers } = await seedUser();
     const asked = listening();
     for (const [path, ask] of ASKS) {
@@ -45,7 +45,7 @@ describe("the test chain of a development server", () => {
     ]);
   });
 
-  test("cannot be had while the control port refuses", async () => {
+  test("is unavailable while the control port refuses", async () => {
     const { headers } = await seedUser();
     listening(500);
     const [state, start, pay] = await Promise.all(
@@ -59,7 +59,7 @@ describe("the test chain of a development server", () => {
     ["another network", { ...PAYMENT, network: "ETH" }],
     ["no confirmation", { ...PAYMENT, requiredConfirmations: 0 }],
     ["more than the method asks for", { ...PAYMENT, from: "0x0" }],
-  ])("takes no payment of %s", async (_, body) => {
+  ])("accepts no payment of %s", async (_, body) => {
     const { headers } = await seedUser();
     const asked = listening();
     const answer = await sendWith({ DEV_CONTROL }, "/dev/payments", { method: "POST", body, headers });
@@ -69,10 +69,10 @@ describe("the test chain of a development server", () => {
 
   test.each([
     ["in production", { ENVIRONMENT: "production" }],
-    ["where ENVIRONMENT is empty", { ENVIRONMENT: "" }],
+    ["if ENVIRONMENT is empty", { ENVIRONMENT: "" }],
     ["without a control port", { DEV_CONTROL: "" }],
-    ["where it was never set", { DEV_CONTROL: undefined } as unknown as Partial<Env>],
-  ])("does not exist %s, whoever asks", async (_, changes) => {
+    ["if it was never set", { DEV_CONTROL: undefined } as unknown as Partial<Env>],
+  ])("does not exist %s, for any caller", async (_, changes) => {
     const { headers } = await seedUser();
     const asked = listening();
     for (const [path, ask] of ASKS) {

@@ -1,5 +1,5 @@
-// What somebody who has proved nothing costs: no search for private keys before the proof, no call more than a refusal takes, and 429 where they go
-// on. Whoever has a valid credential is never refused for what others of the address have tried.
+// The cost of a caller without proof: no search for private keys before the proof, no more calls than a refusal takes, and 429 if they continue. A
+// caller with a valid credential is never refused because of others at the address.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { HonoBase } from "hono/hono-base";
@@ -15,13 +15,13 @@ import { deploymentWith, expectRefusal, requestOf, seedShop, sendWith } from "..
 import { countingEnv } from "../../support/counting-env.ts";
 import { wif } from "../../support/wallet-bodies.ts";
 
-/** A key of the form of all keys, which nobody has made. */
+/** A well-formed key that was never created. */
 const INVENTED = `sk_${"7".repeat(38)}`;
 
 const from = (ip: string) => ({ "cf-connecting-ip": ip });
 
 describe("the search for private keys", () => {
-  /** Whether a request with this key and a private key in its body is searched, and what it is answered. */
+  /** Whether a request with this key and a private key in its body is searched, and its answer. */
   async function searched(merchantId: string, key: string | undefined) {
     let searches = 0;
     const spec = specOf({
@@ -85,7 +85,7 @@ describe("a refused credential", () => {
     const tries = async (n: number) => ask(path, { key: INVENTED, headers: from(`2001:db8:77:1::${n.toString(16)}`) });
     let refused = await tries(1);
     expect(refused.status).toBe(401);
-    // A window that ends meanwhile begins anew, once: the time is the platform's own.
+    // A window that ends meanwhile starts again, once: the platform uses its own time.
     for (let n = 2; n <= ASKS && refused.status === 401; n++) refused = await tries(n);
     expectRefusal(refused, 429, "RATE_LIMITED");
     expect(refused.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
@@ -93,7 +93,7 @@ describe("a refused credential", () => {
     expect((await ask(path, { key: secretKey, headers: from("2001:db8:77:1::1") })).status).toBe(200);
   });
 
-  it("costs no call more beyond the count than before it, and a valid one is never counted", async () => {
+  it("costs no extra call beyond the count, and a valid one is never counted", async () => {
     const { merchantId, secretKey } = await seedShop();
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const { FAILED_CREDENTIALS, times } = counter();
@@ -112,7 +112,7 @@ describe("a refused credential", () => {
     expect(times.get("192.0.2.9")).toBe(counted);
   });
 
-  it("stays 401 where the count fails, and where no address is known", async () => {
+  it("stays 401 if the count fails, or if no address is known", async () => {
     const limit = async () => {
       throw new Error("the limiter is away");
     };

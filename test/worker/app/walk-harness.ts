@@ -1,4 +1,4 @@
-// Calls operations as the npm client does, loses the first request or its answer on the way, and holds what comes in the end against the OpenAPI document.
+// Calls operations as the npm client does, loses the first request or its answer on the way, and compares the final answer with the OpenAPI document.
 import { expect } from "vitest";
 import { type Request as ClientRequest, send, type Transport } from "../../../client/request.ts";
 import { SPECS } from "../../../src/app/app.ts";
@@ -9,10 +9,10 @@ import { ONCE_ONLY } from "../../support/access-table.ts";
 import { misfits } from "../../support/json-schema.ts";
 import { document, operationOf } from "./reference-harness.ts";
 
-/** What is lost of each changing call, once: the request before it arrives, or the answer after the work was done. */
+/** What is lost for each changing call, once: the request before it arrives, or the answer after the work was done. */
 export type Lost = "REQUEST" | "ANSWER";
 
-/** Sends requests as somebody. */
+/** Sends requests as one user. */
 export type Caller = (path: string, ask?: Ask) => Promise<Answer>;
 
 interface Of {
@@ -25,9 +25,9 @@ interface Of {
 }
 
 export class Walk {
-  /** Operations whose success fits the document. */
+  /** Operations whose success matches the document. */
   readonly reached = new Set<string>();
-  /** What the client said of work that was done, or of work that would have been. */
+  /** Client errors for work that was done, or that would have been. */
   readonly falseErrors: string[] = [];
   readonly #lost: Lost;
 
@@ -48,7 +48,7 @@ export class Walk {
     return answer.json ?? {};
   }
 
-  /** By the client, whose first attempt is lost. */
+  /** Through the client, whose first attempt is lost. */
   async #cut(spec: RouteSpec, as: Caller, path: string, { body, headers: more }: Of): Promise<Answer> {
     const attempts: Answer[] = [];
     let count = 0;
@@ -83,7 +83,7 @@ export class Walk {
       if (told.join() !== [first.status, first.text, "true"].join())
         this.falseErrors.push(`${spec.operationId}: another answer than the first, ${told}`);
     }
-    // So that the walk goes on where the client was told that the work was not done.
+    // So that the walk continues where the client was told that the work was not done.
     return last.status < 400 ? last : first;
   }
 }
@@ -94,7 +94,7 @@ function plainAsk({ method }: RouteSpec, { body, headers, form }: Of): Ask {
   return { method, headers: { ...type, ...headers }, body: new URLSearchParams(form).toString() };
 }
 
-/** A success is one that the document has, of the content that it has there. */
+/** A success must be in the document, with the documented content. */
 function expectDocumented(spec: RouteSpec, { status, headers, text }: Answer): void {
   const documented = operationOf(spec).responses[status];
   expect(documented, `${spec.operationId} answered ${status}`).toBeDefined();
@@ -109,7 +109,7 @@ function expectDocumented(spec: RouteSpec, { status, headers, text }: Answer): v
     expect(misfits(document, media?.schema ?? {}, JSON.parse(value)).join(), spec.operationId).toBe("");
 }
 
-/** Whether a media type is the documented one, or of its range such as `image/*`. */
+/** Whether a media type is the documented one, or in its range such as `image/*`. */
 function isOf(documented: string, type: string): boolean {
   return documented === type || (documented.endsWith("/*") && type.startsWith(documented.slice(0, -1)));
 }

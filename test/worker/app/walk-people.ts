@@ -5,7 +5,7 @@ import { softwareAuthenticator } from "../../support/software-authenticator.ts";
 import type { Caller, Walk } from "./walk-harness.ts";
 import { seedFinding, seedIdentity, type World } from "./walk-world.ts";
 
-/** A user signs in, sets up every factor and takes it away again. */
+/** A user signs in, sets up every factor and removes it again. */
 export async function walkAccount(walk: Walk, world: World): Promise<void> {
   const ann = await world.person();
   await walk.call("updateMe", ann.as, { body: { name: "Ann" } });

@@ -1,4 +1,4 @@
-// The walk through a merchant's operations: its shop, its team, its keys. In the order in which each is possible.
+// The walk through a merchant's operations: its shop, its team, its keys. Each in an order that makes it possible.
 
 import { base64 } from "@scure/base";
 import type { MerchantId } from "../../../src/lib/ids.ts";
@@ -10,7 +10,7 @@ import { directWallet, randomHex, USDT, xpubWallet } from "../../support/wallet-
 import type { Caller, Walk } from "./walk-harness.ts";
 import { linkToken, type Person, type World } from "./walk-world.ts";
 
-/** Ids for the paths of what is only read. */
+/** Ids for the paths of reads. */
 type Ids = Readonly<Record<string, string>>;
 
 export interface Shop {
@@ -22,7 +22,7 @@ export interface Shop {
 const idOf = async (made: Promise<Readonly<Record<string, unknown>>>) => String((await made).id);
 const ORDER = { name: "Order 1001", rawAmount: 49.9, customerEmail: "ada@shop.example" };
 
-/** Opens a shop and sells; what it leaves can be read. */
+/** Opens a shop and sells; the result can be read. */
 export async function walkShop(walk: Walk, world: World): Promise<Shop> {
   const owner = await world.person();
   const merchantId = await idOf(walk.call("createMerchant", owner.as, { body: { name: "Walk" } }));

@@ -1,4 +1,4 @@
-// Whom and what the walk through all operations needs before it begins: people with sessions, a key, and rows that no operation makes.
+// What the walk through all operations needs before it starts: users with sessions, a key, and rows that no operation creates.
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { MerchantId } from "../../../src/lib/ids.ts";
@@ -18,7 +18,7 @@ export interface Person extends TestUser {
 }
 
 export interface World {
-  /** With no credential. */
+  /** Without credentials. */
   readonly anybody: Caller;
   keyOf(merchantId: string): Promise<Caller>;
   /** A user with a session that has just stepped up by a mailed code. */
@@ -29,7 +29,7 @@ export interface World {
   sessionOf(user: TestUser): Promise<string>;
 }
 
-/** A deployment with a source of ETH that answers nothing, GitHub, and a control port that says that all is well. */
+/** A deployment with an ETH source that answers nothing, GitHub, and a control port that reports success. */
 export async function openWorld(): Promise<World> {
   const watcher = { wake: async () => {}, lookUp: async () => "FOUND" };
   const through = deploymentWith({

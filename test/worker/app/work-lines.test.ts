@@ -1,4 +1,5 @@
-// The lines of the log about requests, jobs, passes and deliveries: what they say, what they cost, and that nothing of a caller is in them.
+// The lines of the log about requests, jobs, passes and deliveries: what they say, what they cost, and that they contain nothing from a
+// caller.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
@@ -61,7 +62,7 @@ describe("the line of a request", () => {
     expect(lines[1]?.rowsRead).toBeGreaterThan(0);
   });
 
-  it("of creates that came together bears a share of the rows: all shares are what D1 wrote", async () => {
+  it("of grouped creates has a share of the rows: the shares add up to what D1 wrote", async () => {
     const { merchantId, secretKey } = await seedShop();
     let written = 0;
     const DB = new Proxy(env.DB, {
@@ -78,7 +79,7 @@ describe("the line of a request", () => {
     const ask = deploymentWith({ ...LOGGED, DB });
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const of = { key: secretKey, method: "POST", body: { name: "Order", rawAmount: 10 } };
-    // The first notes that the key was used.
+    // The first records that the key was used.
     await ask(path, of);
     lines.length = 0;
     written = 0;
@@ -89,7 +90,7 @@ describe("the line of a request", () => {
     expect(Math.abs(sum - written)).toBeLessThan(1);
   });
 
-  it("names the code of a refusal, and neither a path that no route has nor a method that is none", async () => {
+  it("names the code of a refusal, but no unknown path or method", async () => {
     await sendWith(LOGGED, "/api/v1/canary", { method: "PROPFIND" });
     await sendWith(LOGGED, "/api/v1/me");
     await sendWith(LOGGED, "/healthz", { method: "POST" });
@@ -102,7 +103,7 @@ describe("the line of a request", () => {
     ]);
   });
 
-  it("is left out by LOG_SAMPLE, but never that of a fault of ours", async () => {
+  it("is omitted by LOG_SAMPLE, except for our own faults", async () => {
     const settings: Partial<Env> = { LOG_SAMPLE: "0" };
     await sendWith(settings, "/api/v1/me");
     expect(lines).toEqual([]);
@@ -122,8 +123,8 @@ describe("the line of a request", () => {
   });
 });
 
-describe("whatever a request carries,", () => {
-  it("no line has it: path, query, headers, body, or the key of a real caller", { timeout: 300_000 }, async () => {
+describe("a request's content", () => {
+  it("is in no line: path, query, headers, body, or the key of a real caller", { timeout: 300_000 }, async () => {
     const { merchantId, secretKey, publicKey } = await seedShop();
     const other = await seedMerchant();
     const base = `/api/v1/merchants/merchant/${merchantId}`;
@@ -188,7 +189,7 @@ describe("whatever a request carries,", () => {
   });
 });
 
-/** A database whose first batch fails with a message that repeats a value, as drizzle's do. */
+/** A database whose first batch fails with a message that contains a value, as drizzle's do. */
 function brokenOnce(): D1Database {
   let isBroken = true;
   return new Proxy(env.DB, {
@@ -203,7 +204,7 @@ function brokenOnce(): D1Database {
   });
 }
 
-describe("other work has a line, too:", () => {
+describe("other work has a line too:", () => {
   const cost = { d1Calls: expect.any(Number), rowsRead: expect.any(Number), rowsWritten: expect.any(Number) };
 
   it("a job", async () => {
@@ -211,7 +212,7 @@ describe("other work has a line, too:", () => {
     expect(lines).toEqual([
       { level: "info", work: "job", job: "price", runs: 0, left: "nothing", ms: expect.any(Number), ...cost },
     ]);
-    // Its lease, its work, the end of its lease.
+    // Its lease, its work, the lease's end.
     expect(lines[0]?.d1Calls).toBeGreaterThanOrEqual(3);
     expect(lines[0]?.rowsWritten).toBeGreaterThan(0);
   });
@@ -219,7 +220,7 @@ describe("other work has a line, too:", () => {
   it("a round of deliveries", async () => {
     const shop = await freshMerchant();
     const { id: webhookId } = await endpoint("ok", { merchantId: shop.merchantId });
-    // Wakes nobody, so that the round below is the one that delivers it.
+    // Wakes nobody, so the round below delivers it.
     await recordNews(testDb, shop.merchantId);
     lines.length = 0;
     await takeMessage({ webhookId }, LOGGED);

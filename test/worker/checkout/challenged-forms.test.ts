@@ -1,4 +1,4 @@
-// The form of a product's page where the operator asks for Turnstile tokens.
+// A product page's form if the operator requires Turnstile tokens.
 import fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
 import { type Answer, deploymentWith } from "../../support/access.ts";
@@ -29,7 +29,7 @@ const field = (challenge: string | undefined): Fields =>
   challenge === undefined ? {} : { "cf-turnstile-response": challenge };
 
 describe("the page of a product", () => {
-  it("is the same to the byte without both keys, but for what is random", async () => {
+  it("is the same to the byte without both keys, except for random parts", async () => {
     const { show } = await open({});
     const plain = (text: string, nonce = "") => text.replaceAll(/[0-9a-f-]{36}/g, "").replaceAll(nonce, "");
     const policy = (page: Answer) => page.headers.get("content-security-policy") ?? "";
@@ -64,7 +64,7 @@ describe("the page of a product", () => {
 });
 
 describe("its form", () => {
-  it("makes an invoice with a token that passes, and otherwise comes back as it was filled in", async () => {
+  it("creates an invoice with a token that passes, and otherwise is shown again as filled in", async () => {
     const { show, buy, count } = await open();
     const cases: readonly (readonly [string | undefined, number])[] = [
       [undefined, 403],
@@ -86,7 +86,7 @@ describe("its form", () => {
     expect([done.status, await count()]).toEqual([303, 1]);
   });
 
-  it("and one token make one invoice, however often and with whatever fields it is sent", async () => {
+  it("and one token create one invoice, however often and with whatever fields it is sent", async () => {
     const step = fc.record({ name: fc.constantFrom("Jane", "Ann"), challenge: fc.nat(1), page: fc.nat(1) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
@@ -111,7 +111,7 @@ describe("its form", () => {
     );
   });
 
-  it("that is sent twice at once leads to one invoice", async () => {
+  it("sent twice at once leads to one invoice", async () => {
     const { show, buy, count } = await open();
     const sent = { token: tokenOf((await show()).text), name: "Jane", ...field(tokenOfPage()) };
     const answers = await Promise.all([buy(sent), buy(sent), buy(sent)]);

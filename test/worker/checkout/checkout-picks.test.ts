@@ -40,7 +40,7 @@ const noRates = {
   RATE_BOOK: { getByName: () => ({ table: async () => EMPTY_RATE_TABLE }) },
 } as unknown as Partial<Env>;
 
-/** An invoice with one possible method and none picked, because the wallet was registered after the invoice. */
+/** An invoice with one possible method and none picked, because the wallet is newer than the invoice. */
 async function orderWithOneWay(wallet: object = directWallet()): Promise<Order> {
   const shop = await freshMerchant();
   const order = await orderOf(shop);
@@ -160,7 +160,7 @@ describe("a payment method that cannot be picked leads back to the choice, with 
     const order = await freshOrder({}, [directWallet(), wallet]);
     await seedCursor(network, { degradedSinceMs: Date.now() - 360_000 });
     expect(leadsTo(await pick(order, `USDC_${network}`))).toBe(backWith(order, "network"));
-    // It is not offered either.
+    // Nor is it offered.
     expect((await page(order, "?choose=1")).text).not.toContain(`USDC_${network}`);
   });
 
@@ -273,7 +273,7 @@ describe("a payment method picked through the JSON", () => {
     expect(first.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  it("costs three requests to storage without a key and a call of the allocator, a claim of the invoice's own with one", async () => {
+  it("costs three storage requests without a key plus one allocator call, and a reservation of the invoice's own with one", async () => {
     const order = await freshOrder();
     const { bindings, calls } = countingEnv();
     const ask = { method: "POST", body: USDT };

@@ -1,4 +1,4 @@
-// Regression tests: mistakes that looked right from outside and could have cost a payer money or a shop a payment.
+// Regression tests: bugs that looked right from outside and could have cost a payer or a shop a payment.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { formatUnits } from "../../../src/lib/money.ts";
@@ -34,7 +34,7 @@ describe("a method on a shared address, picked after part was paid by another me
 });
 
 describe("an expired invoice whose network has not been read up to its expiry", () => {
-  it("offers no other method, so that nobody gets an address to pay too late", async () => {
+  it("offers no other method, so nobody gets an address to pay too late", async () => {
     const network = "BNB_TESTNET";
     const slow = { walletType: "DIRECT_WALLET", cryptocurrency: "BNB", network, address: `0x${randomHex(20)}` };
     const pair = { cryptocurrency: "BNB", network };

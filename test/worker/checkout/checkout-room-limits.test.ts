@@ -22,7 +22,7 @@ afterEach(() => {
 
 const upgrade = (ip: string) => ({ headers: { upgrade: "websocket", "cf-connecting-ip": ip } });
 
-/** 101, or the status of the refusal. */
+/** 101, or the refusal's status. */
 async function open(invoiceId: string, ip: string): Promise<number> {
   const { webSocket, status } = await exports.default.fetch(requestOf(`/pay/${invoiceId}/live`, upgrade(ip)));
   if (webSocket === null) return status;
@@ -37,7 +37,7 @@ async function invoiceOf(shop: TestMerchant): Promise<string> {
   return String(made.body.id);
 }
 
-/** A merchant whose room has as many pages of `CROWD` as it lets in, and an invoice of it that has none. */
+/** A merchant whose room has as many pages of `CROWD` as it admits, and an invoice of it that has none. */
 async function crowdedShop() {
   const shop = await freshMerchant();
   for (let left = MOST; left > 0; left -= 20) {
@@ -58,7 +58,7 @@ describe("pages of one IP address at one merchant", () => {
     expect(await open(await invoiceOf(await freshMerchant()), CROWD)).toBe(101);
   });
 
-  it("still count after the room was evicted, and no longer once they have closed", async () => {
+  it("still count after the room was evicted, until they close", async () => {
     const { shop, invoiceId } = await crowdedShop();
     await evictDurableObject(roomOf(shop));
     expect(await open(invoiceId, CROWD)).toBe(429);

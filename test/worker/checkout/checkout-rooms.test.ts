@@ -48,7 +48,7 @@ async function open(invoiceId: string, headers: Record<string, string> = { origi
 
 type OpenPage = Awaited<ReturnType<typeof open>>;
 
-/** All messages to a page so far: they arrive before the answer to a ping that is sent later. */
+/** All messages to a page so far: they arrive before the answer to a later ping. */
 async function messagesTo({ socket, heard }: OpenPage): Promise<readonly unknown[]> {
   socket.send("ping");
   await vi.waitFor(() => expect(heard.at(-1)).toBe("pong"), SOON);
@@ -137,7 +137,7 @@ describe("a change of an invoice", () => {
     expect(await messagesTo(page)).toEqual(["changed"]);
   });
 
-  it("is not held up by a page that has closed or is closing", async () => {
+  it("is not delayed by a page that has closed or is closing", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     const [gone, rude, page] = [await open(invoiceId), await open(invoiceId), await open(invoiceId)];

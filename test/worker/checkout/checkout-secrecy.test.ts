@@ -1,5 +1,5 @@
-// What a payer is never shown (security.md 4): an address that was altered, anything of the customer, what a name would do to a page, and the
-// shop's address before payment.
+// What a payer is never shown (security.md 4): an address that was altered, customer data, what a name would do to a page, and the shop's
+// address before payment.
 import { env } from "cloudflare:workers";
 import { base64urlnopad } from "@scure/base";
 import { and, eq } from "drizzle-orm";
@@ -37,7 +37,7 @@ describe("an address that was altered in the database is shown nowhere", () => {
     for (const [name, { text }] of Object.entries(await everyAnswer(order)))
       for (const address of addresses) {
         const part = address.slice(2, 38).toLowerCase();
-        // In groups too, and inside the calls of a wallet.
+        // In groups too, and inside wallet calls.
         const flat = text.toLowerCase().replaceAll(/<[^>]*>|\s/g, "");
         expect([name, text.toLowerCase().includes(part), flat.includes(part)]).toEqual([name, false, false]);
       }
@@ -140,7 +140,7 @@ describe("a hostile name", () => {
       }
     }
     expect(whole?.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
-    // The JSON has what the merchant wrote: the page that shows it must strip and escape.
+    // The JSON has the merchant's text unchanged: the page that shows it must strip and escape.
     expect(json?.json).toMatchObject({ name: hostile, description: hostile, merchant: { name: hostile } });
     expect(json?.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
@@ -304,7 +304,7 @@ describe("a claim on the page", () => {
     leadsTo(await sendForm(order, "/claims", { network: "ETH", ...fields }, { changes }));
   const hash = () => `0x${randomHex(32)}`;
 
-  it("leads back to the page, which says what the transaction is to the invoice", async () => {
+  it("leads back to the page, which says how the transaction relates to the invoice", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const said = async (fields: Readonly<Record<string, string>>, changes: Partial<Env>) => {
       const to = await claim(order, fields, changes);

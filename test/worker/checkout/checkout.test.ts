@@ -14,7 +14,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 const GETS = ["", "/state", "/receipt", "/return"] as const;
 const FORMS = ["/methods", "/claims"] as const;
 
-/** The page without the time at which it was rendered. */
+/** The page without its rendering time. */
 const atAnyTime = (html: string) => html.replaceAll(/ data-now="\d+"/g, "");
 
 const languageOf = async ({ id }: Order) =>
@@ -153,7 +153,7 @@ describe("an unknown parameter of the address", () => {
     }
   });
 
-  it("is not repeated in the page", async () => {
+  it("does not appear in the page", async () => {
     const order = await freshOrder();
     const query = new URLSearchParams({ method: "canary-a", note: "canary-b", choose: "canary-c", lang: "canary-d" });
     expect((await page(order, `?${query}`)).text).not.toContain("canary");
@@ -205,7 +205,7 @@ describe("the headers of a page", () => {
     }
   });
 
-  it("allow framing by the merchant's origins only, and by nobody where no merchant is known or none is set", async () => {
+  it("allow framing by the merchant's origins only, and by nobody if no merchant is known or none is set", async () => {
     const order = await freshOrder();
     const frameAncestors = ["https://shop.example", "https://www.shop.example:8443"];
     expect((await order.shop.patch("/settings", { frameAncestors })).status).toBe(200);
@@ -243,7 +243,7 @@ describe("the addresses of BTCPay Server's pages", () => {
     expect(headers.get("location")).toMatch(/\?(.*&)?view=modal$/);
   });
 
-  it("are the page that says there is no such invoice, without one, and nobody may frame that", async () => {
+  it("without an invoice show the page that says so, which nobody may frame", async () => {
     const unknown = `inv_${UNKNOWN_ULID}`;
     const ids = ["", "x", "inv_1", "..%2F..%2Fconsole", "https:%2F%2Fevil.example", unknown.toLowerCase()];
     const paths = ids.flatMap((id) => [`/invoice?id=${id}&view=modal`, ...(id === "" ? [] : [`/i/${id}`])]);

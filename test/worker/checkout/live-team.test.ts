@@ -1,4 +1,5 @@
-// Live updates for a merchant's own people, with real sockets of the real Worker: what they are told, what they miss, and when they are ended.
+// Live updates for a merchant's own users, with real sockets to the real Worker: what they are told, what they miss, and when they are
+// disconnected.
 import { evictDurableObject, listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
@@ -59,7 +60,7 @@ const hears = (live: Live, count: number) =>
     return live.heard;
   }, SOON);
 
-/** Open, and told to read everything, which a new connection is first. */
+/** Open, and told to read everything, the first message of a new connection. */
 async function opened(shop: TestMerchant, headers: TestUser["headers"]): Promise<Live> {
   const live = await open(shop, headers);
   await hears(live, 1);
@@ -78,7 +79,7 @@ async function cancel(shop: TestMerchant, invoiceId: string): Promise<void> {
   expect((await shop.post(`/invoices/${invoiceId}/cancel`)).status).toBe(200);
 }
 
-/** Records an event without an invoice, and tells of it as the product does. */
+/** Records an event without an invoice, and announces it as the product does. */
 async function record(
   shop: TestMerchant,
   type: "payment.unmatched" | "webhook.endpoint_disabled" | "wallet.updated",
@@ -92,7 +93,7 @@ async function record(
   return event.id;
 }
 
-/** The event that was committed last. */
+/** The last committed event. */
 const newestEvent = async (merchantId: MerchantId) => {
   const all = await testDb
     .select({ id: events.id })
@@ -113,7 +114,7 @@ async function checkAfter(shop: TestMerchant, ms: number): Promise<void> {
   await runDurableObjectAlarm(roomOf(shop));
 }
 
-describe("a member who looks is told", () => {
+describe("a connected member is told", () => {
   it("of a change of an invoice at once, and nobody of another merchant", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const invoiceId = await invoiceOf(shop);
@@ -126,7 +127,7 @@ describe("a member who looks is told", () => {
     expect(theirs.heard).toEqual([]);
   });
 
-  it("of a new invoice when events are read again, after the room was evicted too", async () => {
+  it("of a new invoice when events are read again, even after the room was evicted", async () => {
     const shop = await freshMerchant();
     const live = await opened(shop, (await memberOf(shop)).headers);
     await evictDurableObject(roomOf(shop));
@@ -140,7 +141,7 @@ describe("a member who looks is told", () => {
     expect((nextMs ?? 0) - Date.now()).toBeLessThanOrEqual(30_000);
   });
 
-  it("of an unmatched payment, a disabled endpoint and one that begins to fail at once, of a wallet soon", async () => {
+  it("of an unmatched payment, a disabled endpoint and a newly failing one at once, of a wallet soon", async () => {
     const shop = await freshMerchant();
     const live = await opened(shop, (await memberOf(shop)).headers);
     const unmatched = await record(shop, "payment.unmatched", { payment: { id: "pay_1" } });
@@ -172,8 +173,8 @@ describe("a member who looks is told", () => {
   });
 });
 
-describe("a reader who was away", () => {
-  it("goes on behind the last event, and misses nothing", async () => {
+describe("a reader who was disconnected", () => {
+  it("continues after the last event, and misses nothing", async () => {
     const shop = await freshMerchant();
     const { headers } = await memberOf(shop);
     const ids = [await invoiceOf(shop), await invoiceOf(shop)];
@@ -184,7 +185,7 @@ describe("a reader who was away", () => {
     expect(live.heard.map(({ invoiceId, status }) => [invoiceId, status])).toEqual(ids.map((id) => [id, "CANCELLED"]));
   });
 
-  it("reads again what it shows if the event is unknown, another merchant's or far back", async () => {
+  it("rereads what it shows if the event is unknown, another merchant's or too old", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const { headers } = await memberOf(shop);
     await invoiceOf(other);
@@ -236,7 +237,10 @@ describe("a connection is ended", () => {
           .where(eq(sessions.userId, userId as never)),
     ],
     ["the seat is gone", (userId: string) => testDb.delete(members).where(eq(members.userId, userId as never))],
-    ["the team demands what the member lacks", (_: string, id: MerchantId) => seedPolicy(id, { enforceTfa: true })],
+    [
+      "the team requires a factor that the member lacks",
+      (_: string, id: MerchantId) => seedPolicy(id, { enforceTfa: true }),
+    ],
   ])("after two minutes when %s, and others stay open", async (name, change) => {
     const shop = await freshMerchant();
     const [ended, kept] = [await memberOf(shop), await memberOf(shop)];
@@ -279,14 +283,14 @@ describe("a connection is ended", () => {
     await vi.waitFor(() => expect(live.closed).toEqual([1013]), SOON);
   });
 
-  it("when it sends anything but ping", async () => {
+  it("when it sends anything but a ping", async () => {
     const shop = await freshMerchant();
     const live = await opened(shop, (await memberOf(shop)).headers);
     live.socket.send("x".repeat(10_000));
     await vi.waitFor(() => expect(live.closed).toEqual([1008]), SOON);
   });
 
-  it("and the room sets no alarm any more when nobody looks", async () => {
+  it("and the room sets no more alarms once nobody is connected", async () => {
     const shop = await freshMerchant();
     const live = await opened(shop, (await memberOf(shop)).headers);
     live.socket.close(1000);
@@ -298,8 +302,8 @@ describe("a connection is ended", () => {
   });
 });
 
-describe("nobody else is let in", () => {
-  it("without a WebSocket upgrade, or from another origin or none, and no object is made for them", async () => {
+describe("nobody else can connect", () => {
+  it("without a WebSocket upgrade, or from another origin or none, and no object is created for them", async () => {
     const shop = await freshMerchant();
     const { headers } = await memberOf(shop);
     const { cookie = "" } = headers;
@@ -321,7 +325,7 @@ describe("nobody else is let in", () => {
     expect(await made()).toContain(room);
   });
 
-  it("past the limit of a member, or of the merchant; checkout pages are counted apart", async () => {
+  it("past the limit of a member, or of the merchant; checkout pages are counted separately", async () => {
     const shop = await freshMerchant();
     const [one, other] = [await memberOf(shop), await memberOf(shop)];
     for (let n = 0; n < LIMITS.liveConnectionsPerMember; n++) await open(shop, one.headers);

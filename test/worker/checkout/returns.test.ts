@@ -8,7 +8,7 @@ import { returnUrlFor } from "../../../src/checkout/signed-redirect/sign-return.
 import { expectHeaders, send, sendWith } from "../../support/access.ts";
 
 const PATH = "/.well-known/edgetill-keys.json";
-/** RFC 8032 7.1, test 1: the public key of the seed that the tests' SIGNING_KEY is. */
+/** RFC 8032 7.1, test 1: the public key for the tests' SIGNING_KEY seed. */
 const X = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
 const keyOf = (kid: string, x: string) => ({ kty: "OKP", crv: "Ed25519", kid, x, use: "sig", alg: "EdDSA" });
 

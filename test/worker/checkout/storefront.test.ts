@@ -126,7 +126,7 @@ describe("the form", () => {
     ["an address", { askForAddress: true }, ["token", "email", "address"]],
     ["a phone number", { askForPhoneNumber: true }, ["token", "email", "phone"]],
     ["how much", { price: 0 }, ["token", "amount", "email"]],
-  ])("asks for %s where the product does", async (_, fields, names) => {
+  ])("asks for %s if the product does", async (_, fields, names) => {
     const { product } = await openShop(fields);
     const { text } = await show(product.id);
     expect(asked(text)).toEqual(names);
@@ -135,7 +135,7 @@ describe("the form", () => {
     expect(inputOf(text, "email")).not.toMatch(/ required/);
   });
 
-  it("comes back with errors beside the fields, the values that were typed, and focus on the first error", async () => {
+  it("comes back with errors next to the fields, the values that were typed, and focus on the first error", async () => {
     const { shop, product } = await openShop({ askForName: true, askForAddress: true, askForPhoneNumber: true });
     const typed = { name: " ", email: "jane", address: '1 "Main" St', phone: "1".repeat(51) };
     const token = tokenOf((await show(product.id)).text);
@@ -154,7 +154,7 @@ describe("the form", () => {
     expect(await invoicesOf(shop)).toBe(0);
   });
 
-  it("refuses other content types, and a private key without repeating it", async () => {
+  it("refuses other content types, and a private key without showing it", async () => {
     const { product } = await openShop({ askForName: true });
     const json = await send(`/buy/${product.id}`, { method: "POST", body: { name: "Jane" } });
     expect(json.status).toBeGreaterThanOrEqual(400);

@@ -1,4 +1,4 @@
-// The merchant's client inside a shop that is a Worker itself: it uses nothing of Node.
+// The merchant's client in a shop that is itself a Worker: it uses nothing from Node.
 import { exports } from "cloudflare:workers";
 import { Webhook } from "standardwebhooks";
 import { afterEach, expect, it, vi } from "vitest";
@@ -14,7 +14,7 @@ afterEach(() => {
 it("calls the API, retries with the same idempotency key, and throws the API's refusals", async () => {
   const { merchantId, secretKey: apiKey } = await seedShop();
   const keys: unknown[] = [];
-  // The runtime's own function may only be called as that of the global scope; this one is as strict.
+  // The runtime's own function may only be called on the global scope; this one is as strict.
   vi.stubGlobal("fetch", async function (this: unknown, url: string, init: RequestInit) {
     expect(this === undefined || this === globalThis).toBe(true);
     const request = new Request(url, init);

@@ -1,4 +1,4 @@
-// How many invoices of a merchant's server may be active (`maxActiveInvoices`): never one more, however many are created at once.
+// How many invoices of a merchant's server may be active (`maxActiveInvoices`): never more, however many are created at once.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
@@ -47,7 +47,7 @@ describe("the active invoices of a server", () => {
     { room: 3, asked: 12, wallets: [directWallet()] },
     { room: 5, asked: 12, wallets: [xpubWallet()] },
     { room: 7, asked: 5, wallets: [directWallet(), xpubWallet()] },
-  ])("are at most $room of $asked created at once, where that is the limit", async ({ room, asked, wallets }) => {
+  ])("are at most $room of $asked created at once, if that is the limit", async ({ room, asked, wallets }) => {
     const shop = await shopWithRoom(room, wallets);
     const answers = await orders(shop, asked);
     const count = Math.min(room, asked);

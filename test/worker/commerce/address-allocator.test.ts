@@ -15,8 +15,8 @@ interface TestKey {
 
 const made: TestKey[] = [];
 
-// The names of invoices here are no ids, which an import of lost invoices in another file must not meet: objects that were aborted have once
-// outlived the reset between two files.
+// Invoice names here are not ids, so that an import of lost invoices in another file does not find them: aborted objects once outlived the
+// reset between two files.
 afterAll(async () => {
   for (const key of made) await runInDurableObject(stubOf(key), (_, { storage }) => storage.deleteAll());
 });
@@ -60,7 +60,7 @@ describe("an extended key's allocator", () => {
     expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 1 });
   });
 
-  it("gives 200 parallel invoices indexes 0 to 199 without a gap, and goes on so after an eviction and an abort", async () => {
+  it("gives 200 parallel invoices indexes 0 to 199 without a gap, and continues after an eviction and an abort", async () => {
     const key = freshTestKey();
     const run = async (from: number, count: number) => {
       const answers = await Promise.all(invoicesFrom(from, count).map((id) => rpcOf(key).allocate(requestOf(key, id))));
@@ -126,7 +126,7 @@ describe("an extended key's allocator", () => {
     expect(storm.filter(({ kind }) => kind === "allocated")).toHaveLength(5);
     expect(storm.filter(({ kind }) => kind === "unpaid_limit")).toHaveLength(25);
     expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 5 });
-    // An invoice that has its address keeps it; a payment makes room for one more; others have their own count.
+    // An invoice that has its address keeps it; a payment frees one place; others have their own count.
     const held = storm.findIndex(({ kind }) => kind === "allocated");
     expect(await second(`inv_${held}`, 0)).toMatchObject({ kind: "allocated" });
     expect(await second("inv_paid_1", 1)).toMatchObject({ kind: "allocated", index: 5 });
@@ -162,7 +162,7 @@ describe("an extended key's allocator", () => {
       expect(tally(await burst(key, invoicesFrom(50, 30), { lastPaidIndex: 7 }))).toBe(7);
     });
 
-    it("gives one more an hour beyond that, also after an eviction", async () => {
+    it("gives one more an hour beyond that, even after an eviction", async () => {
       const key = freshTestKey();
       await burst(key, invoicesFrom(0, 20));
       expect(tally(await burst(key, ["inv_soon"], { nowMs: T0 + HOUR_MS - 1 }))).toBe(0);
@@ -179,10 +179,10 @@ describe("an extended key's allocator", () => {
       expect([tally(storm), new Set(storm)]).toEqual([2, new Set(["allocated", "network_limit"])]);
       expect(tally(await burst(key, invoicesFrom(20, 10), from("two")))).toBe(2);
       const given = invoicesFrom(0, 10).filter((_, at) => storm[at] === "allocated");
-      // Both are stored now and one of them was paid: there is room for one.
+      // Both are stored now and one was paid: one place is free.
       expect(tally(await burst(key, invoicesFrom(40, 5), { ...from("one", 1), landed: given }))).toBe(1);
       expect(tally(await burst(key, invoicesFrom(60, 5), { ...from("one", 2), nowMs: T0 + 120_000 }))).toBe(0);
-      // What was never stored is forgotten after a minute.
+      // An invoice that was never stored is forgotten after a minute.
       expect(tally(await burst(key, invoicesFrom(80, 5), { ...from("two"), nowMs: T0 + 60_001 }))).toBe(2);
     });
   });

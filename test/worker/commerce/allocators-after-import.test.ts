@@ -1,4 +1,4 @@
-// A deployment into which rows were imported: its objects know nothing, and still no address and no amount is given twice.
+// A deployment into which rows were imported: its objects start empty, and still no address or amount is used twice.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
@@ -10,7 +10,7 @@ import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 import { freshEvmAddress, freshShop, register, USDC } from "./amounts-harness.ts";
 import { BTC, freshKey, invoice, xpubBody } from "./wallets-harness.ts";
 
-/** What an import leaves of an object: a name that no object has yet. */
+/** What an import leaves of an object: an unused name. */
 async function forget(stub: DurableObjectStub<undefined>): Promise<void> {
   await runInDurableObject(stub, async (_, { storage }) => {
     await storage.deleteAlarm();
@@ -45,8 +45,8 @@ async function shopWithKey() {
   };
 }
 
-describe("an allocator of addresses that is new although its key is not", () => {
-  it("goes on behind the addresses that the rows have, and behind those that the import passed over", async () => {
+describe("a new address allocator for an old key", () => {
+  it("continues after the addresses in the rows, and after those that the import skipped", async () => {
     const { key, walletId, create, stub } = await shopWithKey();
     expect([await create(), await create(), await create()]).toEqual([0, 1, 2].map(key.address));
     await forget(stub);
@@ -57,7 +57,7 @@ describe("an allocator of addresses that is new although its key is not", () => 
     expect(await stub.nextIndex()).toEqual({ nextIndex: 105 });
   });
 
-  it("goes on behind those of a wallet that was deleted, and of another merchant", async () => {
+  it("continues after those of a deleted wallet, and of another merchant", async () => {
     const first = await shopWithKey();
     await first.create();
     const other = await freshMerchant();
@@ -69,7 +69,7 @@ describe("an allocator of addresses that is new although its key is not", () => 
     expect(await first.stub.nextIndex()).toEqual({ nextIndex: 2 });
   });
 
-  it("gives calls that come at once different addresses", async () => {
+  it("gives concurrent calls different addresses", async () => {
     const { key, create, stub } = await shopWithKey();
     await create();
     await forget(stub);
@@ -78,7 +78,7 @@ describe("an allocator of addresses that is new although its key is not", () => 
   });
 });
 
-describe("an allocator of amounts that is new although its address is not", () => {
+describe("a new amount allocator for an old address", () => {
   async function shopWithAddress() {
     const shop = await freshShop();
     const wallet = await register(shop, USDC, freshEvmAddress());
@@ -91,7 +91,7 @@ describe("an allocator of amounts that is new although its address is not", () =
     return { shop, wallet, create, stub };
   }
 
-  it("gives none that an invoice asks for, and forgets none that it gave itself", async () => {
+  it("gives none that an invoice asks for, and remembers its own", async () => {
     const { create, stub } = await shopWithAddress();
     const given: string[] = [];
     for (let round = 0; round < 3; round++) {
@@ -103,7 +103,7 @@ describe("an allocator of amounts that is new although its address is not", () =
     expect(new Set(given).size).toBe(given.length);
   });
 
-  it("gives an amount again that was released before", async () => {
+  it("reuses a released amount", async () => {
     const { wallet, create, stub } = await shopWithAddress();
     const plain = await create(10);
     await testDb

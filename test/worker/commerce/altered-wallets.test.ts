@@ -23,7 +23,7 @@ describe("a wallet altered in the database", () => {
     expect(shown.warnings).toContain("INTEGRITY_CHECK_FAILED");
     expect((await shop.get("/wallets")).body).toEqual([expect.objectContaining({ address: null, xpub: null })]);
     await expect.poll(() => frozen(wallet.id)).toBe(true);
-    // Writing the true value back does not heal it.
+    // Restoring the true value does not heal it.
     await alter(wallet.id, { address: before.address, xpub: before.xpub, network: before.network });
     expect((await shop.get(`/wallets/${wallet.id}`)).body).toMatchObject({ address: null, xpub: null });
     expectStatus(await shop.patch(`/wallets/${wallet.id}`, { requiredConfirmations: 9 }), 409, "WALLET_FROZEN");

@@ -1,4 +1,5 @@
-// The allocator of an address's amounts as an object: its storage outlives it, and its alarm frees what no invoice was stored with.
+// The allocator of an address's amounts as an object: its storage outlives it, and its alarm releases amounts without a stored
+// invoice.
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import type { AmountAnswer, AmountRequest } from "../../../src/commerce/amounts/amount-request.ts";
@@ -13,7 +14,7 @@ import { freshEvmAddress, USDC } from "./amounts-harness.ts";
 const freshPlace = () => ({ ...USDC, address: freshEvmAddress() });
 const ALONE = { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
 
-/** An invoice of an hour that is watched for another. */
+/** An invoice of one hour that is watched for another. */
 function requestOf(invoiceId: InvoiceId, createdAtMs = Date.now()): AmountRequest {
   const times = { expiresAtMs: createdAtMs + HOUR_MS, monitorUntilMs: createdAtMs + 2 * HOUR_MS, nowMs: createdAtMs };
   const of = { merchantId: "mer_a", priceUnits: 25_000_000n, sharing: ALONE, isPublic: false };
@@ -26,7 +27,7 @@ function unitsOf(answer: AmountAnswer | undefined): bigint {
 }
 
 describe("an address's allocator", () => {
-  it("gives parallel invoices amounts of their own, and each the same again, after an eviction and an abort", async () => {
+  it("gives parallel invoices their own amounts, and repeats them after an eviction and an abort", async () => {
     const place = freshPlace();
     const ids = Array.from({ length: 90 }, () => freshId("inv"));
     const ask = async (some: readonly InvoiceId[]) => {
@@ -44,7 +45,7 @@ describe("an address's allocator", () => {
     expect(await ask(ids)).toEqual(all);
   });
 
-  it("answers a list in its order, and refuses one request without refusing another", async () => {
+  it("answers a list in order, and refuses one request without refusing another", async () => {
     const place = freshPlace();
     // 200 units have two candidates.
     const ids = Array.from({ length: 3 }, () => freshId("inv"));
@@ -59,7 +60,7 @@ describe("an address's allocator", () => {
     ]);
   });
 
-  it("frees nothing before its end, whoever asks", async () => {
+  it("releases nothing before its end, whoever asks", async () => {
     const place = freshPlace();
     const invoiceId = freshId("inv");
     const [given] = await amountsAt(place).allocate([requestOf(invoiceId)]);
@@ -74,7 +75,7 @@ describe("an address's allocator", () => {
 });
 
 describe("the alarm of an address's allocator", () => {
-  it("frees, after an eviction too, what has no row or a released one, and nothing that stands or whose end has not come", async () => {
+  it("releases, even after an eviction, amounts without a row or with a released one, and none that is active or has not ended", async () => {
     const place = freshPlace();
     const longAgo = Date.now() - DAY_MS;
     const [lost, released, standing] = [freshId("inv"), freshId("inv"), freshId("inv")];
@@ -101,11 +102,11 @@ describe("the alarm of an address's allocator", () => {
     const next = await amountsAt(place).allocate([1, 2, 3].map(() => requestOf(freshId("inv"))));
     expect(next.map(unitsOf).slice(0, 2)).toEqual(units.slice(0, 2));
     expect(units).not.toContain(next.map(unitsOf)[2]);
-    // It goes on, as long as anything is held.
+    // It continues as long as any amount is held.
     expect(await runDurableObjectAlarm(amountsAt(place))).toBe(true);
   });
 
-  it("counts, ten minutes after it was given, no amount without an invoice in the limits of strangers", async () => {
+  it("stops counting an amount without an invoice in strangers' limits after ten minutes", async () => {
     const place = freshPlace();
     const strange = { sharing: { ...ALONE, hasOthers: true } };
     const eight = (createdAtMs: number) =>
@@ -118,7 +119,7 @@ describe("the alarm of an address's allocator", () => {
     await runDurableObjectAlarm(amountsAt(place));
     expect(await kinds(eight(Date.now()))).toEqual(given);
     expect(await kinds(eight(Date.now()))).toEqual(refused);
-    // These were given just now.
+    // These are new.
     await runDurableObjectAlarm(amountsAt(place));
     expect(await kinds(eight(Date.now()))).toEqual(refused);
     const held = await runInDurableObject(amountsAt(place), (_, { storage }) =>

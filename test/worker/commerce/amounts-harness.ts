@@ -11,7 +11,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 export const USDC = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
 export const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
 
-/** 0.002 USDC at 1 USD: 2,000 grains, and so 11 amounts, the ninth of which triggers the warning. */
+/** 0.002 USDC at 1 USD: 2,000 grains, so 11 amounts, the ninth of which triggers the warning. */
 export const TINY = { rawAmount: 0.002, priceUnits: 2_000n, capacity: 11 };
 
 // biome-ignore lint/suspicious/noExplicitAny: the test asserts what an answer holds
@@ -36,7 +36,7 @@ export async function freshShop() {
     ]);
     return { ...fixed, assets: { ...fixed.assets, ...Object.fromEntries(moved) } };
   };
-  // A binding of its own for each request, because an isolate keeps the table of a binding for a few seconds.
+  // A new binding for each request, because an isolate caches a binding's table for a few seconds.
   const market = () => ({ RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } });
   const send = async (rest: string, ask: Ask = {}): Promise<{ status: number; json: Body }> =>
     sendWith(market() as unknown as Partial<Env>, `/api/v1/merchants/merchant/${merchantId}${rest}`, { key, ...ask });
@@ -57,7 +57,7 @@ export async function register(shop: Shop, pair: object, address: string): Promi
   return json;
 }
 
-/** What is written of an address, in the order of the writes. */
+/** What is written for an address, in order of the writes. */
 export const held = (address: string) =>
   testDb.select().from(methodAmounts).where(eq(methodAmounts.address, address)).orderBy(sql`created_at_ms, invoice_id`);
 

@@ -1,5 +1,5 @@
-// The audit entries of changes of wallets and invoices: one in the batch of each change, none after a refusal, and no personal or secret data
-// in them (decisions 10, security.md 4).
+// Audit entries for changes of wallets and invoices: one in each change's batch, none after a refusal, and no personal or secret data in them
+// (decisions 10, security.md 4).
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -40,7 +40,7 @@ const age = (id: InvoiceId) =>
 
 interface Step {
   readonly name: string;
-  /** Creates what the step changes, and returns the step and the id of its target. */
+  /** Creates what the step changes; returns the step and its target's id. */
   readonly arrange: (shop: TestMerchant) => Promise<{ readonly target?: string; act(): Promise<Answer> }>;
   readonly status: number;
   readonly action: string;
@@ -221,7 +221,7 @@ describe("a change by the clock", () => {
     expect(entries).toMatchObject([{ ...EXPIRED, target: id }]);
   });
 
-  it("has no actor when a read makes it, whoever reads, or a change that is refused because of it", async () => {
+  it("has no actor when a read makes it, whoever reads it, nor when a change is refused because of it", async () => {
     const shop = await freshMerchant();
     await wallet(shop);
     const [read, cancelled, picked] = [await created(shop), await created(shop), await created(shop)];

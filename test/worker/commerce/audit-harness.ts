@@ -4,7 +4,7 @@ import { expectStatus } from "../../support/shared-place.ts";
 import { directWallet } from "../../support/wallet-bodies.ts";
 import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** A merchant's entries, oldest first and those of one moment by action, with their facts parsed. */
+/** A merchant's entries, oldest first, those of one time by action, with their facts parsed. */
 export async function entriesOf({ merchantId }: Pick<TestMerchant, "merchantId">) {
   const rows = await testDb
     .select()

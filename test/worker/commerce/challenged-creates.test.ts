@@ -1,4 +1,5 @@
-// Creates with a public key where the operator asks for Turnstile tokens: who is asked, when, and that a token pays for one invoice.
+// Creates with a public key if the operator requires Turnstile tokens: who needs one, when, and that a token is good for one
+// invoice.
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
@@ -44,7 +45,7 @@ async function open(env: Partial<Env> = BOTH) {
 const outcome = ({ status, json, headers }: Answer) =>
   `${status} ${json?.code ?? (headers.get("idempotent-replayed") === "true" ? "again" : "new")}`;
 
-/** How a token is sent, and what a public key is answered where both keys are set. */
+/** How a token is sent, and what a public key gets when both keys are set. */
 const TOKENS: readonly (readonly [string, string | undefined, string])[] = [
   ["none", undefined, "403 CHALLENGE_REQUIRED"],
   ["an empty one", "", "403 CHALLENGE_REQUIRED"],
@@ -62,7 +63,7 @@ const TOKENS: readonly (readonly [string, string | undefined, string])[] = [
 ];
 
 describe("a create with a public key", () => {
-  it("is asked for a token exactly if both keys are set, and a secret key never is", async () => {
+  it("needs a token exactly if both keys are set, and a secret key never does", async () => {
     const settings: readonly (readonly [string, Partial<Env>, boolean])[] = [
       ["no keys", { TURNSTILE_ORIGIN: turnstile }, false],
       ["the site key alone", { ...BOTH, TURNSTILE_SECRET_KEY: "" }, false],
@@ -84,12 +85,12 @@ describe("a create with a public key", () => {
     }
   });
 
-  it("is told which widget makes a token, and when to come back", async () => {
+  it("is told which widget creates a token, and when to retry", async () => {
     const { create } = await open();
     const facts = { siteKey: SITE_KEY, action: "invoice" };
     const none = await create({});
     expect(expectRefusal(none, 403, "CHALLENGE_REQUIRED")).toMatchObject(facts);
-    // A page of another origin has to read it.
+    // A page of another origin must be able to read it.
     expect(none.headers.get("access-control-allow-origin")).toBe("*");
     expect(expectRefusal(await create({ token: "x" }), 403, "CHALLENGE_FAILED")).toMatchObject(facts);
     const unjudged = await create({ token: tokenOf({ state: "fault" }) });
@@ -97,7 +98,7 @@ describe("a create with a public key", () => {
     expect(unjudged.headers.get("retry-after")).toBe("1");
   });
 
-  it("is asked last of all that costs less: after its limit, its body and what a browser may not send", async () => {
+  it("is challenged after all cheaper checks: its limit, its body and what a browser may not send", async () => {
     const { create } = await open({ ...BOTH, RATE_LIMIT_PER_MINUTE: "1000" });
     const ip = "192.0.2.77";
     const limit = LIMITS.publicKeyRequestsPerIpAndMinute;
@@ -121,12 +122,12 @@ describe("a create with a public key", () => {
     expect((await askedAbout(turnstile, token))[0]?.remoteip).toBe(ip);
   });
 
-  it("passes with a page whose host is not known", async () => {
+  it("passes with a page of unknown host", async () => {
     const { create } = await open();
     expect(outcome(await create({ token: tokenOf(), origin: "null" }))).toBe("201 new");
   });
 
-  it("is made once by many requests at the same time with one key and one token", async () => {
+  it("is executed once for many concurrent requests with one key and one token", async () => {
     const { create, count } = await open();
     const token = tokenOf();
     const answers = await Promise.all(Array.from({ length: 6 }, () => create({ token, once: "order-1" })));
@@ -134,7 +135,7 @@ describe("a create with a public key", () => {
     expect([answers[0]?.status, await count()]).toEqual([201, 1]);
   });
 
-  it("and one token make one invoice, whatever is sent again, and a refusal reserves no key", async () => {
+  it("with one token creates one invoice, whatever is repeated, and a refusal reserves no key", async () => {
     const step = fc.record({
       token: fc.option(fc.nat(2), { nil: undefined }),
       once: fc.option(fc.constantFrom("a", "b"), { nil: undefined }),

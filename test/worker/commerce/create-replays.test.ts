@@ -1,4 +1,5 @@
-// A create's response is remembered as a part of its event. A replay is what was sent, byte by byte, whatever became of the invoice since.
+// A create's response is stored as part of its event. A replay is the original response, byte for byte, whatever happened to the invoice
+// since.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { operations } from "../../../src/platform/db/schema/operations.ts";
@@ -41,7 +42,7 @@ describe("the replay of a create", () => {
     ["without a method", ORDER, true],
     ["with two methods", { ...ORDER, paymentMethods: [USDT, BTC] }, true],
     ["in any script", { ...ORDER, name: `ü€${EMOJI}`, metadata: { [EMOJI]: '"},{' } }, true],
-    ["that its event holds only in part", LONG, false],
+    ["that its event contains only in part", LONG, false],
   ])("%s has the bytes of the first response", async (_, body, isInEvent) => {
     const { create, merchantId, secretKey, base } = await shop();
     const first = await create(body, secretKey, "once");
@@ -57,7 +58,7 @@ describe("the replay of a create", () => {
     ]);
   });
 
-  it("by a public key is stored as it was sent, because it is less than its event", async () => {
+  it("by a public key is stored as sent, because it is less than its event", async () => {
     const { create, merchantId, publicKey } = await shop();
     const first = await create({ ...ORDER, paymentMethods: [USDT] }, publicKey, "once");
     const again = await create({ ...ORDER, paymentMethods: [USDT] }, publicKey, "once");
@@ -66,7 +67,7 @@ describe("the replay of a create", () => {
     expect(stored.filter(({ body }) => body === first.text).map(({ bodyAt }) => bodyAt)).toEqual([null]);
   });
 
-  it("is another merchant's never", async () => {
+  it("is never given to another merchant", async () => {
     const [one, other] = [await shop(), await shop()];
     const first = await one.create(ORDER, one.secretKey, "once");
     const theirs = await other.create(ORDER, await seedKey(other.merchantId), "once");

@@ -1,11 +1,11 @@
-// Invoices in a currency of no central bank, by what the sources of rates say of it at the moment.
+// Invoices in a currency of no central bank, by what the rate sources currently say.
 import { beforeAll, describe, expect, it } from "vitest";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import type { RateTable } from "../../../src/rates/quote.ts";
 import { seedKey, seedMerchant, sendWith } from "../../support/access.ts";
 import { directWallet } from "../../support/wallet-bodies.ts";
 
-/** All fixed rates but that of `currency`, of which the table says no more than `unpriced`. */
+/** All fixed rates except for `currency`, which the table only lists in `unpriced`. */
 function without(currency: string, unpriced: Pick<RateTable, "unpriced">): RateTable {
   const { assets, fiat } = fixedRateTable(Date.now());
   return { assets, fiat: Object.fromEntries(Object.entries(fiat).filter(([code]) => code !== currency)), ...unpriced };
@@ -22,7 +22,7 @@ describe("an invoice in a currency of no central bank", () => {
     expect((await post("/wallets", directWallet(), without("", {}))).status).toBe(201);
   });
 
-  /** A binding of its own for each request, because an isolate keeps the table of a binding for a few seconds. */
+  /** A new binding for each request, because an isolate caches a binding's table for a few seconds. */
   function post(rest: string, body: object, table: RateTable) {
     const book = {
       table: async () => {
@@ -44,14 +44,14 @@ describe("an invoice in a currency of no central bank", () => {
     ],
     ["KWD", "ONE_SOURCE", "Fewer than two sources price KWD at the moment; use another currency"],
   ] as const)(
-    "of which the table has no rate, %s because of %s, is refused with a sentence",
+    "without a rate in the table, %s because of %s, is refused with a message",
     async (currency, reason, message) => {
       const { status, json } = await create(currency, without(currency, { unpriced: { [currency]: reason } }));
       expect([status, json]).toMatchObject([422, { statusCode: 422, code: "CURRENCY_NOT_PRICED", message }]);
     },
   );
 
-  it("is made where two sources agree, with its rate, and where nothing is heard of it as in any other currency", async () => {
+  it("is created at its rate if two sources agree, and without any source like in any other currency", async () => {
     const priced = await create("KWD", without("", { unpriced: { LBP: "ONE_SOURCE" } }));
     expect(priced).toMatchObject({
       status: 201,
@@ -64,7 +64,7 @@ describe("an invoice in a currency of no central bank", () => {
     }
   });
 
-  it("asks for rates before it is decided; one in a bank's currency or a coin that activates nothing asks for none", async () => {
+  it("requests rates before it is decided; one in a bank's currency or a coin that activates nothing requests none", async () => {
     const order = (currency: string) => ({ name: "Order", rawAmount: 2, currency, paymentMethods: [] });
     const asks = async (currency: string) => {
       asked = 0;

@@ -95,7 +95,7 @@ async function visit(order: { readonly id: string }, cf: unknown, changes: Parti
   expect(status, text).toBe(200);
 }
 
-/** A shop with an invoice of Ada's. */
+/** A shop with an invoice for Ada. */
 async function adasOrder() {
   const shop = await freshMerchant();
   const order = await orderOf(shop, FOR_ADA);
@@ -105,7 +105,7 @@ async function adasOrder() {
 
 const byId = (customerId: CustomerId) => eq(customerLocations.customerId, customerId);
 
-/** A database that delays every write of a location until `release`, or fails it with the error given there. */
+/** A database that delays every write of a location until `release`, or fails it with the given error. */
 function heldDb() {
   const { promise, resolve } = Promise.withResolvers<Error | undefined>();
   const held = new WeakSet<D1PreparedStatement>();
@@ -160,7 +160,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("order", "upsert", "patch") }) },
 );
 
-/** A shop with an invoice of Ada's, and the expected locations of its customers: undefined for those who were deleted. */
+/** A shop with an invoice for Ada, and its customers' expected locations: undefined for deleted ones. */
 async function freshHistory() {
   const shop = await freshMerchant();
   const known = new Map<string, GeoLocation | null | undefined>();
@@ -245,7 +245,7 @@ describe("a visit to a checkout page", () => {
     expect(await rowsOf(shop)).toEqual([]);
   });
 
-  it("from two countries in turn changes the location up to the limit at once, and then again as time goes by", async () => {
+  it("from two countries in turn changes the location up to the limit at once, and then again over time", async () => {
     const { order, customerId, shop } = await adasOrder();
     const { bindings, calls } = countingEnv();
     const changes = LIMITS.locationChangesPerCustomerAndHour;
@@ -261,7 +261,7 @@ describe("a visit to a checkout page", () => {
     expect(await locationOf(shop, customerId)).toEqual(LYON);
   });
 
-  it("shows the page before the location is written, and also when writing it fails", async () => {
+  it("shows the page before the location is written, even if writing it fails", async () => {
     const { order, customerId, shop } = await adasOrder();
     const { DB, release } = heldDb();
     const context = createExecutionContext();
@@ -301,7 +301,7 @@ describe("a visit to a checkout page", () => {
   });
 });
 
-describe("visits that are written in another order than they were made", () => {
+describe("visits written out of order", () => {
   const place = fc.constantFrom<GeoLocation>(BERLIN, ROME, LYON, { country: "DE", city: null });
 
   it("keep the latest location by time", async () => {

@@ -129,7 +129,7 @@ describe("a change of a customer", () => {
     expect((await recorded(shop, { email: ADA.email })).id).not.toBe(before.id);
   });
 
-  it("to another customer's email is refused with that customer's id; the own email in another case is accepted", async () => {
+  it("to another customer's email is refused with that customer's id; its own email in another case is accepted", async () => {
     const shop = await freshMerchant();
     const [ada, bob] = [await recorded(shop, ADA), await recorded(shop, { email: "bob@shop.example" })];
     const refused = await shop.patch(`/customers/${bob.id}`, { email: "ADA@SHOP.example" });
@@ -152,7 +152,7 @@ describe("a change of a customer", () => {
     for (const { status, body } of others) expect([status, body.customerId]).toEqual([409, winner?.body.id]);
   });
 
-  it("keeps all fields beside another change and an invoice that names the customer at the same time", async () => {
+  it("keeps all fields despite a concurrent change and a concurrent invoice that names the customer", async () => {
     const shop = await freshMerchant();
     const { id, email } = await recorded(shop, ADA);
     for (let round = 0; round < 10; round++) {
@@ -205,7 +205,7 @@ describe("the list of customers", () => {
     expect((await shop.get("/customers?cursor=x")).status).toBe(400);
   });
 
-  it("is searched by the beginning of a name, a whole email in any case, or a whole id", async () => {
+  it("is searched by a name's prefix, a whole email in any case, or a whole id", async () => {
     const shop = await freshMerchant();
     const ada = await recorded(shop, { email: "Ada@shop.example", name: "Ada" });
     await recorded(shop, { email: "b@shop.example", name: "Adam" });
@@ -268,7 +268,7 @@ describe("a deleted customer", () => {
     }
   });
 
-  it("is not the one who comes back with the same email, in an invoice or a new record", async () => {
+  it("is not reused for the same email, in an invoice or a new record", async () => {
     const shop = await freshMerchant();
     const first = await recorded(shop, ADA);
     await shop.delete(`/customers/${first.id}`);
@@ -346,7 +346,7 @@ describe("a deleted customer", () => {
     });
   });
 
-  it("holds no personal data whatever creates, changes and upserts run beside the delete", async () => {
+  it("holds no personal data whatever creates, changes and upserts run during the delete", async () => {
     for (let round = 0; round < 12; round++) {
       const shop = await freshMerchant();
       const { id, email } = await recorded(shop, ADA);

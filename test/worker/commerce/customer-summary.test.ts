@@ -51,7 +51,7 @@ describe("a customer's sales summary", () => {
     });
   });
 
-  it("has no money of test networks, also where an invoice got some of both", async () => {
+  it("leaves out payments on test networks, even if an invoice got both", async () => {
     const shop = await freshMerchant();
     const { id: customerId } = await recorded(shop, ADA);
     const paid = async (of: Readonly<Record<string, bigint>>) => {
@@ -74,7 +74,7 @@ describe("a customer's sales summary", () => {
     });
   });
 
-  it("has no single sum for several currencies, but one of each", async () => {
+  it("has one sum per currency", async () => {
     const shop = await freshMerchant();
     const { id } = await recorded(shop, ADA);
     // A sum beyond what a number holds exactly.
