@@ -1,4 +1,4 @@
-// A merchant's customer is identified by email: what several requests say about one is stored together (decisions 4, 7).
+// A merchant's customer is identified by email: data from several requests about one is merged (decisions 4, 7).
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { customers } from "../../../src/platform/db/schema/customers.ts";

@@ -34,7 +34,7 @@ describe("invoices of one product while the rate moves", () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     for (let i = 0; i < 60; i++) {
-      // Within 0.1 % of 68,000, so that 10 USD are about 14,706 satoshi, fifteen more or less.
+      // Within 0.1 % of 68,000, so that 10 USD are about 14,706 satoshi, give or take fifteen.
       shop.usd.BTC = String(68_000 + (((i * 37) % 11) - 5) * 13);
       const { status, json } = await shop.create(10, BTC);
       expect([status, json.code, json.paymentMethods?.[0].status]).toEqual([201, undefined, "ACTIVE"]);
@@ -105,11 +105,11 @@ describe("a price without a free amount", () => {
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "AMOUNTS_EXHAUSTED"]);
   });
 
-  it("is looked for to its last candidate", async () => {
+  it("is searched to its last candidate", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const at = { ...BTC, address };
-    // 1,360 USD at 68,000: two million satoshi, and so 10,001 amounts.
+    // 1,360 USD at 68,000: two million satoshi, so 10,001 amounts.
     const candidates = candidateUnits(2_000_000n, SATOSHI, { from: 0, to: 10_001 });
     const spare = [3_000, 10_000];
     await occupy(
@@ -124,7 +124,7 @@ describe("a price without a free amount", () => {
   });
 });
 
-describe("a quote that is renewed", () => {
+describe("a renewed quote", () => {
   it.each([
     ["one direct method", [USDC]],
     ["two direct methods", [USDC, BTC]],
@@ -132,7 +132,7 @@ describe("a quote that is renewed", () => {
     const shop = await freshShop();
     const addresses = [freshEvmAddress(), freshBtcAddress()].slice(0, pairs.length);
     const wallets = await Promise.all(pairs.map((pair, i) => register(shop, pair, addresses[i] ?? "")));
-    // Other invoices hold the plain amounts, so that salted ones are kept too.
+    // Other invoices hold the plain amounts, so salted ones must be kept too.
     await shop.create(25, ...pairs);
     const { json: first } = await shop.create(25, ...pairs);
     const amounts = (body: Body) =>
@@ -146,7 +146,7 @@ describe("a quote that is renewed", () => {
     expect(rows.map(({ quotes }) => parseQuotes(quotes).length)).toEqual(pairs.map(() => 1));
   });
 
-  it("has the new price's amount, keeps the old one reserved, and uses it again when the price is back", async () => {
+  it("has the new price's amount, keeps the old one reserved, and uses it again when the price returns", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const { json: first } = await shop.create(10, BTC);
@@ -174,7 +174,7 @@ describe("a quote that is renewed", () => {
     expect(own).toMatchObject([{ units: 14_706n, priceUnits: 14_720n }]);
   });
 
-  it("is AMOUNTS_EXHAUSTED when the new price has no free amount, beside a method that has, until one is free", async () => {
+  it("is AMOUNTS_EXHAUSTED when the new price has no free amount, next to a method that has one, until one is free", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
     await register(shop, BTC, freshBtcAddress());
@@ -194,7 +194,7 @@ describe("a quote that is renewed", () => {
     expect(reasons(mended)).toEqual({ BTC: null, USDC: null });
   });
 
-  it("of many invoices at once at one new price: each gets its own amount, the plain one where it is alone", async () => {
+  it("of many invoices at once at one new price: each gets its own amount, the plain one if it is alone", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const { address: other } = await register(shop, USDC, freshEvmAddress());
@@ -206,7 +206,7 @@ describe("a quote that is renewed", () => {
     for (const body of bodies)
       for (const method of body.paymentMethods) expect([method.status, method.reason]).toEqual(["ACTIVE", null]);
     expect(await held(address)).toHaveLength(6);
-    // Each price was one invoice's.
+    // Each price belonged to one invoice.
     for (const { units, priceUnits } of await held(other)) expect(units).toBe(priceUnits);
     expect(await held(other)).toHaveLength(8);
   });
@@ -232,7 +232,7 @@ describe("a shared address", () => {
     // 19 amounts lie within half a percent of the cheapest price that could ask for 2,000: four are a quarter of them.
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "LIMIT_REACHED"]);
-    // At a price farther away it holds none yet.
+    // At a more distant price it holds none yet.
     expect(statusesOf(await shop.create(0.003, USDC))).toEqual([201, "ACTIVE"]);
     for (let i = 0; i < 2; i++) expect(statusesOf(await other.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
     expect(statusesOf(await other.create(TINY.rawAmount, USDC))).toEqual([201, "LIMIT_REACHED"]);

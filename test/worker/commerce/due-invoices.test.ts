@@ -1,5 +1,5 @@
-// What the sweep looks at is what the clock moves: the select in SQL and the rule in `settle` say the same of any invoice, so that nothing
-// which waits keeps others from their turn. And what waits for a chain is let go by nothing else.
+// The sweep reads exactly the invoices that the clock changes: the SQL select and the rule in `settle` agree on every invoice, so waiting
+// ones never take another's turn. And what waits for a chain is released by nothing else.
 import { eq, isNull } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NETWORKS } from "../../../src/chains/registry/networks.ts";
@@ -23,7 +23,7 @@ import { freshId, testDb } from "../../support/worker-merchant.ts";
 
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;
-/** `passed`, `moved` and the watcher's last tick, each before and after the clock has moved on; a resting cursor counts as none. */
+/** `passed`, `moved` and the watcher's last tick, each before and after the clock advances; an idle cursor counts as none. */
 const CURSORS = {
   ETH: { resting: false, passed: [0, 2 * HOUR], moved: [0, 2 * HOUR], ticked: [0, null] },
   POL: { resting: false, passed: [0, 0], moved: [0, 0], ticked: [0, 7 * HOUR] },
@@ -137,7 +137,7 @@ describe("a held amount", () => {
   it.each([
     ["released with a cursor past its end", { passedMs: START + 1, isResting: false }, 0],
     ["kept with a cursor exactly at its end", { passedMs: START, isResting: false }, 1],
-    ["released with a resting cursor", { passedMs: START - 1, isResting: true }, 0],
+    ["released with an idle cursor", { passedMs: START - 1, isResting: true }, 0],
     ["released without a cursor", undefined, 0],
   ])("is %s", async (_, cursor, left) => {
     const merchantId = freshId("mer");

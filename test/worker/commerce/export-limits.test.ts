@@ -1,4 +1,4 @@
-// What exports of one merchant take from the database that all share, and for how long one goes on.
+// What one merchant's exports take from the shared database, and how long one continues.
 import { sql } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { type ExportDependencies, exportPayments } from "../../../src/commerce/exports/export-rows.ts";
@@ -21,7 +21,7 @@ async function writePayments({ merchantId }: TestMerchant, count: number): Promi
       'CONFIRMED', 20, 20, 0, i, i, 0 from n`);
 }
 
-/** Reads an export to its end: how many rows it has, or what it broke off with. */
+/** Reads an export to its end; returns its row count, or the error it broke off with. */
 async function readAll(deps: ExportDependencies, shop: TestMerchant): Promise<number | string> {
   const pages = await exportPayments(deps, shop.merchantId, EVERYTHING);
   if (!pages.ok) return pages.error.code;
@@ -34,7 +34,7 @@ async function readAll(deps: ExportDependencies, shop: TestMerchant): Promise<nu
   }
 }
 
-it("a merchant begins so many exports in a minute, whatever its keys and their formats, and no more; others begin theirs", async () => {
+it("a merchant can start a limited number of exports a minute, over all keys and formats; others are not affected", async () => {
   const [shop, other] = [await freshMerchant(), await freshMerchant()];
   const keys = await Promise.all([1, 2, 3].map(() => seedKey(shop.merchantId)));
   const names = ["payments.csv", "payments.jsonl", "invoices.csv", "invoices.jsonl", "statement.csv?month=2026-11"];
@@ -50,7 +50,7 @@ it("a merchant begins so many exports in a minute, whatever its keys and their f
   expect((await other.get("/reports/payments.csv")).status).toBe(200);
 });
 
-it("a long export counts again on its way, and waits for its turn instead of breaking off", async () => {
+it("a long export counts again while it runs, and waits for its turn instead of breaking off", async () => {
   const shop = await freshMerchant();
   await writePayments(shop, 26_000);
   const waits: number[] = [];
@@ -58,7 +58,7 @@ it("a long export counts again on its way, and waits for its turn instead of bre
   const asked: string[] = [];
   const deps: ExportDependencies = {
     db: testDb,
-    // Reads have limits of their own, which are shorter.
+    // Reads have their own, shorter limits.
     sleep: async (ms, cancellation) => {
       if (ms >= 5 * SECOND_MS) waits.push(ms);
       else await sleep(ms, cancellation);
@@ -74,7 +74,7 @@ it("a long export counts again on its way, and waits for its turn instead of bre
   expect(asked).toEqual(Array.from({ length: 3 }, () => shop.merchantId));
 });
 
-it("an export whose reader is slow ends after a quarter of an hour, so that whoever lost the right to it asks again", async () => {
+it("an export whose reader is slow ends after a quarter of an hour, so a caller who lost the right to it must ask again", async () => {
   const shop = await freshMerchant();
   await writePayments(shop, 6_000);
   const read = (msAPage: number) => {

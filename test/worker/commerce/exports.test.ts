@@ -28,13 +28,13 @@ interface Rows {
   readonly count: number;
   readonly invoiceId?: InvoiceId | null;
   readonly status?: string;
-  /** Of the first; each next one came a second later. */
+  /** Time of the first; each next one came a second later. */
   readonly receivedAtMs?: number;
   readonly createdAtMs?: number;
   readonly fiatMicros?: number | null;
 }
 
-/** Writes payments as the table has them. Three in a row are of one millisecond. */
+/** Writes payments as the table has them. Three in a row share one millisecond. */
 async function writePayments({ merchantId }: TestMerchant, rows: Rows): Promise<void> {
   const { count, invoiceId = null, status = "CONFIRMED", receivedAtMs = NOVEMBER, fiatMicros = 1_250_000 } = rows;
   const { createdAtMs = NOVEMBER } = rows;
@@ -46,7 +46,7 @@ async function writePayments({ merchantId }: TestMerchant, rows: Rows): Promise<
       '1000000', ${fiatMicros}, 'MARKET_RATE', ${status}, 20, 20, 0, ${receivedAtMs} + i * 1000, ${createdAtMs} + i / 3, 0 from n`);
 }
 
-/** Without the mark at the beginning of CSV, which reading as text takes off. */
+/** Without the byte order mark of CSV, which decoding as text removes. */
 async function linesOf(shop: TestMerchant, path: string) {
   const { status, text, headers } = await shop.get(`/reports/${path}`);
   expect(status, text).toBe(200);
@@ -96,7 +96,7 @@ describe("an export", () => {
     expect(headers.get("content-disposition")).toBe('attachment; filename="payments.jsonl"');
   });
 
-  it("goes on behind any line, and both parts are the whole", async () => {
+  it("continues after any line, and both parts add up to the whole", async () => {
     const shop = await freshMerchant();
     await writePayments(shop, { count: 5_001 });
     const whole = await linesOf(shop, "payments.csv");
@@ -109,7 +109,7 @@ describe("an export", () => {
     }
   });
 
-  it("loses and doubles no row that changes meanwhile, and has none that is created meanwhile", async () => {
+  it("neither loses nor repeats a row that changes meanwhile, and has none created meanwhile", async () => {
     const shop = await freshMerchant();
     await writePayments(shop, { count: 6_000 });
     const asOfMs = NOVEMBER + HOUR;
@@ -142,7 +142,7 @@ describe("an export", () => {
     expect(await countOf(`${days("2026-11-02", "2026-11-30")}UTC`)).toBe(0);
   });
 
-  it("writes hostile texts so that no spreadsheet runs them", async () => {
+  it("escapes hostile texts so no spreadsheet runs them", async () => {
     const shop = await freshMerchant();
     const names = ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", 'say "hi", twice', "two\r\nlines", "Grün"];
     for (const name of names) await createdInvoice(shop, { name, customerName: name });
@@ -183,7 +183,7 @@ describe("an export", () => {
     expect([status, body.code, body.details[0].path]).toEqual([400, "VALIDATION_FAILED", member]);
   });
 
-  it("does not go on behind another merchant's line", async () => {
+  it("does not continue after another merchant's line", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     await writePayments(other, { count: 1 });
     const [line] = (await linesOf(other, "payments.jsonl")).parsed();
@@ -197,7 +197,7 @@ describe("the statement of a month", () => {
     readonly fiatMicros: number | null;
   }
 
-  /** An invoice with these payments, which are counted in the report as well. */
+  /** An invoice with these payments, which are counted in the report too. */
   async function sold(shop: TestMerchant, currency: string, payments: readonly Paid[]): Promise<InvoiceId> {
     const invoiceId = await createdInvoice(shop, { currency });
     const entries = payments.map(({ receivedAtMs, fiatMicros }) => ({
@@ -217,7 +217,7 @@ describe("the statement of a month", () => {
   }
 
   it.each(["UTC", "Europe/Berlin", "Pacific/Kiritimati", "America/St_Johns"])(
-    "in %s has the payments that the totals count, and the same sums as these and a recount",
+    "in %s has the payments that the totals count, and sums equal to the totals and a recount",
     async (timezone) => {
       const shop = await freshMerchant();
       const times = [-15, -14, -4, -1, 0, 1, 3, 4, 24, 500, 700, 716, 719, 720, 724].map(
@@ -237,7 +237,7 @@ describe("the statement of a month", () => {
         "USD",
         paid.filter((_, n) => n % 3 === 0),
       );
-      // Neither is part of any total.
+      // Neither counts in any total.
       await writePayments(shop, { count: 3, receivedAtMs: NOVEMBER + 48 * HOUR, status: "UNMATCHED" });
       const { parsed } = await linesOf(shop, `statement.jsonl?month=2026-11&timezone=${timezone}`);
       const lines = parsed();
@@ -271,7 +271,7 @@ describe("the statement of a month", () => {
     },
   );
 
-  it("goes on behind a line, with the sums of all", async () => {
+  it("continues after a line, with the sums of all payments", async () => {
     const shop = await freshMerchant();
     const invoiceId = await createdInvoice(shop);
     await writePayments(shop, { count: 3_000, invoiceId });
@@ -292,7 +292,7 @@ describe("the statement of a month", () => {
     ["was assigned to another invoice", { invoiceId: null }],
     ["is of another day", { receivedAtMs: NOVEMBER - DAY_MS }],
   ])(
-    "does not go on behind a line if a payment before it %s since: the sums would not be those of the lines",
+    "does not continue after a line if a payment before it %s since: the sums would not match the lines",
     async (_, change) => {
       const shop = await freshMerchant();
       await writePayments(shop, { count: 10, invoiceId: await createdInvoice(shop) });
@@ -306,7 +306,7 @@ describe("the statement of a month", () => {
           .set({ ...change, updatedAtMs: Date.now() })
           .where(where);
       };
-      // One behind the line is as it is when its turn comes.
+      // A later one is read as it is when its turn comes.
       await changed(last);
       expect((await goOn()).status).toBe(200);
       await changed(first);
@@ -315,7 +315,7 @@ describe("the statement of a month", () => {
     },
   );
 
-  it("goes on only with the moment of the first part", async () => {
+  it("continues only with the first part's time", async () => {
     const shop = await freshMerchant();
     await writePayments(shop, { count: 2, invoiceId: await createdInvoice(shop) });
     const { lines } = await linesOf(shop, "statement.csv?month=2026-11");

@@ -1,4 +1,5 @@
-// security.md 4: a wallet altered in the database is never paid to, and stays frozen from the first use that finds it, whichever that is.
+// security.md 4: a wallet altered in the database is never paid to, and stays frozen from the first use that detects it, whichever that
+// is.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { WalletId } from "../../../src/lib/ids.ts";
@@ -39,7 +40,7 @@ describe.each(["direct", "xpub"] as const)("a %s wallet altered in the database"
       { ...pair, status: "UNAVAILABLE", reason: "WALLET_FROZEN", address: null, amount: null },
     ]);
     expect(await frozenAt(id)).toBeGreaterThanOrEqual(startedAtMs);
-    // Writing the true value back does not heal it.
+    // Restoring the true value does not heal it.
     await alter(id, before);
     expect((await create(shop, [pair])).paymentMethods).toMatchObject([{ reason: "WALLET_FROZEN" }]);
   });
@@ -56,7 +57,7 @@ describe.each(["direct", "xpub"] as const)("a %s wallet altered in the database"
     expect((await expectStatus(shop.get(`/invoices/${made.id}`), 200)).paymentMethods).toEqual([]);
   });
 
-  it("is frozen by a browser's create and pick as by a server's", async () => {
+  it("is frozen by a browser's create and pick too", async () => {
     for (const isPick of [false, true]) {
       const { shop, id, pair, change } = await alteredShop(kind);
       const key = await seedKey(shop.merchantId, { kind: "PUBLIC" });
@@ -72,7 +73,7 @@ describe.each(["direct", "xpub"] as const)("a %s wallet altered in the database"
 });
 
 describe("an intact wallet", () => {
-  it("is used beside a frozen one in the same create", async () => {
+  it("is used next to a frozen one in the same create", async () => {
     const { shop, id, pair, change } = await alteredShop("direct");
     const whole = await expectStatus(shop.post("/wallets", xpubWallet()), 201);
     await alter(id, change);

@@ -1,5 +1,5 @@
-// An unproven merchant holds amounts at a shared address for a day, but its invoices may last longer where late money is accepted. Its page
-// then must not ask for an amount that others may have.
+// An unproven merchant holds amounts at a shared address for a day, but its invoices may last longer if late payments are accepted. Its
+// page must then not ask for an amount that others may have.
 import { env } from "cloudflare:workers";
 import { and, eq, isNull } from "drizzle-orm";
 import { beforeEach, expect, it } from "vitest";
@@ -23,7 +23,9 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** An invoice of 100 with 40 paid, which accepts late money for a week, and a function that shows it at a later time. */
+/**
+ * An invoice of 100 with 40 paid, which accepts late payments for a week, and a function that shows it at a later time.
+ */
 async function underpaid() {
   const wallet = directWallet();
   const shop = await holderOf(wallet);
@@ -44,7 +46,7 @@ async function underpaid() {
     return testDb.select().from(payments).where(eq(payments.txHash, txHash));
   };
   await pay(40_000_000n, 0.1);
-  /** What its page asks for then, after the sweep has run. */
+  /** What its page then asks for, after the sweep. */
   const shownAt = async (hours: number) => {
     const deps = depsAt(hours);
     await expireInvoices(deps);

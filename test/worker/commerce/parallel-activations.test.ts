@@ -1,4 +1,4 @@
-// The methods of one create are activated at the same time, and come out as if one had followed the other.
+// The methods of one create are activated at the same time, with the same result as one after the other.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { seedKey, seedMerchant, sendWith } from "../../support/access.ts";
 import { BTC, LTC, litecoinWallet, xpubWallet } from "../../support/wallet-bodies.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
-/** Allocators that answer only once `count` calls are on their way, the latest call first. */
+/** Allocators that answer only once `count` calls are in flight, the latest call first. */
 function allocatorsOf(count: number) {
   const begun: string[] = [];
   const answered: string[] = [];

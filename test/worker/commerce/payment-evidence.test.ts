@@ -1,4 +1,5 @@
-// Evidence takes up to 4 KB a payment. An invoice is read with all its payments as one value, which D1 limits to two megabytes.
+// Evidence takes up to 4 KB per payment. An invoice is read with all its payments as one value, which D1 limits to two
+// megabytes.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { pairOf } from "../../../src/chains/registry/pair.ts";

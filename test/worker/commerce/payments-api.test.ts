@@ -29,7 +29,7 @@ async function invoiceOf(shop: TestMerchant): Promise<InvoiceId> {
 }
 
 describe("the list of payments", () => {
-  it("is newest first, by cursor without a gap or a repetition, also for payments of the same time", async () => {
+  it("is newest first, by cursor without a gap or a repetition, even for payments of the same time", async () => {
     const shop = await freshMerchant();
     const seeded = [];
     for (let n = 0; n < 7; n++) {
@@ -51,7 +51,7 @@ describe("the list of payments", () => {
     expect(got).toEqual(wanted);
   });
 
-  it("is counted unless it is read by cursor", async () => {
+  it("has a count unless it is read by cursor", async () => {
     const shop = await freshMerchant();
     for (let n = 0; n < 3; n++) await seedPayment(shop.merchantId);
     await seedPayment(shop.merchantId, { status: "IGNORED" });
@@ -232,7 +232,7 @@ describe("a payment", () => {
     expect((await shop.get(`/invoices/${invoiceId}`)).body.payments).toMatchObject([{ id: payment.id }]);
   });
 
-  it("to review lists first what a payer named, then what is closest in amount, then in time, each with its reasons", async () => {
+  it("to review lists candidates named by a payer first, then the closest in amount, then in time, each with its reasons", async () => {
     const shop = await freshMerchant();
     await shop.post("/wallets", directWallet());
     const made = async (rawAmount: number): Promise<InvoiceId> => {

@@ -1,4 +1,5 @@
-// An invoice that cannot be read or settled affects only its own merchant: it stops no other, is reported, and is retried ever less often.
+// An invoice that cannot be read or settled affects only its own merchant: it blocks no other, is reported, and is retried ever less
+// often.
 import { env, exports } from "cloudflare:workers";
 import { eq, inArray, sql } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -29,7 +29,7 @@ describe("an image of a product", () => {
     expect([served.status, served.headers.get("content-type")]).toEqual([200, type]);
   });
 
-  it("is given by its name or its URL, is kept by other changes, and is removed by null", async () => {
+  it("can be set by its name or its URL, is kept by other changes, and is removed by null", async () => {
     const shop = await freshMerchant();
     await shop.post("/images", { contentType: "image/png", data: base64.encode(png()) });
     const byName = await made(shop, { image: imageName(png()) });
@@ -62,7 +62,7 @@ describe("an image of a product", () => {
     ["a data URL that is not base64", "data:image/png,abc"],
     ["a loopback address", "https://127.0.0.1/a.png"],
     ["plain http", "http://pictures.example/a.png"],
-    ["text that is no URL", "a picture of coffee"],
+    ["text that is not a URL", "a picture of coffee"],
   ])("is refused with a reason, and no product is created: %s", async (_, image) => {
     const shop = await freshMerchant();
     const answer = await shop.post("/products", { name: "Coffee", price: 1, image });
@@ -148,7 +148,7 @@ describe("an image of a product", () => {
     it.each([
       { kind: "refused", why: "the host resolves to 10.0.0.1, which is not a public address" },
       { kind: "unknown", why: "the host could not be resolved (TIMEOUT)" },
-    ] as const)("whose host is $kind by the resolver is refused without a request", async (resolution) => {
+    ] as const)("whose host the resolver calls $kind is refused without a request", async (resolution) => {
       const { prepared, asked } = await created(await freshMerchant(), () => new Response(png()), resolution);
       expect(prepared).toMatchObject({ kind: "refused", failure: { code: "IMAGE_REFUSED", reason: resolution.why } });
       expect(asked).toEqual([]);

@@ -183,7 +183,7 @@ describe("a product", () => {
 });
 
 describe("the list of products", () => {
-  it("is newest first, without a gap or a repetition, and counted unless it is read by cursor", async () => {
+  it("is newest first, without a gap or a repetition, and has a count unless it is read by cursor", async () => {
     const shop = await freshMerchant();
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) ids.unshift((await made(shop, { name: `Product ${n}` })).id);
@@ -203,7 +203,7 @@ describe("the list of products", () => {
     expect((await shop.get("/products?cursor=nonsense")).status).toBe(400);
   });
 
-  it("is searched by the beginning of a name or a whole id, and filtered by isActive", async () => {
+  it("is searched by a name's prefix or a whole id, and filtered by isActive", async () => {
     const shop = await freshMerchant();
     const names = ["Coffee", "Coffee, 1 kg", "coffee", "Tea", "100%", "100_"];
     const all = new Map<string, string>();
@@ -224,7 +224,7 @@ describe("the list of products", () => {
 });
 
 describe("a public key", () => {
-  it("reads active products, in the list and alone, and none that is inactive or deleted", async () => {
+  it("reads active products, in the list and alone, but no inactive or deleted ones", async () => {
     const shop = await freshMerchant();
     const browse = await browserOf(shop);
     const shown = await made(shop);
@@ -291,7 +291,7 @@ describe("an invoice of a product", () => {
     expect(products).toEqual([product, product]);
   });
 
-  it("has the values of the request where those are given", async () => {
+  it("has the request's values if given", async () => {
     const shop = await freshMerchant();
     const { id: productId } = await made(shop, { currency: "EUR" });
     const given = { productId, name: "Two coffees", rawAmount: 39, currency: "USD" };

@@ -1,4 +1,4 @@
-// Invoices that anybody can create, with a public key or on a product's page: whatever strangers do, the merchant's own server keeps its own
+// Invoices that anyone can create, with a public key or on a product's page: whatever strangers do, the merchant's own server keeps its own
 // limit, and no network takes more than its share.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -60,7 +60,7 @@ describe("public invoices", () => {
     expect((await browse("2001:db8:8::1")).status).toBe(201);
   });
 
-  it("last a day at most, but those of a server as long as the merchant's setting", async () => {
+  it("last a day at most, but a server's as long as the merchant's setting", async () => {
     const { shop, browse } = await openShop({ invoiceLifetimeSeconds: 3 * 86_400 });
     const lifetimeOf = ({ createdAt, expiresAt }: Record<string, unknown>) =>
       (Date.parse(String(expiresAt)) - Date.parse(String(createdAt))) / 1_000;
@@ -96,7 +96,7 @@ describe("public invoices", () => {
     { kind: "amounts of an address", wallet: directWallet(), pair: USDT, most: LIMITS.amountsWithoutProof },
     { kind: "addresses of a key", wallet: xpubWallet(), pair: BTC, most: LIMITS.addressesWithoutProof },
   ])(
-    "take at most half of the $kind of an unproven merchant where others share it, and leave its server the rest",
+    "take at most half of the $kind of an unproven merchant if others share it, and leave its server the rest",
     async ({ wallet, pair, most }) => {
       const { shop, browse } = await openShop({}, { wallets: [wallet] });
       await holderOf(wallet);

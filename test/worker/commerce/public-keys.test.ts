@@ -1,4 +1,4 @@
-// Addresses of extended keys for browsers: at most 20 past the last paid one, however they ask, and two unpaid ones for one network.
+// Browsers' addresses from extended keys: at most 20 after the last paid one, however they ask, and two unpaid ones per network.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -68,12 +68,12 @@ describe("addresses given to browsers", () => {
     expect(active).toHaveLength(LIMIT);
     expect(new Set(active.map(({ address }) => address)).size).toBe(LIMIT);
     for (const method of methods.filter((each) => !active.includes(each))) expect(method).toMatchObject(LIMITED);
-    // Refused requests left no gap between the addresses: a server's comes right after.
+    // Refused requests left no gap between addresses: a server's comes right after.
     await madeByServer(server, [BTC]);
     expect(await server.get("/wallets").then(({ body }) => body[0])).toMatchObject({ nextIndex: LIMIT + 1 });
   });
 
-  it("are twenty when thirty pick at once on invoices of a server", async () => {
+  it("are twenty when thirty pick at once on a server's invoices", async () => {
     const { server, browser } = await freshShop();
     const made = await several(30, () => madeByServer(server));
     const picks = await Promise.all(made.map(({ id }) => browser.pick(id)));
@@ -108,7 +108,7 @@ describe("addresses given to browsers", () => {
     expect(more.filter(({ status }) => status === "ACTIVE")).toHaveLength(7);
   });
 
-  it("are one more an hour beyond that, and recovery returns a gap limit that finds them all", async () => {
+  it("are one more per hour beyond that, and recovery returns a gap limit that finds them all", async () => {
     const { server, browser } = await freshShop();
     await several(LIMIT, () => browser.create());
     expect(methodOf(await browser.create())).toMatchObject(LIMITED);

@@ -1,5 +1,5 @@
-// Addresses are public, so registering one proves nothing: rank on a shared address comes from money received there for the merchant itself
-// (decisions 12, "Shared addresses and keys").
+// Addresses are public, so registering one proves nothing: rank on a shared address comes from payments received there for the merchant
+// itself (decisions 12, "Shared addresses and keys").
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
@@ -31,7 +31,7 @@ const btcWallet = () => {
   return { walletType: "DIRECT_WALLET", ...BTC, address: encodeBase58check(Uint8Array.from([0, ...hash])) };
 };
 
-/** Ten at a time. */
+/** Runs ten at a time. */
 async function orders(count: number, of: (n: number) => Promise<Ordered>): Promise<string[]> {
   const got = await inTens(count, of);
   return got.map(({ status, reason, amount, address }) => (status === "ACTIVE" ? `${amount} ${address}` : reason));
@@ -161,7 +161,7 @@ describe("an unproven merchant", () => {
 
 describe("two ranks at one address", () => {
   it.each(["with", "without"])(
-    "give the merchant %s proof another amount than the one already held, while one is free",
+    "give the merchant %s proof an amount other than the one already held, while one is free",
     async (which) => {
       const wallet = directWallet();
       const holders = [await holderOf(wallet), await holderOf(wallet)] as const;
@@ -178,7 +178,7 @@ describe("two ranks at one address", () => {
   );
 
   it("credit nobody with an amount that the unproven one asked for first when no other was free, and show it to both", async () => {
-    // Of 0.40 USD in bitcoin, 589 satoshi, there are three amounts.
+    // At 0.40 USD in bitcoin, 589 satoshi, there are three amounts.
     const wallet = btcWallet();
     const shop = await holderOf(wallet);
     const mine = await ordered(shop, BTC, 0.4);

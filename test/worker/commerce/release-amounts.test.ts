@@ -19,7 +19,7 @@ beforeEach(async () => {
   await testDb.delete(methodAmounts);
 });
 
-/** An amount of an invoice that is over, an hour after its end. */
+/** An amount of an invoice that ended an hour ago. */
 async function dueAt(address: string, network = USDT.network): Promise<InvoiceId> {
   const merchantId = freshId("mer");
   const of = { ...USDT, address, network };
@@ -37,7 +37,7 @@ const yes: ReleaseDependencies["releaseAmounts"] = async (_, amounts) => amounts
 const rows = async () =>
   new Map((await testDb.select().from(methodAmounts)).map((row) => [row.invoiceId, row] as const));
 
-describe("an amount whose time is over", () => {
+describe("an amount that has ended", () => {
   it("is released at its allocator, then marked, and kept for the payments of its time", async () => {
     const id = await dueAt("0x01");
     const asked: unknown[] = [];
@@ -49,7 +49,7 @@ describe("an amount whose time is over", () => {
     expect([left, (await rows()).get(id)?.releasedAtMs]).toEqual(["nothing", NOW]);
   });
 
-  it("waits ten minutes where its allocator fails or keeps it, and no other address waits for it", async () => {
+  it("waits ten minutes if its allocator fails or keeps it, without delaying other addresses", async () => {
     const [failed, kept, freed] = [await dueAt("0x01"), await dueAt("0x02"), await dueAt("0x03")];
     await run(async (place, amounts) => {
       if (place.address === "0x01") throw new Error("no answer within 3000 ms");
@@ -85,7 +85,7 @@ describe("an amount whose time is over", () => {
     expect(stuck).toContain((await due())[0]);
   });
 
-  it("is not marked where the invoice was given it again meanwhile", async () => {
+  it("is not marked if the invoice got it again meanwhile", async () => {
     const id = await dueAt("0x01");
     await run(async () => {
       await testDb.update(methodAmounts).set({ releaseAfterMs: NOW + HOUR_MS, heldUntilMs: NOW + HOUR_MS });
@@ -94,7 +94,7 @@ describe("an amount whose time is over", () => {
     expect((await rows()).get(id)).toMatchObject({ releasedAtMs: null, releaseAfterMs: NOW + HOUR_MS });
   });
 
-  it("is found by an index, as are its row, whoever asks for exactly such an amount and those of a cancelled invoice", async () => {
+  it("is found by an index, like its row, the invoices with exactly that amount, and those of a cancelled invoice", async () => {
     const place = { ...USDT, address: "0x01" };
     const due = { ...place, units: 10n, invoiceId: freshId("inv"), releaseAfterMs: NOW };
     const plans = [

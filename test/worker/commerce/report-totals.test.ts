@@ -72,7 +72,7 @@ async function look(found: Partial<Pick<Findings, "transfers" | "seen">>, tipHei
   expect((await applyTransfers(deps, { network, heights, transfers: [], seen: [], ...found })).ok).toBe(true);
 }
 
-/** What is wrong with the buckets of this merchant. */
+/** What is wrong with this merchant's buckets. */
 async function miscounted({ merchantId }: TestMerchant): Promise<string | undefined> {
   const read = new Map<string, readonly RecountRow[]>();
   for (const text of Object.values(RECOUNT_SQL)) read.set(text, (await env.DB.prepare(text).all<RecountRow>()).results);
@@ -117,7 +117,7 @@ describe("the totals of a merchant", () => {
     });
   });
 
-  it("count what was created, paid, and cancelled, and add up what was received, by currency and coin", async () => {
+  it("count what was created, paid, and cancelled, and sum what was received, by currency and coin", async () => {
     const [shop, other] = [await freshShop(), await freshShop()];
     const paid: Shown = await created(shop, { rawAmount: 25, paymentMethods: [USDT] });
     const inEuros: Shown = await created(shop, { rawAmount: 30, currency: "EUR", paymentMethods: [USDT] });
@@ -177,7 +177,7 @@ describe("the totals of a merchant", () => {
     expect(await miscounted(shop)).toBeUndefined();
   });
 
-  it("count each of 40 creates at once, each of them sent twice and repeated until it is answered", async () => {
+  it("count each of 40 concurrent creates, each sent twice and repeated until answered", async () => {
     const shop = await freshMerchant();
     const keys = Array.from({ length: 40 }, () => crypto.randomUUID());
     const insist = async (key: string): Promise<number> => {
@@ -241,7 +241,7 @@ describe("the buckets", () => {
     ).meta.rows_read;
   };
 
-  it("add amounts exactly that no number and no 64 bits hold", async () => {
+  it("add amounts exactly that exceed a number and 64 bits", async () => {
     const shop = await freshShop();
     const { id } = await created(shop);
     const eth = { network: "ETH", cryptocurrency: "ETH" };
@@ -271,7 +271,7 @@ describe("the buckets", () => {
     ]);
   });
 
-  it("of the creates of a group are one statement, which writes one row", async () => {
+  it("of a group's creates are one statement, which writes one row", async () => {
     const shop = await freshShop();
     const { id } = await created(shop);
     const lists = Array.from({ length: 64 }, () => addEntries(testDb, [entry(id, 0)]));
@@ -286,7 +286,7 @@ describe("the buckets", () => {
     expect((await totals(shop, { from: "2026-11-21", to: "2026-11-21" })).total.invoices.created).toBe(64);
   });
 
-  it("are read by their key, and as many as the span has, however many invoices and other buckets there are", async () => {
+  it("are read by their key, only as many as the period has, however many invoices and other buckets there are", async () => {
     const shop = await freshShop();
     const { id } = await created(shop);
     await batch(testDb, [
@@ -299,7 +299,7 @@ describe("the buckets", () => {
     const plan = await planOf({ toSQL: () => query().toSQL() });
     expect(plan).toMatch(/SEARCH bucket USING PRIMARY KEY \(merchant_id=\? AND starts_at_ms>\? AND starts_at_ms<\?\)/);
     expect(plan).not.toMatch(/SCAN bucket/);
-    // Each bucket is read twice: where it is found, and where its period adds it up.
+    // Each bucket is read twice: once to find it, once for its period's sum.
     const rows = (buckets: number) => 2 * buckets + 2;
     expect(await rowsReadOf(query())).toBe(rows(100));
     const numbers = sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)`;

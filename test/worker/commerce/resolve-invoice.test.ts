@@ -18,7 +18,7 @@ import { seedPayment } from "../../support/payments.ts";
 import { seedMember, seedUser } from "../../support/people.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** An invoice of 10 USD that was created by the API and then set to `columns`. */
+/** A 10 USD invoice created through the API and then set to `columns`. */
 async function invoiceOf(shop: TestMerchant, columns: Partial<Invoice> = {}): Promise<InvoiceId> {
   const { body } = await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] });
   const id: InvoiceId = body.id;
@@ -45,7 +45,7 @@ const auditOf = (id: InvoiceId) =>
 const reviewQueue = async (shop: TestMerchant, flag = true) =>
   (await shop.get(`/invoices?needsReview=${flag}`)).body.data.map(({ id }: { id: string }) => id);
 
-/** A change of the invoice as a watcher makes it. */
+/** A change of the invoice, as a watcher makes it. */
 async function changed(shop: TestMerchant, id: InvoiceId, occasionOf: (file: InvoiceFile) => Occasion) {
   const deps = { ...invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }), trail: SYSTEM_TRAIL };
   const file = await readFile(deps, shop.merchantId, id);
@@ -106,7 +106,7 @@ describe("ACCEPT", () => {
     expect(await typesOf(id)).toEqual(["invoice.paid", "payment.paid"]);
   });
 
-  it("is final, whatever is decided later about late money", async () => {
+  it("is final, whatever is decided later about late payments", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop, expired());
     await resolve(shop, id, "ACCEPT");
@@ -141,7 +141,7 @@ describe("DISMISS and RETURNED", () => {
     },
   );
 
-  it("are undone only by new late money, not by later settlements", async () => {
+  it("are undone only by new late payments, not by later settlements", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop, expired());
     await payLate(shop, id);
@@ -150,7 +150,7 @@ describe("DISMISS and RETURNED", () => {
       payments: payments.map((payment) => ({ ...payment, blockHeight: 101 })),
     }));
     expect([moved.needsReview, moved.isLate]).toEqual([false, true]);
-    // The database itself keeps the time of the search's index.
+    // The database itself maintains the search index's time.
     expect(await changed(shop, id, () => ({}))).toEqual({ ...moved, indexedAtMs: moved.updatedAtMs });
     await payLate(shop, id);
     expect(await reviewQueue(shop)).toEqual([id]);
@@ -167,7 +167,7 @@ describe("DISMISS and RETURNED", () => {
 });
 
 describe("resolving an invoice", () => {
-  it("records who did it, also for a user in a session", async () => {
+  it("records who did it, even for a user in a session", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
     const { userId, headers } = await seedUser();

@@ -1,5 +1,5 @@
-// Any history of creates, activations and revocations, with a restore somewhere in it: what payers were shown is there again, each place once, and
-// nothing that was revoked works.
+// Any history of creates, activations and revocations with a restore in it: whatever payers were shown exists again, each place once, and nothing
+// that was revoked works.
 import { env } from "cloudflare:workers";
 import { and, eq, isNotNull } from "drizzle-orm";
 import { expect, it } from "vitest";
@@ -20,7 +20,7 @@ const STEPS = 14;
 
 interface History {
   readonly shop: TestMerchant;
-  /** By invoice, as they were shown first. */
+  /** By invoice, as first shown. */
   readonly shown: Map<string, readonly string[]>;
   /** Ids of keys from before the history. */
   readonly live: ApiKeyId[];
@@ -43,7 +43,7 @@ async function create({ shop, shown }: History, dice: Dice): Promise<void> {
   shown.set(id, placesOf(paymentMethods));
 }
 
-/** A payer picks what the invoice has not yet. */
+/** A payer picks what the invoice does not have yet. */
 async function activate({ shop, shown }: History, dice: Dice): Promise<void> {
   const known = [...shown.keys()];
   if (known.length === 0) return;
@@ -88,7 +88,7 @@ it.each([1, 2, 3, 4, 5, 6])("history %i loses no place and no revocation, and gi
   const places = new Map<string, string>();
   for (const [id, shown] of history.shown) {
     const answer = await shop.get(`/invoices/${id}`);
-    // What showed nothing is gone.
+    // An invoice that showed nothing is gone.
     if (shown.length === 0 && answer.status === 404) continue;
     expect(placesOf(answer.body.paymentMethods)).toEqual(shown);
     for (const place of shown) expect(places.get(place) ?? id).toBe(id);

@@ -1,4 +1,4 @@
-// Who is served while an import goes on, and what it leaves to operators.
+// Who is served during an import, and what it leaves to operators.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { expect, it } from "vitest";
@@ -20,7 +20,7 @@ import { FORM, invoicesOf, openShop } from "../checkout/storefront-harness.ts";
 
 const waking = () => openWakingDb(env.DB, env, (work) => void work.catch(() => undefined));
 
-/** What a deployment with this environment answers to a merchant's key. */
+/** How a deployment with this environment answers a merchant's key. */
 async function ask(restored: Env, shop: TestMerchant, method: string, rest: string, body?: object): Promise<Response> {
   const url = `${env.PUBLIC_URL}/api/v1/merchants/merchant/${shop.merchantId}${rest}`;
   const headers = { "x-api-key": shop.secret, "content-type": "application/json" };
@@ -28,7 +28,7 @@ async function ask(restored: Env, shop: TestMerchant, method: string, rest: stri
   return createApp().fetch(request, restored, { waitUntil: () => {}, passThroughOnException: () => {}, props: {} });
 }
 
-it("nobody with a key is served before revocations are repeated, and no invoice made before the import has ended", async () => {
+it("no key is served before revocations are repeated, and no invoice created before the import has ended", async () => {
   const shop = await freshMerchant();
   const restored = restoredEnv(Date.now());
   const order = { name: "Order", rawAmount: 1 };
@@ -88,7 +88,7 @@ it("nothing is sold, quoted or shown to payers before revocations are repeated, 
   expect(await send(`/buy/${product.id}`)).toMatchObject({ status: 200 });
 });
 
-it("a deploy that loses the variable keeps the deployment closed, goes on with the import, and keeps sequences above the epoch", async () => {
+it("a deploy that loses the variable keeps the deployment closed, continues the import, and keeps sequences above the epoch", async () => {
   const shop = await freshMerchant();
   const restored = restoredEnv(Date.now());
   await putPhase(restored, "REVOCATIONS");
@@ -135,7 +135,7 @@ const findingsOf = async (merchantId: string) => {
   return rows.map(({ reason, address, invoiceId }) => ({ reason, address, invoiceId }));
 };
 
-it("what was shown for a lost merchant or a lost wallet is listed with its address, once however often it is imported", async () => {
+it("what a payer was shown for a lost merchant or wallet is listed with its address, once, however often it is imported", async () => {
   const shop = await freshMerchant();
   const before = await copyDatabase();
   const restoredToMs = Date.now();
@@ -150,7 +150,7 @@ it("what was shown for a lost merchant or a lost wallet is listed with its addre
   await before();
   const restored = restoredEnv(restoredToMs);
   await importLost(restored);
-  // As if every step had died before its place was noted.
+  // As if every step had died before recording its place.
   await env.DB.prepare("update restores set phase = 'REVOCATIONS', at_name = '', at_place = null").run();
   await importLost(restored);
   for (const [n, reason] of ["WALLET_LOST", "MERCHANT_LOST"].entries()) {
@@ -169,7 +169,7 @@ async function addMember(shop: TestMerchant, role: "OWNER" | "ADMIN" | "MEMBER")
   return member;
 }
 
-it("removed members stay removed and lowered roles low, and who owns a merchant is left to operators", async () => {
+it("removed members stay removed and lowered roles stay lowered, and ownership of a merchant is left to operators", async () => {
   const shop = await freshMerchant();
   const [owner, admin, member] = [
     await addMember(shop, "OWNER"),

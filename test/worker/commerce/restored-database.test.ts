@@ -1,4 +1,4 @@
-// A database that is put back to an earlier copy has lost invoices whose payers know an address or an amount. The allocators are not put back with it.
+// A restored database has lost invoices whose payers know an address or an amount. The allocators are not restored with it.
 import { expect, it } from "vitest";
 import { copyDatabase } from "../../support/copy-database.ts";
 import { inTens } from "../../support/public-shop.ts";
@@ -6,7 +6,7 @@ import { expectStatus } from "../../support/shared-place.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant } from "../../support/worker-merchant.ts";
 
-/** What the payer of a new invoice is shown: an address of its own, and an amount at the shared one. */
+/** What a new invoice's payer is shown: its own address, and an amount at the shared one. */
 async function shown(shop: TestMerchant): Promise<{ readonly own: string; readonly amount: string }> {
   const body = { name: "Order", rawAmount: 10, paymentMethods: [USDT, BTC] };
   const { paymentMethods } = await expectStatus(shop.post("/invoices", body), 201);
@@ -17,7 +17,7 @@ async function shown(shop: TestMerchant): Promise<{ readonly own: string; readon
   return { own: own.address, amount: direct.amount };
 }
 
-it("a hundred new invoices on both kinds of wallet take no address and no amount that a lost invoice had", async () => {
+it("a hundred new invoices on both kinds of wallet reuse no address and no amount of a lost invoice", async () => {
   const shop = await freshMerchant();
   await expectStatus(shop.post("/wallets", directWallet()), 201);
   await expectStatus(shop.post("/wallets", xpubWallet()), 201);

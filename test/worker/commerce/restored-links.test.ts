@@ -1,4 +1,5 @@
-// What was mailed before a restore and works once: its use in the lost time is forgotten, so none of it works afterwards.
+// What was mailed before a restore and works once: its use in the lost period is forgotten, so none of it works
+// afterwards.
 import "@simplewebauthn/server";
 import "@simplewebauthn/server/helpers";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// Payments of the lost time: whoever read them before the lost invoices were back, they are credited to the invoices that they were made for.
+// Payments in the lost period: even if they were read before the lost invoices were back, they are credited to the right invoices.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, expect, it } from "vitest";
@@ -39,7 +39,7 @@ const passOf = (of: Env, chain: FakeChain) => runPass(watcherOf(of, chain), ETH,
 
 const cursor = async () => (await testDb.select().from(networkCursors))[0];
 
-/** An invoice that is stored, and one of about the same amount that is lost and was paid. */
+/** A stored invoice, and a lost one of about the same amount that was paid. */
 async function paidWhileLost() {
   const { merchant, address } = await shopAt();
   const chain = new FakeChain({ startMs: Date.now() - 100 * 12_000, blockMs: 12_000, blocks: 100 });
@@ -55,12 +55,12 @@ async function paidWhileLost() {
   return { merchant, chain, near, lost, txHash, restored: restoredEnv(restoredToMs) };
 }
 
-it("no payment is placed before all lost invoices are back: not by a pass, a payer's claim or a merchant's look-up", async () => {
+it("no payment is matched before all lost invoices are back: not by a pass, a payer's claim or a merchant's look-up", async () => {
   const { merchant, chain, near, lost, txHash, restored } = await paidWhileLost();
   const before = await cursor();
   const deps = watcherOf(restored, chain);
   const named = { merchantId: merchant.merchantId, txHash };
-  // As the runbook closes the deployment before the database is put back.
+  // As the runbook closes the deployment before the restore.
   expect(await passOf({ ...restored, RESTORE_EPOCH: "closed" }, chain)).toEqual({ kind: "paused" });
   for (const phase of ["WAITING", "REVOCATIONS", "ADDRESSES", "AMOUNTS"] as const) {
     if (phase !== "WAITING") await putPhase(restored, phase);
@@ -81,7 +81,7 @@ it("no payment is placed before all lost invoices are back: not by a pass, a pay
 it("no invoice expires before an import has ended, neither by the clock nor by a read", async () => {
   const { merchant, chain, near, restored } = await paidWhileLost();
   const id = near.id as typeof invoices.$inferSelect.id;
-  // The old deployment has read beyond the end of an invoice that was about to expire.
+  // The old deployment read past the end of an invoice that was about to expire.
   await testDb
     .update(invoices)
     .set({ expiresAtMs: Date.now() - 1 })
@@ -109,7 +109,7 @@ it("no invoice expires before an import has ended, neither by the clock nor by a
   expect(await statusOf()).toBe("EXPIRED");
 });
 
-it("a payment that the old deployment could not match is credited, also at an address that another merchant has registered", async () => {
+it("a payment that the old deployment could not match is credited, even at an address that another merchant has registered", async () => {
   const { merchant: owner, address } = await shopAt();
   const { merchant: other } = await shopAt(address);
   const putBack = await copyDatabase();

@@ -1,4 +1,4 @@
-// A database that is put back more than once.
+// A database that is restored more than once.
 import { env } from "cloudflare:workers";
 import { eq, inArray } from "drizzle-orm";
 import { expect, it } from "vitest";
@@ -16,7 +16,7 @@ import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const numberOf = (restored: Env) => Number.parseInt(restored.RESTORE_EPOCH, 10);
 
-it("a restore into the middle of an import brings back what that one had not, too", async () => {
+it("a restore into the middle of an import also recovers what that import had not", async () => {
   const shop = await freshMerchant();
   await expectStatus(shop.post("/wallets", xpubWallet()), 201);
   const putBack = await copyDatabase();
@@ -36,7 +36,7 @@ it("a restore into the middle of an import brings back what that one had not, to
   expect(rows.map(({ phase }) => phase)).toEqual(["DONE", "DONE"]);
 });
 
-it("a number that an earlier restore has used keeps the deployment closed, and imports nothing", async () => {
+it("a number that an earlier restore used keeps the deployment closed, and imports nothing", async () => {
   const used = restoredEnv(Date.now());
   await putPhase(used, "DONE");
   const again = { ...used, DB: ownDatabase(), RESTORE_EPOCH: `${numberOf(used)}@${isoTime(Date.now() + MINUTE_MS)}` };

@@ -1,4 +1,4 @@
-// A watcher that runs while a restore brings methods back: their blocks are read again, for them too.
+// A watcher that runs while a restore recovers methods: their blocks are reread for them too.
 import { beforeEach, expect, it } from "vitest";
 import { lowerCursors } from "../../../src/commerce/restores/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
@@ -20,7 +20,7 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** A watcher that is kept awake and has read four hours of blocks; in the second one both addresses were paid. */
+/** A watcher that stays awake and has read four hours of blocks; in the second hour both addresses were paid. */
 async function watching(addresses: readonly string[]) {
   const chain = new FakeChain({ startMs: START, blockMs: BLOCK_MS, blocks: 7 });
   const paid = addresses.map((toAddress) => ({ ...BTC, txHash: randomHex(32), toAddress, amountUnits: 5_000n }));
@@ -37,7 +37,7 @@ async function passes(watcher: TestWatcher): Promise<void> {
   for (let n = 0; n < 5; n++) await watcher.pass();
 }
 
-/** As a restore does for each place that it recovers. */
+/** As a restore does for each place it recovers. */
 async function recover(address: string): Promise<void> {
   await watchMethod(testDb, { ...BTC, address, nowMs: RESTORED_TO, expiresAtMs: START + 30 * HOUR_MS });
   await batch(testDb, [...lowerCursors(testDb, RESTORED_TO, "BTC")]);
@@ -45,7 +45,7 @@ async function recover(address: string): Promise<void> {
 
 const foundBy = (watcher: TestWatcher) => new Set(watcher.found().map((each) => each.split("@")[0]));
 
-it("finds what was paid to a recovered address, although it has kept its book of recipients", async () => {
+it("finds payments to a recovered address, although it kept its list of recipients", async () => {
   const { watcher, hashes } = await watching(["bc1qlost"]);
   expect(foundBy(watcher)).toEqual(new Set());
   await recover("bc1qlost");
@@ -53,7 +53,7 @@ it("finds what was paid to a recovered address, although it has kept its book of
   expect(foundBy(watcher)).toEqual(new Set(hashes));
 });
 
-it("finds what was paid to an address that is recovered while it is catching up", async () => {
+it("finds payments to an address recovered while it is catching up", async () => {
   const { chain, watcher, hashes } = await watching(["bc1qfirst", "bc1qsecond"]);
   await recover("bc1qfirst");
   // One chunk of blocks, and no time passed: the mempool was not read at the tip.

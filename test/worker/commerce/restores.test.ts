@@ -1,4 +1,4 @@
-// After a restore of the database, what objects know is brought back.
+// After a database restore, what objects know is recovered.
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -31,7 +31,7 @@ const shownOf = (invoice: { paymentMethods: readonly Record<string, unknown>[] }
     .map(({ network, status, address, amount }) => ({ network: String(network), status, address, amount }))
     .toSorted((a, b) => a.network.localeCompare(b.network));
 
-it("a lost invoice comes back with its id, terms, address and amount, to be reviewed, with an entry and an event", async () => {
+it("a lost invoice comes back with its id, terms, address and amount, for review, with an entry and an event", async () => {
   const shop = await shopWithWallets();
   const kept = await expectStatus(shop.post("/invoices", ORDER), 201);
   const putBack = await copyDatabase();
@@ -74,31 +74,28 @@ it("an invoice that was payable with one coin on two networks, at one address an
   expect(shownOf(await expectStatus(shop.get(`/invoices/${lost.id}`), 200))).toEqual(shownOf(lost));
 });
 
-it.each([undefined, "web-7"])(
-  "a repeated key of a lost create gets the invoice that came back (%s)",
-  async (externalId) => {
-    const shop = await shopWithWallets();
-    const putBack = await copyDatabase();
-    const restoredToMs = now();
-    const key = { "idempotency-key": "lost" };
-    const body = { ...ORDER, externalId };
-    const first = await shop.post("/invoices", body, key);
-    await putBack();
-    await importLost(restoredEnv(restoredToMs));
-    // A restore takes longer than the lease of a create, and instances of objects do not live so long.
-    await abortAllDurableObjects();
-    const again = await shop.post("/invoices", body, key);
-    expect(again.status).toBe(201);
-    expect(again.body.id).toBe(first.body.id);
-    expect(shownOf(again.body)).toEqual(shownOf(first.body));
-    const { data } = await expectStatus(shop.get("/invoices"), 200);
-    expect(data).toHaveLength(1);
-    const third = await shop.post("/invoices", body, key);
-    expect(third.text).toBe(again.text);
-  },
-);
+it.each([undefined, "web-7"])("a repeated key of a lost create gets the recovered invoice (%s)", async (externalId) => {
+  const shop = await shopWithWallets();
+  const putBack = await copyDatabase();
+  const restoredToMs = now();
+  const key = { "idempotency-key": "lost" };
+  const body = { ...ORDER, externalId };
+  const first = await shop.post("/invoices", body, key);
+  await putBack();
+  await importLost(restoredEnv(restoredToMs));
+  // A restore takes longer than the lease of a create, and object instances do not live that long.
+  await abortAllDurableObjects();
+  const again = await shop.post("/invoices", body, key);
+  expect(again.status).toBe(201);
+  expect(again.body.id).toBe(first.body.id);
+  expect(shownOf(again.body)).toEqual(shownOf(first.body));
+  const { data } = await expectStatus(shop.get("/invoices"), 200);
+  expect(data).toHaveLength(1);
+  const third = await shop.post("/invoices", body, key);
+  expect(third.text).toBe(again.text);
+});
 
-it("a key that was revoked in the lost time does not work again", async () => {
+it("a key revoked in the lost period does not work again", async () => {
   const shop = await freshMerchant();
   const putBack = await copyDatabase();
   const restoredToMs = now();

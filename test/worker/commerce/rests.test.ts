@@ -38,7 +38,7 @@ it("a remainder without a free amount is not asked for until one is free", async
   const { id, address } = await shop.invoice(100);
   const [own] = await testDb.select().from(methodAmounts).where(eq(methodAmounts.invoiceId, id));
   if (own === undefined) throw new Error("nothing reserved");
-  // 40 of 100 come; all amounts for the other 60 are somebody's.
+  // 40 of 100 arrive; all amounts for the other 60 are taken.
   const restUnits = (own.units * 60n) / 100n;
   const place = { ...ETH, address };
   const taken = candidateUnits(restUnits, GRAIN, { from: 0, to: 10_001 });
@@ -53,7 +53,7 @@ it("a remainder without a free amount is not asked for until one is free", async
   expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
-it("a payment is credited while no amount can be had for the remainder, which gets one at a later read", async () => {
+it("a payment is credited while no amount is free for the remainder, which gets one at a later read", async () => {
   const shop = await marketShop(ETH, ethAddress());
   const { id, address } = await shop.invoice(100);
   const [own] = await testDb.select().from(methodAmounts).where(eq(methodAmounts.invoiceId, id));
@@ -70,7 +70,7 @@ it("a payment is credited while no amount can be had for the remainder, which ge
   });
 });
 
-it("an UNDERPAID invoice that accepts late money asks for its remainder at the current price", async () => {
+it("an UNDERPAID invoice that accepts late payments asks for its remainder at the current price", async () => {
   const shop = await marketShop(BTC, btcKey());
   await shop.send("/settings", { method: "PATCH", body: { latePaymentPolicy: "ACCEPT" } });
   const { id, address } = await shop.invoice(100);

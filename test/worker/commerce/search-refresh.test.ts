@@ -1,4 +1,4 @@
-// What a release from before the index has written is indexed by a job, and so is what two changes have written at once.
+// A job indexes what a release without the index wrote, and what two concurrent changes wrote.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -43,7 +43,7 @@ async function refreshAll(): Promise<void> {
 }
 
 describe("the job that refreshes the index", () => {
-  it("indexes an invoice and a customer that a release without an index has made", async () => {
+  it("indexes an invoice and a customer written by a release without an index", async () => {
     const shop = await freshMerchant();
     const { id, customerId } = await invoiceOf(shop, {
       name: "Blue jacket",
@@ -58,7 +58,7 @@ describe("the job that refreshes the index", () => {
     expect(await refreshIndex(testDb)).toBe("nothing");
   });
 
-  it("indexes anew what such a release has renamed, and forgets whom it has erased", async () => {
+  it("reindexes what such a release renamed, and forgets customers it erased", async () => {
     const shop = await freshMerchant();
     const { id, customerId } = await invoiceOf(shop, {
       name: "Blue jacket",
@@ -78,7 +78,7 @@ describe("the job that refreshes the index", () => {
     expect(buyer).toMatchObject({ searchText: "", deletedAtMs: 1 });
   });
 
-  it("indexes what is changed before it comes, also by this release", async () => {
+  it("indexes what changed before it ran, even by this release", async () => {
     const shop = await freshMerchant();
     const { id, customerId } = await invoiceOf(shop, {
       name: "Blue jacket",
@@ -94,7 +94,7 @@ describe("the job that refreshes the index", () => {
     expect(await wordsOfRow(customerId)).toEqual(["anna", "b", "example", "z"]);
   });
 
-  it("makes one of two changes of a customer who was read before both", async () => {
+  it("commits one of two changes of a customer who was read before both", async () => {
     const shop = await freshMerchant();
     const { id, customerId } = await invoiceOf(shop, { name: "x", customerName: "Zoë", customerEmail: "z@b.example" });
     const [before] = await testDb.select().from(customers).where(eq(customers.id, customerId));
@@ -112,7 +112,7 @@ describe("the job that refreshes the index", () => {
     expect(await found(shop, "anna example")).toEqual([id]);
   });
 
-  it("leaves no word of a customer who is erased while it is at work, however old what was read is", async () => {
+  it("leaves no word of a customer who is erased while it runs, however old its read is", async () => {
     const shop = await freshMerchant();
     const { customerId } = await invoiceOf(shop, { name: "x", customerName: "Zoë", customerEmail: "z@b.example" });
     await run("update customers set name = 'Anna', updated_at_ms = updated_at_ms + 1 where id = ?", customerId);

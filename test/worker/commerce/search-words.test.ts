@@ -15,7 +15,7 @@ async function invoiceOf(shop: TestMerchant, body: object = {}): Promise<Answer[
   return made.body;
 }
 
-/** The invoices that a text finds, each as its id and how it was found. The list has to find the same ones. */
+/** The invoices that a text finds, each as its id and how it was found. The list must find the same ones. */
 async function found(shop: TestMerchant, text: string): Promise<readonly (readonly [string, string])[]> {
   const searched = await shop.get(`/search?q=${encodeURIComponent(text)}`);
   expect(searched.status, searched.text).toBe(200);
@@ -38,7 +38,7 @@ async function expectNothing(shop: TestMerchant, texts: readonly string[]) {
 }
 
 describe("an invoice is found by", () => {
-  it("words of its name, whole or begun, in any order and in any case", async () => {
+  it("words of its name, whole or as prefixes, in any order and case", async () => {
     const shop = await freshMerchant();
     const { id } = await invoiceOf(shop, { name: "Blue winter jacket, size M" });
     await invoiceOf(shop, { name: "Red scarf" });
@@ -71,7 +71,7 @@ describe("an invoice is found by", () => {
     await expectFound(shop, id, "NAME", texts);
   });
 
-  it("parts of its order number, without the zeros before it, in any case", async () => {
+  it("parts of its order number, without leading zeros, in any case", async () => {
     const shop = await freshMerchant();
     const { id } = await invoiceOf(shop, { externalId: "ORD-2026-00123" });
     await invoiceOf(shop, { externalId: "ORD-2027-00999" });
@@ -106,7 +106,7 @@ describe("an invoice is found by", () => {
     await expectFound(shop, id, "EXTERNAL_ID", ["a-1"]);
   });
 
-  it("its customer's name and email, also after these are changed, and not after they are erased", async () => {
+  it("its customer's name and email, even after these change, but not after they are erased", async () => {
     const shop = await freshMerchant();
     const body = { customerEmail: "Zoe@Berg.example", customerName: "Zoë Ångström" };
     const { id, customerId } = await invoiceOf(shop, body);
@@ -121,7 +121,7 @@ describe("an invoice is found by", () => {
     await expectNothing(shop, ["anna", "muller", "mueller", "anna@mueller.example"]);
   });
 
-  it("its amount, however it is written, with its currency or without", async () => {
+  it("its amount, in any notation, with or without its currency", async () => {
     const shop = await freshMerchant();
     const { id } = await invoiceOf(shop, { name: "x", rawAmount: 1234.5, currency: "EUR" });
     await invoiceOf(shop, { name: "y", rawAmount: 1234, currency: "EUR" });
@@ -138,7 +138,7 @@ describe("an invoice is found by", () => {
     await expectNothing(shop, ["1234.51", "1,234.50 USD", "234.50", "1234.5000001"]);
   });
 
-  it("an address of its own and a transaction, whole or by 6 characters of the beginning", async () => {
+  it("its own address and a transaction, whole or by the first 6 characters", async () => {
     const shop = await freshMerchant();
     expect((await shop.post("/wallets", xpubWallet())).status).toBe(201);
     const own = await invoiceOf(shop, { paymentMethods: [BTC] });
@@ -153,7 +153,7 @@ describe("an invoice is found by", () => {
 });
 
 describe("the search of the list", () => {
-  it("is combined with the other filters, and goes on at its cursor, the newest first", async () => {
+  it("combines with the other filters, and continues at its cursor, newest first", async () => {
     const shop = await freshMerchant();
     const made: string[] = [];
     for (let n = 0; n < 7; n++) made.push((await invoiceOf(shop, { name: `Jacket ${n}` })).id);
@@ -169,7 +169,7 @@ describe("the search of the list", () => {
     expect(cancelled.body.pagination.total).toBe(1);
   });
 
-  it("finds the one invoice that has two words of which many have each, by the one that fewest have as a whole", async () => {
+  it("finds the one invoice that has two common words, through the rarer one", async () => {
     const shop = await freshMerchant();
     const { id } = await invoiceOf(shop, { name: "Order 777" });
     await copyInvoice((await invoiceOf(shop, { name: "Order 7771" })).id, 1_200);

@@ -36,7 +36,7 @@ async function found(shop: TestMerchant, text: string) {
 const NOTHING = { invoices: [], customers: [], payments: [] };
 
 describe("a search finds", () => {
-  it("an invoice by its id, whole or begun, and by its external id, the exact one first", async () => {
+  it("an invoice by its id, whole or by prefix, and by its external id, exact matches first", async () => {
     const shop = await freshMerchant();
     const ids = [];
     for (const externalId of ["ORD-1", "ORD-10", "ORD-11", "ord-1"])
@@ -57,7 +57,7 @@ describe("a search finds", () => {
     expect((await found(shop, "RD-1")).invoices).toEqual([]);
   });
 
-  it("customers by id, email in any case and name, and their invoices by email, the newest first", async () => {
+  it("customers by id, email in any case and name, and their invoices by email, newest first", async () => {
     const shop = await freshMerchant();
     const first = await invoiceOf(shop, { customerEmail: "Anna@Shop.example", customerName: "Anna Berg" });
     const second = await invoiceOf(shop, { customerEmail: "anna@shop.EXAMPLE" });
@@ -66,7 +66,7 @@ describe("a search finds", () => {
     for (const text of ["ANNA@shop.example", "aNNa@s"]) {
       expect(await found(shop, text)).toEqual({ invoices, customers: [[customerId, "EMAIL"]], payments: [] });
     }
-    // "anna" begins both the name and the email.
+    // "anna" is a prefix of both the name and the email.
     expect((await found(shop, "anna")).customers).toEqual([[customerId, "EMAIL"]]);
     const byName = invoices.map(([id]) => [id, "CUSTOMER_NAME"]);
     expect(await found(shop, "anna b")).toEqual({ ...NOTHING, invoices: byName, customers: [[customerId, "NAME"]] });
@@ -75,7 +75,7 @@ describe("a search finds", () => {
     for (const text of ["anna", "anna b", customerId]) expect((await found(shop, text)).customers).toEqual([]);
   });
 
-  it("payments and their invoices by transaction, in any case, whole or begun, with or without 0x", async () => {
+  it("payments and their invoices by transaction, in any case, whole or by prefix, with or without 0x", async () => {
     const shop = await freshMerchant();
     const { id: invoiceId } = await invoiceOf(shop);
     const hash = randomHex(32);
@@ -85,7 +85,7 @@ describe("a search finds", () => {
     for (const text of [`0x${hash}`, `0X${hash.toUpperCase()}`, hash, hash.toUpperCase(), hash.slice(0, 8)]) {
       const { payments, ...rest } = await found(shop, text);
       expect(rest).toEqual({ invoices: [[invoiceId, "TRANSACTION"]], customers: [] });
-      // A hash of Bitcoin's has no 0x.
+      // A Bitcoin hash has no 0x.
       const ids = /^0x/i.test(text) ? [id] : [id, other.id];
       expect(payments.toSorted()).toEqual(ids.map((each) => [each, "TRANSACTION"]).toSorted());
     }
@@ -95,7 +95,7 @@ describe("a search finds", () => {
     expect((await found(shop, "block:123")).payments).toEqual([[growth.id, "TRANSACTION"]]);
   });
 
-  it("invoices by an address of their own, and the newest ones of a shared address, of deleted wallets too", async () => {
+  it("invoices by their own address, and the newest ones of a shared address, even for deleted wallets", async () => {
     const shop = await freshMerchant();
     const direct = directWallet();
     const wallet = await shop.post("/wallets", direct);
@@ -142,7 +142,7 @@ describe("a search finds", () => {
   });
 });
 
-describe("a text is only a text", () => {
+describe("search text is only text", () => {
   it.each([
     "%",
     "_",
@@ -165,14 +165,14 @@ describe("a text is only a text", () => {
     "\u{10ffff}x",
     "null",
     "0x",
-  ])("%j finds what has its words or begins with it, and nothing else", async (text) => {
+  ])("%j finds what has its words or starts with it, and nothing else", async (text) => {
     const shop = await freshMerchant();
     await invoiceOf(shop, { name: "Goods", externalId: "SKU-7", customerEmail: "g@h.sample", customerName: "Zoe" });
     await seedPayment(shop.merchantId);
     expect(await found(shop, text)).toEqual(NOTHING);
     if (text.includes("\u0000")) return;
     const { id } = await invoiceOf(shop, { externalId: `${text}1` });
-    // There is no text behind the greatest one: it is found only if it is the whole external id.
+    // No text sorts after the greatest one: it is found only as a whole external id.
     const isGreatest = text === "\u{10ffff}";
     if (!isGreatest) expect((await found(shop, text)).invoices).toEqual([[id, "EXTERNAL_ID"]]);
   });
@@ -186,7 +186,7 @@ describe("a text is only a text", () => {
     [320, 200],
     [321, 400],
     [10_000, 400],
-  ])("one of %i characters is answered with %i", async (length, status) => {
+  ])("a query of %i characters is answered with %i", async (length, status) => {
     const shop = await freshMerchant();
     expect((await shop.get(`/search?q=${"x".repeat(length)}`)).status).toBe(status);
   });
@@ -253,7 +253,7 @@ describe("the statements of a search", () => {
     ).toEqual([]);
   });
 
-  it("read a few rows among many invoices of one customer, one address and one beginning", async () => {
+  it("read a few rows among many invoices of one customer, one address and one prefix", async () => {
     const shop = await freshMerchant();
     const direct = directWallet();
     await shop.post("/wallets", direct);

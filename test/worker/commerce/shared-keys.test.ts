@@ -1,5 +1,5 @@
-// decisions 12: an unproven merchant holds at most two unpaid addresses of a key that another merchant has too. An address is paid when money
-// came to it, not when its invoice was paid some other way.
+// decisions 12: an unproven merchant holds at most two unpaid addresses of a key that another merchant also has. An address counts as paid
+// when it received a payment, not when its invoice was paid another way.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
@@ -43,7 +43,7 @@ async function pay(
   });
 }
 
-/** A second merchant on the key of a first one, holding as many of its addresses as it may. */
+/** A second merchant on a first one's key, holding as many of its addresses as allowed. */
 async function secondHolder(pairs: readonly object[] = [BTC]) {
   const [elder, shop] = [await freshMerchant(), await freshMerchant()];
   const key = xpubWallet();
@@ -98,7 +98,7 @@ describe("an unproven merchant on another merchant's key", () => {
     await expectNoMore(shop);
   });
 
-  it("gets no other for invoices paid another way, to another address, or by a payment that did not last", async () => {
+  it("gets no other for invoices paid another way, to another address, or by a payment that disappeared", async () => {
     const { shop, made } = await secondHolder([BTC, USDT]);
     for (const invoice of made) {
       await pay(shop, invoice, USDT);

@@ -1,4 +1,4 @@
-// The sweep settles the due invoices of every merchant in turn: how soon depends on how many merchants have some, not on how many one has.
+// The sweep settles every merchant's due invoices in turn: the delay depends on how many merchants have some, not on how many one has.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it } from "vitest";
@@ -72,7 +72,7 @@ describe("the sweep", () => {
     const deps = invoiceDependencies(env, {
       db: testDb,
       nowMs: Date.now(),
-      // What is longer is a limit of a call, and no pause.
+      // Anything longer is a call's limit, not a pause.
       sleep: (ms, cancellation) => {
         if (ms <= 100) paused.push(ms);
         return sleep(ms, cancellation);

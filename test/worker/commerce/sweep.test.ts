@@ -1,5 +1,5 @@
-// The sweep by its own entry, once a minute: it settles what is due, frees what nobody watches, forgets old answers; each whatever becomes
-// of the others.
+// The sweep through its own entry, once a minute: it settles due invoices, releases what nobody watches and deletes old answers, each
+// independently of the others.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
@@ -20,7 +20,7 @@ import { runJobs } from "../../support/run-jobs.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** The events of one expiry: the event, and its older name. */
+/** An expiry's events: the event, and its older name. */
 const EXPIRED = ["invoice.expired", "payment.expired"];
 
 async function sweep(): Promise<void> {
@@ -62,7 +62,7 @@ const makeDue = (made: readonly { readonly id: InvoiceId }[], agoMs = 1_000) =>
       ),
     );
 
-/** Sets an unknown network, with which the invoice cannot be settled. */
+/** Sets an unknown network, which prevents settlement. */
 const break_ = (id: InvoiceId) =>
   testDb.update(paymentMethods).set({ network: "MOON" }).where(eq(paymentMethods.invoiceId, id));
 
@@ -91,7 +91,7 @@ const operationsOf = async (shop: TestMerchant) =>
 
 const heldOf = (id: InvoiceId) =>
   testDb.$count(methodAmounts, and(eq(methodAmounts.invoiceId, id), isNull(methodAmounts.releasedAtMs)));
-/** As if its amounts had been given until then. */
+/** As if its amounts had been allocated until then. */
 async function releaseAt(id: InvoiceId, atMs: number): Promise<void> {
   const ends = { heldUntilMs: atMs, releaseAfterMs: atMs };
   const rows = await testDb.update(methodAmounts).set(ends).where(eq(methodAmounts.invoiceId, id)).returning();
@@ -101,7 +101,7 @@ async function releaseAt(id: InvoiceId, atMs: number): Promise<void> {
     });
 }
 
-/** The counter of a merchant beside the count. */
+/** A merchant's counter next to the real count. */
 async function activeOf(shop: TestMerchant): Promise<readonly [counter: number | undefined, real: number]> {
   const [row] = await testDb
     .select({ n: merchants.activeInvoices })
@@ -135,7 +135,7 @@ describe("the sweep", () => {
     const shop = await freshShop();
     const made = [await created(shop), await created(shop), await created(shop)];
     await makeDue(made);
-    // Without the lease of the job, which allows one run at a time: a lease may end before its run does.
+    // Without the job's lease, which allows one run at a time: a lease may end before its run does.
     const run = () => expireInvoices(invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }));
     await Promise.all([run(), run(), sweep(), sweep()]);
     const traces = await Promise.all(made.map(({ id }) => traceOf(id)));
@@ -208,7 +208,7 @@ describe("the sweep", () => {
     }
   });
 
-  it("releases and deletes even when due invoices cannot be queried, and still fails so that the platform reports it", async () => {
+  it("releases and deletes even when due invoices cannot be queried, and still fails so the platform reports it", async () => {
     const shop = await freshShop();
     const finished = await created(shop);
     expect((await shop.post(`/invoices/${finished.id}/cancel`)).status).toBe(200);

@@ -1,5 +1,5 @@
-// security.md 1 "Step-up" and 4: each change of a wallet is mailed to every OWNER and ADMIN. If a user with no other factor than mail made it, the
-// mail has a link that disables the wallet, valid once and for seven days, without any other proof.
+// security.md 1 "Step-up" and 4: each change of a wallet is mailed to every OWNER and ADMIN. If a user whose only factor is mail made it, the mail
+// has a link that disables the wallet, valid once and for seven days, without any other proof.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
@@ -145,7 +145,7 @@ describe("a change of a wallet", () => {
     }
   });
 
-  it("needs no more storage calls for its mails, because the readers are read with the caller", async () => {
+  it("needs no extra storage calls for its mails, because recipients are read with the caller", async () => {
     const { team, owner } = await shop();
     const headers = await seedSession(owner.userId);
     const counted = async (path: string, ask: Ask) => {
@@ -157,7 +157,7 @@ describe("a change of a wallet", () => {
     expect([made.answer.status, made.storage]).toEqual([201, ["D1 read", "D1 write"]]);
     const path = `/wallets/${made.answer.json?.id}`;
     const changed = await counted(path, { method: "PATCH", body: { isEnabled: false } });
-    // What takes a wallet out of use is copied to its merchant's object before it is written, for a restore of the database.
+    // What disables a wallet is copied to its merchant's object before it is written, for a restore of the database.
     const copied = ["MERCHANT_OBJECT.keepRevocations", "D1 write"];
     expect([changed.answer.status, changed.storage]).toEqual([200, ["D1 read", ...copied]]);
     const gone = await counted(path, { method: "DELETE" });
@@ -166,7 +166,7 @@ describe("a change of a wallet", () => {
 });
 
 describe("the link in the mail", () => {
-  it("is there for each reader, with their own token, when a user with only mail made the change", async () => {
+  it("is sent to each recipient, with their own token, when a user with only mail made the change", async () => {
     const { team, owner, admin } = await shop();
     const { id } = await registered(team, owner);
     const tokens = [await tokenOf(owner), await tokenOf(admin)];
@@ -231,7 +231,7 @@ describe("the link in the mail", () => {
     const order = { name: "Order", rawAmount: 1, paymentMethods: [USDT] };
     expect((await owner.as.post(`${team.merchant}/invoices`, order)).body.code).toBe("NO_ENABLED_WALLET");
     expectRefusal(await disable(token), 404, "LINK_INVALID");
-    // The other reader's link still works.
+    // The other recipient's link still works.
     expect((await disable(other)).status).toBe(200);
   });
 
@@ -279,7 +279,7 @@ describe("the link in the mail", () => {
     await testDb.update(merchants).set({ deletedAtMs: null }).where(eq(merchants.id, team.merchantId));
     expect((await owner.as.delete(`${team.merchant}/wallets/${id}`)).status).toBe(200);
     expect(await refused()).toEqual(refusal);
-    // The wallet that replaced it is not touched.
+    // The wallet that replaced it is unchanged.
     const next = await registered(team, owner);
     expect(await refused()).toEqual(refusal);
     expect((await rowOf(next.id))?.isEnabled).toBe(true);

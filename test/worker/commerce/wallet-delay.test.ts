@@ -1,4 +1,4 @@
-// security.md 4: with `walletChangeDelayHours` a wallet that was registered or enabled is used by new invoices only when the delay is over.
+// security.md 4: with `walletChangeDelayHours` a wallet that was registered or enabled is used by new invoices only after the delay.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { assertWalletUsable } from "../../../src/commerce/wallet-records/store.ts";
@@ -17,7 +17,7 @@ async function delayed(hours: number): Promise<TestMerchant> {
   return shop;
 }
 
-/** As a user would set it; a key may not. */
+/** As a user would set it; a key is not allowed to. */
 const setDelay = ({ merchantId }: TestMerchant, hours: number) =>
   testDb.update(merchants).set({ walletChangeDelayHours: hours }).where(eq(merchants.id, merchantId));
 
@@ -31,14 +31,14 @@ const order = (pairs?: readonly object[]) => ({
 const waitOut = (id: WalletId, usableFromMs = Date.now() - 1) =>
   testDb.update(wallets).set({ usableFromMs }).where(eq(wallets.id, id));
 
-/** When a wallet comes into use, from now, in hours. */
+/** When a wallet comes into effect, from now, in hours. */
 const hoursLeft = (wallet: { readonly usableFrom: string }) => (Date.parse(wallet.usableFrom) - Date.now()) / HOUR_MS;
 
 describe.each([
   ["direct", directWallet, USDT],
   ["xpub", xpubWallet, BTC],
 ] as const)("a %s wallet of a merchant with a delay", (_, bodyOf, pair) => {
-  it("is registered at once and shows when it comes into use", async () => {
+  it("is registered at once and shows when it takes effect", async () => {
     const shop = await delayed(24);
     const made = await expectStatus(shop.post("/wallets", bodyOf()), 201);
     expect(made.warnings).toContain("CHANGE_PENDING");
@@ -57,7 +57,7 @@ describe.each([
     expect(ready.warnings).not.toContain("CHANGE_PENDING");
   });
 
-  it("serves no new invoice before, whichever way it is requested, and every one after", async () => {
+  it("serves no new invoice before that, however it is requested, and every one after", async () => {
     const shop = await delayed(1);
     const { id } = await expectStatus(shop.post("/wallets", bodyOf()), 201);
     expect((await expectStatus(shop.post("/invoices", order([pair])), 422)).code).toBe("NO_ENABLED_WALLET");
@@ -86,7 +86,7 @@ describe.each([
     const enabled = await patch({ isEnabled: true });
     expect(hoursLeft(enabled)).toBeCloseTo(2, 1);
     expect((await expectStatus(shop.post("/invoices", order([pair])), 422)).code).toBe("NO_ENABLED_WALLET");
-    // A running delay is never shortened: not by disabling and enabling again, nor by a shorter setting.
+    // A running delay is never shortened: not by disabling and re-enabling, nor by a shorter setting.
     await setDelay(shop, 0);
     await patch({ isEnabled: false });
     expect((await patch({ isEnabled: true })).usableFrom).toBe(enabled.usableFrom);

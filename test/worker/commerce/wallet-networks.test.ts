@@ -1,4 +1,4 @@
-// On which other networks a wallet's address may be registered: through the route, the watchers' objects and the clients of their sources. Only
+// The other networks on which a wallet's address may be registered: through the route, the watchers' objects and their sources' clients. Only
 // the nodes are stand-ins.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -37,7 +37,7 @@ const CHAIN_SOURCES = JSON.stringify(
   ),
 );
 
-/** What a source answers of code, by its name, as `ETH-0`; undefined is no answer. */
+/** A source's answer about code, by its name, such as `ETH-0`; undefined is no answer. */
 let code: Map<string, unknown>;
 let asked: string[];
 
@@ -60,7 +60,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The objects as deployed, but for the setting of their sources; each is created for its call, as after an eviction. */
+/** The objects as deployed, except for their sources' setting; each is created for its call, as after an eviction. */
 const bindings = standIns<"CHAIN_SOURCES" | "NETWORK_WATCHER">({
   CHAIN_SOURCES,
   NETWORK_WATCHER: {
@@ -98,7 +98,7 @@ const shopWith = async (network = "ETH") => {
   return { shop, wallet: await registered(shop, directBody(network === "ETH" ? "USDT" : "USDC", network)) };
 };
 
-describe("asking on which networks a wallet's address may be registered", () => {
+describe("asking for networks on which a wallet's address may be registered", () => {
   it("offers those that answer that there is no code, with their coins, and registers nothing", async () => {
     const { shop, wallet } = await shopWith();
     const taken = await registered(shop, directBody("USDC", "BASE"));
@@ -132,7 +132,7 @@ describe("asking on which networks a wallet's address may be registered", () => 
     expect(asked).toEqual([`BASE_SEPOLIA-0 eth_getCode ${wallet.address},latest`]);
   });
 
-  it("offers none where one source alone sees code, on the wallet's own network or on another", async () => {
+  it("offers none if only one source sees code, on the wallet's own network or on another", async () => {
     const { shop, wallet } = await shopWith();
     for (const [source, network] of [
       ["ETH-1", "ETH"],
@@ -146,7 +146,7 @@ describe("asking on which networks a wallet's address may be registered", () => 
     }
   });
 
-  it("offers no network that does not answer or answers nonsense, and none at all while its own does so", async () => {
+  it("offers no network that does not answer or answers nonsense, and none at all while its own does the same", async () => {
     const { shop, wallet } = await shopWith();
     code = new Map<string, unknown>([
       ["POL-0", undefined],
@@ -155,7 +155,7 @@ describe("asking on which networks a wallet's address may be registered", () => 
     ]);
     const silent = { POL: "NO_ANSWER", BASE: "NO_ANSWER", OPTIMISM: "NO_ANSWER" };
     expect(await statesOf(shop, wallet.id)).toEqual({ ...FREE, ...silent });
-    // One of its two sources is not enough to say that there is nothing.
+    // One of its two sources is not enough to rule out code.
     code.set("ETH-1", undefined);
     expect(await statesOf(shop, wallet.id)).toEqual({ ...FREE, ...silent, ETH: "NO_ANSWER", ARBITRUM: "UNPROVEN" });
   });

@@ -1,4 +1,4 @@
-// Interface 4.3: an active invoice keeps a direct wallet with the same address from being deleted. One EVM address is one account on every network.
+// Interface 4.3: an active invoice prevents deleting a direct wallet with the same address. One EVM address is one account on every network.
 import { describe, expect, it } from "vitest";
 import { selectTiedInvoices } from "../../../src/commerce/wallet-records/store.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";

@@ -211,7 +211,7 @@ describe("deleting a wallet", () => {
     const deps = { ...walletDependencies(env, given), db: late, trail: SYSTEM_TRAIL, audience };
     const refused = await deleteWallet(deps, { merchantId: shop.merchantId, walletId: id, read: await rowOf(id) });
     expect(refused).toEqual({ ok: false, error });
-    // The refused delete, and the read that found out why.
+    // The refused delete, and the read that found the reason.
     expect(batches).toBe(2);
     expect(await eventsOf(shop, id)).toHaveLength(error?.code === "WALLET_NOT_FOUND" ? 2 : 1);
   });
@@ -226,7 +226,7 @@ describe("deleting a wallet", () => {
 });
 
 describe("an extended key's addresses", () => {
-  it("start at 0 again with a new key after a rotation", async () => {
+  it("restart at 0 with a new key after a rotation", async () => {
     const shop = await freshMerchant();
     const [before, after] = [freshKey(), freshKey()];
     const old = await registered(shop, xpubBody(before));
@@ -253,7 +253,7 @@ describe("an extended key's addresses", () => {
     const shops = [await freshMerchant(), await freshMerchant()];
     const key = freshKey();
     for (const shop of shops) await registered(shop, xpubBody(key));
-    // As many as each unproven merchant may hold of a shared key.
+    // As many as each unproven merchant may hold on a shared key.
     const made = await Promise.all(shops.flatMap((shop) => Array.from({ length: 2 }, () => created(shop))));
     const handedOut = made.map((each) => each.paymentMethods[0].address);
     expect(new Set(handedOut)).toEqual(new Set(Array.from({ length: 4 }, (_, index) => key.address(index))));
@@ -334,7 +334,7 @@ describe("the recovery export", () => {
     expect(csv.text).not.toContain("forged");
   });
 
-  it("has a gap limit beyond the longest run of addresses without money", async () => {
+  it("has a gap limit beyond the longest run of addresses without payments", async () => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, xpubBody(freshKey()));
     expect((await shop.get(`/wallets/${id}/recovery`)).body).toMatchObject({

@@ -1,4 +1,5 @@
-// Finding the invoices that an amount at a shared address could be meant for reads only the amounts near it, not all that are reserved there.
+// Finding the invoices that an amount at a shared address could be meant for reads only the amounts close to it, not all that are reserved
+// there.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
@@ -26,7 +27,7 @@ const NOW = 1_800_000_000_000;
 const PAIR = { network: "ETH", cryptocurrency: "USDT" };
 const [OPEN, ENDED, CROWDED, EMPTY, RANKED] = ["0xopen", "0xended", "0xcrowded", "0xempty", "0xranked"] as const;
 
-/** `count` amounts at an address from `units` on, each of an invoice of its own that ends at `endsMs`. */
+/** `count` amounts at an address from `units` on, each for its own invoice that ends at `endsMs`. */
 async function hold(
   address: string,
   of: {
@@ -76,7 +77,7 @@ beforeAll(async () => {
     await hold(ENDED, { count: 500, units: 10_000_000 + hour, endsMs: NOW - hour * HOUR_MS });
   await hold(ENDED, { count: 3, units: 10_000_500, endsMs: NOW + 10 * MINUTE_MS });
   await hold(CROWDED, { count: 600, units: 12_500_001, endsMs: NOW + HOUR_MS, one: "invoice" });
-  // The amounts without proof are nearer, open and ended.
+  // The amounts without proof are closer, open and ended.
   await hold(RANKED, { count: 300, units: 12_400_000, endsMs: NOW + HOUR_MS });
   await hold(RANKED, { count: 300, units: 12_400_001, endsMs: NOW - HOUR_MS });
   await hold(RANKED, { count: 2, units: 14_000_000, endsMs: NOW + HOUR_MS, rank: 2 });
@@ -122,7 +123,7 @@ describe("reading the reserved amounts around an amount", () => {
     expect(plan).not.toMatch(/SCAN (near|held|invoice)\b|ORDER BY/);
   });
 
-  it("takes a bounded number of rows where 5,000 amounts are reserved, open or ended", async () => {
+  it("takes a bounded number of rows even if 5,000 amounts are reserved, open or ended", async () => {
     for (const address of [OPEN, ENDED]) {
       const of = [wanted(address)];
       const reads = [selectOpenAround, selectOverAround, selectOpenInvoices].map((select) =>
@@ -168,7 +169,7 @@ it("the amounts of one rank never crowd out those of another", async () => {
   expect(found?.openInvoices).toEqual({ 1: 0, 2: 2, 3: 2 });
 });
 
-it("the index sorts amounts numerically, and an amount is on a shelf of every moment at which it was open", async () => {
+it("the index sorts amounts numerically, and an amount is on a shelf for every time at which it was open", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(

@@ -55,7 +55,7 @@ describe("a transfer of exactly the amount asked", () => {
     ]);
   });
 
-  it("is credited once, also when ten reads apply it at the same time or it is read again", async () => {
+  it("is credited once, even if ten reads apply it at the same time or it is read again", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 26);
     const transfer = transferTo(address, units);
@@ -100,10 +100,10 @@ describe("the time window of an amount", () => {
   });
 });
 
-describe("an amount that is near to another merchant's at its address", () => {
+describe("an amount close to another merchant's at its address", () => {
   const secondMs = Math.floor(Date.now() / 1_000) * 1_000;
 
-  /** Two invoices of 50; the amount of the second is given later. */
+  /** Two invoices of 50; the second's amount is allocated later. */
   async function nearAmounts(givenAtMs: number) {
     const { merchant, address } = await shopAt();
     const { merchant: neighbour } = await shopAt(address);
@@ -116,7 +116,7 @@ describe("an amount that is near to another merchant's at its address", () => {
     return { merchant, neighbour, address, id, units, others };
   }
 
-  it("is paid by a block of the second in which it was given", async () => {
+  it("is paid by a block of the second in which it was allocated", async () => {
     const { merchant, neighbour, address, id, units, others } = await nearAmounts(secondMs + 999);
     await look([transferTo(address, units, { block: blockAt(100, secondMs) })]);
     expect((await shown(merchant, id)).payments).toMatchObject([{ matchedBy: "EXACT_AMOUNT" }]);
@@ -125,7 +125,7 @@ describe("an amount that is near to another merchant's at its address", () => {
 
   it.each([
     ["a block of the second before", blockAt(100, secondMs), secondMs + 1_000],
-    ["an unconfirmed transfer that was seen before it was given", null, secondMs + 2],
+    ["an unconfirmed transfer seen before it was allocated", null, secondMs + 2],
   ])("is not paid by %s", async (_, block, givenAtMs) => {
     const { address, units } = await nearAmounts(givenAtMs);
     const transfer = transferTo(address, units, { block });
@@ -144,7 +144,7 @@ describe("a payment to an invoice that has closed", () => {
     const { id, units, expiresAt } = await invoiceOf(merchant, 30, { expiresInSeconds: 60 });
     const expiresAtMs = Date.parse(expiresAt);
     const nowMs = expiresAtMs + 60_000;
-    // As the sweep leaves it when no source holds the expiry up.
+    // As the sweep leaves it if no source delays the expiry.
     await testDb.update(invoices).set({ status: "EXPIRED", closedAtMs: nowMs, expiresAtMs }).where(sql`id = ${id}`);
     await look([transferTo(address, units, { block: blockAt(100, nowMs) })], { nowMs: nowMs + 1_000 });
     expect(await shown(merchant, id)).toMatchObject(expected);
@@ -159,7 +159,7 @@ describe("a payment to an invoice that has closed", () => {
     expect(await shown(merchant, id)).toMatchObject({ status: "CANCELLED", isLate: true, needsReview: true });
   });
 
-  it("pays an expired invoice when it was made in time and only read late", async () => {
+  it("pays an expired invoice when it was made on time and only read late", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 32);
     await testDb.update(invoices).set({ status: "EXPIRED", closedAtMs: Date.now() }).where(sql`id = ${id}`);
@@ -247,7 +247,7 @@ describe("a payment method altered in the database", () => {
 });
 
 describe("unexplained growth of a balance", () => {
-  it("is UNMATCHED, even when it is exactly what an invoice asked for", async () => {
+  it("is UNMATCHED, even if it is exactly what an invoice asked for", async () => {
     const { merchant, address } = await shopAt();
     const { units } = await invoiceOf(merchant, 46);
     const transfer = transferTo(address, units, { outputIndex: "balance", isUnexplained: true });

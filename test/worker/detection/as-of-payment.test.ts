@@ -1,5 +1,5 @@
-// The worth and the invoice of a payment are decided as of the payment's time (decisions 4 and 5): a buyer who reloads the page, a price that
-// moves and an order that is cancelled before the block is read do not change them.
+// A payment's value and invoice are decided as of the payment's time (decisions 4 and 5): a buyer who reloads the page, a price that moves
+// and an order that is cancelled before the block is read do not change them.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
@@ -52,14 +52,14 @@ describe("a payer who sends exactly the amount that the page showed", () => {
 });
 
 describe("a transfer to a shared address", () => {
-  it("is matched by the quotes of its own time, even when both invoices were quoted again since", async () => {
+  it("is matched by the quotes of its own time, even if both invoices were requoted since", async () => {
     for (const isQuotedAnew of [false, true]) {
       const shop = await freshShop(ETH, ethAddress());
       const a = await shop.invoice(100);
       const c = await shop.invoice(60);
       for (const { id } of [a, c]) await ageQuotes(testDb, id, 61 * MINUTE_MS);
       if (isQuotedAnew) {
-        // At today's price what A's payer sent would be worth C's 60.
+        // At today's price the payment of A's payer would be worth C's 60.
         shop.rate.usd = "1200";
         await shop.send(`/invoices/${a.id}`);
         await shop.send(`/invoices/${c.id}`);
@@ -69,7 +69,7 @@ describe("a transfer to a shared address", () => {
     }
   });
 
-  it("is as ambiguous as when it was sent, even when one of the two invoices was cancelled since", async () => {
+  it("is as ambiguous as when it was sent, even if one of the two invoices was cancelled since", async () => {
     for (const isCancelled of [false, true]) {
       const shop = await freshShop(ETH, ethAddress());
       const a = await shop.invoice(100);
@@ -114,7 +114,7 @@ describe("an expired quote", () => {
     expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 102 });
   });
 
-  it("lets the merchant price the payment by assigning it to the invoice that has it", async () => {
+  it("lets the merchant price the payment by assigning it to its invoice", async () => {
     const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);
@@ -135,7 +135,7 @@ describe("an expired quote", () => {
 });
 
 describe("the amount still due after a partial payment", () => {
-  it("is quoted again at the current price when its lock is over, and pays the invoice exactly", async () => {
+  it("is requoted at the current price after its lock, and pays the invoice exactly", async () => {
     const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);

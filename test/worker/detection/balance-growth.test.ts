@@ -1,4 +1,4 @@
-// Coins that a contract sent, on D1: growth of a balance is credited when it is exactly what one invoice asked for, is UNMATCHED otherwise, and
+// Coins sent by a contract, on D1: growth of a balance is credited when it is exactly what one invoice asked for, is UNMATCHED otherwise, and
 // counts once when a transaction explains it, whichever of the two is read first.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
@@ -15,7 +15,7 @@ import { blockAt as blockOf, look, shown } from "./transfers-harness.ts";
 
 const ETHER = { cryptocurrency: "ETH", network: "ETH" };
 
-/** A merchant with a direct ETH wallet, on an address of its own unless another's is given. */
+/** A merchant with a direct ETH wallet, on its own address unless another's is given. */
 async function shopAt(address = `0x${randomHex(20)}`) {
   const merchant = await freshMerchant();
   const wallet = await merchant.post("/wallets", { walletType: "DIRECT_WALLET", ...ETHER, address });
@@ -31,7 +31,7 @@ async function invoiceOf(merchant: TestMerchant, rawAmount: number) {
 
 const blockAt = (height: number, fork = "") => blockOf(height, Date.now(), fork);
 
-/** Growth of an address's balance in a block, from which the `explained` transactions were already subtracted. */
+/** Growth of an address's balance in a block, after subtracting the `explained` transactions. */
 function growthOf(toAddress: string, units: bigint, block: BlockRef, explained: readonly string[] = []): Transfer {
   return {
     ...growthIdentity({ height: block.height, toAddress, units }),
@@ -71,7 +71,7 @@ describe("growth of a balance", () => {
 
   it.each([
     ["within the tolerance of an invoice's amount", 101n, 100n],
-    ["a part of the amount of the only candidate", 1n, 2n],
+    ["part of the only candidate's amount", 1n, 2n],
   ])("that is %s is UNMATCHED with the invoice as a candidate, and can be assigned", async (_, times, parts) => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
@@ -110,7 +110,7 @@ describe("growth of a balance", () => {
     });
   });
 
-  it("of another amount in a replacing block is another payment", async () => {
+  it("of another amount in a replacement block is another payment", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     await look([growthOf(address, invoice.units, blockAt(100))]);
@@ -165,7 +165,7 @@ describe("a transaction that explains growth", () => {
     expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", amountConfirmed: "46.000000" });
   });
 
-  it("leaves no growth to write when it was read first", async () => {
+  it("leaves no growth to store when it was read first", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     await look([paymentBy(address, invoice.units, blockAt(100))]);
@@ -174,7 +174,7 @@ describe("a transaction that explains growth", () => {
       value: { invoices: [] },
     });
     expect(await rowsAt(address)).toHaveLength(1);
-    // In a block that replaces the first, the growth is a payment of its own.
+    // In a replacement block the growth is its own payment.
     await look([growthOf(address, invoice.units * 3n, blockAt(100, "b"))]);
     expect(await rowsAt(address)).toHaveLength(2);
   });
@@ -195,7 +195,7 @@ describe("a transaction that explains growth", () => {
     for (const each of [merchant, other.merchant]) expect(await sumAt(address, each)).toBe(10n ** 18n);
   });
 
-  it("and covers a part of it leaves the rest as growth", async () => {
+  it("and covers part of it leaves the rest as growth", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     const block = blockAt(100);
@@ -222,7 +222,7 @@ describe("a transaction that explains growth", () => {
     expect(await sumAt(address, merchant)).toBe(second.units);
   });
 
-  /** Growth that was assigned by hand to the first of two invoices. */
+  /** Growth that a user assigned to the first of two invoices. */
   async function assignedGrowth(units: bigint) {
     const { merchant, address } = await shopAt();
     const [invoice, other] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 46)];
@@ -251,7 +251,7 @@ describe("a transaction that explains growth", () => {
     expect((await rowsAt(address)).find(({ txHash }) => txHash === payment.txHash)?.invoiceId).toBe(
       isNobodys ? null : other.id,
     );
-    // Once: a dismissed review is not asked for again.
+    // Once: a dismissed review is not requested again.
     const dismiss = { action: "DISMISS", reason: "seen" };
     expect((await merchant.post(`/invoices/${invoice.id}/resolve`, dismiss)).status).toBe(200);
     await look([payment, growthOf(address, units, block)]);
@@ -287,13 +287,13 @@ describe("a transaction that explains growth", () => {
     for (const { id } of [first, second]) expect(await shown(merchant, id)).toMatchObject({ status: "PAID" });
   });
 
-  /** A database that runs `meanwhile` after a look has read everything and before it writes. */
+  /** A database that runs `meanwhile` after all reads and before the writes of an observation. */
   function beaten(meanwhile: () => Promise<unknown>) {
     let reads = 0;
     const batch = async (statements: D1PreparedStatement[]) => {
       const rows = await env.DB.batch(statements);
       reads++;
-      // The look reads the stored payments, and then the candidates of its transfers.
+      // The observation reads the stored payments, then its transfers' candidates.
       if (reads === 2) await meanwhile();
       return rows;
     };
@@ -312,7 +312,7 @@ describe("a transaction that explains growth", () => {
     ["the transaction, for review", "transaction", 10n ** 18n],
     ["growth, of two invoices", "growth", null],
     ["the transaction, of two invoices", "transaction", null],
-  ])("counts once when the other is written between the reads and the writes of %s", async (_, slow, fixed) => {
+  ])("counts once if the other is written between the reads and writes of %s", async (_, slow, fixed) => {
     const { merchant, address } = await shopAt();
     const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
     const block = blockAt(100);

@@ -1,4 +1,4 @@
-// A transaction that is mined again may do something else: a contract decides by its block, or a source has lied. What counts is what the chain
+// A transaction that is mined again may do something else: a contract depends on its block, or a source lied. What counts is what the chain
 // says now, under the same identity, whoever was credited before.
 import { sql } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
@@ -75,7 +75,7 @@ describe.each([
     ]);
   });
 
-  it("with two outputs that changed places pays each invoice what its own output holds", async () => {
+  it("with two swapped outputs pays each invoice its own output", async () => {
     const { merchant, address } = await shopAt();
     const [one, two] = [await invoiceOf(merchant, 60), await invoiceOf(merchant, 70)];
     const first = transferTo(address, one.units, { outputIndex: "0" });
@@ -91,7 +91,7 @@ describe.each([
 });
 
 describe("the first facts of a payment", () => {
-  it("stay on its own row, and the row of the new ones names them as evidence", async () => {
+  it("stay on its own row, and the new row has them as evidence", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 80);
     const first = transferTo(address, units);
@@ -121,14 +121,14 @@ describe("the first facts of a payment", () => {
   it.each([
     ["another invoice", 1],
     ["nobody", 2],
-  ])("are evidence of what pays %s, although the look ended between the two", async (_, wanted) => {
+  ])("are evidence of what pays %s, although the observation ended between the two", async (_, wanted) => {
     const { merchant, address } = await shopAt();
     const [one, two] = [await invoiceOf(merchant, 83), await invoiceOf(merchant, 84)];
     const first = transferTo(address, one.units);
     await look([first]);
     const amountUnits = wanted === 1 ? two.units : unitsOf("400");
     const again = minedAgain(first, { amountUnits });
-    // The look ends when it has taken the old row off the chain. What pays nobody takes one step more until then.
+    // The observation ends after taking the old row off the chain. A payment to nobody takes one more step until then.
     let steps = wanted;
     const budget = {
       get isSpent() {
@@ -146,7 +146,7 @@ describe("the first facts of a payment", () => {
     ]);
   });
 
-  it("do not count again because they come back: they count from then, once", async () => {
+  it("count once if they return, from that time", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 81);
     const first = transferTo(address, units, { block: blockAt(100, Date.now() - MINUTE_MS) });
@@ -159,7 +159,7 @@ describe("the first facts of a payment", () => {
     expect(counted).toMatchObject([{ receivedAtMs: back, outputIndex: "0" }]);
   });
 
-  it("of an unconfirmed sight do not outlive the block", async () => {
+  it("of an unconfirmed payment do not outlive the block", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 82);
     const first = transferTo(address, units, { block: null });
@@ -169,7 +169,7 @@ describe("the first facts of a payment", () => {
     expect(await countedUnits(id)).toBe(0n);
   });
 
-  it("of a payment in a block are not changed by what is unconfirmed", async () => {
+  it("of a payment in a block are not changed by an unconfirmed one", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 85);
     const first = transferTo(address, units);
@@ -179,7 +179,7 @@ describe("the first facts of a payment", () => {
     expect(await rowsOf(first.txHash)).toHaveLength(1);
   });
 
-  it("of a payment stay where another merchant's row of it cannot be read", async () => {
+  it("of a payment stay if another merchant's row of it cannot be read", async () => {
     const { merchant: other, address } = await shopAt();
     const shops = [{ merchant: other }, await shopAt(address)];
     const odd = transferTo(address, unitsOf("9.7"));
@@ -195,7 +195,7 @@ describe("the first facts of a payment", () => {
     ]);
   });
 
-  it("are not changed by what another source tells", async () => {
+  it("are not changed by another source", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 83);
     const first = transferTo(address, units);
@@ -208,7 +208,7 @@ describe("the first facts of a payment", () => {
     expect(await countedUnits(id)).toBe(0n);
   });
 
-  it("of money that a user assigned end, and the invoice asks for a person", async () => {
+  it("of a user-assigned payment end, and the invoice needs review", async () => {
     const { merchant, address } = await shopAt();
     const { id } = await invoiceOf(merchant, 84);
     const odd = transferTo(address, unitsOf("7.5"));
@@ -243,7 +243,7 @@ describe("the first facts of a payment", () => {
   });
 });
 
-/** So many transfers of block 100 to the address, beyond what its merchant is shown in a day. */
+/** This many transfers in block 100 to the address, more than its merchant is shown in a day. */
 async function leftOutAt(address: string, count: number): Promise<readonly [Transfer, ...Transfer[]]> {
   const flood = Array.from({ length: 100 + count }, () => transferTo(address, unitsOf("3.5")));
   await look(flood);
@@ -253,11 +253,11 @@ async function leftOutAt(address: string, count: number): Promise<readonly [Tran
   return [first, ...others];
 }
 
-describe("a transfer that does something else", () => {
+describe("a transfer that now does something else", () => {
   it.each([
     ["the same block, because a source lied", () => blockAt(100)],
     ["another block", () => blockAt(101, Date.now(), "b")],
-  ])("in %s, is decided again although it was left out", async (_, blockNow) => {
+  ])("in %s, is processed again although it was left out", async (_, blockNow) => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 85);
     const [transfer] = await leftOutAt(address, 1);
@@ -265,7 +265,7 @@ describe("a transfer that does something else", () => {
     expect(await countedUnits(id)).toBe(units);
   });
 
-  it("and then again what it did when it was left out, pays nobody, however little a look may do", async () => {
+  it("and then what it did when it was left out, pays nobody, however small an observation's budget", async () => {
     const { merchant, address } = await shopAt();
     const invoices = await Promise.all([91, 92].map((amount) => invoiceOf(merchant, amount)));
     const leftOut = await leftOutAt(address, 2);
@@ -291,7 +291,7 @@ describe("a transfer that does something else", () => {
     ]);
   });
 
-  it("is placed once its old rows have left, however little a look may do", async () => {
+  it("is matched once its old rows are gone, however small an observation's budget", async () => {
     const { merchant, address } = await shopAt();
     const invoices = await Promise.all([86, 87, 88].map((amount) => invoiceOf(merchant, amount)));
     const first = invoices.map(({ units }) => transferTo(address, units));

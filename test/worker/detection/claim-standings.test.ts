@@ -1,4 +1,4 @@
-// What a payer's page says of a transaction that the payer named, against the invoice as the API shows it (decisions 5, "The payer's claim"):
+// What a payer's page says about a transaction that the payer named, compared with the invoice in the API (decisions 5, "The payer's claim"):
 // the form, the rules that credit transfers, the redirect and the page are real, only the network's source is scripted.
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
@@ -25,14 +25,16 @@ function sourceOf(transfers: readonly Transfer[]): Partial<Env> {
   return { NETWORK_WATCHER: { getByName: () => ({ look: seen }) }, CHAIN_SOURCES } as unknown as Partial<Env>;
 }
 
-/** Names the transaction in the form of the page; returns the query of the page that it leads to. */
+/** Names the transaction in the page's form; returns the query of the page it leads to. */
 async function name(id: string, txHash: string, transfers: readonly Transfer[]): Promise<string> {
   const form = { network: "ETH", txHash };
   const to = leadsTo(await sendForm({ id }, "/claims", form, { changes: sourceOf(transfers) }));
   return to.slice(`/pay/${id}`.length);
 }
 
-/** What the page says of the claim, on the whole page and on the part that the script fetches, and which text that is. */
+/**
+ * What the page says about the claim, on the whole page and in the part that the script fetches, and which text that is.
+ */
 async function said(id: string, query: string) {
   const [whole, part] = [await page({ id }, query), await page({ id }, `/state${query}`)];
   const [[html = "", isGood, inner = ""] = []] = [
@@ -66,7 +68,7 @@ interface Shown {
   readonly payments: readonly Paid[];
 }
 
-/** The payments of the transaction as the payer's own API shows them. */
+/** The transaction's payments as the payer's own API shows them. */
 async function creditedTo(id: string, txHash: string): Promise<readonly Paid[]> {
   return paidBy(await shownTo(id), txHash);
 }
@@ -74,12 +76,12 @@ async function creditedTo(id: string, txHash: string): Promise<readonly Paid[]> 
 const shownTo = async (id: string) => (await api({ id })).json as unknown as Shown;
 const paidBy = ({ payments: paid }: Shown, txHash: string) => paid.filter((each) => each.txHash === txHash);
 
-/** Whether the invoice is open, or payments are watched for although it is not. */
+/** Whether the invoice is open, or payments are still watched for. */
 function isWatched({ status, monitorUntil }: Shown): boolean {
   return status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION" || Date.parse(monitorUntil) >= Date.now();
 }
 
-describe("one transaction that is named on the pages of three invoices", () => {
+describe("one transaction named on the pages of three invoices", () => {
   const prices = [80, 123.45, 16.59];
   async function threeOf() {
     const { merchant, address } = await shopAt();
@@ -88,7 +90,7 @@ describe("one transaction that is named on the pages of three invoices", () => {
     return { merchant, address, orders };
   }
 
-  it("is said to pay none of them while it is credited to none, and to need a decision of the shop", async () => {
+  it("is said to pay none of them while it is credited to none, and to need the shop's decision", async () => {
     const { address, orders } = await threeOf();
     const transfer = transferTo(address, 40_000_000n);
     const answers = [];
@@ -143,9 +145,9 @@ describe("one transaction that is named on the pages of three invoices", () => {
 
 interface World {
   readonly prices: readonly number[];
-  /** `held`: its time is over, and an outage of the network keeps it open. */
+  /** `held`: time is up, but a network outage keeps it open. */
   readonly states: readonly ("open" | "expired" | "cancelled" | "over" | "held")[];
-  /** Each output: to whom, and how much of which invoice's amount. */
+  /** Each output: its recipient, and its share of which invoice's amount. */
   readonly outputs: readonly {
     readonly to: "shop" | "rival" | "elsewhere";
     readonly of: number;
@@ -158,7 +160,7 @@ interface World {
 }
 
 const PLAIN = { isLate: false, depth: 5, isRead: true, acts: [] } as const;
-/** All of an invoice's amount, less the fee of an exchange, a part, twice as much, and dust. */
+/** All of an invoice's amount, less an exchange's fee, a part, twice as much, and dust. */
 const SHARES = [1, 1, 0.98, 0.5, 2, 0.000_001];
 
 const worlds: fc.Arbitrary<World> = fc.record({
@@ -181,7 +183,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
   acts: fc.array(fc.constantFrom("assign", "ignore", "reopen", "reorg", "drop", "return"), { maxLength: 3 }),
 });
 
-/** Worlds that together lead to each of these sentences. */
+/** Worlds that together produce each of these sentences. */
 const SENTENCES = [
   "claimCredited",
   "claimLate",
@@ -271,14 +273,14 @@ async function happen(act: World["acts"][number], txHash: string, shop: TestMerc
   }
 }
 
-/** Whether a page may say this: what the merchant's and the payer's API show of the transaction, and nothing else. */
+/** Whether a page may say this, given only what the merchant's and the payer's API show of the transaction. */
 function mayBeSaid(
   key: string,
   facts: {
     readonly own: readonly Paid[];
-    /** Of the shop. */
+    /** Those of the shop. */
     readonly rows: readonly Paid[];
-    /** Of other shops. */
+    /** Those of other shops. */
     readonly others: readonly Paid[];
     readonly address: string;
     readonly isWatched: boolean;
@@ -295,7 +297,7 @@ function mayBeSaid(
   const toDecide = free.some(({ status }) => status === "UNMATCHED");
   if (key === "claimDiffers" || key === "claimToDecide") return toDecide;
   if (toDecide) return false;
-  // What becomes of a payment of another order is never said: only that it is one.
+  // What happens to another order's payment is never said: only that it is one.
   const isElsewhere = (paid: Paid) => paid.invoiceId !== null && paid.toAddress === address;
   const ours = new Set(own.map(({ id }) => id));
   const taken = own.length === 0 && rows.some((paid) => !ours.has(paid.id) && isElsewhere(paid));
@@ -312,7 +314,7 @@ function mayBeSaid(
 
 describe("the page of any invoice, whatever a transaction pays and whatever happens to it afterwards", () => {
   it(
-    "says that a claimed transaction is credited if and only if the API shows it as a payment of the invoice, and never more than the API shows",
+    "says that a claimed transaction is credited if and only if the API shows it as the invoice's payment, and never more than the API shows",
     async () => {
       const heard = new Set<string>();
       const check = async (world: World) => {
@@ -334,7 +336,7 @@ describe("the page of any invoice, whatever a transaction pays and whatever happ
             expect([key, mayBeSaid(key, facts), facts]).toEqual([key, true, facts]);
             expect(isGood).toBe(key === "claimCredited");
             heard.add(key);
-            // Nothing of another order or shop: the page names no other invoice, and no amount that another was credited with.
+            // Nothing about another order or shop: the page names no other invoice, and no amount credited to another.
             for (const other of orders) if (other.id !== id) expect(html).not.toContain(other.id);
             if (key === "claimOtherOrder" || key === "claimNotThis") expect(text).not.toMatch(/\d/);
             const again = { method: "POST", body: { network: "ETH", txHash } } as const;

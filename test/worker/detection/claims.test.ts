@@ -31,7 +31,7 @@ async function orderOf(): Promise<Order> {
   return { id: body.id, merchantId: shop.merchantId, address: method.address };
 }
 
-/** A watcher with a scripted answer, and what it was asked. */
+/** A watcher with a scripted answer, and the requests to it. */
 function watcher(answer: () => Promise<string> | string) {
   const asked: string[] = [];
   const look = (network: string) => async (txHash: string) => {
@@ -155,7 +155,7 @@ describe("a payer's claim", () => {
     expect(invoice).toMatchObject({ status: "AWAITING_PAYMENT", receivedMicros: 0n, timelinePosition: 1 });
   });
 
-  it("is stored as UNAVAILABLE when there is no source or the watcher fails", async () => {
+  it("is stored as UNAVAILABLE if there is no source or the watcher fails", async () => {
     const order = await orderOf();
     const unconfigured = watcher(() => "NOT_FOUND");
     const answer = await claim(order, evmHash(), { bindings: { ...unconfigured.bindings, CHAIN_SOURCES: "{}" } });
@@ -195,7 +195,7 @@ describe("a payer's claim", () => {
 });
 
 describe("a claim is limited", () => {
-  it("to six an hour for one invoice, whoever makes them, also at the same time", async () => {
+  it("to six an hour for one invoice, whoever makes them, even at the same time", async () => {
     const order = await orderOf();
     await seedClaims(order, 2);
     await seedClaims(order, 5, Date.now() - HOUR_MS - 1_000);

@@ -1,4 +1,5 @@
-// An invoice flooded with tiny payments stays readable and its sums stay right: payments beyond its limit are UNMATCHED.
+// An invoice flooded with tiny payments stays readable and its sums stay correct: payments beyond its limit are
+// UNMATCHED.
 import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -49,7 +50,7 @@ async function openInvoice(merchant: TestMerchant) {
   return { id: String(made.body.id), address: String(made.body.paymentMethods[0].address) };
 }
 
-/** A BTC transfer with evidence as long as it gets. */
+/** A BTC transfer with evidence of the maximum length. */
 const paymentTo = (address: string) =>
   transferTo(address, UNITS, { cryptocurrency: "BTC", fromAddress: null, raw: "x".repeat(4_000) });
 const lookBtc = (transfers: readonly Transfer[], seen: readonly SeenPayment[] = []) =>
@@ -83,7 +84,9 @@ it("is credited with 200 payments by the rules; the rest are UNMATCHED and can b
   expect(await creditedTo(merchant, id)).toMatchObject({ count: 201 });
 });
 
-it("is credited with what its payments do now, although it has no room for others", { timeout: 120_000 }, async () => {
+it("is credited with its payments' current amounts, although it has no room for others", {
+  timeout: 120_000,
+}, async () => {
   const merchant = await freshMerchant();
   const { id, address } = await openInvoice(merchant);
   const flood = Array.from({ length: 200 }, () => paymentTo(address));
@@ -103,7 +106,7 @@ it("is credited with what its payments do now, although it has no room for other
   ]);
 });
 
-it("can have at most 400 payments, also by assignment: with the longest reasons they fit into the 2 MB of a D1 value", {
+it("can have at most 400 payments, even by assignment: with the longest reasons they fit into the 2 MB of a D1 value", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
@@ -209,7 +212,7 @@ it("has less than 2 MB of payments with the most that the rules ever credit and 
   expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
 });
 
-it("counts the unmatched payments and the dust of an address by indexes that hold all that is counted", async () => {
+it("counts an address's unmatched payments and dust with covering indexes", async () => {
   const plan = await planOf(selectUnmatchedCounts(testDb, { network: "BTC", addresses: ["bc1q"], sinceMs: 0 }));
   expect(plan).toContain(
     "USING COVERING INDEX payments_loose_unmatched (network=? AND to_address=? AND created_at_ms>?)",

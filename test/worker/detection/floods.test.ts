@@ -1,4 +1,4 @@
-// A block full of transfers to an address of many merchants, on real D1, in passes that D1 would end at its limit of statements.
+// A block full of transfers to an address of many merchants, on real D1, in passes that D1 would end at its statement limit.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
@@ -88,10 +88,10 @@ it("a block of 10,000 transfers to an address of 100 merchants is read within te
   const leftOut = await testDb.select({ n: sql<number>`count(*)` }).from(leftOutTransfers);
   expect([rows, leftOut]).toEqual([[{ n: 100 * HOLDERS }], [{ n: TRANSFERS - 100 }]]);
   const passes = statements.length;
-  // The overlap shows them again: none is decided again.
+  // The overlap shows them again: none is processed again.
   chain.mine();
   expect(await pass()).toBeLessThan(60);
   expect(passes).toBeLessThanOrEqual(10);
-  // Invoices of other tests must not wait for this network.
+  // Other tests' invoices must not wait for this network.
   await testDb.delete(networkCursors);
 });

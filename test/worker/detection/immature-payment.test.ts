@@ -1,4 +1,4 @@
-// What a miner paid himself at a merchant's address: nobody may spend it before 100 confirmations, whoever credits it.
+// A coinbase to a merchant's address: it cannot be spent before 100 confirmations, whoever credits it.
 import { expect, it } from "vitest";
 import { seedCursor, seedPayment } from "../../support/payments.ts";
 import { xpubWallet } from "../../support/wallet-bodies.ts";
@@ -6,7 +6,7 @@ import { freshMerchant } from "../../support/worker-merchant.ts";
 
 const HEIGHT = 100;
 
-it("a payment that nobody may spend yet is not confirmed by hand before it can be spent", async () => {
+it("a coinbase is not confirmed by a user's assignment before it can be spent", async () => {
   const shop = await freshMerchant();
   await shop.post("/wallets", xpubWallet());
   const assigned = async (confirmations: number, leastConfirmations?: number) => {

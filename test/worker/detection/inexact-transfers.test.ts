@@ -7,7 +7,7 @@ import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
 import { invoiceOf, look, rowsOf, shopAt, shown, transferTo, unitsOf } from "./transfers-harness.ts";
 
-describe("a transfer of another amount than an invoice asked for", () => {
+describe("a transfer whose amount differs from what an invoice asked for", () => {
   it("within the tolerance pays the invoice, which stays a candidate for later transfers until it expires", async () => {
     const { merchant, address } = await shopAt();
     const near = await invoiceOf(merchant, 200);
@@ -44,7 +44,7 @@ describe("a transfer of another amount than an invoice asked for", () => {
     expect(await shown(merchant, far.id)).toMatchObject({ status: "OVERPAID", amountReceived: "1800.000000" });
   });
 
-  it("is UNMATCHED when two invoices could be meant, and shows each merchant only its own invoice as a candidate", async () => {
+  it("is UNMATCHED if it could be meant for two invoices, and shows each merchant only its own invoice as a candidate", async () => {
     const { merchant, address } = await shopAt();
     const other = await shopAt(address);
     const own = await invoiceOf(merchant, 50);
@@ -101,7 +101,7 @@ describe("a transfer of another amount than an invoice asked for", () => {
     expect(await look(unmatchedPayments)).toEqual({ ok: true, value: { invoices: [] } });
     const longest = Math.max(...bind.mock.calls.flat().map((value) => (typeof value === "string" ? value.length : 0)));
     bind.mockRestore();
-    // D1 takes two megabytes as a parameter.
+    // D1's limit for a parameter is two megabytes.
     expect(longest).toBeGreaterThan(50_000);
     expect(longest).toBeLessThan(1_000_000);
     for (const { txHash } of unmatchedPayments) expect(await rowsOf(txHash)).toHaveLength(41);

@@ -1,4 +1,4 @@
-// Payments at a shared address are public before they are read: asking for an amount after it was paid must not take the payment from anybody.
+// Payments at a shared address are public before they are read: asking for an amount after it was paid must not take the payment from anyone.
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
@@ -14,12 +14,12 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** The amount of an invoice as if it had been given out then. */
+/** An invoice's amount as if it had been allocated then. */
 async function askedAt({ invoiceId }: Ordered, createdAtMs: number): Promise<void> {
   await testDb.update(methodAmounts).set({ createdAtMs }).where(eq(methodAmounts.invoiceId, invoiceId));
 }
 
-/** What a block of a time holds, as each merchant there has it: the invoice that was credited, or null. */
+/** What a block at a time contains, as each merchant there sees it: the credited invoice, or null. */
 async function read(address: string, units: bigint, timeMs: number) {
   const transfer = transferTo(address, units, { block: blockAt(100, timeMs) });
   expect((await look([transfer], { nowMs: timeMs + 15 * SECOND_MS })).ok).toBe(true);
@@ -37,7 +37,7 @@ async function shops(isProven: boolean): Promise<readonly [TestMerchant, TestMer
 describe.each([true, false])(
   "a payment that is not exactly what was asked (its merchant has proof: %s)",
   (isProven) => {
-    it("is UNMATCHED for both merchants when another merchant asked for exactly that amount after it", async () => {
+    it("is UNMATCHED for both merchants if another merchant asked for exactly that amount after it", async () => {
       const [shop, stranger] = await shops(isProven);
       const mine = await ordered(shop, USDT, 100);
       const theirs = await ordered(stranger, USDT, 97);
@@ -66,7 +66,7 @@ describe("a payment of an amount that was reserved just after it", () => {
     expect([...(await read(mine.address, 97_000_000n, timeMs)).values()]).toEqual([mine.invoiceId]);
   });
 
-  it("is credited to that invoice beside others of the same merchant", async () => {
+  it("is credited to that invoice among others of the same merchant", async () => {
     const shop = await holderOf(directWallet());
     const [first, second] = [await ordered(shop, USDT, 100), await ordered(shop, USDT, 97)];
     const timeMs = Date.now();
@@ -79,7 +79,7 @@ describe("a payment of an amount that was reserved just after it", () => {
     const [shop, stranger] = await shops(true);
     const theirs = await ordered(stranger, USDT, 25);
     const mine = await ordered(shop, USDT, 25);
-    // As if no other amount near the price had been free.
+    // As if no other amount close to the price had been free.
     await testDb
       .update(methodAmounts)
       .set({ units: unitsOf(theirs.amount, 6) })
@@ -89,7 +89,7 @@ describe("a payment of an amount that was reserved just after it", () => {
     await askedAt(mine, timeMs + 10 * SECOND_MS);
     const units = unitsOf(theirs.amount, 6);
     expect([...(await read(mine.address, units, timeMs)).values()]).toEqual([null, null]);
-    // Also later: proof can be bought, and the other was the first to ask.
+    // Even later: proof can be bought, and the other asked first.
     const after = await read(mine.address, units, timeMs + 10 * SECOND_MS);
     expect([...after.values()]).toEqual([null, null]);
   });

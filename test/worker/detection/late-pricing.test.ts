@@ -1,4 +1,4 @@
-// Payments without a rate when they were first seen are priced by a later one, even while others wait for a rate that does not come.
+// Payments without a rate when they were first seen are priced by a later one, even while others wait for a rate that never comes.
 import { eq } from "drizzle-orm";
 import { afterEach, expect, it, vi } from "vitest";
 import { selectUnpricedAssets, selectUnpricedInvoices } from "../../../src/commerce/payments/store.ts";

@@ -145,7 +145,7 @@ describe("a transaction beyond the day's limit of unmatched payments", () => {
     await floodedWith(hidden);
     expect((await lookUp(shop, { network: "ETH", txHash: hidden.txHash })).data).toHaveLength(1);
     expect(await rowsOf(other, hidden.txHash)).toEqual([]);
-    // The second merchant to ask gets a row of its own, although the transaction is known.
+    // The second merchant to ask gets its own row, although the transaction is known.
     const second = await lookUp(other, { network: "ETH", txHash: hidden.txHash });
     expect(second.data).toMatchObject([{ merchantId: other.merchantId, status: "UNMATCHED" }]);
     expect([(await rowsOf(shop, hidden.txHash)).length, (await rowsOf(other, hidden.txHash)).length]).toEqual([1, 1]);
@@ -254,7 +254,7 @@ describe("a lookup", () => {
     branch.mine();
     branch.mine([orphan]);
     torn.before = async (call) => {
-      // Behind one URL there may be two nodes.
+      // There may be two nodes behind one URL.
       if (call.startsWith("block")) torn.chain = chain;
     };
     expectRefusal(await lookUp(shop, { network: "ETH", txHash: orphan.txHash }), 503, "CHAIN_UNAVAILABLE");
@@ -273,7 +273,7 @@ describe("a lookup", () => {
     expectRefusal(await lookUp(shop, body(), setting), 503, "CHAIN_UNAVAILABLE");
   });
 
-  it("does not take its source out of use when the transaction itself is what cannot be read", async () => {
+  it("does not take its source out of use when only the transaction itself is unreadable", async () => {
     const test = new TestWatcher(testDb, "ETH", sources, Date.now());
     const [source] = sources;
     const { shop } = await shopAt();

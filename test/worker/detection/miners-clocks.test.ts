@@ -1,5 +1,5 @@
-// A Bitcoin block's time may lie about an hour back and two hours ahead. What we saw at a time happened by that time, and an address of its own
-// belongs to its invoice whatever the block's time says.
+// A Bitcoin block's time may be about an hour behind or two hours ahead. What we saw at a time happened by that time, and an invoice's own
+// address belongs to it whatever the block's time says.
 import { describe, expect, it } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { randomHex, xpubWallet } from "../../support/wallet-bodies.ts";
@@ -8,7 +8,7 @@ import { blockAt, look, rowsOf, shown, transferTo } from "./transfers-harness.ts
 
 const PAIR = { cryptocurrency: "BTC", network: "BTC" };
 
-/** An invoice over 25 that is open for 15 minutes, with an address of its own or at the address of a direct wallet. */
+/** An invoice over 25 that is open for 15 minutes, with its own address or at a direct wallet's address. */
 async function order(kind: "own" | "direct") {
   const merchant = await freshMerchant();
   const wallet = kind === "own" ? xpubWallet() : { walletType: "DIRECT_WALLET", ...PAIR, address: DIRECT };
@@ -48,7 +48,7 @@ describe("a payment that is seen at once, in a block whose time says", () => {
     expect(invoice.payments).toMatchObject([{ matchedBy: "EXACT_AMOUNT", fiatAmount: "25.000000" }]);
   });
 
-  it.each([-185, -24 * 60])("%i minutes, is from before the address was given", async (minutes) => {
+  it.each([-185, -24 * 60])("%i minutes, predates the address", async (minutes) => {
     const { merchant, id, address, units } = await order("own");
     const transfer = paid(address, units, minutes);
     await look([transfer], { network: "BTC", tip: 110 });
@@ -56,7 +56,7 @@ describe("a payment that is seen at once, in a block whose time says", () => {
     expect(await rowsOf(transfer.txHash)).toMatchObject([{ status: "UNMATCHED" }]);
   });
 
-  it("an hour ahead, is late when it is read after the invoice's end and never seen before", async () => {
+  it("an hour ahead, is late if it is first read after the invoice's end", async () => {
     const { merchant, id, address, units } = await order("own");
     await look([paid(address, units, 60)], { network: "BTC", tip: 110, nowMs: Date.now() + 2 * HOUR_MS });
     expect(await shown(merchant, id)).toMatchObject({ isLate: true, needsReview: true });

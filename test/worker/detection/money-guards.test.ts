@@ -1,4 +1,4 @@
-// Guards of the money path that no other test covers: a paid invoice is not cancelled, an altered row is not credited, and an expired
+// Guards on payments that no other test covers: a paid invoice is not cancelled, an altered row is not credited, and an expired
 // idempotency key is not taken over.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
@@ -100,7 +100,7 @@ describe("an idempotency key that has expired", () => {
     const operationId = first.kind === "first" ? first.operationId : "";
     for (const nowMs of [REMEMBERED_MS, REMEMBERED_MS + 1, REMEMBERED_MS + LEASE_MS, 2 * REMEMBERED_MS])
       expect(await keys.takeOver("k", operationId, nowMs)).toEqual({ kind: "gone" });
-    // The key is free: the next caller begins another operation, and the old one cannot be resumed under it.
+    // The key is free: the next caller starts another operation, and the old one cannot resume under it.
     const next = await keys.reserve("k", "another body", REMEMBERED_MS);
     expect(next.kind).toBe("first");
     expect(await keys.takeOver("k", operationId, REMEMBERED_MS + 2 * LEASE_MS)).toEqual({ kind: "gone" });

@@ -19,7 +19,7 @@ it.each([
   const [invoice] = await testDb.select().from(invoices).where(eq(invoices.id, id));
   const [method] = await testDb.select().from(paymentMethods).where(eq(paymentMethods.invoiceId, id));
   if (row === undefined || invoice === undefined || method === undefined) throw new Error("no order");
-  // Sales of the same day that have ended: their amounts are still monitored, and nearer to what is sent than the second invoice's.
+  // Sales of the same day that have ended: their amounts are still monitored, and closer to the transfer than the second invoice's.
   for (let n = 0; n < over; n++) {
     const endedId = `inv_${randomHex(13).toUpperCase()}` as const;
     const ended = { status: "PAID", expiresAtMs: Date.now() - 60_000, externalId: null } as const;

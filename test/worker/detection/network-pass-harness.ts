@@ -29,7 +29,7 @@ interface Setting {
   readonly costsBy?: "blocks" | "recipients";
 }
 
-/** A chain of 300 blocks, its sources, a watcher, and one payment method that is watched from the tip on. */
+/** A chain of 300 blocks, its sources, a watcher, and one payment method watched from the tip on. */
 export async function watching(setting: Setting = {}) {
   const { network = "ETH", cryptocurrency = "USDT", address = ADDRESS, sources: count = 1, costsBy } = setting;
   const blockMs = network === "BTC" ? 600_000 : 12_000;

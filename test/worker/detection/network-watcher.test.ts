@@ -45,8 +45,8 @@ let source: FakeSource;
 const stub = () => env.NETWORK_WATCHER.getByName("ETH");
 
 /**
- * A new instance over the object's own storage, which is all that is left of the one before. The object's own instance stays asleep: on a slow machine
- * its alarm rings within a test, and its pass writes to the same cursor.
+ * A new instance over the object's own storage, which is all that remains of the previous one. The object's own instance stays asleep: on a slow
+ * machine its alarm would fire within a test, and its pass would write to the same cursor.
  */
 const awake = <T>(work: (watcher: NetworkWatcher, storage: DurableObjectStorage) => Promise<T>): Promise<T> =>
   runInDurableObject(stub(), (own, state) => {
@@ -73,7 +73,7 @@ afterEach(() => {
 });
 
 describe("a watcher's alarm", () => {
-  it("is set again before the first request, and stays set when the pass fails", async () => {
+  it("is reset before the first request, and stays set when the pass fails", async () => {
     await watch();
     const log = vi.spyOn(console, "error").mockReturnValue();
     const armed: (number | null)[] = [];
@@ -112,14 +112,14 @@ describe("a watcher's alarm", () => {
     expect(await cursor()).toMatchObject({ height: 105 });
   });
 
-  it("is removed when nothing is watched, and set again by the next activation's wake", async () => {
+  it("is removed when nothing is watched, and reset by the next activation's wake", async () => {
     await watch();
     await awake((watcher) => watcher.alarm());
     await endAll();
     await awake((watcher) => watcher.alarm());
     expect([await alarmAt(), (await cursor())?.isResting]).toEqual([null, true]);
     await watch();
-    // In one call: an alarm of now may ring before the next.
+    // In one call: an alarm for now may fire before the next.
     const setFor = await awake(async (watcher, storage) => {
       await watcher.wake();
       return storage.getAlarm();
@@ -146,7 +146,7 @@ describe("a watcher's alarm", () => {
     await stub().wake();
     expect(await alarmAt()).toBe(before);
     await evictDurableObject(stub());
-    // The real object has no source in this suite: it records that, and tries again.
+    // The real object has no source in this suite: it records that, and retries.
     expect(await runDurableObjectAlarm(stub())).toBe(true);
     expect(await alarmAt()).not.toBeNull();
     expect((await cursor())?.degradedSinceMs).not.toBeNull();
@@ -192,7 +192,7 @@ describe("a watcher of a source that is read by address", () => {
 });
 
 describe("a watcher", () => {
-  it("runs at most one pass at a time, however many are asked for", async () => {
+  it("runs at most one pass at a time, however many are requested", async () => {
     await watch();
     let running = 0;
     let most = 0;
@@ -247,8 +247,8 @@ describe("the watchdog", () => {
   it.each([
     ["wakes a watcher that never ran", null, false, ["ETH"]],
     ["wakes a watcher that has missed its ticks", 2 * 60_000, false, ["ETH"]],
-    ["leaves a watcher that runs on time", 10_000, false, []],
-    ["leaves a watcher that rests", 10 * HOUR, true, []],
+    ["leaves a watcher that is on time", 10_000, false, []],
+    ["leaves an idle watcher", 10 * HOUR, true, []],
   ])("%s", async (_, agoMs, isResting, expected) => {
     await watch();
     const tickedAtMs = agoMs === null ? null : Date.now() - agoMs;
@@ -256,7 +256,7 @@ describe("the watchdog", () => {
     expect(await wokenBy(sources("ETH"))).toEqual(expected);
   });
 
-  it("puts a network that has lost its source to rest, and resumes at its cursor once it has one again", async () => {
+  it("makes a network that has lost its source idle, and resumes at its cursor once it has one again", async () => {
     await watch();
     await awake((watcher) => watcher.runNow());
     const before = await cursor();
@@ -270,13 +270,13 @@ describe("the watchdog", () => {
     expect(await cursor()).toMatchObject({ isResting: false, height, hash, checkpoints, lastMovedAtMs: nowMs });
   });
 
-  it("puts no network to rest when the setting cannot be read", async () => {
+  it("makes no network idle if the setting cannot be read", async () => {
     await watch();
     expect(await wokenBy(undefined)).toEqual([]);
     expect(await cursor()).toMatchObject({ isResting: false });
   });
 
-  it("runs in the cron, which puts a network without a source to rest", async () => {
+  it("runs in the cron, which makes a network without a source idle", async () => {
     await watch();
     await runJobs();
     expect(await cursor()).toMatchObject({ isResting: true });

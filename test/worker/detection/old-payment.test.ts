@@ -1,4 +1,4 @@
-// Payments from before the invoice: an extended public key may be in use elsewhere, so an invoice's own address may have received money already.
+// Payments from before the invoice: an extended public key may be in use elsewhere, so an invoice's own address may already have been paid.
 // Through the routes, the Durable Object and the rules; only the source is a stand-in.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -25,7 +25,7 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** An invoice with an address of its own, and a chain where that address was paid `beforeMs` ago. */
+/** An invoice with its own address, and a chain where that address was paid `beforeMs` ago. */
 async function orderPaidBefore(beforeMs: number) {
   const shop = await freshMerchant();
   expect((await shop.post("/wallets", xpubWallet())).status).toBe(201);

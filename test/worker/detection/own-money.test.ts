@@ -1,5 +1,5 @@
-// What an address pays to itself is nobody's payment: a merchant's change comes back to a Bitcoin address that is used again, and on chains with
-// accounts anybody may send to themselves.
+// A payment of an address to itself counts for nobody: change returns to a reused Bitcoin address, and on account chains anyone can send to
+// themselves.
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -35,7 +35,7 @@ describe("a transfer of an address to itself", () => {
     expect(await unmatchedEvents(merchant)).toEqual([]);
   });
 
-  it("takes the amount from nobody: a customer's payment of it is still credited", async () => {
+  it("does not use up the amount: a customer's payment of it is still credited", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 101);
     await look([toItself(address, units), transferTo(address, units)]);
@@ -54,7 +54,7 @@ describe("a transfer of an address to itself", () => {
     );
   });
 
-  it("is assigned by hand, and stays assigned", async () => {
+  it("can be assigned by a user, and stays assigned", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 102);
     const own = toItself(address, units);
@@ -81,8 +81,8 @@ describe("change to an invoice's own address", () => {
   });
 });
 
-describe("a payment of which a source did not tell the sender", () => {
-  it("leaves its invoice once a source tells that the address paid itself, and does not come back", async () => {
+describe("a payment whose sender a source did not report", () => {
+  it("leaves its invoice once a source reports that the address paid itself, and does not return", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 103);
     const own = toItself(address, units);

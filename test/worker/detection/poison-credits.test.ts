@@ -1,5 +1,5 @@
-// A row that cannot be decoded affects its own merchant only: a read that meets it credits everybody else, names it in the log, and leaves what
-// could be meant for it UNMATCHED.
+// A row that cannot be decoded affects its own merchant only: a read that meets it credits everyone else, logs it, and leaves what could be
+// meant for it UNMATCHED.
 import { eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
@@ -12,7 +12,7 @@ const HELD = { status: "UNMATCHED", invoiceId: null } as const;
 
 afterEach(() => vi.restoreAllMocks());
 
-/** What is logged as an alert from now on. */
+/** Alerts logged from now on. */
 function alerts(): () => readonly string[] {
   const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
   return () => log.mock.calls.map(([line]) => String(line));
@@ -75,8 +75,8 @@ describe.each(POISONS)("%s is not a number", (_, poison) => {
 });
 
 it.each([
-  ["does not hold back a merchant with more proof of the address", { bad: 3, good: 2 }],
-  ["holds back a merchant with less proof of the address", { bad: 2, good: 3 }],
+  ["does not block a merchant with more proof of the address", { bad: 3, good: 2 }],
+  ["blocks a merchant with less proof of the address", { bad: 2, good: 3 }],
 ])("an unreadable invoice %s", async (_, ranks) => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
@@ -91,8 +91,8 @@ it.each([
 });
 
 it.each([
-  ["holds back an exact payment when it asked for that amount first", -1, HELD],
-  ["does not hold back an exact payment when it asked later", 1, { matchedBy: "EXACT_AMOUNT" }],
+  ["blocks an exact payment if it asked for that amount first", -1, HELD],
+  ["does not block an exact payment if it asked later", 1, { matchedBy: "EXACT_AMOUNT" }],
 ])("an unreadable invoice without proof %s", async (_, laterMs, expected) => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
@@ -110,7 +110,7 @@ it.each([
   expect(await shop.payment(exact)).toMatchObject(expected);
 });
 
-it("a reserved amount that is not a number keeps nobody at its address from being credited", async () => {
+it("a reserved amount that is not a number prevents no credit at its address", async () => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
   const near = unitsOf(good.amount, 18) - 1_000_000_000n;
@@ -121,7 +121,7 @@ it("a reserved amount that is not a number keeps nobody at its address from bein
   expect(await shop.payment(transfer)).toMatchObject({ invoiceId: good.id, matchedBy: "TOLERANCE" });
 });
 
-it("a stored payment that cannot be decoded is logged and left as it is, and keeps no other from being credited", async () => {
+it("a stored payment that cannot be decoded is logged and left unchanged, and prevents no other credit", async () => {
   const shop = await marketShop(BTC, btcKey());
   const [first, second] = [await shop.invoice(100), await shop.invoice(100)];
   const [known, fresh] = [shop.transfer(first.address, 5_000_000n), shop.transfer(second.address, 5_000_000n)];

@@ -1,5 +1,5 @@
-// An unreadable payment row beside a balance's growth: what a read finds at the same address and block is UNMATCHED, everything else is credited,
-// and the log names the row.
+// An unreadable payment row next to a balance's growth: a read's finds at the same address and block are UNMATCHED, everything else is credited,
+// and the row is logged.
 import { sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { growthIdentity, type Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -30,7 +30,7 @@ async function shops(stored: (transfer: Transfer) => Transfer, poison: string) {
   const [row] = await testDb.all<{ id: string }>(
     sql`select id from payments where to_address = ${invoice.address} limit 1`,
   );
-  // Growth has no transaction to be named by.
+  // Growth has no transaction to name it by.
   const named = known.outputIndex === "native" ? known.txHash : (row?.id ?? "none");
   const alerts = () => log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes(named));
   const otherStatus = async () => (await good.invoiceState(other.id)).status;
@@ -40,7 +40,7 @@ async function shops(stored: (transfer: Transfer) => Transfer, poison: string) {
 const POISONS = ["amount_units = 'ten'", "usd_micros = 'ten'", "evidence = '{'", `evidence = '{"explainedBy":5}'`];
 
 describe.each(POISONS)("growth that is stored with %s", (poison) => {
-  it("keeps nobody else from being credited, and leaves what might explain it UNMATCHED", async () => {
+  it("prevents no other credit, and leaves what might explain it UNMATCHED", async () => {
     const { bad, invoice, paid, alerts, otherStatus } = await shops(asGrowth, poison);
     const explains = asNative(bad.transfer(invoice.address, unitsOf(invoice.amount, 18)));
     expect(await bad.look([explains, asGrowth(paid)])).toMatchObject({ ok: true });
@@ -51,7 +51,7 @@ describe.each(POISONS)("growth that is stored with %s", (poison) => {
     expect(await bad.look([explains, asGrowth(paid)])).toEqual({ ok: true, value: { invoices: [] } });
   });
 
-  it("keeps nobody waiting for a transaction that comes back into its block", async () => {
+  it("delays nobody when a transaction returns to its block", async () => {
     const { bad, invoice, paid, otherStatus } = await shops(asGrowth, poison);
     const explains = asNative(bad.transfer(invoice.address, 7n * 10n ** 17n));
     const before = { height: 99, hash: "before", timeMs: explains.block?.timeMs ?? 0 };
@@ -62,7 +62,7 @@ describe.each(POISONS)("growth that is stored with %s", (poison) => {
   });
 });
 
-it("a stored transaction with an unreadable amount keeps nobody else from being credited, and leaves growth beside it UNMATCHED", async () => {
+it("a stored transaction with an unreadable amount prevents no other credit, and leaves growth next to it UNMATCHED", async () => {
   const { bad, invoice, paid, alerts, otherStatus } = await shops(asNative, "amount_units = 'ten'");
   const grown = asGrowth(bad.transfer(invoice.address, 7n * 10n ** 17n));
   expect(await bad.look([grown, asGrowth(paid)])).toMatchObject({ ok: true });

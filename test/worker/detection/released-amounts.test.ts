@@ -1,4 +1,4 @@
-// A payment is matched as of its own time, whenever it is read: also when the amounts reserved at that time have been released since.
+// A payment is matched as of its own time, whenever it is read: even if the amounts reserved at that time have been released since.
 import { env } from "cloudflare:workers";
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -28,7 +28,7 @@ async function sweep(nowMs: number): Promise<void> {
   await release(nowMs);
 }
 
-/** A transaction of one time that the merchant looks up at another. */
+/** A transaction of one time, looked up by the merchant at another. */
 async function named(
   { shop, address }: { readonly shop: TestMerchant; readonly address: string },
   of: { readonly units: bigint; readonly timeMs: number; readonly nowMs: number },
@@ -40,7 +40,7 @@ async function named(
   return row;
 }
 
-/** Two invoices at one address: one for an hour over 25 USD, and one for a month over a similar amount. */
+/** Two invoices at one address: one for an hour and 25 USD, and one for a month and a similar amount. */
 async function twoOrders() {
   const shop = await holderOf(directWallet());
   const short = await ordered(shop, USDT, 25);
@@ -88,7 +88,7 @@ describe("a payment that is read after its amount was released", () => {
     expect(row).toMatchObject({ invoiceId: long.invoiceId, matchedBy: "TOLERANCE" });
   });
 
-  it("pays the first invoice, even when another has reserved the amount since", async () => {
+  it("pays the first invoice, even if another has reserved the amount since", async () => {
     const { short, ...at } = await twoOrders();
     const [timeMs, nowMs] = [Date.now() + 10 * MINUTE_MS, Date.now() + 27 * HOUR_MS];
     await sweep(nowMs);
@@ -107,7 +107,7 @@ describe("the record of a released amount", () => {
     const kept = () =>
       testDb.$count(methodAmounts, and(eq(methodAmounts.address, at.address), isNotNull(methodAmounts.releasedAtMs)));
     const counts: number[] = [];
-    // The amount of the invoice for a month is released after 31 days.
+    // The one-month invoice's amount is released after 31 days.
     for (const afterMs of [27 * HOUR_MS, 41 * DAY_MS, 42 * DAY_MS, 80 * DAY_MS]) {
       await sweep(Date.now() + afterMs);
       counts.push(await kept());

@@ -11,7 +11,7 @@ const unmatched = async (shop: TestMerchant) =>
   (await shop.get("/payments?status=UNMATCHED")).body.data.map(({ id }: Id) => id);
 
 describe("REOPEN", () => {
-  it("puts an ignored payment back into the list, where it can be decided about again", async () => {
+  it("returns an ignored payment to the list, where it can be resolved again", async () => {
     const shop = await freshMerchant();
     const payment = await seedPayment(shop.merchantId);
     await resolve(shop, payment, "IGNORE");
@@ -25,7 +25,7 @@ describe("REOPEN", () => {
     expect((await resolve(shop, payment, "IGNORE")).body.status).toBe("IGNORED");
   });
 
-  it("is refused for a payment that no user ignored: one that waits, and dust", async () => {
+  it("is refused for a payment that no user ignored: an unresolved one, and dust", async () => {
     const shop = await freshMerchant();
     const waiting = await seedPayment(shop.merchantId);
     const dust = await seedPayment(shop.merchantId, { status: "IGNORED" });
@@ -35,7 +35,7 @@ describe("REOPEN", () => {
     }
   });
 
-  it("happens once when two users ask for it at the same time", async () => {
+  it("happens once when two users request it at the same time", async () => {
     const shop = await freshMerchant();
     const payment = await seedPayment(shop.merchantId);
     await resolve(shop, payment, "IGNORE");

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const past = () => ({ expiresAtMs: Date.now() - HOUR_MS, closedAtMs: Date.now() - HOUR_MS });
 
 describe("ASSIGN", () => {
-  it("credits a payment by hand and settles the invoice, with the events and audit entries of both", async () => {
+  it("credits a payment and settles the invoice, with the events and audit entries of both", async () => {
     const shop = await freshMerchant();
     await shop.post("/wallets", { ...directWallet(), requiredConfirmations: 5 });
     const id = await invoiceOf(shop, { paymentMethods: [USDT] });
@@ -50,7 +50,7 @@ describe("ASSIGN", () => {
     expect((await shop.get(`/payments/${payment.id}`)).body).toEqual(body);
     const invoice = (await shop.get(`/invoices/${id}`)).body;
     expect(invoice).toMatchObject({ status: "PAID", amountConfirmed: "10.000000", payments: [{ id: payment.id }] });
-    // A list counts confirmations by the same tip, though it reads the cursors once for all.
+    // A list counts confirmations by the same tip, though it reads all cursors at once.
     await seedCursor("ETH", { tipHeight: 111 });
     const [{ confirmations }] = (await shop.get(`/invoices/${id}`)).body.payments;
     expect(confirmations).toBe(12);
@@ -121,7 +121,7 @@ describe("ASSIGN", () => {
     expect(await rowOf(payment.id)).toMatchObject({ status: "UNMATCHED", invoiceId: null });
   });
 
-  it("of a late payment leaves the invoice's status and marks it for review, also on a cancelled invoice", async () => {
+  it("of a late payment leaves the invoice's status and marks it for review, even on a cancelled invoice", async () => {
     for (const columns of [
       { ...past(), status: "EXPIRED" },
       { status: "CANCELLED", cancelledAtMs: 1 },
@@ -179,7 +179,7 @@ describe("ASSIGN", () => {
     expect([status, body.status, body.resolution.action]).toEqual([200, "CONFIRMED", "ASSIGN"]);
   });
 
-  it("restarts the watch of a resting network when the payment still lacks confirmations", async () => {
+  it("restarts the watch of an idle network if the payment still lacks confirmations", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
     await seedCursor("POL", { isResting: true });

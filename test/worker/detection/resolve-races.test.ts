@@ -1,4 +1,4 @@
-// One transfer, several who decide on it: merchants at one address, and the decisions of one merchant at the same time.
+// One transfer, several decisions: merchants at one address, and the decisions of one merchant at the same time.
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 describe("each of several merchants at one address", () => {
-  it("can assign the same transfer to an invoice of its own, one after another or at the same time", async () => {
+  it("can assign the same transfer to its own invoice, one after another or at the same time", async () => {
     for (const isAtOnce of [true, false]) {
       const shops = [await freshMerchant(), await freshMerchant(), await freshMerchant()];
       const txHash = `0x${randomHex(32)}`;
@@ -83,13 +83,13 @@ describe("a transfer is credited once to a merchant", () => {
     const row = await rowOf(payment.id);
     const sums = await Promise.all(ids.map(async (id) => (await shop.get(`/invoices/${id}`)).body.amountReceived));
     expect(answers.filter(({ status }) => status !== 200 && status !== 422)).toEqual([]);
-    // Setting aside may come before assigning, never after it.
+    // An IGNORE may come before an ASSIGN, never after it.
     expect(won.length).toBe((await auditOf(payment.id)).length);
     expect(won.filter(({ body }) => body.invoiceId !== null).length).toBeLessThanOrEqual(1);
     expect(sums.filter((sum) => sum !== "0.000000")).toHaveLength(row?.invoiceId === null ? 0 : 1);
   });
 
-  it("when the payment changes between the read and the write: the decision is made again on the new row", async () => {
+  it("when the payment changes between the read and the write: the decision is repeated on the new row", async () => {
     const shop = await freshMerchant();
     const key = await seedKey(shop.merchantId);
     const ask = (body: object) => ({ method: "POST", key, body: { reason: "x", ...body } });

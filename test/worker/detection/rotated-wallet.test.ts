@@ -1,4 +1,4 @@
-// A merchant first registers one address of its wallet, and later the wallet's extended public key: the key's first address is that address.
+// A merchant first registers one address of its wallet, and later the wallet's extended public key, whose first address is the same.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
@@ -7,7 +7,7 @@ import { expectStatus, holderOf, ordered, paid, unitsOf } from "../../support/sh
 import { BTC, xpubWallet } from "../../support/wallet-bodies.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** An expired invoice of the direct wallet at the key's first address, and the invoice that now has the same address for itself. */
+/** An expired invoice of the direct wallet at the key's first address, and the invoice that now has this address for itself. */
 async function rotated() {
   const wallet = xpubWallet();
   const other = await holderOf(wallet);
@@ -43,7 +43,7 @@ it("another merchant that registers the address and asks for the same amount is 
   expect(rows).toMatchObject([{ invoiceId: own.invoiceId, matchedBy: "ADDRESS" }]);
 });
 
-it("a payment for the old wallet's invoice is credited to it even when it is dated before the new invoice was active", async () => {
+it("a payment for the old wallet's invoice is credited to it even if it is dated before the new invoice was active", async () => {
   const { old, own } = await rotated();
   const hourMs = 3_600_000;
   const createdAtMs = Date.now() - 2 * hourMs;

@@ -1,5 +1,5 @@
-// An address that one source refuses is read by the next source that reads whole blocks, from where its reading stopped: payments of the blocks
-// between are found, and the address is then read with all others again.
+// An address that one source refuses is read by the next source that reads whole blocks, from where its reading stopped: payments in the blocks
+// between are found, and the address is then read with the others again.
 import { expect, it } from "vitest";
 import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";

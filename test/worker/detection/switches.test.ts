@@ -1,5 +1,5 @@
-// An operator's switches of a network through the Worker's entry, and what a paused network and a range that is read again mean for invoices: on the
-// real database, the watcher's object and the real matching. Histories of passes: test/simulation/detection/pauses.test.ts and rereads.test.ts.
+// An operator's switches for a network through the Worker's entry, and what a paused network and a reread range mean for invoices: on the real
+// database, the watcher's object and the real matching. Histories of passes: test/simulation/detection/pauses.test.ts and rereads.test.ts.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
@@ -24,7 +24,7 @@ import { invoiceOf, shopAt, shown } from "./transfers-harness.ts";
 const NETWORKS = "/api/v1/operator/networks";
 const SOURCED = { CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "https://node.example" }] }) };
 const MUTE = { wake: async () => {} };
-/** The tests' own watchers run the passes; the deployed object would ask a source that is not there. */
+/** The tests' own watchers run the passes; the deployed object would call a missing source. */
 const deployment = () =>
   deploymentWith({ ...SOURCED, NETWORK_WATCHER: { getByName: () => MUTE } } as unknown as Partial<Env>);
 
@@ -60,10 +60,10 @@ const pay = (txHash: string, toAddress: string, amountUnits: bigint) =>
 const creditsOf = (txHash: string) => testDb.select().from(payments).where(eq(payments.txHash, txHash));
 const statusOf = async (merchant: TestMerchant, id: string) => (await shown(merchant, id)).status;
 
-/** In a deployment with a source the activation begins it. */
+/** In a deployment with a source the activation starts it. */
 const watch = () => beginWatch(testDb, "ETH", Date.now());
 
-/** What is open on a network keeps it from resting, also in the tests of other files. */
+/** An open invoice or payment on a network keeps it from becoming idle, even in other files' tests. */
 async function emptyTables(): Promise<void> {
   for (const table of [networkCursors, networkRereads, payments, invoices, paymentMethods, watchTurns])
     await testDb.delete(table);
@@ -105,7 +105,7 @@ describe("a paused network", () => {
     expectRefusal(await pause(), 403, "OPERATOR_REQUIRED");
   });
 
-  it("is not offered: not at a create, not to a picker, not in the list", async () => {
+  it("is not offered: not in a create, a pick or the list", async () => {
     const { merchant } = await shopAt();
     const before = await merchant.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] });
     await pause();
@@ -125,7 +125,7 @@ describe("a paused network", () => {
     expect((await merchant.post(`/invoices/${before.body.id}/payment-methods`, pair)).status).toBe(201);
   });
 
-  it("finds what was paid meanwhile once it is resumed: on time, credited once", async () => {
+  it("finds payments made meanwhile once it is resumed: on time, credited once", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 10);
     await watch();
@@ -133,7 +133,7 @@ describe("a paused network", () => {
     await pause();
     pay("0xmeanwhile", address, units);
     expect(await pass()).toEqual({ kind: "paused" });
-    // Its time is over: by the clock alone it would expire.
+    // Time is up: by the clock alone it would expire.
     await testDb.update(invoices).set({ expiresAtMs: Date.now() - 1, monitorUntilMs: Date.now() + 60_000 });
     expect(await statusOf(merchant, id)).toBe("AWAITING_PAYMENT");
     await testDb.update(invoices).set({ expiresAtMs: Date.now() + 60_000 });
@@ -160,7 +160,7 @@ describe("a paused network", () => {
   });
 });
 
-describe("a range that is read again", () => {
+describe("a reread range", () => {
   it("credits the payments that a source had hidden, each once, though the object is evicted between steps", async () => {
     const { merchant, address } = await shopAt();
     const [ended, open] = [await invoiceOf(merchant, 10), await invoiceOf(merchant, 20)];
@@ -194,7 +194,7 @@ describe("a range that is read again", () => {
     for (const txHash of ["0xended", "0xopen"]) expect(await creditsOf(txHash)).toHaveLength(1);
     expect(await statusOf(merchant, open.id)).toBe("PAID");
     expect((await shown(merchant, ended.id)).payments).toMatchObject([{ status: "CONFIRMED" }]);
-    // Again changes nothing.
+    // Repeating changes nothing.
     const before = await shown(merchant, open.id);
     expect((await reread(50, 101)).status).toBe(200);
     for (let n = 0; n < 3; n++) await pass();
@@ -202,7 +202,7 @@ describe("a range that is read again", () => {
     expect(await shown(merchant, open.id)).toEqual(before);
   });
 
-  it("is one at a time, within what was read, and may be ended", async () => {
+  it("is limited to one at a time, within what was read, and may be ended", async () => {
     await invoiceOf((await shopAt()).merchant, 10);
     expectRefusal(await reread(1, 10), 400, "VALIDATION_FAILED");
     await watch();
@@ -220,7 +220,7 @@ describe("a range that is read again", () => {
     expectRefusal(await ask("POST", "/BTC/reread", { fromHeight: 1, toHeight: 2 }), 503, "NETWORK_NOT_WATCHED");
   });
 
-  it("is read by operators alone", async () => {
+  it("is visible only to operators", async () => {
     const { headers } = await seedUser();
     expectRefusal(await send(NETWORKS, { headers }), 403, "OPERATOR_REQUIRED");
   });

@@ -1,5 +1,5 @@
-// A payment method whose row cannot be read affects its own invoice only: payments of others are credited and priced, its own are UNMATCHED, and
-// at a shared address the rules that weigh one invoice against the others credit nobody.
+// A payment method whose row cannot be read affects its own invoice only: others' payments are credited and priced, its own are UNMATCHED, and
+// at a shared address the rules that compare invoices credit nobody.
 import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
@@ -12,13 +12,13 @@ import { ageQuotes } from "../../support/quotes.ts";
 import { unitsOf } from "../../support/shared-place.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
-/** No JSON, JSON of something else, and quotes without what a quote says. */
+/** Not JSON, JSON of something else, and quotes without a quote's members. */
 const UNREADABLE = ["[", "7", "[null]", "[{}]"];
 const HELD = { status: "UNMATCHED", invoiceId: null } as const;
 
 const corruptQuotes = (id: InvoiceId, quotes = "[") =>
   testDb.update(paymentMethods).set({ quotes }).where(eq(paymentMethods.invoiceId, id));
-/** What is logged as an alert while `run` runs. */
+/** Alerts logged while `run` runs. */
 async function alertsOf(run: () => Promise<unknown>): Promise<readonly string[]> {
   const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
   await run();

@@ -1,4 +1,4 @@
-// The watch of a network begins in the batch of an activation, and its watcher is woken after the answer (decisions 5).
+// A network's watch begins in an activation's batch, and its watcher is woken after the answer (decisions 5).
 import { beforeEach, describe, expect, it } from "vitest";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { type Shop, seedShop, sendWith } from "../../support/access.ts";
@@ -7,7 +7,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 
 const SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "https://node.example" }] });
 
-/** A shop with two wallets, and what was woken meanwhile. */
+/** A shop with two wallets, and the watchers woken meanwhile. */
 async function shopWatching(sources: string) {
   const shop = await seedShop();
   const woken: string[] = [];

@@ -18,7 +18,7 @@ describe("a source that is read by address", () => {
     return world;
   }
 
-  it("is asked for some addresses at each tick, always for a merchant's newest; after a round the cursor is where it began", async () => {
+  it("is asked for some addresses at each tick, always for a merchant's newest; after a round the cursor is where it started", async () => {
     const { chain, watcher, pass } = await sweeping();
     chain.mine(addresses.map((toAddress, n) => pay(`paid ${n}`, { toAddress })));
     const begun = chain.tip;
@@ -87,7 +87,7 @@ describe("a claimed transaction", () => {
   });
 
   it.each([
-    ["does not take its source out of use when it is itself what cannot be read", "UNEXPECTED_SHAPE", 1],
+    ["does not take its source out of use if only the transaction itself is unreadable", "UNEXPECTED_SHAPE", 1],
     ["pauses a source that answers with a rate limit", "RATE_LIMITED", 0],
   ] as const)("%s", async (_, down, available) => {
     const { source, watcher } = await watching();

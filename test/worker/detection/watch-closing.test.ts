@@ -45,7 +45,7 @@ describe("an invoice that expires", () => {
     expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
   });
 
-  it("holds the cursor back while the second source is down, for at most five minutes", async () => {
+  it("delays the cursor while the second source is down, for at most five minutes", async () => {
     const { chain, second, watcher, pass } = await ending(2);
     if (second === undefined) throw new Error("one");
     await pass();
@@ -76,7 +76,7 @@ describe("an invoice that expires", () => {
     expect((await watcher.cursor()).passedMs).toBe(chain.tip.timeMs);
   });
 
-  it("holds the cursor back while the second source has a payment in a block that the first does not have", async () => {
+  it("delays the cursor while the second source has a payment in a block that the first lacks", async () => {
     const { chain, first, second, watcher, pass } = await ending(2);
     if (second === undefined) throw new Error("one");
     await pass();

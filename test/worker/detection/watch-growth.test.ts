@@ -1,4 +1,4 @@
-// A pass over a source that remembers only the balances of recent blocks, on D1 and a scripted chain.
+// A pass over a source with only recent blocks' balances, on D1 and a scripted chain.
 import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { growthIdentity } from "../../../src/chains/sources/transfer.ts";
@@ -17,7 +17,7 @@ async function watching(changed: (client: ChainClient) => Partial<ChainClient>) 
   return watched;
 }
 
-describe("growth whose balances the source no longer has when it is due to be confirmed", () => {
+describe("growth whose balances the source no longer has when confirmation is due", () => {
   const growth = growthIdentity({ height: 300, toAddress: ADDRESS, units: 1n });
 
   async function confirmed(hash: (mined: string) => string) {
@@ -70,7 +70,7 @@ describe("blocks for which a source has no balances", () => {
     expect(watcher.reports).toEqual([line(300, 301)]);
   });
 
-  it("are reported once in a hundred blocks when it has none at all, even when each pass starts with an empty memory", async () => {
+  it("are reported once in a hundred blocks when it has none at all, even if each pass starts with an empty memory", async () => {
     const { chain, watcher, pass } = await watching(forgetful(300, 0));
     await pass();
     for (let n = 0; n < 4; n++) {

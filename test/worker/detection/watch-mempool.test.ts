@@ -22,7 +22,7 @@ const payBtc = (txHash: string) => pay(txHash, { cryptocurrency: "BTC", toAddres
 describe("a chain with a mempool", () => {
   const btc = { network: "BTC", cryptocurrency: "BTC", address: BTC_ADDRESS } as const;
 
-  it("shows waiting transactions, and is read up to the start of a pass that reached the tip", async () => {
+  it("shows pending transactions, and is read up to the start of a pass that reached the tip", async () => {
     const { chain, watcher, pass } = await watching(btc);
     chain.mempool = [payBtc("waiting")];
     await pass();
@@ -95,7 +95,7 @@ describe("an open payment", () => {
     return world;
   }
 
-  it("needs no request while it waits, and one to be confirmed", async () => {
+  it("needs no request while pending, and one to be confirmed", async () => {
     const { chain, source, watcher, pass } = await mined();
     chain.mine();
     await pass();

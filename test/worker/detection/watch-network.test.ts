@@ -1,4 +1,4 @@
-// A pass over a network, on D1 and a scripted chain: where it begins, what it reads, when its cursor moves, and what it does after a reorg.
+// A pass over a network, on D1 and a scripted chain: where it starts, what it reads, when its cursor moves, and what it does after a reorg.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
@@ -157,7 +157,7 @@ describe("a pass", () => {
 });
 
 describe("the watch of a network", () => {
-  it("rests when nothing is watched, and begins again at the next activation", async () => {
+  it("stops when nothing is watched, and restarts at the next activation", async () => {
     const { chain, source, watcher, invoiceId, pass } = await watching();
     await pass();
     await testDb
@@ -184,14 +184,14 @@ describe("the watch of a network", () => {
       "an active invoice past its monitor window",
       { status: "PENDING_CONFIRMATION", monitorUntilMs: START - HOUR } as const,
     ],
-  ])("goes on for %s", async (_, columns) => {
+  ])("continues for %s", async (_, columns) => {
     const { watcher, pass } = await watching();
     await testDb.update(invoices).set(columns);
     expect(await pass()).toEqual(READ);
     expect(watcher.memory.book?.addresses.size).toBe(1);
   });
 
-  it("goes on for a payment that is not final", async () => {
+  it("continues for a payment that is not final", async () => {
     const { watcher, pass } = await watching();
     await testDb.update(invoices).set({ status: "EXPIRED", monitorUntilMs: START - HOUR });
     const at = { network: "ETH", cryptocurrency: "USDT", toAddress: ADDRESS, createdAtMs: START };
@@ -200,7 +200,7 @@ describe("the watch of a network", () => {
     expect(watcher.memory.book?.addresses.size).toBe(0);
   });
 
-  it("goes on when an activation comes just before it would rest", async () => {
+  it("continues when an activation comes just before it would stop", async () => {
     const { watcher, pass } = await watching();
     await pass();
     await testDb.update(invoices).set({ status: "EXPIRED", monitorUntilMs: START - HOUR });

@@ -83,7 +83,7 @@ describe("a watcher finds", () => {
 
   it("the next addresses of a merchant with 10,000 in a bounded number of rows, wherever its lap is", async () => {
     const nowMs = 1_800_000_000_000;
-    // Merchants of other files have turns, too.
+    // Other files' merchants have turns too.
     for (const table of [paymentMethods, watchTurns]) await testDb.delete(table);
     const id = await watchMethod(testDb, { network: "BTC", cryptocurrency: "BTC", address: "first", nowMs });
     await copyInvoice(id, 10_000);

@@ -1,4 +1,4 @@
-// What needs a person: which kinds are listed, for whom, and that reading them costs the same however much waits.
+// What needs attention: which kinds are listed, for whom, and that reading them costs the same however many there are.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -44,7 +44,7 @@ async function walletOf(shop: TestMerchant, body: object, changes: Partial<typeo
 }
 
 describe("attention", () => {
-  it("is empty when nothing needs a person", async () => {
+  it("is empty when nothing needs attention", async () => {
     const shop = await freshMerchant();
     await walletOf(shop, directWallet(), {});
     await invoiceOf(shop, {});
@@ -96,7 +96,7 @@ describe("attention", () => {
     expect([underpaid.type, underpaid.count, idsIn(underpaid)]).toEqual(["INVOICE_UNDERPAID", 1, [under]]);
   });
 
-  it("lists wallets that were altered, have a gap, have few amounts left or wait for their delay", async () => {
+  it("lists wallets that were altered, have a gap, have few amounts left or are in their delay", async () => {
     const shop = await freshMerchant();
     const { merchantId } = shop;
     const usableFromMs = Date.now() + HOUR_MS;
@@ -124,7 +124,7 @@ describe("attention", () => {
     expect(listed[3].newest[0].usableFrom).toBe(iso(usableFromMs));
   });
 
-  it("lists a wallet whose row does not fit its HMAC before anybody has frozen it, and never its address", async () => {
+  it("lists a wallet whose row does not match its HMAC before it is frozen, and never its address", async () => {
     const shop = await freshMerchant();
     const address = "0x52908400098527886E0F7030069857D2E4169EE7";
     const { id } = await walletOf(shop, directWallet(), { address });
@@ -228,14 +228,14 @@ describe("the statements of attention", () => {
     );
     const indexes = ["payments_by_status", "invoices_in_review", "invoices_by_status", "webhooks_merchant"];
     for (const index of indexes) expect(plans.join("\n")).toContain(`INDEX ${index} (merchant_id=?`);
-    // At most one row for each network there is.
+    // At most one row for each existing network.
     const scanned = [...plans.join("\n").matchAll(/^SCAN (\S+)/gm)].map(([, name]) => name);
     expect(scanned.filter((name) => !/^(network_cursors|warning|\(subquery-\d+\)|CONSTANT)$/.test(name ?? ""))).toEqual(
       [],
     );
   });
 
-  it("read a few hundred rows however much waits, and stop counting at 100", async () => {
+  it("read a few hundred rows however much there is, and stop counting at 100", async () => {
     const shop = await freshMerchant();
     const { merchantId } = shop;
     await copyInvoice(await invoiceOf(shop, { status: "UNDERPAID", resolution: "{}" }), 3_000);

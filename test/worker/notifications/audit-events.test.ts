@@ -43,7 +43,7 @@ async function plant(merchantId: MerchantId | null, { actor, action, n }: Plante
 
 const SYSTEM: Actor = { kind: "SYSTEM", id: null };
 
-/** A log of six entries, by two users, a key and the system, oldest first; another merchant has the same beside it. */
+/** A log of six entries, by two users, a key and the system, oldest first; another merchant has the same. */
 async function log() {
   const merchantId = await seedMerchant();
   const [ada, bob]: [Actor, Actor] = [
@@ -76,7 +76,7 @@ async function log() {
 }
 
 describe("a merchant's log", () => {
-  it("shows an entry with these fields and no other", async () => {
+  it("shows an entry with exactly these fields", async () => {
     const { get, ids } = await log();
     const { answer, list } = await get(`?limit=2&from=${at(3)}`);
     expect(answer.status).toBe(200);

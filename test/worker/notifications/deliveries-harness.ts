@@ -27,7 +27,7 @@ interface Shop {
   readonly secret: string;
 }
 
-/** An endpoint of a merchant of its own, or of `merchantId`, at a receiver with this behaviour. */
+/** An endpoint of its own merchant, or of `merchantId`, at a receiver with this behaviour. */
 export async function endpoint(behaviour: string, changes: Partial<Webhook> = {}): Promise<Shop> {
   const merchantId = changes.merchantId ?? (await freshMerchant()).merchantId;
   const key = crypto.randomUUID();
@@ -73,7 +73,7 @@ export const attemptsOf = (id: WebhookId) =>
     .orderBy(deliveryAttempts.number)
     .then((rows) => rows.map((row) => row.delivery_attempts));
 
-/** Restores after each test what it replaced. */
+/** Restores after each test what the test replaced. */
 export function useRealClock(): void {
   afterEach(() => {
     vi.restoreAllMocks();

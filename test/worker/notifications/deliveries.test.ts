@@ -1,4 +1,5 @@
-// Deliveries on workerd's own D1 and queue, to a real receiver on loopback. Where time matters, the worker's clock or the rows' times are moved.
+// Deliveries with workerd's own D1 and queue, to a real loopback receiver. Where time matters, the worker's clock or the rows' times are
+// shifted.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
@@ -69,7 +70,7 @@ describe("an event", () => {
     await vi.waitFor(async () => expect(await counts()).toEqual([1, 1, 1, 0, 0]), SOON_MS);
   });
 
-  it("that failed is retried by itself after the first gap, with the same id and text", async () => {
+  it("that failed is retried automatically after the first gap, with the same id and text", async () => {
     const { merchantId, id, key } = await endpoint("fail-each/1");
     const setting = { ...env, WEBHOOK_SCHEDULE_SECONDS: "0,4" };
     await recordNews(testDb, merchantId, 3);
@@ -136,7 +137,7 @@ describe("an answer", () => {
     },
   );
 
-  it("that is a failure each time ends the delivery after the endpoint's retries, with numbered attempts, each signed for itself", async () => {
+  it("that is a failure each time ends the delivery after the endpoint's retries, with numbered attempts, each signed separately", async () => {
     const { merchantId, id, key, secret } = await endpoint("status/500", { retryCount: 3 });
     await recordNews(testDb, merchantId);
     for (let n = 0; n < 6; n++) {
@@ -242,7 +243,7 @@ describe("a claim", () => {
     expect(await claimOf(id, "F", Date.now() + HOUR_MS)).toEqual([]);
   });
 
-  it("whose lease is over still records its successes, once each, but no failures", async () => {
+  it("whose lease has ended still records its successes, once each, but no failures", async () => {
     const { merchantId, id } = await endpoint("ok");
     await recordNews(testDb, merchantId, 2);
     const nowMs = Date.now();
@@ -266,7 +267,7 @@ describe("a claim", () => {
     expect(found(late.id)).toMatchObject({ status: "SUCCEEDED", attempts: 1, claim: null });
     expect(found(other.id)).toMatchObject({ status: "PENDING", attempts: 0, claim: expect.stringMatching(/^B/) });
     expect(await attemptsOf(id)).toMatchObject([{ deliveryId: late.id, number: 1, statusCode: 200 }]);
-    // Redelivered by hand, it has a new schedule, to which the old success does not apply.
+    // Redelivery by a user gives it a new schedule, to which the old success does not apply.
     await testDb.update(deliveries).set({ status: "PENDING", step: 0, claim: null }).where(eq(deliveries.id, late.id));
     await batch(testDb, recordOutcomes(testDb, outcomes, { nowMs }));
     expect((await rowsOf(id)).map(({ status }) => status)).toEqual(["PENDING", "PENDING"]);
@@ -291,7 +292,7 @@ describe("a message of the queue", () => {
     expect(error).not.toHaveBeenCalled();
   });
 
-  it("never makes the handler fail, even when the database does, and the log holds nothing of what was sent", async () => {
+  it("never makes the handler fail, even if the database does, and logs nothing of the content", async () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { merchantId, id, key, secret } = await endpoint("ok");
     await recordNews(testDb, merchantId);
@@ -338,7 +339,7 @@ describe("a message of the queue", () => {
 });
 
 describe("the cron", () => {
-  it("wakes each endpoint with something due once, the longest waiting first, in turns among merchants", async () => {
+  it("wakes each endpoint with something due once, longest waiting first, in turns among merchants", async () => {
     const nowMs = Date.now() + DAY_MS;
     const shop = freshId("mer");
     const busy = await Promise.all([0, 1, 2].map(() => endpoint("ok", { merchantId: shop })));

@@ -1,4 +1,4 @@
-// An endpoint's deliveries: listed, and sent again one by one. Nothing is delivered here: queue messages are recorded.
+// An endpoint's deliveries: listed, and redelivered one by one. Nothing is delivered here: queue messages are recorded.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ async function deliveryRow(id: DeliveryId): Promise<DeliveryRow | undefined> {
   return row;
 }
 
-/** A merchant with an endpoint and so many events owed to it. */
+/** A merchant with an endpoint and this many events owed to it. */
 async function owed(count = 1, nowMs?: number) {
   const shop = await hookedMerchant();
   const hook = await makeHook(shop.hooks);
@@ -132,7 +132,7 @@ describe("the log of an endpoint", () => {
     const shop = await owed(60);
     const of = { merchantId: shop.merchantId, webhookId: shop.hook.id };
     for (const [page, index, most] of [
-      // Of all statuses: an entry of the index, of what they make together, and the row, for each.
+      // Across all statuses: for each, an index entry, one for the merged result, and the row.
       [{ before: undefined, limit: 21 }, "COVERING INDEX deliveries_listed (webhook_id=? AND status=?)", 63],
       [
         { before: shop.ids[40], limit: 21 },
@@ -203,7 +203,7 @@ describe("a redelivery", () => {
     expect(await deliveryRow(shop.id)).toMatchObject({ claim: null, step: 0, nextAttemptMs: 0 });
   });
 
-  it("happens once under one Idempotency-Key, whatever became of the delivery since", async () => {
+  it("happens once under one Idempotency-Key, whatever happened to the delivery since", async () => {
     const shop = await owed();
     const headers = { "idempotency-key": crypto.randomUUID() };
     const first = await resend(shop, headers);

@@ -1,4 +1,4 @@
-// The query plans of deliveries: each query uses an index of what is pending, however much was ever delivered.
+// Query plans of deliveries: each query uses an index of what is pending, however much was ever delivered.
 import { describe, expect, it } from "vitest";
 import {
   claimBatch,
@@ -22,7 +22,7 @@ const LEASED = "leased USING INDEX deliveries_leased (merchant_id=? AND next_att
 describe("an index finds without a scan:", () => {
   it.each([
     ["deliveries to claim", claim, [`due USING ${DUE}<?)`, `held USING ${DUE}>? AND next_attempt_ms<?)`, LEASED]],
-    ["a probe to hold", holdProbe, [`held USING ${DUE}>? AND next_attempt_ms<?)`]],
+    ["a probe to hold back", holdProbe, [`held USING ${DUE}>? AND next_attempt_ms<?)`]],
     ["claimed deliveries", claimed, [`held USING ${DUE}>? AND next_attempt_ms<?)`, "event USING INDEX"]],
     ["the endpoint with its secrets", endpoint, ["webhook_secrets USING INDEX webhook_secrets_webhook"]],
     [

@@ -1,5 +1,5 @@
-// Races between deliveries: a clock that is behind, a delivery that woke nobody, an attempt that outlived its delivery, and too many workers for
-// one endpoint. Nothing is posted: the receiver is a function.
+// Races between deliveries: a slow clock, a delivery that woke nobody, an attempt that outlived its delivery, and too many workers for one
+// endpoint. Nothing is posted: the receiver is a function.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const NOW_MS = Date.now();
 
-/** An endpoint of a merchant of its own, a way to record events for it, and the endpoints that these wake. */
+/** An endpoint of its own merchant, a function to record events for it, and the endpoints that these wake. */
 async function shop() {
   const { merchantId } = await freshMerchant();
   const url = "http://127.0.0.1/never-called";
@@ -63,8 +63,8 @@ const firstOf = ([id]: readonly EventId[]): EventId => {
 
 describe("an event wakes its endpoint", () => {
   it.each([
-    ["while a replay is under way, whose deliveries become due without a message", { createdAtMs: NOW_MS - HOUR_MS }],
-    ["behind a delivery whose retry is so late that it was left to the cron", { attempts: 4, step: 4 }],
+    ["while a replay is running, whose deliveries become due without a message", { createdAtMs: NOW_MS - HOUR_MS }],
+    ["after a delivery whose retry is so late that it was left to the cron", { attempts: 4, step: 4 }],
   ])("%s", async (_, columns) => {
     const { id, woken, happen } = await shop();
     await happen(1, NOW_MS - HOUR_MS);
@@ -104,7 +104,7 @@ describe("a worker whose clock is behind", () => {
 });
 
 describe("a delivery that is owed again", () => {
-  it("is recorded even when an attempt of its deleted predecessor is still stored", async () => {
+  it("is recorded even if an attempt of its deleted predecessor is still stored", async () => {
     const { id, happen } = await shop();
     const eventId = firstOf(await happen(1, NOW_MS));
     const old = { number: 1, atMs: 1, latencyMs: 1, statusCode: 500, requestHeaders: "{}", response: "old" };
@@ -126,7 +126,7 @@ describe("an endpoint", () => {
       ([, , claimed]) => claimed.length,
     );
 
-  it("that hangs holds only a few workers, even when its events come one by one", async () => {
+  it("that hangs holds only a few workers, even if its events arrive one by one", async () => {
     const { id, happen } = await shop();
     const taken: number[] = [];
     for (let n = 1; n <= MOST_WORKERS + 2; n++) {

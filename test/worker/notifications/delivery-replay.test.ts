@@ -35,7 +35,7 @@ type DeliveryRow = typeof deliveries.$inferSelect;
 const changeDelivery = (id: DeliveryId, columns: Partial<DeliveryRow>) =>
   testDb.update(deliveries).set(columns).where(eq(deliveries.id, id));
 
-/** A merchant with an endpoint and so many events owed to it. */
+/** A merchant with an endpoint and this many events owed to it. */
 async function owed(count = 1, nowMs?: number) {
   const shop = await hookedMerchant();
   const hook = await makeHook(shop.hooks);
@@ -62,7 +62,7 @@ describe("a replay", () => {
   const replay = ({ merchantId, key }: HookedMerchant, hookId: WebhookId, body: object) =>
     sendAndWake(pathOf(merchantId, `/${hookId}/replay`), { method: "POST", key, body });
 
-  it("schedules the events of a time range again, whatever became of them, except for deliveries in progress", async () => {
+  it("schedules the events of a time range again, whatever happened to them, except for deliveries in progress", async () => {
     const shop = await hookedMerchant();
     const early = await happen(shop.merchantId, "invoice.paid", NOW_MS - 3 * HOUR_MS - 1);
     const hook = await makeHook(shop.hooks, { events: ["invoice.*"] });
@@ -104,7 +104,7 @@ describe("a replay", () => {
     expect([early, unwanted].some((id) => rows.has(id))).toBe(false);
   });
 
-  it("is limited to the types that it names, also types that the endpoint does not subscribe to", async () => {
+  it("is limited to the types it names, even types that the endpoint does not subscribe to", async () => {
     const shop = await hookedMerchant();
     const hook = await makeHook(shop.hooks, { events: ["wallet.*"] });
     const at = NOW_MS - HOUR_MS;
@@ -141,7 +141,7 @@ describe("a replay", () => {
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([422, "WEBHOOK_INACTIVE"]);
   });
 
-  it("of 10,000 events is scheduled, and counts them by reading little more; of more events it is refused", async () => {
+  it("of 10,000 events is scheduled, and counts them by reading little more; with more events it is refused", async () => {
     const shop = await hookedMerchant();
     const hook = await makeHook(shop.hooks);
     const at = NOW_MS - 10 * DAY_MS;

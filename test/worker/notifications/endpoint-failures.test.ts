@@ -43,7 +43,7 @@ describe("an endpoint that hangs", () => {
     expect(await hookOf(id)).toMatchObject({ failuresInRow: 1 });
   });
 
-  it("for ever delays none of a thousand deliveries to other endpoints, of its own merchant and of another", async () => {
+  it("forever delays none of a thousand deliveries to other endpoints, of its own merchant and another", async () => {
     const { merchantId, id, key } = await endpoint("hang", { timeoutMs: 30_000 });
     await recordNews(wakingDb, merchantId, 50);
     await vi.waitFor(async () => expect(await receiver.log(key)).not.toEqual([]), SOON_MS);

@@ -10,7 +10,7 @@ import { planOf } from "../../support/query-plan.ts";
 import { type HookedMerchant, hookedMerchant, makeHook } from "../../support/webhooks.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
-/** A merchant with two endpoints and so many events owed to both. */
+/** A merchant with two endpoints and this many events owed to both. */
 async function owed(count: number) {
   const shop = await hookedMerchant();
   const hooks = [await makeHook(shop.hooks), await makeHook(shop.hooks)];

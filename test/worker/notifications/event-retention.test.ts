@@ -1,4 +1,4 @@
-// Events are kept for 90 days, deliveries for 30 days after their last change, and the work of a run is bounded.
+// Events are kept for 90 days, deliveries for 30 days after their last change, and a run's work is bounded.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -79,7 +79,7 @@ describe("a delivery", () => {
     expect(await left(id)).toEqual(expected);
   });
 
-  it("that was sent again recently is kept, with its recent attempts only", async () => {
+  it("that was recently redelivered is kept, with only its recent attempts", async () => {
     const atMs = NOW_MS - 40 * DAY_MS;
     const id = await addDelivery(await addEvent(atMs), atMs, NOW_MS - DAY_MS);
     await forgetDeliveries(db, NOW_MS);
@@ -89,7 +89,7 @@ describe("a delivery", () => {
   it.each([
     ["when the event has just expired", 90 * DAY_MS + MINUTE_MS],
     ["when earlier runs missed it", 91 * DAY_MS],
-  ])("is deleted after its event, however recently it was sent again, %s", async (_, agoMs) => {
+  ])("is deleted after its event, however recently it was redelivered, %s", async (_, agoMs) => {
     const id = await addDelivery(await addEvent(NOW_MS - agoMs), NOW_MS - agoMs, NOW_MS - MINUTE_MS);
     await forgetDeliveries(db, NOW_MS);
     expect((await left(id)).isKept).toBe(true);
@@ -120,7 +120,7 @@ describe("a run", () => {
   it.each([
     ["events", forgetEvents],
     ["deliveries", forgetDeliveries],
-  ] as const)("deletes at most 20,000 %s, the oldest first", async (table, forget) => {
+  ] as const)("deletes at most 20,000 %s, oldest first", async (table, forget) => {
     await many(20_003, table);
     await forget(db, NOW_MS);
     expect(await oldest(table)).toEqual([{ count: 3, oldest: 20_000 }]);

@@ -1,4 +1,4 @@
-// Events that are recorded while an endpoint is switched off are still owed to it, and are sent when it is switched on again.
+// Events that are recorded while an endpoint is switched off are still owed to it, and are sent once it is switched on again.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";

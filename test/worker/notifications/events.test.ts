@@ -1,4 +1,4 @@
-// The events API: events can be read again in the order in which they were committed, and polled without missing any.
+// The events API: events can be reread in commit order, and polled without missing any.
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { EVENT_TEXTS } from "../../../scripts/event-texts.ts";
@@ -25,7 +25,7 @@ interface SentHeader {
   readonly description: string;
 }
 
-/** Writes events in this order, each in a batch of its own. */
+/** Writes events in this order, each in its own batch. */
 async function write(merchantId: MerchantId, of: readonly Written[]) {
   const rows = of.map(({ type = "invoice.paid", invoiceId, sequence, createdAtMs = Date.now() }, n) => ({
     id: freshId("evt"),
@@ -162,7 +162,7 @@ describe("a list of events", () => {
 });
 
 describe("a poller", () => {
-  it("that continues from each answer's cursor sees every event once, also one with an earlier time", async () => {
+  it("that continues from each answer's cursor sees every event once, even one with an earlier time", async () => {
     const shop = await freshMerchant();
     const seen: string[] = [];
     let after = "0";
@@ -196,7 +196,7 @@ describe("a poller", () => {
     expect((await shop.get(path(last.nextCursor))).body).toEqual({ data: [], nextCursor: rows[5]?.id });
   });
 
-  it("is refused as EVENT_NOT_FOUND when its cursor's event is gone or another merchant's", async () => {
+  it("is refused as EVENT_NOT_FOUND if its cursor's event is gone or another merchant's", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const [foreign] = await write(other.merchantId, [{}]);
     for (const after of [freshId("evt"), foreign?.id, "x"])

@@ -1,4 +1,4 @@
-// The merchant's people who look are told of an endpoint that begins to fail.
+// Connected members are told about an endpoint that starts to fail.
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
@@ -10,7 +10,7 @@ import { endpoint, useRealClock, worker } from "./deliveries-harness.ts";
 useRealClock();
 
 describe("an endpoint that fails", () => {
-  it("is told to the merchant's people once, by its third failure in a row", async () => {
+  it("is announced to connected members once, at its third failure in a row", async () => {
     const told: string[] = [];
     const db = openDb(env.DB, { tell: (ids) => void told.push(...ids) });
     const { merchantId, id } = await endpoint("status/500", { failuresInRow: 1, failingSinceMs: Date.now() });

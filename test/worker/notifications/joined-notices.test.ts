@@ -1,5 +1,5 @@
-// Mails to a team of the same kind, about the same object and by the same actor: the first is sent at once, those of the next ten minutes are
-// joined into one with their count. Mails about where money goes are never joined.
+// Mails to a team of the same kind, about the same object and actor: the first is sent at once, those of the next ten minutes are merged into
+// one with their count. Mails about payout targets are never merged.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ async function tenMinutesLater({ merchantId }: TestTeam): Promise<void> {
   await runCron();
 }
 
-/** A wallet that is changed with an API key: a key has no mailbox, so the mails carry no link. */
+/** A wallet that is changed with an API key: a key has no mailbox, so the mails have no link. */
 async function keyed() {
   const { team, owner } = await freshTeam();
   const key = await seedKey(team.merchantId);
@@ -68,7 +68,7 @@ describe("changes of a wallet's settings", () => {
     expect((await subjectsTo(owner)).at(-1)).toBe("A wallet of Test shop was changed");
   });
 
-  it("are mailed at once when they enable a wallet, after other changes too; only repetitions are joined", async () => {
+  it("are mailed at once when they enable a wallet, even after other changes; only repetitions are joined", async () => {
     const { team, owner, patch } = await keyed();
     await patch({ isEnabled: false });
     await patch({ isEnabled: true });
@@ -93,7 +93,7 @@ describe("changes of a wallet's settings", () => {
     expect((await newestTo(owner))?.text).toContain(`by ${admin.email} at `);
   });
 
-  it("by a user whose only factor is mail carry a link in each mail, also in a joined one", async () => {
+  it("by a user whose only factor is mail have a link in each mail, even in a joined one", async () => {
     const { team, owner } = await freshTeam();
     const made = await owner.as.post(`${team.merchant}/wallets`, directWallet());
     const path = `${team.merchant}/wallets/${made.body.id}`;

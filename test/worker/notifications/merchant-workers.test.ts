@@ -1,4 +1,4 @@
-// How many of the shared workers the slow endpoints of one merchant may hold. Nothing is posted: deliveries are only leased.
+// How many shared workers one merchant's slow endpoints may hold. Nothing is posted: deliveries are only leased.
 import { env } from "cloudflare:workers";
 import { eq, inArray } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 const NOW_MS = Date.now();
 const TIMEOUT_MS = 30_000;
 
-/** A merchant with so many endpoints, all of which subscribe to every event. */
+/** A merchant with this many endpoints, all subscribed to every event. */
 async function shop(endpoints: number) {
   const { merchantId } = await freshMerchant();
   const ids: WebhookId[] = [];
@@ -57,7 +57,7 @@ describe("the slow endpoints of one merchant", () => {
     expect(await workersOf(await shop(1), 2)).toEqual([2]);
   });
 
-  it("get everything they are owed when the leases are over", async () => {
+  it("get everything they are owed when the leases end", async () => {
     const flood = await shop(MOST_WORKERS_OF_MERCHANT + 1);
     const last = flood.ids.slice(-1);
     await workersOf(flood, 2);
@@ -74,7 +74,7 @@ describe("the slow endpoints of one merchant", () => {
     expect(await workersOf({ merchantId, ids: ids.slice(2) }, 2)).toEqual([1]);
   });
 
-  it("count towards the limit also while they are probed", async () => {
+  it("count towards the limit even while they are probed", async () => {
     const flood = await shop(MOST_WORKERS_OF_MERCHANT + 3);
     await testDb.update(webhooks).set({ failuresInRow: MANY_FAILURES }).where(inArray(webhooks.id, flood.ids));
     expect(sum(await workersOf(flood, 2))).toBe(MOST_WORKERS_OF_MERCHANT);
@@ -101,12 +101,12 @@ function worker(nowMs: number, statusCode: number | null) {
   return { deps, wakes, posted };
 }
 
-describe("a worker that is done", () => {
+describe("a worker that has finished", () => {
   it.each([
     ["with an endpoint that hangs", null],
     ["with all that was due", 200],
   ])("%s wakes the merchant's endpoint that has waited longest without a worker, before its own", async (_, status) => {
-    // All but one place are taken by others.
+    // All places but one are taken by others.
     const { merchantId, ids } = await shop(MOST_WORKERS_OF_MERCHANT + 2);
     const [own, late, longest, ...busy] = ids;
     if (own === undefined || late === undefined || longest === undefined) throw new Error("too few");
@@ -159,10 +159,10 @@ describe("a worker that is done", () => {
   });
 });
 
-/** What the workers of these messages, all at one time and each with an endpoint that never answers, wake at the end of the time limit. */
+/** What these messages' workers, all running at once and each with an endpoint that never answers, wake at the end of the time limit. */
 async function serve(together: readonly { readonly id: string }[], atMs: number, served: Set<string>) {
   const woken: { id: string; atMs: number }[] = [];
-  // None of them is answered before each has claimed or been refused.
+  // None is answered before each has claimed or been refused.
   const gate = Promise.withResolvers<void>();
   const arrived = new Set<number>();
   const arrive = (n: number) => {

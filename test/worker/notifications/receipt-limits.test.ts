@@ -1,4 +1,4 @@
-// Receipts cannot be abused: no mail to a stranger without a payment, turns among merchants, and a limit for each mailbox and each merchant.
+// Receipts cannot be abused: no mail to a stranger without a payment, turns among merchants, and limits per mailbox and merchant.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -44,7 +44,7 @@ async function seedMails(count: number, shop: TestMerchant, recipient: "CUSTOMER
 }
 
 describe("an invoice that is accepted without payment", () => {
-  it("owes its customer no receipt, and its team the copy that the settings ask for", async () => {
+  it("owes its customer no receipt, and its team the copy that the settings request", async () => {
     const shop = await freshMerchant();
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const id = await orderOf(shop, freshEmail());
@@ -52,7 +52,7 @@ describe("an invoice that is accepted without payment", () => {
     expect(await owedFor(id)).toEqual(["MERCHANT"]);
   });
 
-  it("owes its customer one receipt once some money has come, before or after it was accepted", async () => {
+  it("owes its customer one receipt once some payment has arrived, before or after it was accepted", async () => {
     const shop = await freshMerchant();
     const [part, later] = [await orderOf(shop, freshEmail()), await orderOf(shop, freshEmail())];
     await pay(shop, part, 4_000_000n);
@@ -75,7 +75,7 @@ describe("a run of the cron", () => {
     await cron.run();
     expect(emails.map((email) => cron.to(email).length)).toEqual([1, 1, 1]);
     const flooded = sql`created_at_ms < ${Date.now() - DAY_MS + MINUTE_MS}`;
-    // The backlog gets the places that nobody else needs.
+    // The backlog gets the places nobody else needs.
     expect(await testDb.$count(receipts, sql`${flooded} and attempts > 0`)).toBeGreaterThan(80);
     await testDb.delete(receipts).where(flooded);
   });
@@ -84,7 +84,7 @@ describe("a run of the cron", () => {
 describe("the daily limit of receipt mails", () => {
   const { receiptsPerMailboxMerchantAndDay: most, receiptsPerMerchantAndDay: mostOfAll } = LIMITS;
 
-  it("makes a merchant's receipts to one mailbox wait until a day later, also when two runs race", async () => {
+  it("makes a merchant's receipts to one mailbox wait until a day later, even when two runs race", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const email = freshEmail();
     const ids: InvoiceId[] = [];
@@ -108,7 +108,7 @@ describe("the daily limit of receipt mails", () => {
     expect([...one.lines, ...two.lines, ...later.lines]).toEqual([]);
   });
 
-  it("makes one merchant's receipts wait and not another's; copies to the team have a limit of their own", async () => {
+  it("makes one merchant's receipts wait and not another's; copies to the team have their own limit", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const owner = await seedUser();
@@ -146,7 +146,7 @@ describe("the daily limit of receipt mails", () => {
     const mine = eq(receiptMails.merchantId, shop.merchantId);
     const [row] = await testDb.select().from(receiptMails).where(mine);
     expect(row?.mailbox).toMatch(/^[0-9a-f]{64}$/);
-    // 2,000 at a time, the oldest first.
+    // 2,000 at a time, oldest first.
     for (let run = 0; run < 3; run++) await cronAt(DAY_MS + MINUTE_MS).run();
     expect(await testDb.$count(receiptMails, mine)).toBe(0);
   });

@@ -1,4 +1,4 @@
-// Receipts by mail: recorded in the batch that makes an invoice paid, whichever way it is paid, and sent by the cron once to each recipient.
+// Receipts by mail: recorded in the batch that makes an invoice paid, however it is paid, and sent by the cron once to each recipient.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -169,7 +169,7 @@ describe("the cron", () => {
     expect(mail?.subject).not.toBe("Receipt from Eckladen");
   });
 
-  it("sends each receipt once, also when two runs race and one runs again", async () => {
+  it("sends each receipt once, even when two runs race and one runs again", async () => {
     const shop = await freshMerchant();
     const emails = Array.from({ length: 12 }, () => freshEmail());
     for (const email of emails) await paidOrder(shop, email);
@@ -216,7 +216,7 @@ describe("the cron", () => {
     expect(new Set([...failing.to(email), ...later.to(email)].map(({ id }) => id)).size).toBe(1);
   });
 
-  it("gives a receipt up after some days with an alert, and never tries it again", async () => {
+  it("gives up a receipt after some days with an alert, and never retries it", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -238,7 +238,7 @@ describe("the cron", () => {
     const shop = await freshMerchant();
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const [owner, admin] = [await seedUser(), await seedUser()];
-    // Mailed in the order in which they joined.
+    // Mailed in the order they joined.
     await seedMember(shop.merchantId, owner.userId, "OWNER", 1);
     await seedMember(shop.merchantId, admin.userId, "ADMIN", 2);
     const id = await paidOrder(shop);
@@ -296,7 +296,7 @@ describe("a receipt that is owed and not sent yet", () => {
     expect([await statusOf(id), after.to(email).length]).toEqual(["PAID", 1]);
   });
 
-  it("does not hold up others when its mail cannot be written", async () => {
+  it("does not delay others if its mail cannot be composed", async () => {
     const shop = await freshMerchant();
     const [bad, good] = [freshEmail("bad"), freshEmail("good")];
     const broken = await paidOrder(shop, bad);

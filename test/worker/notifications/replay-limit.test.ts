@@ -1,4 +1,4 @@
-// How often a merchant may have events delivered again: each replay is up to 10,000 rows that all merchants' database must write.
+// How often a merchant may request replays: each is up to 10,000 rows that the shared database must write.
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/lib/limits.ts";
 import { freshMerchant, type TestMerchant } from "../../support/worker-merchant.ts";

@@ -109,7 +109,7 @@ describe("a change", () => {
     expect(await hookRow(id)).toMatchObject({ retryCount: 1, timeoutMs: 2_000 });
   });
 
-  it("that switches an endpoint on wins over a concurrent switching off for failing", async () => {
+  it("that switches an endpoint on wins over a concurrent switch-off for failing", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks, { isActive: false });
     const off = { isActive: false, disabledReason: "FAILING", disabledAtMs: 1 } as const;
@@ -130,7 +130,7 @@ describe("a change", () => {
     expect(await hookRow(id)).toBeUndefined();
   });
 
-  it("is in the audit log without the URL's query, also when only the query changed", async () => {
+  it("is in the audit log without the URL's query, even if only the query changed", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks, { url: "https://hooks.example.com/a?token=hush1" });
     await hooks(`/${id}`, { ...PATCH, body: { url: "https://hooks.example.com/a?token=hush2" } });
@@ -223,7 +223,7 @@ describe("a ping", () => {
     expect(owed).toEqual([{ id: deliveryIdOf(eventId, id) }]);
   });
 
-  it("is refused for an endpoint that is off, also when it was switched off meanwhile", async () => {
+  it("is refused for an endpoint that is off, even if it was switched off meanwhile", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const beaten = await sendBeaten(pathOf(merchantId, `/${id}/ping`), { ...POST, key }, () =>
@@ -234,7 +234,7 @@ describe("a ping", () => {
     expect([await eventsOf(merchantId), await deliveryRows(id)]).toEqual([[], []]);
   });
 
-  it("is sent once under an Idempotency-Key, however often it is asked for", async () => {
+  it("is sent once under an Idempotency-Key, however often it is requested", async () => {
     const { hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const ask = { ...POST, headers: { "idempotency-key": "ping" } };

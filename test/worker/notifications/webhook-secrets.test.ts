@@ -168,7 +168,7 @@ describe("a rotation", () => {
     expect(signing.filter((secret) => shownSecrets.includes(secret))).toEqual(signing);
     const entries = (await auditOf(merchantId)).filter(({ action }) => action === "webhook.secret_rotated");
     expect(entries).toHaveLength(made.length);
-    // Each rotation began from another's result: none was lost.
+    // Each rotation started from another's result: none was lost.
     const befores = entries.map(({ before }) => JSON.parse(before ?? "").secretKeyPreview);
     expect(new Set(befores).size).toBe(made.length);
   });
@@ -195,7 +195,7 @@ describe("a rotation", () => {
     await expect(openSecrets(newer.value, [row])).rejects.toThrow(row.id);
   });
 
-  it("lets an endpoint go on whose older secret no key of the deployment opens any more", async () => {
+  it("keeps an endpoint working if no key of the deployment opens its older secret any more", async () => {
     const { hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const lost = parseKeyring("SECRETS_AES_KEY", `lost:${base64.encode(new Uint8Array(32).fill(8))}`);

@@ -1,4 +1,4 @@
-// Endpoints of a merchant: which settings they may have, and who may change them (webhooks.md "Endpoint", decisions 7). Changes of an endpoint:
+// Endpoints of a merchant: their allowed settings, and who may change them (webhooks.md "Endpoint", decisions 7). Changes of an endpoint:
 // webhook-changes.test.ts, secrets: webhook-secrets.test.ts.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -150,7 +150,7 @@ describe("an endpoint", () => {
     },
   );
 
-  it("is refused with the closest event type when it names an unknown one", async () => {
+  it("is refused with the closest event type if it names an unknown one", async () => {
     const { hooks } = await hookedMerchant();
     const { details } = (await hooks("", { ...POST, body: { ...ENDPOINT, events: ["invoice.payed"] } })).json ?? {};
     expect(details).toEqual([{ path: "events.0", message: "is not an event type; the closest is invoice.paid" }]);
@@ -164,7 +164,7 @@ describe("an endpoint", () => {
     ["https://hooks.example.com:8443/"],
     [`https://hooks.example.com/${"a".repeat(2_048)}`],
     [""],
-  ])("cannot have a URL that is not allowed, and the refusal does not repeat it: %s", async (url) => {
+  ])("cannot have a URL that is not allowed, and the refusal does not show it: %s", async (url) => {
     const { merchantId, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const refusals = [
@@ -273,7 +273,7 @@ describe("a member of the team", () => {
     expectRefusal(await stale(rest.replace(":id", id), { method, body }), 403, "STEP_UP_REQUIRED");
     expect([await hookRow(id), await secretRows(id)]).toEqual(before);
     expect((await stale(`/${id}`)).status).toBe(200);
-    // A ping shows no secret and sends nothing to a new place.
+    // A ping shows no secret and sends nothing to a new address.
     expect((await stale(`/${id}/ping`, POST)).status).toBe(201);
   });
 

@@ -1,4 +1,4 @@
-// workerd has another ICU than Node: what the unit tests prove of formats must also hold where pages are rendered.
+// workerd's ICU differs from Node's: what the unit tests prove about formats must also hold where pages are rendered.
 import { expect, it } from "vitest";
 import { moneyText, timeText } from "../../../src/platform/texts/format.ts";
 import { LANGUAGES } from "../../../src/platform/texts/languages.ts";

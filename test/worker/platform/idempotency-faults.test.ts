@@ -11,8 +11,8 @@ import { dependencies, freshMerchant, keyOf, keysOf, rowsOf, workOf } from "../.
 import { randomFrom } from "../../support/random.ts";
 
 /**
- * The time of one key's clients. It passes only while one of them waits, by as much as they meant to wait, so that a slow machine sees the
- * same leases and limits as a fast one. A limit of one attempt never ends by itself: that is one of the faults.
+ * The time of one key's clients. It advances only while one of them waits, by the requested wait, so a slow machine sees the same leases
+ * and limits as a fast one. An attempt's time limit never fires by itself: that is one of the faults.
  */
 function clockOf(startMs: number) {
   const clock = { nowMs: startMs };
@@ -36,11 +36,11 @@ describe("1,500 keys, three clients each, and faults everywhere", () => {
     const startMs = Date.now();
     const merchants = Array.from({ length: 5 }, freshMerchant);
     const faults = { lostBefore: 0, lostAfter: 0, twice: 0, late: 0, crashed: 0 };
-    /** Work that goes on after its caller's time limit. */
+    /** Work that continues after its caller's time limit. */
     const stillRunning: Promise<unknown>[] = [];
     const lost = () => new Error("D1_ERROR: Network connection lost.");
 
-    /** One client's attempt at one key; its clock is ahead by `skewMs`, so that leases end under their holders. */
+    /** One client's attempt at one key; its clock is ahead by `skewMs`, so leases end while held. */
     async function attempt({ merchantId, key, clock }: Client, skewMs: number): Promise<OnceAnswer | "crashed"> {
       let crash: (reason: "crashed") => void = () => {};
       const crashed = new Promise<"crashed">((resolve) => {

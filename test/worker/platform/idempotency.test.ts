@@ -21,7 +21,7 @@ import {
 describe("reservations of one merchant's object", () => {
   const stubOf = (merchantId: string) => env.MERCHANT_OBJECT.getByName(merchantId);
 
-  it("a key is reserved once, and another fingerprint is a conflict whatever became of the first", async () => {
+  it("a key is reserved once, and another fingerprint is a conflict whatever happened to the first", async () => {
     const keys = keysOf(env.MERCHANT_OBJECT, freshMerchant());
     const first = await keys.reserve("k", "f", 1_000);
     expect(first).toEqual({ kind: "first", operationId: expect.stringMatching(/^[0-9A-Z]{26}$/), attempt: 1 });
@@ -74,7 +74,7 @@ describe("reservations of one merchant's object", () => {
     expect(await keys.reserve("k", "f", LEASE_MS)).toEqual({ kind: "known", operationId, leaseUntilMs: 0 });
   });
 
-  it("the alarm survives an eviction, deletes only expired keys, and is set again while keys are left", async () => {
+  it("the alarm survives an eviction, deletes only expired keys, and is reset while keys are left", async () => {
     const stub = stubOf(freshMerchant());
     const nowMs = Date.now();
     const longAgoMs = nowMs - REMEMBERED_MS - 2 * HOUR_MS;
@@ -154,7 +154,7 @@ describe("an operation run once", () => {
     expect(await rowsOf(merchantId)).toEqual({ events: 3, operations: 3 });
   });
 
-  it("a refusal is not remembered: the same key continues with the same operation id", async () => {
+  it("a refusal is not stored: the same key continues with the same operation id", async () => {
     const merchantId = freshMerchant();
     const ended: Promise<void>[] = [];
     const deps = dependencies(merchantId, { background: (work) => ended.push(work) });
@@ -216,7 +216,7 @@ describe("an operation run once", () => {
     await expect(run(other)).rejects.toThrow("no row of the operation");
   });
 
-  it("a bug is thrown, and its message holds no bound value of the failed query", async () => {
+  it("a bug is thrown, and its message contains no bound value of the failed query", async () => {
     const merchantId = freshMerchant();
     const deps = dependencies(merchantId);
     const wrong = deps.db.insert(invoices).values({ id: "inv_secret", merchantId } as never);

@@ -1,4 +1,4 @@
-// An exported merchant, whose rows and objects are gone, is served again from the statements of the import, on real D1.
+// An exported merchant, whose rows and objects are gone, is served again from the import's statements, on real D1.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
@@ -16,7 +16,7 @@ import { BTC, freshKey, invoice, xpubBody } from "../commerce/wallets-harness.ts
 const BUCKET = env.TEST_EXPORTS;
 beforeAll(() => emptyBucket(BUCKET));
 
-describe("a merchant who is imported into an empty database", () => {
+describe("a merchant imported into an empty database", () => {
   it("has the same invoices, wallets and events in the same order, and new invoices get new addresses", async () => {
     const shop = await freshMerchant();
     const key = freshKey();

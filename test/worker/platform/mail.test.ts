@@ -48,7 +48,7 @@ describe("the development mailbox", () => {
     expect(Math.abs(Date.now() - Date.parse(mail.at))).toBeLessThan(60_000);
   });
 
-  test("is an HTML page with one script of its own, in which the mail's content is escaped", async () => {
+  test("is an HTML page with its own single script, in which the mail's content is escaped", async () => {
     const to = freshEmail();
     const text = "See https://pay.example.com/x?a=1&b=2\n<script>alert(1)</script>\"'\n";
     await keep(to, { subject: "<img src=x onerror=alert(1)>", text });
@@ -116,7 +116,7 @@ describe("the operator's provider", () => {
     expect(mails).toMatchObject([{ from: { name: "Edgetill", email: "pay@example.com" }, to: email }]);
   });
 
-  test("that is not set, in production, is said: no code is made, and other ways to sign in are asked for", async () => {
+  test("that is not set, in production, is reported: no code is created, and users are told to sign in another way", async () => {
     const body = { email: freshEmail() };
     const refused = await sendWith({ ENVIRONMENT: "production", MAIL_PROVIDER: "" }, START, { method: "POST", body });
     expect([refused.status, refused.json]).toMatchObject([

@@ -14,7 +14,7 @@ const BUCKET = env.TEST_EXPORTS;
 beforeAll(() => emptyBucket(BUCKET));
 
 describe("a deployment with a bucket", () => {
-  it("exports each merchant once a night, whole and with the manifest last, and forgets old nights", async () => {
+  it("exports each merchant once a night, whole and with the manifest last, and deletes old nights", async () => {
     const shop = await freshMerchant();
     await shop.post("/wallets", xpubBody(freshKey()));
     const { body } = await shop.post("/invoices", invoice(BTC));
@@ -39,7 +39,7 @@ describe("a deployment with a bucket", () => {
     const keys = left.objects.map(({ key }) => key);
     expect(keys).toContain("exports/mine/keep.txt");
     expect(keys.filter((key) => key.startsWith("exports/2026-11-01/"))).toEqual([]);
-    // The same night again: it is done.
+    // The same night again: it is already done.
     const written = left.objects.map(({ etag, key }) => `${key} ${etag}`);
     expect(await at(NIGHT + 3_600_000, () => runNight(BUCKET))).toBe(1);
     expect((await BUCKET.list({ prefix: "exports/" })).objects.map(({ etag, key }) => `${key} ${etag}`)).toEqual(
@@ -47,7 +47,7 @@ describe("a deployment with a bucket", () => {
     );
   });
 
-  it("goes on after a fault of the bucket, and deletes nothing while EXPORT_DAYS is wrong", async () => {
+  it("continues after a fault of the bucket, and deletes nothing while EXPORT_DAYS is wrong", async () => {
     let calls = 0;
     const bucket = memoryBucket(() => {
       calls += 1;

@@ -40,7 +40,7 @@ const sumOf = prepared(
       .from(boxes)
       .where(eq(boxes.units, of.units)),
 );
-/** A statement whose SQL names a value that it is not given. */
+/** A statement whose SQL names a value that it does not get. */
 const forgetful = prepared(
   () => ({}),
   (db) =>
@@ -100,7 +100,7 @@ describe("a compiled statement", () => {
     expect(await boxById(testDb, "a")).toEqual([boxOf("a", { units: 1n, isOpen: true })]);
   });
 
-  it("ends with the tail that it was given", async () => {
+  it("ends with the given tail", async () => {
     for (const units of [1n, 2n]) await insertBox(testDb, boxOf("a", { units }));
     expect(await boxById(testDb, "a")).toEqual([boxOf("a", { units: 1n })]);
   });
@@ -109,7 +109,7 @@ describe("a compiled statement", () => {
     await expect(forgetful(testDb)).rejects.toThrow("no value for the placeholder id");
   });
 
-  it("shows its SQL and its values as D1 takes them", () => {
+  it("shows its SQL and its values as D1 accepts them", () => {
     expect(putBox(testDb, boxOf("a")).toSQL().params).toEqual(["a", "1".padEnd(31, "0"), 7, 0, "first"]);
     const { sql: text, params } = boxById(testDb, "a").toSQL();
     expect([text.endsWith('where "boxes"."id" = ?'), params]).toEqual([true, ["a"]]);

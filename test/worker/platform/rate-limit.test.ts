@@ -10,7 +10,7 @@ const invoicesOf = ({ merchantId }: Pick<Shop, "merchantId">) => `/api/v1/mercha
 const perMinute = (limit: string): Partial<Env> => ({ RATE_LIMIT_PER_MINUTE: limit }) as Partial<Env>;
 
 describe("the window of a caller", () => {
-  it("lets exactly the limit through, and then says when to come back", () => {
+  it("lets exactly the limit through, and then says when to retry", () => {
     const window = new RateWindow();
     const verdicts = [0, 1, 999, 1_000].map((ms) => window.take(3, T0 + ms));
     expect(verdicts).toEqual([
@@ -73,7 +73,7 @@ describe("the window of a caller", () => {
     );
   });
 
-  it("lets no more through for requests that arrive in another order than they began in, as from other clocks or with a slow body", () => {
+  it("lets no more through if requests arrive out of order, because of other clocks or a slow body", () => {
     const requests = fc.array(fc.integer({ min: -30_000, max: 200 }), { minLength: 1, maxLength: 100 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), requests, (limit, beganMs) => {
@@ -131,7 +131,7 @@ describe("the limit of a key", () => {
     }
   });
 
-  it("is that key's own: another key of the merchant, or another merchant, is not limited by it", async () => {
+  it("belongs to that key: another key of the merchant, or another merchant, is not limited by it", async () => {
     const [shop, other] = [await seedShop(), await seedShop()];
     const second = await seedKey(shop.merchantId);
     const limited = perMinute("1");
@@ -142,7 +142,7 @@ describe("the limit of a key", () => {
     expect((await ask(other, other.secretKey)).status).toBe(200);
   });
 
-  it("holds for callers at once: of 40 exactly 10 get through", async () => {
+  it("holds for concurrent callers: exactly 10 of 40 get through", async () => {
     const shop = await seedShop();
     const asked = Array.from({ length: 40 }, () =>
       sendWith(perMinute("10"), invoicesOf(shop), { key: shop.secretKey }),
@@ -236,7 +236,7 @@ describe("the limit of a key", () => {
     expectRefusal(await begin(9), 429, "RATE_LIMITED");
   });
 
-  it("lets everybody through when the limiter fails", async () => {
+  it("lets everyone through if the limiter fails", async () => {
     const shop = await seedShop();
     const RATE_LIMITER = new Proxy(env.RATE_LIMITER, {
       get: () => () => {

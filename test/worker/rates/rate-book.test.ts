@@ -21,7 +21,7 @@ const HOSTS = [
 ] as const;
 type Host = (typeof HOSTS)[number];
 
-/** What the other hosts answer, and how often they were called. Nothing leaves this machine: any unknown host throws. */
+/** What other hosts answer, and how often they were called. Nothing leaves this machine: any unknown host throws. */
 const outside = { calls: new Map<string, number>(), down: new Set<string>() };
 
 function answerOf(host: string): string {
@@ -66,7 +66,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** An object for this test alone. Its environment uses market sources; the suite's has fixed rates. */
+/** An object for this test only. Its environment uses market sources; the suite's has fixed rates. */
 function bookNamed(name: string) {
   const stub = env.RATE_BOOK.getByName(name);
   return {
@@ -121,7 +121,7 @@ describe("the rate book on workerd", () => {
     expect(await bookNamed("without any source").awake((book) => book.table())).toEqual({ assets: {}, fiat: {} });
   });
 
-  it("rates the euro without the bank by two others that agree, and no currency of no bank without one of these", async () => {
+  it("rates the euro without the bank from two others that agree, and no currency without a bank's rate from fewer than two", async () => {
     outside.down.add("api.frankfurter.dev");
     const { fiat } = await bookNamed("two for the euro").awake((book) => book.table());
     expect(fiat.EUR).toMatchObject({ source: "coinbase+currency-api" });

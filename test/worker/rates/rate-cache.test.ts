@@ -1,4 +1,5 @@
-// Requests of one isolate share a table for five seconds; those of two deployments share nothing, and an outage is over when it is over.
+// Requests of one isolate share a table for five seconds; those of two deployments share nothing, and an outage does not outlast its
+// end.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import type { RateTable } from "../../../src/rates/quote.ts";
@@ -30,7 +31,7 @@ function deployment(price: { usd: string; isDown?: boolean }) {
   return { price, calls, bindings: bindings as unknown as Partial<Env> };
 }
 
-/** The rate that a create locks; the reason where it locks none. */
+/** The rate that a create locks, or the reason if it locks none. */
 async function shop() {
   const merchantId = await seedMerchant();
   const key = await seedKey(merchantId);
@@ -45,7 +46,7 @@ async function shop() {
   };
 }
 
-it("creates at the same time and within five seconds ask the book once, and the next one asks anew", async () => {
+it("creates at the same time and within five seconds query the rate book once, and the next one queries again", async () => {
   const rateOf = await shop();
   const { price, calls, bindings } = deployment({ usd: "50000" });
   expect(await Promise.all([1, 2, 3, 4].map(() => rateOf(bindings)))).toEqual(Array(4).fill("50000"));
@@ -58,7 +59,7 @@ it("creates at the same time and within five seconds ask the book once, and the 
   expect(calls).toEqual([START, START + KEPT_MS]);
 });
 
-it("a book that could not be reached is asked again by the next create", async () => {
+it("a rate book that could not be reached is queried again by the next create", async () => {
   vi.spyOn(console, "error").mockReturnValue();
   const rateOf = await shop();
   const { price, calls, bindings } = deployment({ usd: "50000", isDown: true });

@@ -1,4 +1,4 @@
-// Who may call each route in the shapes of BTCPay Server: every kind of key and caller at every one of them, against a table written by hand.
+// Who may call each of BTCPay Server's routes: every kind of key and caller on each, compared with a handwritten table.
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../../../src/accounts/roles/permissions.ts";
@@ -14,7 +14,7 @@ import { testDb } from "../../../support/worker-merchant.ts";
 
 const STORE = "/api/v1/stores/:merchantId";
 
-/** All permissions that a call needs, as they are spelled on a key; none: any secret key will do. */
+/** All permissions that a call needs, as they are spelled on a key; none: any secret key is enough. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   "GET /api/v1/api-keys/current": [],
   "GET /api/v1/server/info": [],
@@ -28,7 +28,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   [`PUT ${STORE}/invoices/:invoiceId`]: ["INVOICE_VIEW", "INVOICE_UPDATE"],
   [`DELETE ${STORE}/invoices/:invoiceId`]: ["INVOICE_VIEW", "INVOICE_UPDATE"],
   [`GET ${STORE}/invoices/:invoiceId/payment-methods`]: ["INVOICE_VIEW"],
-  // As Settled. As Invalid it needs INVOICE_CANCEL.
+  // To mark it Settled. Marking it Invalid needs INVOICE_CANCEL.
   [`POST ${STORE}/invoices/:invoiceId/status`]: ["PAYMENT_RESOLVE"],
   [`GET ${STORE}/webhooks`]: ["WEBHOOK_VIEW"],
   [`POST ${STORE}/webhooks`]: ["WEBHOOK_CREATE"],
@@ -45,7 +45,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   "DELETE /api/v1/webhooks/:webhookId": ["WEBHOOK_VIEW", "WEBHOOK_DELETE"],
 };
 
-/** Routes of BTCPay Server that this service does not have: 404 with a sentence for anybody. */
+/** Routes of BTCPay Server that this service does not have: 404 with a message for anyone. */
 const NOWHERE = [
   `POST ${STORE}/pull-payments`,
   `POST ${STORE}/invoices/:invoiceId/refund`,
@@ -97,7 +97,7 @@ function expectRefused(answers: readonly Answer[], status: number, code: string)
 }
 
 describe("the routes of BTCPay Server", () => {
-  it("are those of the table, and are mounted beside our own, of which none has such a path", () => {
+  it("are those in the table, mounted alongside our own, none of which has such a path", () => {
     expect(GREENFIELD_SPECS.map(nameOf).sort()).toEqual([...Object.keys(NEEDED), ...NOWHERE].sort());
     const paths = SPECS.map(({ path }) => path);
     for (const { path } of GREENFIELD_SPECS) expect(paths).not.toContain(path);
@@ -127,7 +127,7 @@ describe.each(guarded)("%s", (name, spec) => {
     for (const missing of needed) {
       const key = await seedKey(merchantId, { permissions: ALL.filter((each) => each !== missing) });
       const answers = await knock(spec, key);
-      // What is read first is not there.
+      // What is read first does not exist.
       if (needed[0] === missing) expectRefused(answers, 403, "missing-permission");
       else expect(answers.filter(({ status }) => status === 200)).toEqual([]);
     }
@@ -135,7 +135,7 @@ describe.each(guarded)("%s", (name, spec) => {
     expect({ ...after, api_keys: null }).toEqual({ ...before, api_keys: null });
   });
 
-  it("lets a key with only its permissions in", async () => {
+  it("accepts a key with only its permissions", async () => {
     const key = await seedKey(merchantId, { permissions: needed });
     for (const { status, text } of await knock(spec, key))
       expect([200, 404, 422, 400, 413, 415], text).toContain(status);
@@ -150,7 +150,7 @@ describe.each(guarded)("%s", (name, spec) => {
     });
   }
 
-  it("takes a key with an allow-list from its addresses alone", async () => {
+  it("accepts a key with an allow-list only from its addresses", async () => {
     const key = await seedKey(merchantId, { allowedIps: JSON.stringify(["203.0.113.7/32"]) });
     expectRefused(await knock(spec, key, { headers: { "cf-connecting-ip": "198.51.100.23" } }), 403, "ip-not-allowed");
     const inside = await knock(spec, key, { headers: { "cf-connecting-ip": "203.0.113.7" } });
@@ -158,7 +158,7 @@ describe.each(guarded)("%s", (name, spec) => {
   });
 });
 
-/** A store's key, and ids of what it has. */
+/** A store's key, and ids of its objects. */
 async function freshStore() {
   const store = await seedMerchant();
   const headers = token(await seedKey(store));
@@ -183,7 +183,7 @@ describe.each(guarded.filter(([, { path }]) => /:(invoice|webhook)Id/.test(path)
       ...(spec.method === "GET" || spec.method === "DELETE" ? {} : { body }),
     });
 
-  it("answers another store's id, and one of another kind, as one that nobody has, and does its work on its own", async () => {
+  it("answers another store's id, and one of another kind, like an unknown one, and works with its own", async () => {
     const [mine, theirs] = [await freshStore(), await freshStore()];
     const before = await storedRows();
     const unknown = await call(mine, `${place === "invoiceId" ? "inv" : "whk"}_${UNKNOWN_ULID}`);
@@ -198,41 +198,44 @@ describe.each(guarded.filter(([, { path }]) => /:(invoice|webhook)Id/.test(path)
   });
 });
 
-describe("a store that was at BTCPay Server", () => {
+describe("a store that was on BTCPay Server", () => {
   const FORMER = "9qZxk3Coffee1";
   const nested = guarded.filter(([, { path }]) => path.startsWith(STORE));
 
-  it.each(nested)("%s: is the key's own by its former id, once it has one, and no other key's", async (_, spec) => {
-    const [mine, theirs] = [await freshStore(), await freshStore()];
-    const body = {
-      metadata: { orderId: "2" },
-      status: "Invalid",
-      url: "https://hooks.example.com/other",
-      amount: "1",
-      currency: "USD",
-    };
-    const call = ({ headers }: typeof mine, store: string) =>
-      send(pathOf(spec, { ...mine.ids, merchantId: store }), {
-        method: spec.method,
-        headers,
-        ...(spec.method === "GET" || spec.method === "DELETE" ? {} : { body }),
-      });
-    expectRefused([await call(mine, FORMER)], 403, "missing-permission");
-    for (const { ids } of [mine, theirs])
-      await testDb
-        .update(merchants)
-        .set({ formerStoreId: `${FORMER}x` })
-        .where(eq(merchants.id, ids.merchantId));
-    expectRefused([await call(mine, FORMER), await call(theirs, mine.ids.merchantId)], 403, "missing-permission");
-    await testDb.update(merchants).set({ formerStoreId: FORMER }).where(eq(merchants.id, mine.ids.merchantId));
-    expectRefused([await call(theirs, FORMER)], 403, "missing-permission");
-    const own = await call(mine, FORMER);
-    expect(own.status, own.text).toBe(200);
-  });
+  it.each(nested)(
+    "%s: is found by its former id with its own key, once set, and with no other key",
+    async (_, spec) => {
+      const [mine, theirs] = [await freshStore(), await freshStore()];
+      const body = {
+        metadata: { orderId: "2" },
+        status: "Invalid",
+        url: "https://hooks.example.com/other",
+        amount: "1",
+        currency: "USD",
+      };
+      const call = ({ headers }: typeof mine, store: string) =>
+        send(pathOf(spec, { ...mine.ids, merchantId: store }), {
+          method: spec.method,
+          headers,
+          ...(spec.method === "GET" || spec.method === "DELETE" ? {} : { body }),
+        });
+      expectRefused([await call(mine, FORMER)], 403, "missing-permission");
+      for (const { ids } of [mine, theirs])
+        await testDb
+          .update(merchants)
+          .set({ formerStoreId: `${FORMER}x` })
+          .where(eq(merchants.id, ids.merchantId));
+      expectRefused([await call(mine, FORMER), await call(theirs, mine.ids.merchantId)], 403, "missing-permission");
+      await testDb.update(merchants).set({ formerStoreId: FORMER }).where(eq(merchants.id, mine.ids.merchantId));
+      expectRefused([await call(theirs, FORMER)], 403, "missing-permission");
+      const own = await call(mine, FORMER);
+      expect(own.status, own.text).toBe(200);
+    },
+  );
 });
 
 describe.each(NOWHERE)("%s", (name) => {
-  it("is 404 with a sentence", async () => {
+  it("is 404 with a message", async () => {
     const spec = GREENFIELD_SPECS.find((each) => nameOf(each) === name);
     if (spec === undefined) throw new Error(name);
     for (const key of [undefined, whole]) expectRefused(await knock(spec, key), 404, "not-supported");

@@ -1,4 +1,5 @@
-// What a plugin reads of an invoice and is told by webhook over its life: paid, partly, late, over, undone, marked by hand, run out.
+// What a plugin reads of an invoice and gets by webhook over its life: paid, partly, late, too much, reversed, marked by a user,
+// expired.
 import { env } from "cloudflare:workers";
 import { desc, eq } from "drizzle-orm";
 import { describe, expect, inject, it } from "vitest";
@@ -35,7 +36,7 @@ const SECRET = "0123456789abcdef0123456789abcdef0123456789abcdef";
 type Shop = Awaited<ReturnType<typeof pluginShop>>;
 type Known = Pick<TestMerchant, "merchantId" | "secret">;
 
-/** A merchant as a plugin knows it, with an endpoint for everything. */
+/** A merchant as a plugin sees it, with an endpoint for every event. */
 async function pluginShop(known?: Known) {
   const { merchantId, secret } = known ?? (await freshMerchant());
   const call = async (method: string, rest: string, body?: unknown, ask: Ask = {}) => {
@@ -68,7 +69,7 @@ async function order(shop: Shop, more: object = {}): Promise<InvoiceId> {
   return idIn("inv", made.body.id);
 }
 
-/** The invoice after a change as a watcher makes it. */
+/** The invoice after a change, as a watcher makes it. */
 async function changed(
   shop: Shop,
   id: InvoiceId,
@@ -84,7 +85,7 @@ async function changed(
   if (!done.ok) throw new Error(done.error.code);
 }
 
-/** A payment worth so many dollars. */
+/** A payment worth this many dollars. */
 async function pay(shop: Shop, id: InvoiceId, dollars: number, of: Partial<Payment> = {}): Promise<Payment> {
   const worth = { fiatMicros: BigInt(dollars) * 1_000_000n, receivedAtMs: Date.now() };
   const payment = await seedPayment(shop.merchantId, {
@@ -111,7 +112,7 @@ async function stateOf(shop: Shop, id: InvoiceId): Promise<string> {
   return `${body.status}/${body.additionalStatus}`;
 }
 
-/** What came at the endpoint, each with a signature that holds. */
+/** What the endpoint received, each with a valid signature. */
 async function received(shop: Shop) {
   for (let rounds = 0; rounds < 3; rounds++)
     await deliverMessages([{ body: { webhookId: shop.hook.id } }], env, () => {});
@@ -168,7 +169,7 @@ describe("an order", () => {
     });
   });
 
-  it("that is underpaid and has run out is Expired/PaidPartial, and the webhook says so", async () => {
+  it("that is underpaid and expired is Expired/PaidPartial, and the webhook says so", async () => {
     const shop = await pluginShop();
     const id = await order(shop);
     await pay(shop, id, 4);
@@ -184,7 +185,7 @@ describe("an order", () => {
     );
   });
 
-  it("that nobody pays is Expired, and Expired/PaidLate once all of it has come late and is confirmed", async () => {
+  it("that nobody pays is Expired, and Expired/PaidLate once it was fully paid late and confirmed", async () => {
     const shop = await pluginShop();
     const id = await order(shop);
     await end(id);
@@ -203,11 +204,11 @@ describe("an order", () => {
   });
 
   it.each([
-    // Two parts of all that was asked: what each is worth is rounded down.
+    // Two parts of the whole amount: each part's value is rounded down.
     ["PaidLate", [3_333_333n, 6_666_666n]],
     ["PaidPartial", [3_333_332n, 6_666_666n]],
     ["PaidPartial", [9_999_999n]],
-  ])("whose late money comes in parts is %s", async (additionalStatus, parts) => {
+  ])("with late payments in parts is %s", async (additionalStatus, parts) => {
     const shop = await pluginShop();
     const id = await order(shop);
     await end(id);
@@ -223,7 +224,7 @@ describe("an order", () => {
     expect(await received(shop)).toContainEqual(expect.objectContaining({ type: "InvoiceSettled", overPaid: true }));
   });
 
-  it("that was paid and is undone is Invalid, by webhook too, and asks for a person", async () => {
+  it("that was paid and reversed is Invalid, by webhook too, and needs review", async () => {
     const shop = await pluginShop();
     const id = await order(shop);
     const payment = await pay(shop, id, 10);
@@ -237,8 +238,8 @@ describe("an order", () => {
   });
 });
 
-describe("settled by hand", () => {
-  it("is told and audited and mailed, is not PAID with us, and a second time changes nothing", async () => {
+describe("settled by a user", () => {
+  it("is sent as a webhook, audited and mailed, is not PAID with us, and a repeat changes nothing", async () => {
     const { team, owner } = await freshTeam();
     const shop = await pluginShop({ merchantId: team.merchantId, secret: await seedKey(team.merchantId) });
     const id = await order(shop);
@@ -260,7 +261,7 @@ describe("settled by hand", () => {
     expect(settled).toMatchObject([{ manuallyMarked: true, overPaid: false }]);
   });
 
-  it("is one mail for all that follow within ten minutes, and no other word is a way to PAID", async () => {
+  it("sends one mail for all within ten minutes, and nothing else a user says leads to PAID", async () => {
     const { team, owner } = await freshTeam();
     const shop = await pluginShop({ merchantId: team.merchantId, secret: await seedKey(team.merchantId) });
     for (let n = 0; n < 4; n++) await shop.call("POST", `/invoices/${await order(shop)}/status`, { status: "Settled" });
@@ -280,7 +281,7 @@ describe("settled by hand", () => {
     expect(await stateOf(shop, id)).toBe("New/None");
   });
 
-  it("is Invalid again once money that came has gone", async () => {
+  it("is Invalid again once a received payment is gone", async () => {
     const shop = await pluginShop();
     const id = await order(shop);
     await shop.call("POST", `/invoices/${id}/status`, { status: "Settled" });
@@ -293,7 +294,7 @@ describe("settled by hand", () => {
 });
 
 describe("an endpoint", () => {
-  it("that a person makes by hand in this format begins with InvoiceSettled alone, and takes no other event of ours", async () => {
+  it("that a user creates in this format starts with only InvoiceSettled, and accepts no other event of ours", async () => {
     const shop = await freshMerchant();
     const url = "https://shop.example.com/btcpay";
     const { status, body, text } = await shop.post("/webhooks", { url, format: "GREENFIELD" });
@@ -310,7 +311,7 @@ describe("an endpoint", () => {
     expect((await shop.patch(`/webhooks/${body.id}`, { events: ["invoice.created"] })).status).toBe(200);
   });
 
-  it("gets a delivery that failed again under the same id, marked as a redelivery", async () => {
+  it("gets a failed delivery again under the same id, marked as a redelivery", async () => {
     const shop = await pluginShop();
     await testDb
       .update(webhooks)
