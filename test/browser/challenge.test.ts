@@ -1,4 +1,4 @@
-// The page of a product on a deployment that asks for Turnstile tokens, with a stand-in of Turnstile on another origin, as the real one is.
+// A product's page on a deployment that requires Turnstile tokens, with a Turnstile stand-in on another origin, like the real one.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Shop, startShop } from "../../scripts/demo-story/shop.ts";
 import { en } from "../../src/platform/texts/en.ts";
@@ -10,7 +10,7 @@ import { SECRET_KEY, startTurnstile } from "../support/turnstile-stand-in.ts";
 import { xpubWallet } from "../support/wallet-bodies.ts";
 import { describeInBrowser, seenIn, useBrowser } from "./harness.ts";
 
-/** axe asks every frame of a page, also that of another origin, which does not listen. */
+/** axe messages every frame of a page, even one of another origin, which does not listen. */
 const FROM_AXE = { alsoSaid: /postMessage/ };
 
 describeInBrowser("the page of a product with a challenge", () => {
@@ -45,7 +45,7 @@ describeInBrowser("the page of a product with a challenge", () => {
     }
   }
 
-  it("lets a customer pass who fills in the form and presses the button", async () => {
+  it("lets a customer through who fills in the form and presses the button", async () => {
     await visited(async ({ page, shifts }) => {
       await page.locator('[name="cf-turnstile-response"][value]').waitFor({ state: "attached" });
       await page.getByLabel(en.buyName).fill("Ann");
@@ -56,7 +56,7 @@ describeInBrowser("the page of a product with a challenge", () => {
     }, FROM_AXE);
   });
 
-  it("comes back filled in where the token did not pass, and passes then", async () => {
+  it("comes back filled in if the token failed, and passes then", async () => {
     await visited(
       async ({ page }) => {
         await page.locator('[name="cf-turnstile-response"][value]').waitFor({ state: "attached" });
@@ -76,7 +76,7 @@ describeInBrowser("the page of a product with a challenge", () => {
     );
   });
 
-  it("says that it needs a script where none runs", async () => {
+  it("says that it needs scripts if none run", async () => {
     await visited(
       async ({ page }) => {
         expect(await seenIn(page.locator("noscript .note"))).toBe(en.buyNeedsScript);

@@ -1,5 +1,5 @@
-// Amounts that are typed into the console, by browsers of several countries: what the service stores is what the field said it would be, and a text
-// that may mean two amounts is not sent.
+// Amounts that are typed into the console, by browsers of several countries: the service stores what the field announced, and an ambiguous text is
+// not sent.
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
@@ -7,10 +7,10 @@ import { follow, goTo } from "./console-links.ts";
 import { type ConsoleMerchant, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** Mantine puts what moves away at the end of its transition. */
+/** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
-/** What browsers of a country type, and what the service must then have. */
+/** What browsers of a country type, and what the service must store. */
 const COUNTRIES = [
   {
     locale: "en-US",
@@ -120,7 +120,7 @@ describeInBrowser("amounts that are typed", () => {
     await page.getByText("The settings were saved.").first().waitFor();
     await page.getByRole("button", { name: "Close the notice" }).first().click();
     await page.getByRole("button", { name: "Save: Limits" }).click();
-    // The notice may still be that of the first save, on its way out.
+    // The first save's notice may still be closing.
     await expect
       .poll(() => merchant.call("GET", "/settings"))
       .toMatchObject({ quorumAboveAmount: "12500.750000", maxActiveInvoices: 1500 });

@@ -1,4 +1,4 @@
-// Audit: who changed what, before and after, by filters that are in the address, and as a file.
+// Audit: who changed what, before and after, with filters kept in the address, and as a file.
 import { readFileSync } from "node:fs";
 import { expect, inject, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
@@ -6,12 +6,12 @@ import { createOrder, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 import { changeDatabase } from "./street.ts";
 
-/** Mantine puts what moves away at the end of its transition. */
+/** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
 const MANY = 1_200;
 
-/** As many renamings as nobody types: copies of the merchant's first entry, older than it. */
+/** More renames than anyone types: copies of the merchant's first entry, older than it. */
 function addEntries(merchantId: string, count: number): void {
   changeDatabase(inject("street"), (database) => {
     const [first = {}] = database.prepare("SELECT * FROM audit_events WHERE merchant_id = ?").all(merchantId);
@@ -34,7 +34,7 @@ function addEntries(merchantId: string, count: number): void {
 describeInBrowser("the audit log", () => {
   const browsing = useBrowser();
 
-  it("shows changes before and after, and is filtered, turned over and exported", async () => {
+  it("shows changes before and after, and is filtered, paged and exported", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await merchant.call("PATCH", "", { name: "=Harbour Coffee" });
@@ -91,7 +91,7 @@ describeInBrowser("the audit log", () => {
     await page.getByText("Name: Shop 28 to Shop 29").waitFor();
   });
 
-  it("is exported whole however many entries it has, and says how far it is", async () => {
+  it("is exported whole however many entries it has, and shows its progress", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     addEntries(merchant.id, MANY);

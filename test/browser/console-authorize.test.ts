@@ -1,5 +1,5 @@
-// A shop's plugin asks for a key, as BTCPay Server's plugins do: it sends the person to the console, and gets the key in a form. The shop is a server of
-// its own, which believes nothing that it did not ask for.
+// A shop's plugin asks for a key, as BTCPay Server's plugins do: it sends the user to the console, and gets the key in a form. The shop is a separate
+// server that ignores anything it did not request.
 import { createServer } from "node:http";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject, it } from "vitest";
@@ -15,11 +15,11 @@ const RIGHTS = [
   "btcpay.store.canmodifyinvoices",
 ] as const;
 const OPTIONAL = ["btcpay.store.cancreatenonapprovedpullpayments", "btcpay.store.webhooks.canmodifywebhooks"] as const;
-/** What the browser says of a form that it does not send. */
+/** The browser's message about a form that it blocks. */
 const HELD_BACK = /form-action/;
 
 interface PluginSite extends Listening {
-  /** The forms that came, in order. */
+  /** The received forms, in order. */
   readonly forms: URLSearchParams[];
 }
 
@@ -68,7 +68,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     `&applicationName=WooCommerce&strict=true&selectiveStores=true&redirect=${encodeURIComponent(`${shop.origin}/?callback`)}`;
   const give = (page: Page) => page.getByRole("button", { name: "Give it a key" });
 
-  it("gets one with exactly its rights, after a person has signed in, read where it goes, and given it", async () => {
+  it("gets one with exactly its rights, after a user has signed in, read where it goes, and granted it", async () => {
     const { page } = await visit();
     const owner = await openMerchant(page, { isBare: true });
     const { email } = (await (await page.request.get("/api/v1/me")).json()) as { readonly email: string };
@@ -95,7 +95,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     ]);
   });
 
-  it("gets none where the person gives nothing, and none for an address that hides where it leads", async () => {
+  it("gets none if the user grants nothing, and none for an address that hides where it leads", async () => {
     const { page } = await visit();
     await openMerchant(page, { isBare: true });
     await page.goto(question());
@@ -110,12 +110,12 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     expect(shop.forms).toEqual([]);
   });
 
-  it("is the only one that the page can send to, and is sent one key however often the person clicks", async () => {
+  it("is the only one the page can send to, and gets one key however often the user clicks", async () => {
     const { page } = await visit();
     const owner = await openMerchant(page, { isBare: true });
     await page.goto(question());
     await give(page).waitFor();
-    // Not at once: somebody else's page may have asked for the click.
+    // Not at once: another page may have provoked the click.
     await expect.poll(() => give(page).isEnabled()).toBe(true);
     await page.evaluate(`(() => {
       const button = [...document.querySelectorAll("button")].find((each) => each.textContent === "Give it a key");
@@ -126,7 +126,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     await page.goBack();
     await give(page).waitFor();
     expect(page.url()).toContain("/api-keys/authorize");
-    // As a script that got into the page would. It is the last step: the driver waits for a navigation that the browser held back.
+    // As an injected script would. It is the last step: the driver waits for a navigation that the browser blocked.
     const heldBack = await page.evaluate<string>(`new Promise((tell) => {
       document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => tell(effectiveDirective));
       const form = document.createElement("form");

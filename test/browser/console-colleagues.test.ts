@@ -1,4 +1,5 @@
-// Two people change the same thing in the console: one has its form open while the other's change comes. What only one of them has changed is kept.
+// Two users change the same object in the console: one has its form open when the other's change arrives. Fields that only one of them changed are
+// kept.
 import { setTimeout } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { expect, it, vi } from "vitest";
@@ -7,7 +8,7 @@ import { type ConsoleMerchant, createOrder, openMerchant } from "./console-merch
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
-/** What was read is read again after this time, once the page is looked at (dashboard/src/api/queries.ts). */
+/** Data older than this is reread once the page is visible (dashboard/src/api/queries.ts). */
 const STALE_AFTER_MS = 15_000;
 
 interface Thing {
@@ -27,7 +28,7 @@ interface Case {
   /** The field that is changed in the form. */
   readonly field: RegExp;
   readonly mine: string;
-  /** What the form's user changes, and the colleague, as the API has both. */
+  /** The form user's change and the colleague's, as the API has them. */
   readonly ours: object;
   readonly theirs: object;
 }
@@ -103,7 +104,7 @@ const CASES: readonly Case[] = [
 describeInBrowser("two people who change the same thing", () => {
   const browsing = useBrowser();
 
-  it.each(CASES)("each keep what they have changed of $what", async (of) => {
+  it.each(CASES)("each keep their own changes of $what", async (of) => {
     const { page } = await browsing.visit(QUIET);
     await page.clock.install();
     const merchant = await openMerchant(page);

@@ -4,7 +4,7 @@ import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
 import { createOrder, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** Mantine puts what moves away at the end of its transition. What was deleted is read once more before its page is left. */
+/** Mantine removes elements after their transition. A deleted object is read once more before its page is left. */
 const QUIET = {
   reducedMotion: "reduce",
   alsoSaid: new RegExp(`${EXPECTED_IN_CONSOLE.source}|status of 404`),
@@ -13,7 +13,7 @@ const QUIET = {
 describeInBrowser("customers", () => {
   const browsing = useBrowser();
 
-  it("are found, shown with their invoices and totals, changed, and erased for ever", async () => {
+  it("are found, shown with their invoices and totals, changed, and erased permanently", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/customers`);

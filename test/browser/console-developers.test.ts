@@ -1,4 +1,4 @@
-// Developers: keys are made, limited, rotated and revoked; an endpoint is told what happens, and its failures are seen and mended.
+// Developers: keys are created, limited, rotated and revoked; an endpoint gets events, and its failures are shown and fixed.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
@@ -8,9 +8,9 @@ import { createOrder, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, openShop, until, useBrowser } from "./harness.ts";
 import { emailOf } from "./street.ts";
 
-/** Mantine puts what moves away at the end of its transition. */
+/** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
-/** A form that the service refuses is part of the story. */
+/** A form that the service refuses is part of the test. */
 const REFUSED = { ...QUIET, alsoSaid: /status of 40[013]/ } as const;
 
 interface Receiver {
@@ -57,7 +57,7 @@ describeInBrowser("developers", () => {
   const browsing = useBrowser();
   const dialog = (page: Page) => page.getByRole("dialog");
 
-  it("make a key with the permissions that they tick, which is shown once, and rotate and revoke it", async () => {
+  it("create a key with the ticked permissions, which is shown once, and rotate and revoke it", async () => {
     const { page } = await browsing.visit(REFUSED);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}`);
@@ -109,7 +109,7 @@ describeInBrowser("developers", () => {
     expect(await statusOf(second, "/products")).toBe(401);
   });
 
-  it("add an endpoint, see what it was sent and answered, and send it again once it is mended", async () => {
+  it("add an endpoint, see what it was sent and answered, and resend it once it is fixed", async () => {
     const { page } = await browsing.visit(REFUSED);
     const merchant = await openMerchant(page);
     const shop = await receiver();
@@ -189,7 +189,7 @@ describeInBrowser("developers", () => {
     await page.getByRole("button", { name: "wallet.created" }).waitFor();
   });
 
-  it("who may only see find no button that changes anything", async () => {
+  it("with view rights only find no button that changes anything", async () => {
     const { page } = await browsing.visit(QUIET);
     const shop = await openShop(["USDT"]);
     const path = `/console/${shop.merchantId}/developers`;

@@ -1,11 +1,11 @@
-// Forms that were closed or reloaded before they were sent: what was typed comes back, to whoever typed it.
+// Forms that were closed or reloaded before they were sent: what was typed is restored, for the same user only.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, signIn, untilPage } from "./console-harness.ts";
 import { openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** Mantine puts what moves away at the end of its transition. */
+/** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
 const draftsIn = (page: Page) =>
@@ -18,7 +18,7 @@ describeInBrowser("half-filled forms", () => {
     return page.getByRole("dialog", { name: "New invoice" });
   };
 
-  it("of an invoice comes back after Escape and a reload, and is gone once discarded or sent", async () => {
+  it("of an invoice is restored after Escape and a reload, and is gone once discarded or sent", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/invoices`);
@@ -50,7 +50,7 @@ describeInBrowser("half-filled forms", () => {
     expect(await name.inputValue()).toBe("");
   });
 
-  it("of a product that is changed keeps what was typed, and not what it had", async () => {
+  it("of a changed product keeps what was typed, not its old values", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     const { id } = await merchant.call<{ readonly id: string }>("POST", "/products", { name: "Chair", price: 120 });
@@ -73,7 +73,7 @@ describeInBrowser("half-filled forms", () => {
     expect(await draftsIn(page)).toEqual([]);
   });
 
-  it("are nobody else's: signing out forgets them", async () => {
+  it("belong to one user: signing out deletes them", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/invoices`);
@@ -83,7 +83,7 @@ describeInBrowser("half-filled forms", () => {
     await dialog.waitFor({ state: "detached" });
     expect(await draftsIn(page)).toHaveLength(1);
     await page.getByRole("button", { name: /^Signed in as/ }).click();
-    // The console goes to the sign-in page first, and then loads it anew.
+    // The console goes to the sign-in page first, and then reloads it.
     const loaded = page.waitForEvent("load");
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await loaded;

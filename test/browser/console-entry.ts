@@ -9,7 +9,10 @@ export async function mailsTo(baseUrl: string, email: string): Promise<readonly 
   return mails.data ?? (mails as unknown as readonly { readonly text: string }[]);
 }
 
-/** The code of 8 digits in the newest mail with one to an address. Other mails, as an invitation's, come when they are ready. */
+/**
+ * The code of 8 digits in the newest mail with one to an address. Other mails, such as an invitation's, arrive when they are
+ * ready.
+ */
 export async function codeMailedTo(baseUrl: string, email: string): Promise<string> {
   const mails = await mailsTo(baseUrl, email);
   const [code] = mails.flatMap(({ text }) => /^(\d{8})$/m.exec(text)?.[1] ?? []);

@@ -1,4 +1,4 @@
-// A long export in the console: its progress, stopping it, and a connection that is lost in the middle of it.
+// A long export in the console: its progress, stopping it, and a connection lost in the middle.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import type { CDPSession, Page } from "playwright-core";
@@ -14,7 +14,7 @@ const QUIET = {
   reducedMotion: "reduce",
   alsoSaid: /status of 40[13]|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION|ERR_FAILED|ERR_ABORTED/,
 } as const;
-/** Where the connection is cut, in bytes since it was opened, or since it was cut before. The file is longer than all of them. */
+/** Where the connection is cut, in bytes since it was opened or last cut. The file is longer than all of them. */
 const CUTS = [3_000_000, 7_000_000];
 /** Bytes a second: slow enough that an export of a hundred thousand invoices takes longer than a minute. */
 const SLOW = 100_000;
@@ -39,14 +39,14 @@ describeInBrowser("an export of a hundred thousand invoices", () => {
     await wire.send("Network.emulateNetworkConditions", conditions);
   }
 
-  /** What is under way goes on: the browser only knows that it has no network. */
+  /** Requests in flight continue: the browser only knows that it is offline. */
   async function setOffline(wire: CDPSession): Promise<void> {
     const conditions = { offline: true, latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
     await wire.send("Network.emulateNetworkConditions", conditions);
   }
 
   function throughWire(origin: string): VisitOptions {
-    // Live updates are refused at another origin than the service's own.
+    // Live updates are refused from an origin other than the service's own.
     const alsoSaid = new RegExp(`${QUIET.alsoSaid.source}|ERR_INCOMPLETE_CHUNKED_ENCODING|/live' failed`);
     return { baseURL: origin, alsoAllowed: [origin], alsoSaid };
   }
@@ -58,7 +58,7 @@ describeInBrowser("an export of a hundred thousand invoices", () => {
     return until(read, (lines) => lines > least, PROGRESS_WITHIN_MS);
   }
 
-  it("says how far it is, and ends without a file when it is stopped", async () => {
+  it("shows its progress, and ends without a file when it is stopped", async () => {
     const { page, wire } = await visit();
     const files: string[] = [];
     page.on("download", (file) => files.push(file.suggestedFilename()));
@@ -75,8 +75,8 @@ describeInBrowser("an export of a hundred thousand invoices", () => {
     expect(files).toEqual([]);
   });
 
-  it("is shown so that everybody can read it", async () => {
-    // Only a connection that is cut and stays cut holds an export for as long as the page is looked at.
+  it("is accessible", async () => {
+    // Only a cut connection that stays cut holds an export long enough to look at the page.
     const { page, wire } = await visit(throughWire(await openWire(inject("street").baseUrl, "lost")));
     await page.getByRole("button", { name: "Export invoices" }).click();
     await page.getByText("The service cannot be reached.").waitFor({ timeout: PROGRESS_WITHIN_MS });
@@ -88,7 +88,7 @@ describeInBrowser("an export of a hundred thousand invoices", () => {
     await page.getByRole("progressbar").waitFor({ state: "detached" });
   });
 
-  it("goes on after a lost connection, and neither loses nor doubles a line", async () => {
+  it("continues after a lost connection, and neither loses nor repeats a line", async () => {
     const { page, many } = await visit(throughWire(await openWire(inject("street").baseUrl, "found")));
     const asked: URL[] = [];
     page.on("request", (request) => {
@@ -105,7 +105,7 @@ describeInBrowser("an export of a hundred thousand invoices", () => {
     expect(String(third?.searchParams.get("after")) > String(second?.searchParams.get("after"))).toBe(true);
   });
 
-  /** A way to the service that breaks in the middle of a file, and after that is lost or found again. Returns its origin; it ends with the process. */
+  /** A proxy to the service that breaks in the middle of a file, and then stays down or recovers. Returns its origin; it ends with the process. */
   async function openWire(baseUrl: string, then: "lost" | "found"): Promise<string> {
     const { hostname, port } = new URL(baseUrl);
     const cuts = [...CUTS];

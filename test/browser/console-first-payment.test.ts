@@ -1,4 +1,4 @@
-// The newcomer's way: a server that has just been started by `npm start`'s own script, a browser, and no command until an invoice is paid.
+// A newcomer's path: a server just started by `npm start`'s own script, a browser, and no command until an invoice is paid.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ describeInBrowser("a newcomer with npm start", () => {
     return { child, printed: () => printed };
   }
 
-  /** In a browser of its own, on the first page. */
+  /** In its own browser, on the first page. */
   async function arrived(email: string): Promise<Page> {
     const visit = {
       baseURL: origin,
@@ -97,7 +97,7 @@ describeInBrowser("a newcomer with npm start", () => {
     await page.getByText("$0.00").first().waitFor({ state: "detached" });
   }
 
-  it("is told first where the console is, and where its codes are", () => {
+  it("is first told where the console is, and where its codes are", () => {
     const [, ready, ...rest] = start.printed().split("\n");
     expect(ready).toBe(`Ready on ${origin}`);
     expect(rest.slice(0, 3).join("\n")).toContain(`Open ${origin} in a browser`);
@@ -123,7 +123,7 @@ describeInBrowser("a newcomer with npm start", () => {
     expect(await findings(page)).toEqual([]);
     await page.getByRole("link", { name: "Home", exact: true }).first().click();
     await untilPage(page, "Home");
-    // Coins of a test chain are no money.
+    // A test chain's coins are worthless.
     await page.getByText("Nothing was received in this time").waitFor();
     await page.getByText("One payment on test networks is not in these sums").waitFor();
     await page.getByRole("region", { name: "By coin" }).getByText("on Ethereum Sepolia testnet").waitFor();

@@ -9,12 +9,12 @@ import { codeMailedTo } from "./console-entry.ts";
 const SETTLED_WITHIN_MS = 60_000;
 
 /**
- * What a browser says in its console of answers that these stories are about: nobody is signed in yet, or the service is away. A busy machine's
- * database may miss its time, too: the console asks again.
+ * Console messages for answers that these tests expect: nobody is signed in yet, or the service is down. A busy machine's database may also
+ * time out: the console retries.
  */
 export const EXPECTED_IN_CONSOLE = /status of (40[13]|503)|ERR_INTERNET_DISCONNECTED/;
 
-/** And where the page of a merchant is opened that the user is no member of. */
+/** And when the page of a merchant is opened that the user does not belong to. */
 export const REFUSED_IN_CONSOLE = /status of (40[134]|503)|There is no such merchant/;
 
 export function freshAddress(): string {
@@ -32,7 +32,7 @@ export async function signIn(page: Page, email: string): Promise<void> {
   await page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
 }
 
-/** Wherever the way to sign in is shown. */
+/** Wherever the sign-in is shown. */
 export async function proveMailbox(page: Page, email: string): Promise<void> {
   await page.getByLabel("Email address").fill(email);
   await page.getByRole("button", { name: "Send me a code" }).click();
@@ -40,9 +40,9 @@ export async function proveMailbox(page: Page, email: string): Promise<void> {
   await page.keyboard.type(await mailedCode(email));
 }
 
-/** What is wrong with the page as it is now: axe in both schemes and widths, and sideways scrolling once a narrow window has settled. */
+/** What is wrong with the current page: axe in both schemes and widths, and sideways scrolling once a narrow window has settled. */
 export async function findings(page: Page): Promise<readonly string[]> {
-  // A tooltip under the pointer would be where it was in the wide window.
+  // A tooltip under the pointer would stay where it was in the wide window.
   await page.mouse.move(0, 0);
   await page.setViewportSize({ width: 320, height: 800 });
   const excess = () =>
@@ -53,13 +53,13 @@ export async function findings(page: Page): Promise<readonly string[]> {
   return found;
 }
 
-/** Waits until the page with this heading is there, and nothing of it is still being read. */
+/** Waits until the page with this heading is there, and none of it is still loading. */
 export async function untilPage(page: Page, heading: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
   await untilIdle(page);
 }
 
-/** A device of the user that makes and gives passkeys at once. */
+/** A user's device that creates and uses passkeys without asking. */
 export async function giveDevice(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send("WebAuthn.enable");

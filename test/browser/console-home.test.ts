@@ -1,4 +1,4 @@
-// Home in a browser: what was received, what needs a person, and the first steps.
+// Home in a browser: what was received, what needs attention, and the first steps.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, untilPage } from "./console-harness.ts";
 import { addInvoice, addWallet, type Member, newcomerAtHome, ownerAtHome, payInFull } from "./console-member.ts";
@@ -39,11 +39,11 @@ describeInBrowser("Home", () => {
     await expect.poll(() => page.locator(".row-link").allTextContents()).toEqual(["Order 1001"]);
   });
 
-  it("lists what needs a person, each with the way to it", async () => {
+  it("lists what needs attention, each with a link to it", async () => {
     const member = await atHome();
     const { page, merchantId } = member;
     const address = await addWallet(member);
-    // Two wait there, so that neither is credited by being the only one.
+    // Two are pending there, so that neither is credited for being the only one.
     await addInvoice(member, {});
     await addInvoice(member, {});
     await send("USDT", "3.21", address);

@@ -1,5 +1,5 @@
-// The texts of console-hostile-texts.ts as names of keys and members, as endpoints and as settings: each is shown letter for letter on Developers,
-// Team, Settings and Audit, nothing of it runs, and no page gets wider than a phone.
+// The texts of console-hostile-texts.ts as names of keys and members, as endpoints and as settings: each is shown unchanged on Developers, Team,
+// Settings and Audit, none of it runs, and no page gets wider than a phone.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { ROLES } from "../../src/accounts/roles/roles.ts";
@@ -16,7 +16,7 @@ const ALL_TEXTS = Object.values(TEXTS);
 describeInBrowser("hostile texts of a team", () => {
   const browsing = useBrowser();
 
-  it("stay texts on every page of the merchant's own affairs, and fit a phone", async () => {
+  it("stay text on every page about the merchant itself, and fit a phone", async () => {
     const shop = await openShop(["USDT"]);
     await write(shop);
     const { page } = await browsing.visit({
@@ -76,7 +76,7 @@ describeInBrowser("hostile texts of a team", () => {
   });
 });
 
-/** The name of a brand is short. */
+/** A brand's name is short. */
 function brandOf(text: string): string {
   return [...text].slice(0, 50).join("").trim();
 }

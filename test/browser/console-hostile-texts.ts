@@ -1,11 +1,11 @@
-// What strangers and colleagues may write, for stories that show it on every page that does.
+// What strangers and colleagues may write, for tests that show it on every page that displays it.
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
 export const PHONE = { width: 360, height: 800 };
 const DESK = { width: 1280, height: 800 };
 
-/** Each at most as long as the shortest field of a name. */
+/** Each at most as long as the shortest name field. */
 export const TEXTS = {
   "markup that would run": `"'><img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>`,
   "a link that would run": "javascript:alert(document.domain)//https://example.com/",
@@ -21,7 +21,7 @@ export const TEXTS = {
 export const long = (text: string, length: number) =>
   [...text.replaceAll(" ", "_").repeat(length)].slice(0, length).join("");
 
-/** A browser calls itself by a name of its own, too. */
+/** A browser's own name can be hostile too. */
 export const HOSTILE_AGENT = "<script>alert(4)</script> Chrome/999 javascript:alert(5)";
 
 export async function expectFit(page: Page, what: string): Promise<void> {

@@ -1,6 +1,6 @@
-// Texts that strangers and colleagues may write, in every field that takes one, on every page that shows one. Nothing of them runs, each is
-// shown letter for letter, and no page gets wider than a phone. A violation of the content policy, a request to another origin or an error in the
-// console also fails the test (support/page-visit.ts).
+// Texts that strangers and colleagues may write, in every field that takes one, on every page that shows one. None of them runs, each is shown
+// unchanged, and no page gets wider than a phone. A violation of the content policy, a request to another origin or an error in the console also
+// fails the test (support/page-visit.ts).
 import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
 import { enter } from "./console-entry.ts";
@@ -13,7 +13,7 @@ import { changeDatabase, emailOf } from "./street.ts";
 describeInBrowser("hostile texts", () => {
   const browsing = useBrowser();
 
-  /** A page of an owner whose browser calls itself by a hostile name, too. A dialog of the browser means that something ran. */
+  /** A page of an owner whose browser also has a hostile name. A browser dialog means that something ran. */
   async function ownerOf(shop: PageShop): Promise<{ readonly page: Page; readonly ran: readonly string[] }> {
     const { page } = await browsing.visit({
       reducedMotion: "reduce",
@@ -31,7 +31,7 @@ describeInBrowser("hostile texts", () => {
   }
 
   describe.each(Object.entries(TEXTS))("%s", (_, text) => {
-    it("stay texts on every page that shows them, and fit a phone", async () => {
+    it("stay text on every page that shows them, and fit a phone", async () => {
       const shop = await openShop(["USDT"]);
       const { id, productId } = await makeOf(shop, text);
       const { page, ran } = await ownerOf(shop);
@@ -91,7 +91,7 @@ describeInBrowser("hostile texts", () => {
       expect(ran).toEqual([]);
     });
 
-    it("stay texts where a person types them", async () => {
+    it("stay text where a user types them", async () => {
       const shop = await openShop(["USDT"]);
       const { page, ran } = await ownerOf(shop);
       await page.goto(`/console/${shop.merchantId}/invoices?search=${encodeURIComponent(text)}`);
@@ -122,7 +122,7 @@ describeInBrowser("hostile texts", () => {
     });
   });
 
-  it("stay apart from the words around them, for somebody who is invited", async () => {
+  it("stay separate from the words around them, for an invited user", async () => {
     const shop = await openShop(["USDT"]);
     const name = TEXTS["a text that turns round"];
     await shop.call("PATCH", "", { name });
@@ -146,8 +146,8 @@ describeInBrowser("hostile texts", () => {
 });
 
 /**
- * A merchant, a product, a customer, an invoice that waits for a decision and one with a decision, all of these texts. Returns the ids of the last and of
- * the product.
+ * A merchant, a product, a customer, an invoice that needs a decision and one with a decision, all with these texts. Returns the ids of the last and
+ * of the product.
  */
 async function makeOf(shop: PageShop, text: string): Promise<{ readonly id: string; readonly productId: string }> {
   await shop.call("PATCH", "", { name: text });
@@ -176,7 +176,7 @@ async function makeOf(shop: PageShop, text: string): Promise<{ readonly id: stri
   return { id, productId };
 }
 
-/** The first row of a list leads to what is called so. */
+/** The first row of a list with this name. */
 async function expectRow(page: Page, list: string, text: string): Promise<void> {
   await untilPage(page, list);
   await expect.poll(() => page.getByRole("main").getByRole("link").first().textContent(), { message: list }).toBe(text);

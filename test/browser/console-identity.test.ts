@@ -1,5 +1,5 @@
-// Who somebody is, as a user lives it in the console: passkeys, a provider's account, an invitation, the mail about a wallet, and changes that
-// need a fresh proof. The provider is a real one on loopback, and the passkeys are those of a virtual device.
+// Identity in the console, as a user sees it: passkeys, a provider's account, an invitation, the mail about a wallet, and changes that need a
+// recent factor. The provider is a real one on loopback, and the passkeys are those of a virtual device.
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { until } from "../../scripts/demo-story/until.ts";
@@ -16,14 +16,14 @@ const MAILED_WITHIN_MS = 120_000;
 describeInBrowser("a user of the console", () => {
   const browsing = useBrowser();
 
-  /** A page of somebody who is signed in. */
+  /** A signed-in user's page. */
   async function pageOf(email: string): Promise<Page> {
     const { page } = await browsing.visit(QUIET);
     await enter(page.context(), inject("street").baseUrl, email);
     return page;
   }
 
-  it("makes a passkey, signs in with it, and removes it", async () => {
+  it("creates a passkey, signs in with it, and removes it", async () => {
     const page = await pageOf(freshAddress());
     await giveDevice(page);
     await page.goto("/console/account");
@@ -39,7 +39,7 @@ describeInBrowser("a user of the console", () => {
     await page.getByText("No passkey yet.").waitFor();
   });
 
-  it("is told that a device without their passkey gave none", async () => {
+  it("is told that a device has no passkey of theirs", async () => {
     const { page } = await browsing.visit(QUIET);
     await giveDevice(page);
     await page.goto("/sign-in");
@@ -47,7 +47,7 @@ describeInBrowser("a user of the console", () => {
     await page.getByText("No passkey was given. Try again.").waitFor();
   });
 
-  it("proves with a passkey that it is still them, and what they began goes on", async () => {
+  it("confirms with a passkey, and their change continues", async () => {
     const email = freshAddress();
     const page = await pageOf(email);
     await giveDevice(page);
@@ -77,7 +77,7 @@ describeInBrowser("a user of the console", () => {
     await expect.poll(() => page.getByRole("switch").isChecked()).toBe(true);
   });
 
-  it("closes the question for a proof, and nothing was changed", async () => {
+  it("closes the confirmation, and nothing was changed", async () => {
     const email = freshAddress();
     const page = await pageOf(email);
     await page.goto("/console/account");
@@ -101,7 +101,7 @@ describeInBrowser("a user of a provider", () => {
   afterAll(() => google?.close());
   const visit = () => browsing.visit({ ...QUIET, alsoAllowed: [issuerOf(inject("street").google)] });
 
-  it("signs in, and comes back to the page that was asked for", async () => {
+  it("signs in, and returns to the requested page", async () => {
     google.user = { subject: crypto.randomUUID(), email: freshAddress(), isEmailVerified: true };
     const { page } = await visit();
     await page.goto("/console/account");
@@ -111,7 +111,7 @@ describeInBrowser("a user of a provider", () => {
     await page.getByText("Signed in with Google").waitFor();
   });
 
-  it("proves their mailbox where the address has an account already", async () => {
+  it("proves their mailbox if the address already has an account", async () => {
     const email = freshAddress();
     const { page: first } = await visit();
     await enter(first.context(), inject("street").baseUrl, email);
@@ -142,7 +142,7 @@ describeInBrowser("a user of a provider", () => {
 describeInBrowser("somebody who was invited", () => {
   const browsing = useBrowser();
 
-  /** Invites somebody to a shop's team; returns the link of the mail. */
+  /** Invites someone to a shop's team; returns the mail's link. */
   async function invite(shop: PageShop, email: string, role: Role): Promise<string> {
     const { page } = await browsing.visit(QUIET);
     const context = page.context();
@@ -151,13 +151,13 @@ describeInBrowser("somebody who was invited", () => {
     return linkIn(shop.baseUrl, email, /\/invitations#token=\S+/);
   }
 
-  it("signs in at the link of the mail, accepts, and sees the merchant as their role does", async () => {
+  it("signs in through the mail's link, accepts, and sees what their role allows", async () => {
     const shop = await openShop(["USDT"]);
     const email = freshAddress();
     const link = await invite(shop, email, "VIEWER");
     const { page } = await browsing.visit(QUIET);
     await page.goto(link);
-    // The token is a secret, and leaves the address at once.
+    // The token is a secret, and is removed from the address at once.
     await page.getByLabel("Email address").waitFor();
     expect(page.url()).not.toContain("token");
     await page.getByLabel("Email address").fill(email);
@@ -215,9 +215,9 @@ describeInBrowser("an owner", () => {
     return page;
   }
 
-  it("disables a changed wallet with the link of the mail, without signing in, and only once", async () => {
+  it("disables a changed wallet with the mail's link, without signing in, and only once", async () => {
     const shop = await openShop([]);
-    // A user's own change: whoever has no factor but their mailbox gets the link.
+    // A user's own change: a user whose only factor is their mailbox gets the link.
     const owner = await ownerOf(shop);
     const wallet = await post(owner.context(), `/api/v1/merchants/merchant/${shop.merchantId}/wallets`, {
       walletType: "DIRECT_WALLET",
@@ -298,7 +298,7 @@ async function signOut(page: Page): Promise<void> {
   await page.getByLabel("Email address").waitFor();
 }
 
-/** Ten minutes later: what they proved at the sign-in is no fresh proof any more. */
+/** Ten minutes later: the factor from the sign-in no longer counts. */
 function outliveProof(email: string): void {
   changeDatabase(inject("street"), (database) => {
     const { changes } = database
@@ -311,7 +311,7 @@ function outliveProof(email: string): void {
   });
 }
 
-/** A call in the session of a browser. */
+/** A call in a browser's session. */
 async function post(context: BrowserContext, path: string, data: unknown): Promise<{ readonly id: string }> {
   const { baseUrl } = inject("street");
   const answer = await context.request.post(baseUrl + path, { data, headers: { origin: baseUrl } });

@@ -1,18 +1,19 @@
-// Invoices in the console: made with products, customers and methods, found by what is known of them, paid, changed and followed to the end.
+// Invoices in the console: created with products, customers and methods, found by what is known about them, paid, changed and followed to
+// the end.
 import { expect, it } from "vitest";
 import { randomHex } from "../support/wallet-bodies.ts";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
 import { createOrder, type OrderFacts, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, mine, until, useBrowser } from "./harness.ts";
 
-/** Mantine puts what moves away at the end of its transition. */
+/** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 const PAID_WITHIN_MS = 120_000;
 
 describeInBrowser("invoices in the console", () => {
   const browsing = useBrowser();
 
-  it("ask for a wallet first, and are made with a product, a customer and methods", async () => {
+  it("ask for a wallet first, and are created with a product, a customer and methods", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     await merchant.call("POST", "/products", { name: "Chair", price: 120, currency: "EUR" });
@@ -60,7 +61,7 @@ describeInBrowser("invoices in the console", () => {
     await page.getByText("grace@example.com").waitFor();
   });
 
-  it("show their payment, why it was credited, and what became of each event", async () => {
+  it("show their payment, why it was credited, and what happened to each event", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await merchant.call("POST", "/webhooks", { url: "http://127.0.0.1:9/orders", events: ["invoice.*"] });
@@ -74,7 +75,7 @@ describeInBrowser("invoices in the console", () => {
       ({ status }) => status === "PAID",
       PAID_WITHIN_MS,
     );
-    // As a deployment with EXPLORERS answers.
+    // As with EXPLORERS set.
     const transaction = "https://explorer.example/tx/{hash}";
     const json = { data: [{ network: "ETH", transaction, address: null }] };
     await page.route("**/api/v1/explorers", (route) => route.fulfill({ json }));

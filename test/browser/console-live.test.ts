@@ -1,10 +1,10 @@
-// Live updates of the console in a browser: pages show what happens without being asked.
+// Live updates of the console in a browser: pages show what happens without a reload.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, freshAddress, untilPage } from "./console-harness.ts";
 import { addInvoice, addWallet, ownerAtHome, payInFull } from "./console-member.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** As dashboard/src/api/live.ts has them. */
+/** As in dashboard/src/api/live.ts. */
 const POLL_MS = 30_000;
 const GATHER_MS = 1_000;
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
@@ -22,7 +22,7 @@ describeInBrowser("the console", () => {
     await payInFull(member, invoice);
     await page.getByText("$25.00", { exact: true }).first().waitFor();
     await page.getByRole("link", { name: "Invoices", exact: true }).click();
-    // The filter of states, outside the list, may name it too.
+    // The state filter, outside the list, may contain it too.
     await page.getByRole("main").getByRole("table").getByText("Paid", { exact: true }).waitFor();
     await addInvoice(member, { name: "Order 1002" });
     await page.getByRole("link", { name: "Order 1002" }).waitFor();
@@ -31,7 +31,7 @@ describeInBrowser("the console", () => {
     ]);
   });
 
-  it("reads everything again every now and then while there is no socket", async () => {
+  it("rereads everything from time to time while there is no socket", async () => {
     const { page } = await browsing.visit(QUIET);
     await page.routeWebSocket(/\/live$/, (socket) => socket.close());
     await page.clock.install();
@@ -41,7 +41,7 @@ describeInBrowser("the console", () => {
     await page.getByRole("region", { name: "Invoices" }).getByText("1", { exact: true }).waitFor();
   });
 
-  it("keeps what is typed for a new invoice while the wallets are read again", async () => {
+  it("keeps what is typed for a new invoice while the wallets are reread", async () => {
     const { page } = await browsing.visit(QUIET);
     const member = await ownerAtHome(page, freshAddress());
     await page.getByRole("link", { name: "Invoices", exact: true }).click();
@@ -63,7 +63,7 @@ describeInBrowser("the console", () => {
     const asked = page.waitForRequest(/\/wallets$/);
     await addWallet(member);
     const request = await asked;
-    // A page that takes the form away for the reading has done so by now.
+    // By now a page that removes the form while reading has done so.
     await page.evaluate("new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))");
     expect(await name.count()).toBe(1);
     release();

@@ -1,5 +1,5 @@
-// Every page of the console as all must be able to read it: axe in both schemes, wide and narrow, and nothing to be scrolled sideways. The
-// list of pages is console-pages.ts.
+// The accessibility of every console page: axe in both schemes, wide and narrow, without sideways scrolling. console-pages.ts lists the
+// pages.
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { shopApi } from "../../scripts/demo-story/shop.ts";
 import { axeFindings, findingsInSchemes } from "../support/page-axe.ts";
@@ -12,11 +12,11 @@ import { emailOf, makeOperator, takeShop } from "./street.ts";
 
 const PHONE = 360;
 const DESK = 1280;
-/** An end to what hangs, on a busy machine. */
+/** A limit for hangs on a busy machine. */
 const PAGE_WITHIN_MS = 120_000;
 const EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
-/** A page is loaded by its address once for each viewer. Its other states are followed to, as a user comes to them. */
+/** A page is loaded by its address once per viewer. Its other states are reached through links, as by a user. */
 function routeOf({ heading, path }: ConsolePage, seen: Seen): string {
   const [pathname = ""] = path(seen).split(/[?#]/);
   return `${pathname.replace(/\b[a-z]+_\w+/g, ":id")} ${heading?.replace(/^[\d.]+ /, "")}`;
@@ -36,10 +36,10 @@ describeInBrowser("every page of the console", () => {
     makeOperator(street, emailOf(operator.merchantId, "OWNER"));
   });
 
-  describe.each(["NOBODY", "MONTH", "NEWCOMER", "OPERATOR"] as const)("as it is shown to %s", (viewer) => {
+  describe.each(["NOBODY", "MONTH", "NEWCOMER", "OPERATOR"] as const)("as shown to %s", (viewer) => {
     const pages = CONSOLE_PAGES.filter(({ viewers }) => viewers.includes(viewer));
 
-    it("can be read by all, in both schemes, on a phone and a desk", {
+    it("is accessible, in both schemes, on a phone and a desktop", {
       timeout: pages.length * PAGE_WITHIN_MS,
     }, async () => {
       const seen = { NOBODY: month, MONTH: month, NEWCOMER: newcomer, OPERATOR: operator }[viewer];
@@ -53,17 +53,17 @@ describeInBrowser("every page of the console", () => {
         );
         if (isInConsole && loaded.has(routeOf(each, seen))) await followToConsolePage(page, each, seen);
         else {
-          // Pages that differ in the fragment alone would not be loaded anew.
+          // Pages that differ only in the fragment would not be reloaded.
           await page.goto("about:blank");
           await openConsolePage(page, each, seen);
           loaded.add(routeOf(each, seen));
         }
         const isFitting = (what: string) =>
-          // A window that was just made narrow needs a moment to settle.
+          // A window that was just narrowed needs a moment to settle.
           expect
             .poll(() => page.evaluate<number>(EXCESS), { message: `${each.name}, ${what}: wider than its window` })
             .toBe(0);
-        // Both schemes where the most is shown, and one where it is narrow.
+        // Both schemes where most is shown, one where it is narrow.
         await page.emulateMedia({ colorScheme: "light" });
         await isFitting(`${DESK} px, light`);
         found.push(...(await findingsInSchemes(page)).map((finding) => `${each.name}, ${DESK} px, ${finding}`));

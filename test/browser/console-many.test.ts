@@ -1,4 +1,4 @@
-// The console under strain: a hundred thousand invoices, a network that fails in the middle of a change, and a user without a mouse.
+// The console under load: a hundred thousand invoices, a network that fails in the middle of a change, and a user without a mouse.
 import type { Locator, Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { enter } from "./console-entry.ts";
@@ -6,7 +6,7 @@ import { freshAddress, mailedCode, untilPage } from "./console-harness.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
 import { emailOf } from "./street.ts";
 
-/** Besides answers for somebody who is not signed in yet, what a browser says of a network that fails. */
+/** Browser messages about a failing network, besides those for users who are not signed in. */
 const QUIET = {
   reducedMotion: "reduce",
   alsoSaid: /status of 40[13]|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION|ERR_FAILED|ERR_ABORTED/,
@@ -26,7 +26,7 @@ describeInBrowser("a hundred thousand invoices", () => {
       await page.getByRole("button", { name: "Older" }).click();
       await page.getByRole("link", { name: `Order ${newest}`, exact: true }).waitFor();
     }
-    // As far down as the list goes: the address of a page tells from where it is read.
+    // Deep in the list: a page's address says where it starts.
     await page.goto(`/console/${many.merchantId}/invoices?cursor=${cursorAt(1)}`);
     await page.getByRole("link", { name: "Order 0", exact: true }).waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Older" }).isDisabled()).toBe(true);
@@ -51,7 +51,7 @@ describeInBrowser("a hundred thousand invoices", () => {
     await untilPage(page, "Order 77777");
   });
 
-  /** The position of the invoice with this number, which is that of the page after it. */
+  /** The position of the invoice with this number, which the page after it has. */
   function cursorAt(n: number): string {
     const { many } = inject("street");
     const id = `inv_01${String(n).padStart(24, "0")}`;
@@ -87,7 +87,7 @@ describeInBrowser("a network that fails", () => {
     return { page, shop };
   }
 
-  /** Of the invoice that was made. Where a test takes a request and throws its answer away, the browser never says that the request is over. */
+  /** The id of the created invoice. If a test intercepts a request and drops its answer, the browser never reports that the request ended. */
   const headingOf = (page: Page) => page.getByRole("heading", { level: 1, name: "Order in the storm" });
 
   async function expectOne(shop: PageShop): Promise<void> {
@@ -95,14 +95,14 @@ describeInBrowser("a network that fails", () => {
     expect(data).toHaveLength(1);
   }
 
-  it("after a request was sent leaves exactly one invoice, and the console goes on to it", async () => {
+  it("after a request was sent leaves exactly one invoice, and the console continues to it", async () => {
     const { page, shop } = await writing();
     const keys: (string | undefined)[] = [];
     await page.route("**/invoices", async (route) => {
       if (route.request().method() !== "POST") return route.continue();
       keys.push(route.request().headers()["idempotency-key"]);
       if (keys.length > 1) return route.continue();
-      // The service has it, and its answer is lost with the network.
+      // The service has it, but its answer is lost with the network.
       await route.fetch();
       await page.context().setOffline(true);
       await route.abort("internetdisconnected");
@@ -128,7 +128,7 @@ describeInBrowser("a network that fails", () => {
     await expectOne(shop);
   });
 
-  it("for longer than the console tries, then asks to try again, and that makes no second invoice", async () => {
+  it("for longer than the console retries, then offers a retry, which creates no second invoice", async () => {
     const { page, shop } = await writing();
     const tries: string[] = [];
     await page.route("**/invoices", async (route) => {
@@ -149,7 +149,7 @@ describeInBrowser("a network that fails", () => {
 describeInBrowser("the keyboard alone", () => {
   const browsing = useBrowser();
 
-  it("signs in, makes a merchant, creates an invoice and cancels it", async () => {
+  it("signs in, creates a merchant, creates an invoice and cancels it", async () => {
     const { page } = await browsing.visit(QUIET);
     const email = freshAddress();
     await page.goto("/");
@@ -180,7 +180,7 @@ describeInBrowser("the keyboard alone", () => {
     await page.getByText("Cancelled", { exact: true }).first().waitFor();
   });
 
-  /** Goes on with Tab until it has the focus, which can be seen. */
+  /** Presses Tab until it has visible focus. */
   async function reach(page: Page, wanted: Locator): Promise<void> {
     await wanted.waitFor();
     for (let tabs = 0; tabs < MOST_TABS; tabs++) {

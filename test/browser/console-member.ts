@@ -1,4 +1,4 @@
-// A member in a browser who also calls the API with their session, for what a story needs and does not tell.
+// A member in a browser who also calls the API with their session, for setup that a test does not show.
 import type { Page } from "playwright-core";
 import { inject } from "vitest";
 import { randomHex } from "../support/wallet-bodies.ts";
@@ -28,7 +28,7 @@ export async function ownerAtHome(page: Page, email: string): Promise<Member> {
   return memberAt(page);
 }
 
-/** The same, all the way from the sign-in page over Welcome. */
+/** The same, from the sign-in page through Welcome. */
 export async function newcomerAtHome(page: Page, email: string): Promise<Member> {
   await page.goto("/");
   await signIn(page, email);
@@ -42,7 +42,7 @@ export async function newcomerAtHome(page: Page, email: string): Promise<Member>
   return memberAt(page);
 }
 
-/** Of the merchant whose page is open. */
+/** The merchant whose page is open. */
 function memberAt(page: Page): Member {
   const [, merchantId = ""] = /\/console\/(mer_\w+)/.exec(page.url()) ?? [];
   const { baseUrl } = inject("street");
@@ -59,7 +59,7 @@ function memberAt(page: Page): Member {
   return { page, merchantId, call };
 }
 
-/** A wallet for USDT on Ethereum at an address of its own. */
+/** A wallet for USDT on Ethereum at its own address. */
 export async function addWallet(member: Member): Promise<string> {
   const address = `0x${randomHex(20)}`;
   const body = { walletType: "DIRECT_WALLET", ...ON_ETH("USDT"), address, requiredConfirmations: REQUIRED };

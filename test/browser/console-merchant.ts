@@ -1,4 +1,4 @@
-// A merchant of a signed-in user of the console, made and read over the API with the session of the page.
+// A merchant of a signed-in user of the console, created and read through the API with the page's session.
 import type { Page } from "playwright-core";
 import { inject } from "vitest";
 import { until } from "../../scripts/demo-story/until.ts";
@@ -19,7 +19,10 @@ export interface ConsoleMerchant {
   receive(coins: string): Promise<string>;
 }
 
-/** Signs a new user in by the API, who owns a new merchant; no page is open yet. It has a wallet for ETH unless `isBare`. */
+/**
+ * Signs in a new user, who owns a new merchant, through the API; no page is open yet. It has a wallet for ETH unless
+ * `isBare`.
+ */
 export async function openMerchant(page: Page, { isBare = false } = {}): Promise<ConsoleMerchant> {
   const { baseUrl } = inject("street");
   await enter(page.context(), baseUrl, freshAddress());

@@ -1,5 +1,5 @@
-// Fills a merchant as a real month would: invoices in every state, paid on the street's chain, of customers with long names and none. For
-// pictures of the console and for tests of its pages.
+// Fills a merchant as a real month would: invoices in every state, paid on the shared chain, for customers with long names and none. For
+// screenshots of the console and tests of its pages.
 import { evmChainAt } from "../../scripts/demo-story/evm-chain.ts";
 import type { Invoice, Pair, shopApi } from "../../scripts/demo-story/shop.ts";
 import { until } from "../../scripts/demo-story/until.ts";
@@ -30,7 +30,7 @@ export interface Month {
   readonly merchantId: string;
   /** The newest invoice of each course. */
   readonly invoices: Readonly<Record<Course, string>>;
-  /** The larger of two payments that fit no invoice. */
+  /** The larger of two payments that match no invoice. */
   readonly unmatched: string;
 }
 
@@ -59,7 +59,7 @@ const ANN = {
 };
 
 const USDT = { cryptocurrency: "USDT", network: "ETH" } as const;
-/** An amount that is nobody's own is only credited where one invoice waits: such courses have a coin of their own. The last confirms slowly. */
+/** An inexact amount is only credited to a lone invoice, so such courses have their own coin. The last confirms slowly. */
 const PAID_IN: Partial<Record<Course, Pair>> = {
   overpaid: { cryptocurrency: "DAI", network: "ETH" },
   underpaid: { cryptocurrency: "ETH", network: "ETH" },
@@ -93,7 +93,7 @@ const ORDERS: readonly Order[] = [
   },
 ];
 
-/** What a day sells. */
+/** One day's sales. */
 const USUAL: readonly Order[] = [
   { course: "paid", name: "Espresso beans, 1 kg", rawAmount: 24.9, ...ANN },
   { course: "paid", name: "Filter coffee subscription", rawAmount: 39.9, customerEmail: "j.fernandez@example.com" },
@@ -123,11 +123,11 @@ const DAY_MS = 24 * 3_600_000;
 interface Fill {
   readonly street: Street;
   readonly shop: Shop & { readonly merchantId: string };
-  /** How many days lie between the sales, oldest first; none: all is of today. */
+  /** Days between the sales, oldest first; empty: everything is today. */
   readonly daysBetween?: readonly number[];
 }
 
-/** The last orders have every course; a sale of each earlier time is moved into the past. */
+/** The last orders have every course; earlier sales are moved into the past. */
 export async function fillMonth({ street, shop, daysBetween = [] }: Fill): Promise<Month> {
   const chain = await evmChainAt(street.chainUrl);
   const address = await openForTrade(shop);
@@ -155,7 +155,7 @@ async function openForTrade(shop: Shop): Promise<string> {
   return address;
 }
 
-/** Enabled again a moment ago: nobody pays to it before the team has had time to object. */
+/** Enabled again a moment ago: it receives no payments before the team has had time to object. */
 async function enableLate(street: Street, shop: Shop): Promise<void> {
   const wallet = await shop.registerWallet({ ...litecoinWallet(), requiredConfirmations: 2 });
   changeDatabase(street, (database) => {
@@ -175,7 +175,7 @@ interface Sale {
   readonly invoice: Invoice;
 }
 
-/** Creates the orders, and lets each take its course. */
+/** Creates the orders, and plays each one's course. */
 async function sell(place: Place, orders: readonly Order[]): Promise<Readonly<Partial<Record<Course, string>>>> {
   const { shop, chain, street } = place;
   const sales: Sale[] = [];
@@ -226,7 +226,7 @@ async function send(chain: Chain, { code, to, amount, percent }: Sent): Promise<
     : chain.sendToken({ ...payment, contract: asset.contract }));
 }
 
-/** Two transfers that belong to no invoice; returns the payment of the first. */
+/** Two transfers that belong to no invoice; returns the first one's payment. */
 async function receiveUnasked({ shop, chain }: Place, to: string): Promise<string> {
   const amounts = ["77.123456", "3.5"];
   for (const amount of amounts) await send(chain, { code: "USDT", to, amount, percent: 100n });
@@ -258,10 +258,10 @@ async function mined({ shop, chain }: Place, { id }: Invoice, isIt: (now: Invoic
   await until(read, isIt, WITHIN_MS);
 }
 
-/** Columns that hold a moment, and not a duration. */
+/** Columns with a time, not a duration. */
 const MOMENT = /(_at|^time|^at|_until|_from|_after)_ms$/;
 
-/** Moves everything of a merchant into the past, by whole quarters of an hour, so that its reports stay true. */
+/** Moves everything of a merchant into the past, by whole quarter hours, so its reports stay correct. */
 export function shiftBack(street: Street, merchantId: string, ms: number): void {
   changeDatabase(street, (database) => {
     for (const { name: table } of database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()) {
@@ -272,7 +272,7 @@ export function shiftBack(street: Street, merchantId: string, ms: number): void 
       for (const column of names.filter((name) => MOMENT.test(name))) {
         const change = (value: string) =>
           database.prepare(`UPDATE ${table} SET ${column} = ${value} WHERE ${rows} AND ${column} <> 0`).run(merchantId);
-        // In two steps, because the new time of one row may be the present one of another with the same key.
+        // In two steps, because one row's new time may be another's current time with the same key.
         change(`${ms} - ${column}`);
         change(`-${column}`);
       }

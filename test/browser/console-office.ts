@@ -1,4 +1,4 @@
-// What a merchant has beside its sales: people with names, invitations, keys, endpoints of which one fails, and a brand. Of the month of
+// What a merchant has besides sales: named members, invitations, keys, endpoints with one failing, and a brand. For the month of
 // console-month.ts.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ type Role = Parameters<typeof emailOf>[1];
 
 const WITHIN_MS = 120_000;
 
-/** What the endpoints are called once they have heard something: the port of a test's server says nothing to a reader. */
+/** The endpoints' names once they have received something: the port of a test's server means nothing to a reader. */
 const URLS = {
   orders: "https://shop.harbour-coffee.example/webhooks/edgetill",
   stock:
@@ -31,7 +31,7 @@ interface Place {
 }
 
 interface Office {
-  /** Waits until the endpoints have heard something, and gives them the names of a shop's. */
+  /** Waits until the endpoints have received something, and gives them a shop's names. */
   settle(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function openOffice({ street, shop }: Place): Promise<Office> {
   return { settle: () => settle({ street, shop }) };
 }
 
-/** A shop's server, where the orders are taken and the stock is not. It does not keep the process. */
+/** A shop's server with an endpoint for orders but none for stock. It does not keep the process alive. */
 async function openReceiver(): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
@@ -91,7 +91,7 @@ async function hirePeople(street: Street, merchantId: string): Promise<void> {
     email: "maria-elisabeth.von-habsburg-lothringen+bookkeeping@accounting.example-roastery.example.com",
     role: "VIEWER",
   });
-  // The others have never signed in with their address, so that they lack it.
+  // The others have never signed in with their address, so they lack it.
   await call("PATCH", "/team/security", { enforceEmailVerified: true });
   changeDatabase(street, (database) => {
     for (const [role, name] of Object.entries(NAMES))

@@ -1,4 +1,4 @@
-// The page of those who run the deployment: how it is, and its switches. Pauses and re-reads themselves: test/worker/detection/switches.test.ts.
+// The operators' page: the deployment's state and its switches. Pauses and re-reads themselves: test/worker/detection/switches.test.ts.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { enter } from "./console-entry.ts";
@@ -6,7 +6,7 @@ import { findings, REFUSED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { describeInBrowser, ON_ETH, openShop, until, useBrowser } from "./harness.ts";
 import { changeDatabase, emailOf, makeOperator, takeShop } from "./street.ts";
 
-/** Mantine puts what moves away at the end of its transition. */
+/** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE } as const;
 const WITHIN_MS = 120_000;
 
@@ -30,7 +30,7 @@ describeInBrowser("the operator page", () => {
     return { page, street, shop };
   }
 
-  it("is absent for everybody else", async () => {
+  it("is absent for everyone else", async () => {
     const street = inject("street");
     const { page } = await browsing.visit(QUIET);
     await enter(page.context(), street.baseUrl, emailOf(takeShop(street).merchantId, "OWNER"));
@@ -42,9 +42,9 @@ describeInBrowser("the operator page", () => {
     expect(await page.getByRole("heading", { name: "Merchants" }).count()).toBe(0);
   });
 
-  it("says how the deployment is, and reads a range of a network again with its progress", async () => {
+  it("shows the deployment's state, and rereads a network's range with its progress", async () => {
     const { page } = await opened();
-    // An invoice that waits on the network has it read.
+    // An invoice that awaits payment on the network keeps it read.
     await (await openShop(["USDT"])).createInvoice({ rawAmount: 30, paymentMethods: [ON_ETH("USDT")] });
     await region(page, "Status").getByText("Works", { exact: true }).waitFor();
     const networks = region(page, "Networks");
@@ -67,7 +67,7 @@ describeInBrowser("the operator page", () => {
 
   it("pauses and resumes a network, saying what that does", async () => {
     const { page, street } = await opened();
-    // A network that no other story needs.
+    // A network that no other test needs.
     changeDatabase(street, (database) =>
       database.exec(
         `INSERT INTO network_cursors (network, is_resting, since_ms, checkpoints, passed_ms, last_moved_at_ms, progress)

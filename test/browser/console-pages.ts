@@ -1,25 +1,25 @@
-// Every page of the console, in one list: scripts/console-pictures.ts takes pictures of each, and console-look.test.ts reads each with axe, in both
-// schemes. A new page joins by a line.
+// Every console page in one list: scripts/console-pictures.ts takes a picture of each, and console-look.test.ts checks each with axe, in both
+// schemes. A new page adds a line.
 import type { Page } from "playwright-core";
 import { untilIdle } from "../support/page-idle.ts";
 import { follow } from "./console-links.ts";
 import type { Course, Month } from "./console-month.ts";
 import { emailOf } from "./street.ts";
 
-/** Who looks: nobody who is signed in, the owner of a full month or of a merchant that has nothing yet, or an operator of the deployment. */
+/** The viewer: nobody signed in, the owner of a full month or of a merchant that has nothing yet, or an operator of the deployment. */
 type Viewer = "NOBODY" | "MONTH" | "NEWCOMER" | "OPERATOR";
 
 /** What pages show: a merchant's month, or one with nothing. */
 export type Seen = Pick<Month, "merchantId"> & Partial<Month>;
 
 export interface ConsolePage {
-  /** Also of its pictures. */
+  /** In its pictures too. */
   readonly name: string;
   readonly viewers: readonly Viewer[];
   readonly path: (of: Seen) => string;
-  /** What its `h1` says; undefined where that is the invoice's name. */
+  /** Its `h1`; undefined if that is the invoice's name. */
   readonly heading?: string;
-  /** Opens what is to be seen, once the page is there. */
+  /** Opens what is to be shown, once the page is loaded. */
   readonly act?: (page: Page) => Promise<void>;
 }
 
@@ -170,7 +170,7 @@ async function fillNewInvoice(page: Page): Promise<void> {
   await page.getByRole("option", { name: /kenji/ }).click();
 }
 
-/** With what it was sent last, and what it answered. */
+/** With its last request and response. */
 async function failingEndpoint(page: Page): Promise<void> {
   await row(/warehouse/, "All endpoints")(page);
   await page
@@ -202,15 +202,15 @@ async function askForCode(page: Page): Promise<void> {
   await page.getByLabel("Digit 1 of the code").waitFor();
 }
 
-/** Opens a page by its address, and waits until nothing of it is still being read. */
+/** Opens a page by its address, and waits until none of it is still loading. */
 export async function openConsolePage(page: Page, each: ConsolePage, of: Seen): Promise<void> {
   await page.goto(each.path(of));
   await untilShown(page, each);
 }
 
-/** Opens a page as a link of the open console does, with nothing that the page before had opened. */
+/** Opens a page as a link of the open console does, with nothing that the previous page had opened. */
 export async function followToConsolePage(page: Page, each: ConsolePage, of: Seen): Promise<void> {
-  // The search is above all pages. Dialogs and opened rows stay where a page leads to itself, and this one is none that is followed to.
+  // The search overlays all pages. Dialogs and opened rows remain if a page links to itself, and this page is not reached by a link.
   await page.keyboard.press("Escape");
   await follow(page, "/console/welcome");
   await page.getByRole("dialog").first().waitFor({ state: "detached" });

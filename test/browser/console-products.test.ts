@@ -1,10 +1,10 @@
-// Products in the console: made with a picture, shared, taken off sale, changed and deleted.
+// Products in the console: created with a picture, shared, taken off sale, changed and deleted.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
 import { openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** Mantine puts what moves away at the end of its transition. What was deleted is read once more before its page is left. */
+/** Mantine removes elements after their transition. A deleted object is read once more before its page is left. */
 const QUIET = {
   reducedMotion: "reduce",
   alsoSaid: new RegExp(`${EXPECTED_IN_CONSOLE.source}|status of 404`),
@@ -19,7 +19,7 @@ const PIXEL = Buffer.from(
 describeInBrowser("products", () => {
   const browsing = useBrowser();
 
-  it("are made with a picture, shared with a link, a code and a button, changed, and deleted by their name", async () => {
+  it("are created with a picture, shared with a link, a code and a button, changed, and deleted by their name", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     await page.goto(`/console/${merchant.id}/products`);
@@ -55,7 +55,7 @@ describeInBrowser("products", () => {
     await edited.getByLabel("Name", { exact: false }).first().fill("Tea");
     await edited.getByRole("button", { name: "Save" }).click();
     await untilPage(page, "Tea");
-    // The picture stays, though it was not sent again.
+    // The picture stays, though it was not resent.
     await page.getByRole("img", { name: "Picture of Tea" }).waitFor();
     await page.getByRole("link", { name: "All products" }).click();
     await page.getByLabel("Search products").fill("Te");

@@ -1,4 +1,4 @@
-// What stories of reports share: sales over some months, what the page should show of them, and what it shows.
+// Shared by the report tests: sales over some months, what the page should show of them, and what it shows.
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { assetOn } from "../../src/chains/registry/networks.ts";
@@ -33,7 +33,7 @@ interface Order {
   readonly currency: string;
 }
 
-/** What is sold on one day, and how many days pass before the next. Between days of UTC and those of the reader lie some of the moments. */
+/** One day's sales, and the days until the next. Some times are on different days in UTC and in the reader's zone. */
 const SALES: readonly { readonly orders: readonly Order[]; readonly daysLater: number }[] = [
   {
     orders: [
@@ -61,7 +61,7 @@ interface PaymentFacts {
   readonly receivedTxAt: string;
 }
 
-/** Oldest first. Customers pay on the street's chain; what was sold before is moved into the past. */
+/** Oldest first. Customers pay on the shared chain; earlier sales are moved into the past. */
 export async function sellOverMonths(street: Street, shop: PageShop): Promise<readonly Bill[]> {
   const sold: { readonly id: string; readonly order: Order; readonly sent: string }[] = [];
   for (const { orders, daysLater } of SALES) {
@@ -101,12 +101,12 @@ export async function openReports(
   await page.getByRole("region", { name: "Received" }).waitFor();
 }
 
-/** Of a row of choices of which one is taken. */
+/** For a row of choices with one selected. */
 export async function choose(page: Page, label: string): Promise<void> {
   await page.getByText(label, { exact: true }).click();
 }
 
-/** The file that the button brings. */
+/** The file that the button downloads. */
 export async function downloaded(page: Page, button: string) {
   const arriving = page.waitForEvent("download");
   await page.getByRole("button", { name: button }).click();
@@ -117,7 +117,7 @@ export async function downloaded(page: Page, button: string) {
 // ---- what the page shows
 
 export async function receivedShown(page: Page): Promise<readonly string[]> {
-  // The first is the sum of all. Lines are those that are seen.
+  // The first is the total. Lines are the visible ones.
   const [text = ""] = await page.getByRole("region", { name: "Received" }).locator(".numbers").allInnerTexts();
   return linesOf(text);
 }
@@ -203,7 +203,7 @@ interface Periods {
   readonly dayIn: (ms: number) => string;
 }
 
-/** Those in which something happened, the newest first. */
+/** Those with any activity, newest first. */
 export function expectedPeriods(bills: readonly Bill[], { by, from, to, dayIn }: Periods) {
   const periodOf = (time: string) => periodAt(dayIn(Date.parse(time)), by);
   const starts = new Set(bills.flatMap(({ createdAt, receivedAt }) => [periodOf(createdAt), periodOf(receivedAt)]));

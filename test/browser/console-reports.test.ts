@@ -20,11 +20,11 @@ import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harnes
 import { emailOf } from "./street.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** Five and a half hours ahead in summer and winter: its days are not those of UTC. */
+/** Five and a half hours ahead in summer and winter: its days differ from UTC's. */
 const QUIET = { reducedMotion: "reduce", timezoneId: "Asia/Kolkata", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 const dayIn = (ms: number) => new Date(ms + 5.5 * 3_600_000).toISOString().slice(0, 10);
 
-/** What a spreadsheet would run, what looks like the end of a cell, and what looks like the id of a line. */
+/** Text that a spreadsheet would run, that looks like the end of a cell, or like a line's id. */
 const HOSTILE = ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", 'say "hi", twice', "two\nlines", `",inv_${"0".repeat(26)},"`];
 
 describeInBrowser("reports", () => {
@@ -65,7 +65,7 @@ describeInBrowser("reports", () => {
     }
   });
 
-  it("take their days from the address, keep them there, and say when nothing came in them", async () => {
+  it("take their days from the address, keep them there, and say if nothing was received in them", async () => {
     const page = await visit();
     const [first] = bills;
     const day = dayIn(Date.parse(first?.receivedAt ?? ""));
@@ -83,7 +83,7 @@ describeInBrowser("reports", () => {
     const file = await downloaded(page, "Export payments");
     expect(file.name).toBe("payments-2020-02-01-to-2020-02-29.csv");
     expect(file.text.split("\r\n")).toHaveLength(2);
-    // By the keys alone, a part of the date after the other; a year is no year before its fourth digit.
+    // With the keyboard only, one part of the date after the other; a year is incomplete before its fourth digit.
     await page.getByLabel("From", { exact: true }).focus();
     await page.keyboard.type("03152018");
     await page.waitForURL(/from=2018-03-15/);
@@ -155,7 +155,7 @@ describeInBrowser("reports", () => {
     }
   });
 
-  it("write hostile names so that no spreadsheet runs them, and none of them ends a line", async () => {
+  it("escape hostile names so that no spreadsheet runs them and none ends a line", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     for (const name of HOSTILE)

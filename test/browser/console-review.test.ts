@@ -1,4 +1,4 @@
-// Payments to review: what no rule could credit is compared with the invoices that may have been meant, and decided by a person.
+// Payments to review: what no rule could credit is compared with the invoices it may be meant for, and decided by a user.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
@@ -6,7 +6,7 @@ import { createOrder, type OrderFacts, openMerchant } from "./console-merchant.t
 import { describeInBrowser, mine, until, useBrowser } from "./harness.ts";
 import { endInvoiceIn } from "./street.ts";
 
-/** Mantine puts what moves away at the end of its transition. */
+/** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
 describeInBrowser("payments to review", () => {
@@ -21,7 +21,7 @@ describeInBrowser("payments to review", () => {
     await dialog.waitFor({ state: "detached" });
   };
 
-  it("are listed, and the page says so when none waits", async () => {
+  it("are listed, and the page says so if there are none", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/payments`);
@@ -34,7 +34,7 @@ describeInBrowser("payments to review", () => {
     expect(await findings(page)).toEqual([]);
   });
 
-  it("show a payment beside its candidates, and credit the one that a person chooses, in two steps", async () => {
+  it("show a payment next to its candidates, and credit the one a user chooses, in two steps", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     const meant = await createOrder(merchant, "Order 5001");
@@ -56,7 +56,7 @@ describeInBrowser("payments to review", () => {
     await page.reload();
     await named.getByText("Its payer named this transaction.").waitFor();
     expect(await candidate.getByText("Its payer named").count()).toBe(0);
-    // The payment's own card has no heading of an order: the named one is the first of the candidates.
+    // The payment's own card has no order heading: the named one is the first candidate.
     const headings = await page.getByRole("heading", { name: /^Order 500/ }).allTextContents();
     expect(headings).toEqual(["Order 5002", "Order 5001"]);
     expect(await findings(page)).toEqual([]);
@@ -71,7 +71,7 @@ describeInBrowser("payments to review", () => {
     await untilPage(page, "Order 5001");
   });
 
-  it("can be ignored, with an undo, and credited to an invoice that no rule thought of", async () => {
+  it("can be ignored, with an undo, and credited to an invoice that no rule suggested", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await createOrder(merchant, "Order 6000");
@@ -107,7 +107,7 @@ describeInBrowser("payments to review", () => {
     expect((await read()).amountReceived).not.toBe("0.000000");
   });
 
-  it("lead to invoices that wait for a decision, and find a transaction that a customer names", async () => {
+  it("link to invoices that need a decision, and find a transaction that a customer names", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     const late = await createOrder(merchant, "Order 7001");

@@ -1,5 +1,5 @@
 // What each role sees: exactly the pages and buttons that its permissions allow, and nothing else. The permissions are those of the table in
-// docs/design/decisions.md, section 7. A new page joins by a place with its buttons.
+// docs/design/decisions.md, section 7. A new page adds a place with its buttons.
 import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
@@ -8,15 +8,15 @@ import { untilIdle } from "../support/page-idle.ts";
 import { untilPage } from "./console-harness.ts";
 import { follow } from "./console-links.ts";
 
-/** What is there for everybody who sees the page. */
+/** What everyone who sees the page has. */
 export const ALL = null;
-/** A permission, or the roles for which the rank counts beside it. */
+/** A permission, or the roles whose rank also counts. */
 export type Needs = string | readonly Role[] | typeof ALL;
 
-/** An end to what hangs, on a busy machine. */
+/** A limit for hangs on a busy machine. */
 export const PLACE_WITHIN_MS = 120_000;
 
-/** `S`: the shop with what the place shows. */
+/** `S`: the shop with the data that the place shows. */
 export interface Place<S> {
   readonly name: string;
   readonly path: (shop: S) => string;
@@ -24,15 +24,15 @@ export interface Place<S> {
   readonly buttons: Readonly<Record<string, Needs>>;
   /** Its parts with a heading. */
   readonly sections?: Readonly<Record<string, Needs>>;
-  /** Without it the page is refused. For everybody unless given. */
+  /** Without it the page is refused. For everyone by default. */
   readonly needs?: string;
-  /** The button that opens more of the page, once it is there. */
+  /** The button that opens more of the page, once it is shown. */
   readonly opens?: RegExp;
   /** A text of what it opens, unless that is a menu. */
   readonly opened?: string;
-  /** Names of buttons with a text that is not the same each time. */
+  /** Names of buttons whose text varies. */
   readonly besides?: RegExp;
-  /** Of the menu that it opens. */
+  /** The menu that it opens. */
   readonly items?: Readonly<Record<string, Needs>>;
 }
 
@@ -64,7 +64,7 @@ export function allowed(table: Readonly<Record<string, Needs>>, role: Role): rea
   return Object.entries(table).flatMap(([name, needs]) => (isMet(needs) ? [name] : []));
 }
 
-/** Follows links from an open page of the console to each place, and compares what is there with the table. */
+/** Follows links from an open page of the console to each place, and compares its content with the table. */
 export async function expectPlaces<S>(
   page: Page,
   { places, shop, role }: { readonly places: readonly Place<S>[]; readonly shop: S; readonly role: Role },
@@ -99,7 +99,7 @@ async function openPlace<S>(page: Page, { heading, opens, opened }: Place<S>): P
 /** What is there for everybody, as often as it is shown: copy buttons of what is on chain, and the events that open. */
 const EVERYWHERE = /^(?:Copy (?!its link|the id).*|invoice\..*)$/;
 
-/** What a screen reader calls each of them. Copies of the same name count once, and so do the menus of rows. */
+/** Each one's name for a screen reader. Copies of the same name count once, and so do the menus of rows. */
 async function namesOf(buttons: Locator): Promise<readonly string[]> {
   const names = await buttons.evaluateAll<readonly string[], Named>((all) =>
     all.map((each) => each.getAttribute("aria-label") ?? each.textContent),
@@ -108,7 +108,7 @@ async function namesOf(buttons: Locator): Promise<readonly string[]> {
   return [...new Set(known.filter((name) => !EVERYWHERE.test(name)))].toSorted();
 }
 
-/** What a function in the browser needs of an element. */
+/** What a function in the browser needs from an element. */
 interface Named {
   readonly textContent: string;
   getAttribute(name: string): string | null;

@@ -45,7 +45,7 @@ describeInBrowser("a member of the team", () => {
   });
 
   const patience = { timeout: PLACES.length * PLACE_WITHIN_MS };
-  it.each(ROLES)("with the role %s sees of reports what it allows, and no more", patience, async (role) => {
+  it.each(ROLES)("with the role %s sees exactly what it allows of reports", patience, async (role) => {
     const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
     await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, role));
     await page.goto(`/console/${shop.merchantId}`);

@@ -107,7 +107,7 @@ const PLACES: readonly Place<Shop>[] = [
   },
 ];
 
-/** One of each thing that a page treats differently. */
+/** One of each kind that a page treats differently. */
 async function stockedShop(): Promise<Shop> {
   const shop = await openShop(["USDT", "USDC", "ETH", "BTC"]);
   const { id: product } = await shop.call<{ readonly id: string }>("POST", "/products", {
@@ -138,7 +138,7 @@ describeInBrowser("a member of the team", () => {
   });
 
   const patience = { timeout: PLACES.length * PLACE_WITHIN_MS };
-  it.each(ROLES)("with the role %s sees of what the shop sells what it allows, and no more", patience, async (role) => {
+  it.each(ROLES)("with the role %s sees exactly what it allows of the shop's pages", patience, async (role) => {
     const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
     await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, role));
     await page.goto(`/console/${shop.merchantId}`);

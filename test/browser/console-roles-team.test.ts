@@ -15,7 +15,7 @@ interface Shop extends PageShop {
   readonly endpoint: string;
 }
 
-/** The name that the street gives its keys. */
+/** The name that the shared server gives its keys. */
 const KEY = "Demo secret key";
 
 /** "A member acts only on a role strictly below their own" (decisions 7, Rank). */
@@ -171,7 +171,7 @@ function placesOf(shop: Shop): readonly Place<Shop>[] {
   ];
 }
 
-/** With an endpoint that was sent something, and an invitation that waits. */
+/** With an endpoint that was sent something, and a pending invitation. */
 async function connectedShop(): Promise<Shop> {
   const shop = await openShop(["USDT"]);
   const { id } = await shop.call<{ readonly id: string }>("POST", "/webhooks", {
@@ -195,15 +195,11 @@ describeInBrowser("a member of the team", () => {
   });
 
   const patience = { timeout: 10 * PLACE_WITHIN_MS };
-  it.each(ROLES)(
-    "with the role %s sees of the merchant's own affairs what it allows, and no more",
-    patience,
-    async (role) => {
-      const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
-      await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, role));
-      await page.goto(`/console/${shop.merchantId}`);
-      await untilPage(page, "Home");
-      await expectPlaces(page, { places: placesOf(shop), shop, role });
-    },
-  );
+  it.each(ROLES)("with the role %s sees exactly what it allows of the merchant's own pages", patience, async (role) => {
+    const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
+    await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, role));
+    await page.goto(`/console/${shop.merchantId}`);
+    await untilPage(page, "Home");
+    await expectPlaces(page, { places: placesOf(shop), shop, role });
+  });
 });

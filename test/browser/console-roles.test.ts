@@ -17,7 +17,7 @@ import { changeDatabase, emailOf } from "./street.ts";
 
 const SEEN_WITHIN_MS = 120_000;
 
-/** The links of the navigation, in their order. */
+/** The navigation's links, in order. */
 const LINKS: Readonly<Record<string, Needs>> = {
   Home: "merchant:view",
   Invoices: "invoice:view",
@@ -36,7 +36,7 @@ const LINKS: Readonly<Record<string, Needs>> = {
 const OF_AN_INVOICE = { Summary: ALL, Timeline: ALL, Payments: ALL, "Payment methods": ALL, Events: "webhook:view" };
 const COPIES = { "Copy its link": ALL, "Copy the id": ALL };
 
-/** Where the shop's server would take events; nothing answers there. */
+/** Where the shop's server would receive events; nothing answers there. */
 const SWITCHED_OFF = "http://127.0.0.1:9/orders";
 const FAILING = "http://127.0.0.1:9/pings";
 
@@ -151,12 +151,12 @@ interface Shop extends PageShop {
   readonly ignored: string;
 }
 
-/** More than one page of invoices, and one of each thing that a page treats differently. */
+/** More than one page of invoices, and one of each kind that a page treats differently. */
 async function stockedShop(): Promise<Shop> {
   const shop = await openShop(["USDT", "USDC", "DAI", "ETH"]);
   for (let more = 0; more < 25; more++) await shop.createInvoice();
   await shop.call("POST", "/webhooks", { url: SWITCHED_OFF, events: ["invoice.created"] });
-  // Nothing here is paid, so that no delivery changes how often it failed.
+  // Nothing is paid here, so no delivery changes its failure count.
   await shop.call("POST", "/webhooks", { url: FAILING, events: ["invoice.paid"] });
   const named = async (name: string) => (await shop.createInvoice({ name })).id;
   const [waiting, over, inReview] = [await named("Waiting"), await named("Over"), await named("In review")];

@@ -1,4 +1,4 @@
-// Ctrl-K in a browser: finds what the merchant has, and leads there.
+// Ctrl-K in a browser: finds what the merchant has, and links to it.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, untilPage } from "./console-harness.ts";
 import { addInvoice, ownerAtHome } from "./console-member.ts";

@@ -1,4 +1,4 @@
-// The set-up as its operator lives it: a production server of its own, on which nobody has redeemed a link; `npm run setup-link` makes one, a
+// The set-up as its operator sees it: a separate production server on which nobody has redeemed a link; `npm run setup-link` creates one, a
 // virtual device holds the passkey.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -15,9 +15,9 @@ import { describeInBrowser, useBrowser } from "./harness.ts";
 
 /** Nobody is signed in yet, or nothing is served yet. */
 const EXPECTED = /status of (401|403|404|503)/;
-/** Where pictures go that are wanted to be looked at; none by default. */
+/** Where to save pictures for viewing; none by default. */
 const PICTURES = process.env.SET_UP_PICTURES;
-/** As wrangler.toml has them, but for the port. */
+/** As in wrangler.toml, except for the port. */
 const PRODUCTION = {
   ENVIRONMENT: "production",
   PUBLIC_URL: "",
@@ -73,7 +73,7 @@ describeInBrowser("a deployment that nobody has set up", () => {
     await page.getByRole("button", { name: "Create a passkey" }).click();
   }
 
-  it("says so at every address, and at /setup without a link how to make one", async () => {
+  it("says so at every address, and at /setup without a link how to create one", async () => {
     const page = await visit();
     for (const path of ["/", "/console", "/sign-in", "/pay/inv_1"]) {
       const answer = await page.goto(path);
@@ -88,7 +88,7 @@ describeInBrowser("a deployment that nobody has set up", () => {
     await photograph(page, "setup-without-link");
   });
 
-  it("is set up by keyboard alone: a link, a name and an address, a passkey, and on to the shop", async () => {
+  it("is set up with the keyboard only: a link, a name and an address, a passkey, and on to the shop", async () => {
     const page = await visit();
     await giveDevice(page);
     await page.goto(newLink());
@@ -113,7 +113,7 @@ describeInBrowser("a deployment that nobody has set up", () => {
     await page.getByLabel("Address or extended public key").waitFor();
     const me = await page.request.get("/api/v1/me");
     expect(await me.json()).toMatchObject({ email: "ann@example.com", name: "Ann Example", isOperator: true });
-    // The passkey is the one to sign in with from now on.
+    // The passkey to sign in with from now on.
     await page.context().clearCookies();
     await page.goto("/sign-in");
     await page.getByText("New accounts are made by invitation.").waitFor();
@@ -121,7 +121,7 @@ describeInBrowser("a deployment that nobody has set up", () => {
     await page.waitForURL(/\/console/);
   });
 
-  it("takes a link once: a used, replaced or wrong one says what to do, and a new one adds a passkey", async () => {
+  it("accepts a link once: a used, replaced or wrong one says what to do, and a new one adds a passkey", async () => {
     const page = await visit();
     await giveDevice(page);
     const replaced = newLink();
@@ -147,7 +147,7 @@ describeInBrowser("a deployment that nobody has set up", () => {
   });
 });
 
-/** Wide and narrow, light and dark, where pictures are wanted. */
+/** Wide and narrow, light and dark, if pictures are wanted. */
 async function photograph(page: Page, name: string): Promise<void> {
   if (PICTURES === undefined) return;
   mkdirSync(PICTURES, { recursive: true });

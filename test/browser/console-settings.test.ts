@@ -1,4 +1,4 @@
-// Settings: each part says what it means, is saved by itself, and shows the customer's page while its brand is chosen.
+// Settings: each part explains itself, is saved separately, and shows the customer's page while its brand is chosen.
 import { setTimeout } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -8,12 +8,12 @@ import { openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, openShop, useBrowser } from "./harness.ts";
 import { emailOf } from "./street.ts";
 
-/** Mantine puts what moves away at the end of its transition. */
+/** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
-/** A form that the service refuses is part of the story. */
+/** A form that the service refuses is part of the test. */
 const REFUSED = { ...QUIET, alsoSaid: /status of 40[013]/ } as const;
 
-/** News is read together (dashboard/src/api/live.ts). */
+/** Messages are batched (dashboard/src/api/live.ts). */
 const GATHER_MS = 1_000;
 
 interface Settings {
@@ -28,7 +28,7 @@ interface Settings {
 describeInBrowser("settings", () => {
   const browsing = useBrowser();
   const save = async (page: Page, part: string) => {
-    // A notice of the save before may still be on its way out: only the answer says that this one is done.
+    // The previous save's notice may still be closing: only the answer shows that this one is done.
     const answer = page.waitForResponse(
       (response) => response.request().method() === "PATCH" && response.url().endsWith("/settings"),
     );
@@ -115,7 +115,7 @@ describeInBrowser("settings", () => {
     await page.getByText("The name was changed.").waitFor();
     await page.getByRole("button", { name: "Delete this merchant" }).click();
     await page.getByRole("dialog").getByLabel("to confirm").fill("Harbour Coffee");
-    // News of the new name comes while the answer is on its way: nothing of the merchant may be read then.
+    // The new name is announced before the answer arrives: nothing of the merchant may be read then.
     await page.route(`**/merchant/${merchant.id}`, async (route) => {
       if (route.request().method() !== "DELETE") return route.continue();
       const response = await route.fetch();

@@ -36,7 +36,7 @@ describeInBrowser("the first steps", () => {
     expect(await steps.count()).toBe(0);
   });
 
-  it("give three lines of code with a key that makes invoices and is shown once", async () => {
+  it("give three lines of code with a key that creates invoices and is shown once", async () => {
     const { page } = await atHome();
     await page.getByRole("button", { name: "Start selling" }).click();
     const dialog = page.getByRole("dialog", { name: "Sell something" });

@@ -1,4 +1,4 @@
-// Team: somebody is invited, joins, gets another role, is locked out by a demanded factor, becomes the owner and removes who was it.
+// Team: a user is invited, joins, gets another role, is locked out by a required factor, becomes the owner and removes the old one.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { enter } from "./console-entry.ts";
@@ -7,14 +7,14 @@ import { openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 import { changeDatabase } from "./street.ts";
 
-/** Mantine puts what moves away at the end of its transition. */
+/** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
 describeInBrowser("a team", () => {
   const browsing = useBrowser();
   const dialog = (page: Page) => page.getByRole("dialog");
 
-  it("invites, gives roles, demands factors and is handed over", async () => {
+  it("invites members, changes roles, requires factors and is transferred", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     const colleague = freshAddress();

@@ -1,4 +1,4 @@
-// Wallets in the console: registered with their first addresses to compare, followed, changed, and deleted once nothing pays to them.
+// Wallets in the console: registered with their first addresses to compare, tracked, changed, and deleted once nothing pays to them.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { rpcAt } from "../../scripts/demo-story/rpc.ts";
@@ -9,7 +9,7 @@ import { type ConsoleMerchant, createOrder, openMerchant } from "./console-merch
 import { describeInBrowser, REQUIRED, until, useBrowser } from "./harness.ts";
 import { changeDatabase } from "./street.ts";
 
-/** Mantine puts what moves away at the end of its transition. A deletion is refused, and what was deleted is read once more. */
+/** Mantine removes elements after their transition. A deletion is refused, and a deleted object is read once more. */
 const QUIET = {
   reducedMotion: "reduce",
   alsoSaid: new RegExp(`${EXPECTED_IN_CONSOLE.source}|status of 40[49]`),
@@ -24,7 +24,7 @@ interface WalletFacts {
   readonly isEnabled: boolean;
 }
 
-/** The networks answer so; only Ethereum has a source here. What is registered is real. */
+/** The networks' answers are faked; only Ethereum has a source here. Registrations are real. */
 async function answerWith(page: Page, address: string, states: Readonly<Record<string, string>>) {
   const coins = (network: string) =>
     (networkNamed(network)?.assets ?? []).map(({ code }) => ({ cryptocurrency: code, walletId: null }));
@@ -105,7 +105,7 @@ describeInBrowser("wallets", () => {
     expect((await walletsOf(merchant))[0]?.requiredConfirmations).toBe(4);
   });
 
-  it("are disabled and enabled, and deleted once the invoices that block it are over", async () => {
+  it("are disabled and enabled, and deleted once the invoices that block it have ended", async () => {
     const { page, merchant } = await atWallets();
     const order = await createOrder(merchant, "Order 8001");
     await page.getByRole("link", { name: "ETH" }).click();
@@ -125,7 +125,7 @@ describeInBrowser("wallets", () => {
     expect(await walletsOf(merchant)).toEqual([]);
   });
 
-  it("with an EVM address are offered for other networks, none chosen, and each is registered by itself", async () => {
+  it("with an EVM address are offered for other networks, none chosen, and each is registered separately", async () => {
     const { page, merchant } = await atWallets();
     const [wallet] = await walletsOf(merchant);
     const address = wallet?.address ?? "";
@@ -149,7 +149,7 @@ describeInBrowser("wallets", () => {
     await section.getByText(address).waitFor();
     expect(await findings(page)).toEqual([]);
     expect(await walletsOf(merchant)).toHaveLength(1);
-    // Somebody of the team was faster with one of them.
+    // A team member was faster with one of them.
     const other = {
       walletType: "DIRECT_WALLET",
       address: `0x${randomHex(20)}`,
@@ -172,7 +172,7 @@ describeInBrowser("wallets", () => {
     ]);
   });
 
-  it("are offered for no other network where there is code at the address, and none that cannot be asked", async () => {
+  it("are offered for no other network if there is code at the address, nor for one that cannot be asked", async () => {
     const { page, merchant } = await atWallets({ isBare: true });
     await page.getByRole("button", { name: "Add the first wallet" }).click();
     const dialog = page.getByRole("dialog", { name: "Add a wallet" });
@@ -196,7 +196,7 @@ describeInBrowser("wallets", () => {
     expect(await walletsOf(merchant)).toHaveLength(1);
   });
 
-  it("that wait for their delay are shown with who asked for them, and can be disabled at once", async () => {
+  it("in their delay are shown with who requested them, and can be disabled at once", async () => {
     const { page, merchant } = await atWallets();
     changeDatabase(inject("street"), (database) => {
       const inAnHour = Date.now() + 3_600_000;

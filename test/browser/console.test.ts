@@ -1,13 +1,13 @@
-// The console in a browser: from an empty deployment to an invoice, and what must hold on each of its pages.
+// The console in a browser: from an empty deployment to an invoice, and what must be true of each page.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { randomHex } from "../support/wallet-bodies.ts";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, mailedCode, signIn, untilPage } from "./console-harness.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** The console without its charts (dashboard budget): everything that a page opened first loads, compressed. */
+/** The console without its charts (dashboard budget): everything that the first opened page loads, compressed. */
 const MAX_SCRIPT_BYTES = 300 * 1_024;
-/** Mantine puts what moves away at the end of its transition. */
+/** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
 describeInBrowser("the console", () => {
@@ -45,7 +45,7 @@ describeInBrowser("the console", () => {
     await untilPage(page, name);
   }
 
-  it("leads a newcomer from nothing to a wallet and a product, with every page readable by all", async () => {
+  it("leads a newcomer from nothing to a wallet and a product, with every page accessible", async () => {
     const { page } = await browsing.visit(QUIET);
     await page.goto("/");
     await page.getByLabel("Email address").waitFor();
@@ -87,7 +87,7 @@ describeInBrowser("the console", () => {
     await page.getByText("Cancelled").first().waitFor();
   });
 
-  it("asks for a fresh factor in the middle of a change, and then goes on with it", async () => {
+  it("asks for a recent factor in the middle of a change, and then continues it", async () => {
     const email = freshAddress();
     const page = await signedIn("/console/account", email);
     await untilPage(page, "Account");
@@ -106,7 +106,7 @@ describeInBrowser("the console", () => {
     expect(await findings(page)).toEqual([]);
   });
 
-  it("asks for a fresh factor above the dialog of the change that needs it", async () => {
+  it("asks for a recent factor on top of the dialog of the change that needs it", async () => {
     const email = freshAddress();
     const page = await atInvoices(email);
     await page.getByRole("link", { name: "Developers" }).click();
@@ -124,7 +124,7 @@ describeInBrowser("the console", () => {
     await page.getByRole("dialog").getByText(/^sk_/).last().waitFor();
   });
 
-  it("goes back to the page that was asked for before the sign-in, though the service failed once, and out again", async () => {
+  it("returns to the page requested before the sign-in, though the service failed once, and signs out", async () => {
     const { page } = await browsing.visit(QUIET);
     await page.goto("/console/account");
     await page.getByLabel("Email address").waitFor();
@@ -138,7 +138,7 @@ describeInBrowser("the console", () => {
     await page.getByLabel("Email address").waitFor();
   });
 
-  it("names in its navigation each page that there is, and finds pages with Ctrl-K", async () => {
+  it("has every page in its navigation, and finds pages with Ctrl-K", async () => {
     const page = await atInvoices();
     const names = await page.getByRole("navigation", { name: "Console" }).getByRole("link").allTextContents();
     expect(names).toEqual([
@@ -163,7 +163,7 @@ describeInBrowser("the console", () => {
     await untilPage(page, "Account");
   });
 
-  it("says that the connection is lost, and goes on by itself once it is back", async () => {
+  it("says that the connection is lost, and continues automatically once it is back", async () => {
     const page = await atInvoices();
     await page.context().setOffline(true);
     await page.getByText("You are offline.").waitFor();
@@ -172,7 +172,7 @@ describeInBrowser("the console", () => {
     await createInvoice(page, "Order after the storm");
   });
 
-  it("loads at most 300 KiB of scripts for the page that is opened first, all from its own origin", async () => {
+  it("loads at most 300 KiB of scripts for the first opened page, all from its own origin", async () => {
     const { page, loads } = await browsing.visit(QUIET);
     await page.goto("/sign-in", { waitUntil: "networkidle" });
     const scripts = loads.filter(({ type }) => type === "Script");

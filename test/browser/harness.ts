@@ -1,4 +1,4 @@
-// Shared by the tests of pages. Each file starts its own browser, and each test takes a shop that no other test has used:
+// Shared by the tests of pages. Each file starts its own browser, and each test uses a new shop:
 //
 //   const browsing = useBrowser();
 //   const shop = await openShop();
@@ -39,10 +39,10 @@ export type PageShop = Pick<
 
 /** So that a payer sees "seen" before "paid". */
 export const REQUIRED = 2;
-/** A pass of the watcher and the push, on a busy machine. */
+/** Time for a watcher's pass and the push, on a busy machine. */
 const CHANGES_WITHIN_MS = 120_000;
 
-/** Tests in a browser. Without one, a failure under CI, and elsewhere a skipped test that says how to install it. */
+/** Tests in a browser. Without one they fail in CI and are skipped elsewhere, with instructions to install it. */
 export function describeInBrowser(name: string, tests: () => void): void {
   if (isBrowserWanted()) describe(name, tests);
   else it.skip(`${name} (${howToInstallChromium()})`, () => {});
@@ -50,7 +50,7 @@ export function describeInBrowser(name: string, tests: () => void): void {
 
 interface Browsing {
   browser(): Browser;
-  /** One more visitor with one more page; both end with the test. */
+  /** Another visitor with another page; both end with the test. */
   visit(options?: VisitOptions): Promise<Visit>;
 }
 
@@ -67,7 +67,7 @@ export function useBrowser(): Browsing {
     const story = task.result?.state === "fail" ? await lastSteps(browser, openPages(browser)) : undefined;
     const faults = ending.flatMap((visit) => visit.faults);
     for (const visit of ending) await visit.close();
-    // Beside the test's own error, where its failure is read.
+    // Next to the test's own error, where it is noticed.
     if (story !== undefined) throw new Error([story, ...faults].join("\n"));
     expect(faults).toEqual([]);
   });
@@ -83,7 +83,7 @@ export function useBrowser(): Browsing {
 
 export type Code = "USDT" | "USDC" | "DAI" | "ETH" | "BTC";
 
-/** A shop that accepts these coins, at addresses of its own; all but BTC on Ethereum. */
+/** A shop that accepts these coins, at its own addresses; all but BTC on Ethereum. */
 export async function openShop(codes: readonly Code[] = ["USDT", "USDC", "ETH", "BTC"]): Promise<PageShop> {
   const street = inject("street");
   const { merchantId, key } = takeShop(street);
@@ -105,7 +105,7 @@ export function payPath({ id }: Pick<Invoice, "id">): string {
   return `/pay/${id}`;
 }
 
-/** Waits until the page shows this stage, without loading it again. */
+/** Waits until the page shows this stage, without reloading it. */
 export async function untilStage(page: Page, stage: string): Promise<void> {
   await page.waitForSelector(`main#checkout[data-stage="${stage}"]`, { timeout: CHANGES_WITHIN_MS });
 }

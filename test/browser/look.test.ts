@@ -1,4 +1,4 @@
-// What is true of the checkout's pages at every stage of a payment: size, layout shifts, languages, keyboard, no script, hostile texts, frames.
+// What holds for the checkout's pages at every stage of a payment: size, layout shifts, languages, keyboard, no script, hostile texts, frames.
 // Nothing is mined here, because another file mines on the same chain at the same time.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
@@ -24,10 +24,10 @@ import {
 /** 16 by 16, of one colour. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mNkYPhPEmIaVTCqYPgqAAAuKQ8BqkG0ZQAAAABJRU5ErkJggg==";
-/** Never contacted: the test itself answers for it. */
+/** Never contacted: the test answers for it. */
 const OUTER = "https://shop.example";
 const KILOBYTE = 1_024;
-/** USDT and USDC are on all of these, and the native coins beside them. */
+/** USDT and USDC are on all of these, plus the native coins. */
 const EVM_NETWORKS = ["ETH", "POL", "BNB"];
 
 const total = (loads: readonly Load[]) => loads.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -210,7 +210,7 @@ describeInBrowser("the checkout", () => {
     const { page } = await browsing.visit({ permissions: ["clipboard-read", "clipboard-write"] });
     await page.goto(payPath(invoice), { waitUntil: "networkidle" });
     await untilStage(page, "pay");
-    // A group of radio buttons is one stop.
+    // A group of radio buttons is one tab stop.
     const controls =
       await page.evaluate<number>(`[...document.querySelectorAll("a[href], button, select, summary, input")]
       .filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.type !== "hidden")

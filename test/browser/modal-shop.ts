@@ -1,20 +1,20 @@
-// A page of a shop, as its plugin for BTCPay Server makes it: it loads /modal/btcpay.js from us, shows an invoice, and listens.
+// A shop's page, as its BTCPay Server plugin creates it: it loads /modal/btcpay.js from us, shows an invoice, and listens.
 import type { FrameLocator, Page } from "playwright-core";
 import { inject } from "vitest";
 
-/** Never contacted: the test itself answers for it. */
+/** Never contacted: the test answers for it. */
 export const SHOP = "https://shop.example";
 
 interface ModalShop {
-  /** The payer's page over that of the shop. */
+  /** The payer's page over the shop's. */
   readonly frame: FrameLocator;
-  /** The words that the plugin's function was handed, in order. */
+  /** The statuses that the plugin's function received, in order. */
   heard(): Promise<readonly string[]>;
   /** Whether there is a frame at all. */
   isOpen(): Promise<boolean>;
 }
 
-/** What the plugin of WooCommerce does when an order is placed, and how it listens; with a version behind the script's name, as WordPress adds it. */
+/** What WooCommerce's plugin does when an order is placed, and how it listens; with a version after the script's name, as WordPress adds. */
 const pageOf = (invoiceId: string) => `<!doctype html><title>Shop</title><button>Place order</button>
   <script src="${inject("street").baseUrl}/modal/btcpay.js?ver=2.7.1"></script>
   <script>
@@ -43,7 +43,9 @@ export async function placeOrder(page: Page, invoiceId: string): Promise<ModalSh
   };
 }
 
-/** What another script on the shop's page can say: that the invoice is paid. To the shop itself, from another frame, and to our page. */
+/**
+ * What another script on the shop's page can claim: that the invoice is paid. To the shop itself, from another frame, and to our page.
+ */
 export async function forge(page: Page, invoiceId: string): Promise<void> {
   const claim = `{ invoiceId: "${invoiceId}", status: "Settled" }`;
   await page.evaluate(`(async () => {

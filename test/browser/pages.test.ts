@@ -1,4 +1,4 @@
-// The monitoring of pages itself: it finds the faults that it has to find.
+// The monitoring of pages itself: it finds the faults it must find.
 import { createServer } from "node:http";
 import { expect, inject, it } from "vitest";
 import { listen } from "../support/listen.ts";

@@ -1,6 +1,6 @@
 // A payer's way through the checkout, live, on a real chain: from the choice back to the shop. At each stage axe looks for
-// accessibility problems, at 320 and 1280 px, in light and dark. This file alone mines: blocks of another would come between "seen"
-// and "paid".
+// accessibility problems, at 320 and 1280 px, in light and dark. Only this file mines: another file's blocks would come between
+// "seen" and "paid".
 import { createPublicKey, type JsonWebKey, verify } from "node:crypto";
 import { createServer } from "node:http";
 import type { Page } from "playwright-core";
@@ -30,7 +30,7 @@ import { endInvoiceIn } from "./street.ts";
 
 const SAME = "window.__same === 1";
 
-/** Marks the document, so that a reload is noticed. */
+/** Marks the document, so that a reload is detected. */
 const mark = (page: Page) => page.evaluate("window.__same = 1");
 /** The server's answer with one replacement, such as a shorter wait. */
 const alter = (page: Page, path: string, from: RegExp, to: string) =>
@@ -107,7 +107,7 @@ describeInBrowser("a payer", () => {
       expect(await said(page)).toBe(en.paidTitle);
       expect(await page.evaluate("document.activeElement.matches('main h1')")).toBe(true);
       expect(await page.evaluate(SAME)).toBe(true);
-      // One for each loaded page.
+      // One per loaded page.
       expect(sockets).toHaveLength(2);
 
       await page.waitForURL(`${merchant.origin}/back?**`);
@@ -189,7 +189,7 @@ describeInBrowser("a payer", () => {
     },
   );
 
-  it("who paid a part sees the missing amount, and sends it", async () => {
+  it("who paid part of it sees the missing amount, and sends it", async () => {
     const { shop, invoice, page, address } = await waiting();
     await send("USDC", "8", address);
     await mine();
@@ -244,7 +244,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("reads the truth about one transaction on the pages of three orders, live and after a reload", async () => {
+  it("is told the truth about one transaction on the pages of three orders, live and after a reload", async () => {
     const shop = await openShop(["USDC"]);
     const orders: { readonly id: string; readonly page: Page }[] = [];
     for (const rawAmount of [80, 123.45, 16.59]) {
@@ -284,7 +284,7 @@ describeInBrowser("a payer", () => {
       }
   });
 
-  it("who paid too little in time sees the missing amount", async () => {
+  it("who paid too little on time sees the missing amount", async () => {
     const { shop, invoice, page, address } = await waiting();
     await send("USDC", "10", address);
     await mine(REQUIRED);
@@ -366,7 +366,7 @@ describeInBrowser("a payer", () => {
     expect(await page.locator("a.button").first().getAttribute("href")).toBe(`${payPath(invoice)}/return`);
   });
 
-  it("pays in a frame over the shop, which hears how far it is and closes it; a forged message changes nothing, and an unnamed shop shows no frame", async () => {
+  it("pays in a frame over the shop, which gets the progress and closes it; a forged message changes nothing, and an unnamed shop shows no frame", async () => {
     const { shop, invoice, address, amount } = await waiting();
     const { page } = await browsing.visit({ alsoAllowed: [SHOP], alsoSaid: /frame/i });
     await placeOrder(page, invoice.id);

@@ -53,7 +53,7 @@ describeInBrowser("the reference at /docs", () => {
     expect(loads.filter(({ type }) => type === "Script")).toHaveLength(2);
   });
 
-  it("sends a request to the server that it describes", async () => {
+  it("sends a request to the server it describes", async () => {
     const { page } = await browsing.visit();
     await page.goto("/docs#/Sign-in/listSignInMethods");
     const methods = page.locator("#operations-Sign-in-listSignInMethods");

@@ -35,7 +35,7 @@ describeInBrowser("an update of the state", () => {
     expect(await stand.page.getAttribute("main", "data-now")).toBe(String(SERVER_MS + 9));
   });
 
-  it("that is equal changes nothing, even though the script has changed the page", async () => {
+  it("that is equal changes nothing, even if the script has changed the page", async () => {
     const stand = await open(mainOf(parts("1.5"), of));
     await stand.page.evaluate(`window.changes = 0;
       new MutationObserver((all) => { changes += all.filter(({ type }) => type === "childList").length; })
@@ -82,7 +82,7 @@ describeInBrowser("an update of the state", () => {
     expect(stand.asked).toHaveLength(2);
   });
 
-  it("of what a claimed transaction is to the invoice is swapped and announced, also together with the stage", async () => {
+  it("about a claimed transaction is replaced and announced, even together with the stage", async () => {
     const claimed = (text: string, more: object = {}) =>
       mainOf(`<p class="note" data-part="claim">${text}</p>${parts("1.5")}`, { ...of, claimText: text, ...more });
     const stand = await open(claimed("The shop decides"));
@@ -136,7 +136,7 @@ describeInBrowser("the live connection", () => {
 
   it.each([
     ["confirmations are counted", "<progress></progress>"],
-    ["a claimed transaction is no payment yet", `<p class="note" data-part="claim"></p>`],
+    ["a claimed transaction is not a payment yet", `<p class="note" data-part="claim"></p>`],
   ])("requests the state every few seconds while %s, which is not announced", async (_, inner) => {
     const stand = await open(mainOf(inner, { pollSeconds: 5 }));
     await connected(stand);
@@ -205,7 +205,7 @@ describeInBrowser("the live connection", () => {
   it.each([404, 410])(
     "reloads the page when the invoice is gone (%i), so that the old one cannot be paid",
     async (status) => {
-      // Triggered by the socket alone, so that the reloaded page sends no request by itself.
+      // Triggered by the socket only, so that the reloaded page sends no request by itself.
       const stand = await open(mainOf("", { pollSeconds: 3_000 }));
       await connected(stand);
       stand.answer({ status });
@@ -245,7 +245,7 @@ describeInBrowser("the live connection", () => {
     await untilAsked(stand, 3);
   });
 
-  it("says since when nothing new came once two requests have failed, until one is answered", async () => {
+  it("says since when nothing is new once two requests have failed, until one is answered", async () => {
     const amount = `<p class="stale note" data-stale hidden>Since <time></time>.</p><b>1.5</b>`;
     const stand = await open(mainOf(amount, { pollSeconds: 5, hasSocket: false }), { isHeld: true });
     const note = stand.page.locator("[data-stale]");
@@ -259,7 +259,7 @@ describeInBrowser("the live connection", () => {
     await stand.pass(12 * SECOND);
     await untilAsked(stand, 3);
     expect(await note.isVisible()).toBe(true);
-    // Of the last answer, by the server's clock: the page was loaded at midnight, UTC.
+    // Time of the last answer, by the server's clock: the page was loaded at midnight UTC.
     const saidMs = Date.parse((await note.locator("time").getAttribute("datetime")) ?? "");
     expect(Math.round((saidMs - SERVER_MS) / SECOND)).toBeGreaterThanOrEqual(5);
     expect(Math.round((saidMs - SERVER_MS) / SECOND)).toBeLessThanOrEqual(7);

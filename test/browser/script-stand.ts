@@ -1,5 +1,5 @@
-// The script of the checkout pages on test pages that keep the same contract as the real ones. Only Chromium runs, and
-// the test decides what the server answers, and when.
+// The script of the checkout pages on test pages with the same structure as the real ones. Only Chromium runs, and the
+// test decides what the server answers, and when.
 import type { Browser, BrowserContext, Page, WebSocketRoute } from "playwright-core";
 import { checkoutAssets } from "../../scripts/checkout-assets.ts";
 
@@ -14,7 +14,7 @@ export const SERVER_MS = Date.parse("2029-01-01T00:00:00.000Z");
 const STEP_MS = 5_000;
 /** A held clock is installed this much early and then moved to its time: between the two it runs, and it cannot be moved back. */
 const EARLY_MS = 86_400_000;
-/** An end for a step that hangs; nothing is measured by it. */
+/** A limit for a step that hangs; it measures nothing. */
 const STEP_LIMIT_MS = 120_000;
 
 /** Lets a test wait until every answer is read: counts requests and bodies until they have arrived or failed. */
@@ -77,7 +77,7 @@ export interface Stand {
   readonly page: Page;
   /** Headers of every request for the state. */
   readonly asked: readonly Readonly<Record<string, string>>[];
-  /** Every socket that was opened, the last one last. */
+  /** Every opened socket, the last one last. */
   readonly sockets: readonly WebSocketRoute[];
   /** The messages that the sockets received. */
   readonly heard: readonly string[];
@@ -99,7 +99,7 @@ export interface Stand {
 export interface StandOptions {
   /** Whether time stands still except in `pass`. */
   readonly isHeld?: boolean;
-  /** The time of the payer's machine, when it is held. */
+  /** The time of the payer's machine, if it is held. */
   readonly machineMs?: number;
   readonly initScripts?: readonly string[];
   readonly permissions?: readonly string[];

@@ -18,7 +18,7 @@ describeInBrowser("a browser wallet", () => {
     `<div data-part="wallets" data-wallets='${JSON.stringify(transfer)}' data-pay-with="Pay with {wallet}" data-waiting="Confirm in {wallet}"
       data-sent="Sent" data-rejected="Not sent by {wallet}" data-wrong-network="Switch {wallet} to Polygon" hidden><p data-wallet-status></p></div>`;
 
-  /** A wallet that answers as `window.wallet` says, and records its requests. */
+  /** A wallet that answers as set in `window.wallet`, and records its requests. */
   const walletScript = (info: object = {}) => `
     window.calls ??= [];
     window.wallet ??= { chain: "0x1", switchedTo: "0x89", errors: {}, waits: {} };
@@ -46,7 +46,7 @@ describeInBrowser("a browser wallet", () => {
   const status = (stand: Stand, text: string) => expect.poll(() => stand.text("[data-wallet-status]")).toBe(text);
   const sent = async (stand: Stand) => (await calls(stand)).filter(([method]) => method === "eth_sendTransaction");
 
-  it("has a button with its name and icon, and receives no request before that is pressed", async () => {
+  it("has a button with its name and icon, and receives no request before it is pressed", async () => {
     const stand = await openWallet();
     expect(await stand.text("[data-wallet]")).toBe("Pay with Test Wallet");
     expect(await stand.page.getAttribute("[data-wallet] img", "src")).toBe("data:image/svg+xml,<svg/>");
@@ -89,7 +89,7 @@ describeInBrowser("a browser wallet", () => {
 
   it.each([
     ["does not know the chain", "wallet.errors.wallet_switchEthereumChain = { code: 4902 }"],
-    ["says that it switched and did not", "wallet.switchedTo = '0x1'"],
+    ["says that it switched but did not", "wallet.switchedTo = '0x1'"],
     ["reports an invalid chain id", "wallet.switchedTo = 'polygon'"],
   ])("that %s is not asked to send, and the payer is asked to switch", async (_, before) => {
     const stand = await openWallet(TRANSFER, before);
@@ -148,7 +148,7 @@ describeInBrowser("a browser wallet", () => {
       .toMatchObject([{}, { data: "0x02" }]);
   });
 
-  it("sends the page's transfer at the time of sending, not the one when its button was pressed", async () => {
+  it("sends the page's transfer at the time of sending, not at the time its button was pressed", async () => {
     const stand = await openWallet(TRANSFER, "wallet.waits.eth_requestAccounts = true");
     await press(stand);
     await status(stand, "Confirm in Test Wallet");

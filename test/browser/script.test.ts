@@ -1,4 +1,4 @@
-// Each function of the checkout pages' script by itself. Other tests of this folder show it on the real pages.
+// Each function of the checkout pages' script separately. Other tests of this folder show it on the real pages.
 import { expect, it } from "vitest";
 import { describeInBrowser } from "./harness.ts";
 import { mainOf, PAY, SERVER_MS } from "./script-stand.ts";
@@ -16,7 +16,7 @@ describeInBrowser("the countdown", () => {
     expect(await stand.text("time")).toBe("01:05");
   });
 
-  it("uses the server's clock with a running clock, too", async () => {
+  it("uses the server's clock with a running clock too", async () => {
     const stand = await open(mainOf(time(SERVER_MS + 120 * MINUTE)), {
       isHeld: false,
       initScripts: ["const real = Date.now; Date.now = () => real() + 5 * 3600_000;"],
@@ -55,7 +55,7 @@ describeInBrowser("the countdown", () => {
     expect(counts[0]).toBe(1);
     expect(counts[5]).toBeGreaterThanOrEqual(3);
     expect(counts[39]).toBeLessThanOrEqual(7);
-    // A new amount, with a deadline of its own.
+    // A new amount, with its own deadline.
     stand.answer(
       mainOf(time(SERVER_MS + 100 * SECOND), { pollSeconds: 3_000, hasSocket: false, nowMs: SERVER_MS + 40_000 }),
     );
@@ -211,7 +211,7 @@ describeInBrowser("the automatic return to the shop", () => {
   });
 
   it("does not happen again after going back from the shop", async () => {
-    // The clock runs here, so the page must not leave by itself before the link is pressed.
+    // The clock runs here, so the page must not leave automatically before the link is pressed.
     const stand = await open(back.replace('seconds="8"', 'seconds="80000"'), { isHeld: false });
     await stand.page.click("a");
     await stand.page.waitForURL("**/return");
@@ -223,7 +223,7 @@ describeInBrowser("the automatic return to the shop", () => {
 describeInBrowser("the script also", () => {
   useStands();
 
-  it("leaves the change of language to its button: selecting an option changes nothing by itself", async () => {
+  it("leaves the change of language to its button: selecting an option alone changes nothing", async () => {
     const form = `<form method="get" action="${PAY}" data-language><input type="hidden" name="method" value="USDT_TRX">
       <select name="lang"><option>en</option><option>de</option></select><button>Go</button></form>`;
     const stand = await open(mainOf(""), { before: form });
@@ -251,7 +251,7 @@ describeInBrowser("the script also", () => {
     expect(await heard()).toHaveLength(2);
   });
 
-  it("in the frame over a shop says that it is there, how far the payment is in BTCPay's words, and that it is to be closed", async () => {
+  it("in the frame over a shop reports that it is ready, the payment's progress in BTCPay's terms, and that it should be closed", async () => {
     const initScripts = [
       "if (window.top === window) { window.heard = []; onmessage = ({ data }) => heard.push(data.status ?? data.stage ?? data); }",
     ];

@@ -1,4 +1,4 @@
-// Many shops on one server: each test takes one that no other test has used, so that its addresses, settings and invoices are its own.
+// Many shops on one server: each test uses a new one, so that its addresses, settings and invoices are its own.
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,19 +14,22 @@ import { assetOn } from "../../src/chains/registry/networks.ts";
 import { builtServer } from "../support/built-worker.ts";
 import { network } from "../support/named-network.ts";
 
-/** Tokens that customers pay with, beside ETH itself. */
+/** Tokens that customers pay with, besides ETH itself. */
 const TOKENS = ["USDT", "USDC", "DAI"] as const;
 const SHOPS = 110;
 /** Often enough that a payer sees changes within a second. */
 const POLL_SECONDS = 0.25;
-/** A network whose newest block is 5 minutes old is not offered to payers. Younger than this a block is left alone, for tests that count them. */
+/**
+ * A network whose newest block is 5 minutes old is not offered to payers. A block younger than this gets no successor, for tests that count
+ * blocks.
+ */
 const OLDEST_TIP_MS = 3 * 60_000;
 const LOOKS_EVERY_MS = 10_000;
 
-/** Invoices of the shop with many. */
+/** Invoices of the shop that has many. */
 const MANY = 100_000;
 
-/** Google as the server knows it: a port where a test may start a provider. */
+/** Google as configured on the server: a port where a test may start a provider. */
 interface ProviderPlace {
   readonly port: number;
   readonly clientId: string;
@@ -38,10 +41,10 @@ export interface Street {
   readonly baseUrl: string;
   /** The node of network ETH. */
   readonly chainUrl: string;
-  /** Where the server keeps its state; all that it prints is in `server.log` there. */
+  /** Where the server keeps its state; its output is in `server.log` there. */
   readonly home: string;
   readonly shops: readonly { readonly merchantId: string; readonly key: string }[];
-  /** A shop with very many invoices, named "Order 0" and so on, of which every tenth is EXPIRED. */
+  /** A shop with very many invoices, named "Order 0" and so on; every tenth is EXPIRED. */
   readonly many: { readonly merchantId: string; readonly count: number; readonly firstAtMs: number };
   readonly google: ProviderPlace;
 }
@@ -83,7 +86,7 @@ export async function openStreet(): Promise<{ readonly street: Street; readonly 
   }
 }
 
-/** Mines where no test has for a while, so that a test that begins late meets a network that is offered. */
+/** Mines if no test has for a while, so the network is still offered to a test that starts late. */
 function keepYoung({ mine, newestAtMs }: Pick<EvmChain, "mine" | "newestAtMs">): NodeJS.Timeout {
   const look = async () => {
     if (Date.now() - (await newestAtMs()) > OLDEST_TIP_MS) await mine();
@@ -119,7 +122,7 @@ async function seedShops(home: Home): Promise<Street["shops"]> {
 async function seedMany(home: Home, merchantId: string): Promise<number> {
   const database = new DatabaseSync(databaseFile(home));
   try {
-    // The seed of the benchmarks takes a D1 database, of which it uses this much.
+    // The seed of the benchmarks takes a D1 database, and uses only these members.
     const asD1 = {
       prepare: (sql: string) => ({
         bind: (...given: readonly (string | number)[]) => {
@@ -135,7 +138,7 @@ async function seedMany(home: Home, merchantId: string): Promise<number> {
         database.exec("BEGIN");
         for (const { run } of statements) run();
         database.exec("COMMIT");
-        // D1 says how large it is after each; nobody asks here.
+        // D1 returns its size after each; nobody reads it here.
         return statements.map(() => ({ meta: {} }));
       },
     };
@@ -155,14 +158,14 @@ export function emailOf(merchantId: string, role: Role): string {
   return `${role.toLowerCase()}-${merchantId.toLowerCase().replace("_", "-")}@example.com`;
 }
 
-/** A shop that no test of any file has taken; throws when none is left. */
+/** A shop that no test of any file has taken; throws if none is left. */
 export function takeShop({ home, shops }: Street): Street["shops"][number] {
   for (const [place, shop] of shops.entries()) {
     try {
       closeSync(openSync(join(home, `taken-${place}`), "wx"));
       return shop;
     } catch {
-      // Another test was faster.
+      // Another test took it first.
     }
   }
   throw new Error(`all ${shops.length} shops are taken: raise SHOPS`);

@@ -1,5 +1,5 @@
-// Interface 1: a transfer is matched by its amount where invoices share an address, and by its address where each has its own. So no
-// two invoices that could be mixed up may ask for the same amount or address (decisions 3 "Index", 4 "Amount for a direct wallet").
+// Interface 1: a transfer is matched by its amount if invoices share an address, and by its address if each has its own. So two
+// invoices that could be confused never ask for the same amount or address (decisions 3 "Index", 4 "Amount for a direct wallet").
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import {
   atOnce,
@@ -106,7 +106,7 @@ describe("with an extended key", () => {
   test("200 invoices created in parallel get the 200 addresses at indexes 0 to 199", async () => {
     const key = extendedKey();
     const { id } = await registerWallet(shop, xpubWallet(key));
-    // With keys, so that a busy machine may be asked again.
+    // With keys, so that a busy machine can be asked again.
     const invoices = await atOnce(200, async () => {
       const headers = { "idempotency-key": unique() };
       return expectOk(await shop.post<Invoice>("/invoices", { name: "Order", rawAmount: 10 }, headers), 201);

@@ -1,5 +1,5 @@
-// Interface 1: the service never controls a private key. What looks like one is refused and is then nowhere: not in the answer, not in a
-// log, not in a table (decisions 3). Every secret is made for this run, so a find can only be a leak.
+// Interface 1: the service never controls a private key. Anything that looks like one is refused and appears nowhere: not in the answer,
+// a log or a table (decisions 3). Every secret is new in this run, so finding one means a leak.
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ const planted = new Set<string>();
 describe("a secret sent to the API", () => {
   const cases = SECRETS.flatMap(([kind, secret]) => FIELDS.map((field) => ({ kind, field, secret })));
 
-  test.each(cases)("in a wallet: $kind as $field is refused and not sent back", async ({ field, secret }) => {
+  test.each(cases)("in a wallet: $kind as $field is refused and not returned", async ({ field, secret }) => {
     planted.add(secret);
     const bodies = [
       { ...xpubWallet(extendedKey()), [field]: secret },
@@ -89,7 +89,7 @@ describe("a secret sent to the API", () => {
     expectRefusal(await shop.post("/wallets", body), 400, "PRIVATE_KEY_REFUSED");
   });
 
-  test("is not repeated when the field is unknown, the JSON is broken or the content type is wrong", async () => {
+  test("is not shown when the field is unknown, the JSON is broken or the content type is wrong", async () => {
     const secret = xprv({});
     planted.add(secret);
     const answers = [
@@ -106,8 +106,8 @@ describe("a secret sent to the API", () => {
     }
   });
 
-  test("is not repeated when it was in the path or the query", async () => {
-    // Not planted for the search of the logs: the development server prints the path of every request before the service sees it.
+  test("is not shown when it was in the path or the query", async () => {
+    // Not searched for in the logs: the development server prints the path of every request before the service sees it.
     const secret = xprv({});
     for (const path of [`/wallets/${secret}`, `/invoices?cursor=${secret}`, `/nowhere/${secret}`]) {
       const answer = await shop.get(path);
@@ -125,7 +125,7 @@ describe("a secret sent to the API", () => {
     }
   });
 
-  test("is not suspected in a digest or a sentence of an invoice", async () => {
+  test("is not suspected in an invoice's digest or sentence", async () => {
     const externalId = randomBytes(32).toString("hex");
     const description = "please leave the parcel with the neighbour at the green door thanks";
     expect(await createInvoice(shop, { externalId, description })).toMatchObject({ externalId, description });
@@ -180,7 +180,7 @@ function filesBelow(folder: string): { path: string; bytes: Buffer }[] {
       try {
         return [{ path, bytes: readFileSync(path) }];
       } catch (error) {
-        // An object that is no longer needed closes its database, and SQLite's files beside it go.
+        // An unused object closes its database, and SQLite's extra files disappear.
         if (existsSync(path)) throw error;
         return [];
       }

@@ -1,4 +1,4 @@
-// Interface 2.1, decisions 2 and 3: what a wallet is, which pairs there are, and how extended keys become addresses.
+// Interface 2.1, decisions 2 and 3: what a wallet is, which pairs exist, and how extended keys become addresses.
 import { pbkdf2Sync } from "node:crypto";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -37,7 +37,7 @@ const BIP49_VECTOR = {
 };
 
 describe("the wallet object", () => {
-  test("a direct wallet has its address, and null in the fields that only an extended key fills", async () => {
+  test("a direct wallet has its address, and null in the fields only extended keys have", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("ETH", "ETH"));
     expectWalletShape(wallet);
     expect(wallet).toMatchObject({ merchantId: shop.merchantId, walletType: "DIRECT_WALLET", isEnabled: true });
@@ -232,7 +232,7 @@ describe("derivation", () => {
     );
   });
 
-  test("a key of a later account derives addresses of its own", async () => {
+  test("a key of a later account derives its own addresses", async () => {
     const key = extendedKey({ account: 7 });
     expect((await registerWallet(shop, xpubWallet(key))).firstAddress).toBe(key.address(0));
   });
@@ -279,7 +279,7 @@ describe("the address preview", () => {
   });
 });
 
-/** The pairs of index and address in a preview, wherever the body holds them. */
+/** The pairs of index and address in a preview, wherever the body has them. */
 async function preview(wallet: Wallet, query: string): Promise<{ index: number; address: string }[]> {
   expect(wallet.id).toMatch(idOf("wal"));
   const answer = await shop.get(`/wallets/${wallet.id}/addresses${query}`);

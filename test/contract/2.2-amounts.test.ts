@@ -1,5 +1,5 @@
-// Interface 2.2 and decisions 4 "rawAmount", "currency": the only JSON number of the contract that is money. Texts are sent letter for
-// letter, because a serializer would write most of them another way.
+// Interface 2.2 and decisions 4 "rawAmount", "currency": the only JSON number of the contract that is money. Texts are sent unchanged,
+// because a serializer would write most of them differently.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, createInvoice, expectOk, expectRefusal, removeWallets, shop } from "./client.ts";
 import type { Invoice } from "./shapes.ts";
@@ -40,7 +40,7 @@ describe("rawAmount is rounded half up at the sixth digit of its shortest decima
     ["1000000", "1000000.000000"],
     ["1000000.000000", "1000000.000000"],
     ["1e6", "1000000.000000"],
-    // The nearest double is 1000000 itself: what the caller wrote beyond it no JSON parser keeps.
+    // The nearest double is 1000000 itself: a JSON parser drops the digits beyond it.
     ["1000000.00000000001", "1000000.000000"],
   ])("%s becomes %s", async (written, kept) => {
     const invoice = expectOk(await createFor(written), 201);

@@ -1,5 +1,5 @@
-// Interface 2.2 (`checkoutUrl`, `redirectUrl`) and security.md 4: the page that a customer is sent to, walked as a browser without scripts
-// would, and the same as JSON for shops that draw a page of their own.
+// Interface 2.2 (`checkoutUrl`, `redirectUrl`) and security.md 4: the page customers are sent to, used as a browser without scripts would,
+// and its JSON for shops with their own page.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, createInvoice, expectOk, expectRefusal, registerWallet, removeWallets, shop, unique } from "./client.ts";
 import { extendedKey, freshDirectWallet, xpubWallet } from "./key-material.ts";
@@ -54,7 +54,7 @@ test("a plain form picks a payment method, and the page then shows its address",
   const { paymentMethods } = expectOk(await shop.get<Invoice>(`/invoices/${invoice.id}`), 200);
   const [method] = paymentMethods;
   expect(method).toMatchObject({ ...USDT, status: "ACTIVE" });
-  // Shown in groups that together make the whole address, and once unbroken, to be copied.
+  // Shown in groups that join to the whole address, and once unbroken for copying.
   expect(page.text).toContain(method?.address);
   expect(page.text.replaceAll(/<[^>]*>/g, "")).toContain(method?.address);
 });

@@ -49,7 +49,7 @@ describe("the customer of an invoice", () => {
     expect(read).toMatchObject({ ...customer, location: null });
   });
 
-  test("says in a create and in a change what the customer's own route says, times included", async () => {
+  test("is the same in a create and a change as on the customer's own route, times included", async () => {
     const customerEmail = mailbox();
     const answers = [
       await createInvoice(shop, { customerEmail, customerName: "Ann" }),

@@ -105,7 +105,7 @@ describe("lengths are counted in code points", () => {
   });
 });
 
-describe("text is stored as it was sent", () => {
+describe("text is stored as sent", () => {
   test.each([
     ["bidirectional controls", "a\u202Eb\u2066c\u2069\u200F"],
     ["control characters", "a\u0001b\tc\nd\u007Fe\u0085f"],
@@ -254,7 +254,7 @@ describe("expiresInSeconds", () => {
     const invoice = await createInvoice(shop, { expiresInSeconds });
     expect(lifetime(invoice)).toBe(expiresInSeconds * 1_000);
     expect(Date.parse(invoice.monitorUntil) - Date.parse(invoice.expiresAt)).toBe(86_400_000);
-    // Or its expiry would be news in another file's tests.
+    // Otherwise its expiry would appear in another file's tests.
     expectOk(await shop.post(`/invoices/${invoice.id}/cancel`), 200);
   });
 

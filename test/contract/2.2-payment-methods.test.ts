@@ -1,4 +1,4 @@
-// Decisions 4 "Payment methods": what a customer may pay with, when an address is handed out, and what the customer is asked for.
+// Decisions 4 "Payment methods": what a customer may pay with, when an address is allocated, and what the customer is asked for.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { atOnce, createInvoice, expectOk, expectRefusal, registerWallet, removeWallets, shop } from "./client.ts";
 import { compare, exact, minus, times, units } from "./exact.ts";

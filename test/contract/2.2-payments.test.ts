@@ -1,4 +1,4 @@
-// Decisions 4 "Resolve" and 5, as far as they show without a chain: payments of a merchant who has none, what a user decides about
+// Decisions 4 "Resolve" and 5, as far as visible without a chain: payments of a merchant who has none, what a user decides about
 // invoices, and payers' claims on networks that have no chain source. The scenarios on real nodes show the rest.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";

@@ -54,7 +54,7 @@ describe("a team, from the first sign-in to an invoice", () => {
     expect(promoted).toMatchObject({ status: 200, body: { id: bensSeat, role: "ADMIN" } });
     expect(await ben.post(`${merchant}/wallets`, wallet)).toMatchObject({ status: 201 });
 
-    // Ownership moves whole.
+    // Ownership transfers completely.
     const moved = await anna.post(`${merchant}/team/members/${bensSeat}/transfer-ownership`);
     expect(moved).toMatchObject({ status: 200 });
     const roles = async (who: Browser) => {
@@ -119,7 +119,7 @@ describe("a team, from the first sign-in to an invoice", () => {
     });
   });
 
-  it("keys created by a member still work after they leave; the leaver loses access, and the owner cannot leave", async () => {
+  it("keys created by a member still work after they leave; a member who leaves loses access, and the owner cannot leave", async () => {
     const [owner, admin] = [await signedIn("owner"), await signedIn("admin")];
     const merchant = await teamOfTwo(owner, admin, "ADMIN");
     const key = await admin.post(`${merchant}/api-keys`, {

@@ -1,5 +1,6 @@
-// Interface 3.1 and decisions 4: how an invoice begins, what may be changed while it waits, and how it is cancelled. EXPIRED cannot be
-// seen here without sleeping, for the shortest lifetime is 60 seconds: the tests that own a clock show it (expiry on read and by sweep).
+// Interface 3.1 and decisions 4: how an invoice starts, what may be changed while it awaits payment, and how it is cancelled. EXPIRED
+// cannot be tested here without sleeping, because the shortest lifetime is 60 seconds: tests with their own clock cover it (expiry on
+// read and by sweep).
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import {
   createInvoice,

@@ -1,4 +1,5 @@
-// Interface 3.2 and decisions 3: a wallet is enabled, disabled or removed, and what each means for invoices old and new.
+// Interface 3.2 and decisions 3: a wallet is enabled, disabled or removed, and what each means for existing and new
+// invoices.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createInvoice, expectOk, expectRefusal, registerWallet, removeWallets, shop } from "./client.ts";
 import { extendedKey, freshDirectWallet, xpubWallet } from "./key-material.ts";

@@ -32,7 +32,7 @@ describe("derivationPath", () => {
     ["a BIP49 path", "m/49'/0'/0'"],
     ["Litecoin's coin type", "m/84'/2'/0'"],
     ["the test networks' coin type", "m/84'/1'/0'"],
-    ["another account than the key's", "m/84'/0'/1'"],
+    ["an account other than the key's", "m/84'/0'/1'"],
   ])("%s is refused for a zpub of the first Bitcoin account", async (_, path) => {
     expectRefusal(await register("BTC", extendedKey().xpub, path), 400, "DERIVATION_PATH_MISMATCH");
   });

@@ -1,4 +1,4 @@
-// Interface 4.1, decisions 3 and chains.md 5: registering a direct wallet. Every refusal says what the text looks like where that is known.
+// Interface 4.1, decisions 3 and chains.md 5: registering a direct wallet. Every refusal says what the text looks like, if that is known.
 import { bech32, bech32m } from "@scure/base";
 import { getAddress } from "viem";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ beforeEach(() => removeWallets(shop));
 afterAll(() => removeWallets(shop));
 
 const CHECKSUMMED = getAddress(evmAddress());
-/** The same address with the case of its first letter turned: a wrong EIP-55 checksum. */
+/** The same address with the case of its first letter flipped: a wrong EIP-55 checksum. */
 const MISCHECKSUMMED = CHECKSUMMED.replace(/(?<=^0x[0-9]*)[a-fA-F]/, (letter) =>
   letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
 );
@@ -169,7 +169,7 @@ describe("the body of a registration", () => {
     expect(await registerWallet(shop, { ...whole(), ...nulls })).toMatchObject({ requiredConfirmations: 1 });
   });
 
-  test.each([1, 1_000])("takes %i confirmations", async (requiredConfirmations) => {
+  test.each([1, 1_000])("accepts %i confirmations", async (requiredConfirmations) => {
     const wallet = await registerWallet(shop, { ...whole(), requiredConfirmations });
     expect(wallet.requiredConfirmations).toBe(requiredConfirmations);
   });

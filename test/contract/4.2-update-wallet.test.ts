@@ -1,4 +1,4 @@
-// Interface 4.2 and decisions 3: what a PATCH may change, and that everything else means a new wallet.
+// Interface 4.2 and decisions 3: what a PATCH may change, and that anything else requires a new wallet.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createInvoice, expectOk, expectRefusal, registerWallet, removeWallets, shop, stranger } from "./client.ts";
 import { evmAddress, extendedKey, freshDirectWallet, xpubWallet } from "./key-material.ts";

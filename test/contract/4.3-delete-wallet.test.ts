@@ -56,7 +56,7 @@ describe.each(KINDS)("a %s wallet", (_, body) => {
     expectOk(await remove(wallet), 200);
   });
 
-  test("can be deleted while an open invoice offers it but has not picked it", async () => {
+  test("can be deleted while an open invoice offers it without using it", async () => {
     const wallet = await registerWallet(shop, body());
     await registerWallet(shop, freshDirectWallet("TRX", "TRX"));
     const invoice = await createInvoice(shop);
@@ -158,7 +158,7 @@ describe("rotating an extended key", () => {
     expect((await createInvoice(shop)).paymentMethods[0]?.address).toBe(newKey.address(0));
   });
 
-  test("back to a key used before continues at its next index, so that no address is handed out twice", async () => {
+  test("back to a key used before continues at its next index, so no address is used twice", async () => {
     const key = extendedKey();
     const old = await registerWallet(shop, xpubWallet(key));
     for (const invoice of [await createInvoice(shop), await createInvoice(shop)]) await cancel(invoice);

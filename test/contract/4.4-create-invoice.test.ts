@@ -1,4 +1,4 @@
-// Interface 4.4 and decisions 1 "Drop-in": the main job, from a merchant's wallet to an invoice that a customer could pay.
+// Interface 4.4 and decisions 1 "Drop-in": the main job, from a merchant's wallet to an invoice a customer can pay.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type Answer,

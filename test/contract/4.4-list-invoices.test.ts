@@ -99,7 +99,7 @@ describe("pages by number", () => {
     expect(ids(page.data)).toEqual(newestFirst().slice(3, 6));
   });
 
-  test("beyond the last are empty", async () => {
+  test("after the last are empty", async () => {
     expect((await list(`?${mine()}&page=4&limit=3`)).data).toEqual([]);
     expect((await list("?page=1000")).pagination?.page).toBe(1_000);
   });

@@ -1,4 +1,4 @@
-// Interface 5 and 7, decisions 1, 7 and 8: who is let in, what a key may do, and that a key is a merchant's.
+// Interface 5 and 7, decisions 1, 7 and 8: who has access, what a key may do, and that a key belongs to a merchant.
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import {
@@ -76,7 +76,7 @@ describe("without a valid key", () => {
     for (const each of rest) expect(each).toEqual(first);
   });
 
-  test("the answer is the same for one's own, another's and an unknown merchant", async () => {
+  test("the answer is the same for the caller's own, another's and an unknown merchant", async () => {
     const answers = [service.merchantId, service.other.merchantId, NOWHERE].map((id) =>
       call(merchantPath(id, "/invoices")),
     );
@@ -131,7 +131,7 @@ describe("the secret key of a merchant", () => {
     }
   });
 
-  test("does not reach another merchant's invoice through one's own path", async () => {
+  test("does not reach another merchant's invoice through the caller's own path", async () => {
     const theirs = await createInvoice(stranger);
     const paths = ["", "/payment-methods", "/payments"].map((rest) => `/invoices/${theirs.id}${rest}`);
     for (const path of paths) expectRefusal(await shop.get(path), 404, "INVOICE_NOT_FOUND");

@@ -1,5 +1,5 @@
-// Signing in with Google and GitHub over HTTP: against a real OpenID Connect provider and a stand-in for GitHub, both on loopback, and a server of
-// its own that is configured for them. A browser here keeps cookies and follows redirects by hand.
+// Signing in with Google and GitHub over HTTP: against a real OpenID Connect provider and a stand-in for GitHub, both on loopback, and a separate
+// server configured for them. The browser here keeps cookies and follows redirects one by one.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ interface Answer {
   readonly body: any;
 }
 
-/** No log line and no answer may hold it. */
+/** It may appear in no log line and no answer. */
 const CLIENT_SECRET = `canary-${randomUUID()}`;
 const home = mkdtempSync(join(tmpdir(), "edgetill-oauth-"));
 const logFile = join(home, "server.log");
@@ -73,12 +73,12 @@ beforeEach(() => {
   github.outage = null;
 });
 
-/** Keeps the cookies of each origin apart, and never follows by itself. */
+/** Keeps each origin's cookies separate, and never follows redirects automatically. */
 class Browser {
   readonly #cookies = new Map<string, Map<string, string>>();
 
   jar(url: string): Map<string, string> {
-    // Cookies know no port, but the names of ours and of the provider's differ anyway.
+    // Cookies ignore ports, but our names and the provider's differ anyway.
     const { host } = new URL(url);
     const jar = this.#cookies.get(host) ?? new Map<string, string>();
     this.#cookies.set(host, jar);
@@ -110,7 +110,9 @@ class Browser {
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
   }
 
-  /** Follows the redirects to the provider and through it; returns our callback URL that it sends the browser back to. */
+  /**
+   * Follows the redirects to the provider and through it; returns the callback URL of ours that it sends the browser to.
+   */
   async throughProvider(url: string): Promise<string> {
     let at = url;
     for (let hop = 0; hop < 10; hop++) {
@@ -196,7 +198,7 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     expect(await new Browser().signIn(provider)).toMatchObject({ status: 200, body: { user: result.body.user } });
   });
 
-  it("sends the browser back to where it came from, signed in", async () => {
+  it("sends the browser back where it came from, signed in", async () => {
     const email = at[provider]();
     const browser = new Browser();
     const back = await browser.throughProvider(await browser.start(provider, "/invitations?x=é"));
@@ -227,7 +229,7 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     expect(await new Browser().signIn(provider)).toMatchObject({ body: { state: "active", user: first.body.user } });
   });
 
-  it("accepts a callback once, and only in the browser that began", async () => {
+  it("accepts a callback once, and only in the browser that started", async () => {
     at[provider]();
     const browser = new Browser();
     const back = await browser.throughProvider(await browser.start(provider));
@@ -251,7 +253,7 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     }
   });
 
-  it("links an account within a session, and later signs that user in; without a step-up linking is refused", async () => {
+  it("links an account within a session, and later signs that user in; linking without a step-up is refused", async () => {
     const other = provider === "google" ? "github" : "google";
     const email = freshEmail();
     const browser = new Browser();
@@ -301,7 +303,7 @@ describe("an ID token", () => {
     expectRefused(await browser.signIn("google"), 400, "SIGN_IN_REFUSED", reason);
     expect([...browser.jar(baseUrl).keys()]).toEqual(["signin"]);
     google.lie = {};
-    // No account was created: the honest sign-in is the first.
+    // No account was created: the genuine sign-in is the first.
     expect(await browser.signIn("google")).toMatchObject({ body: { state: "active", user: { email } } });
   });
 
@@ -313,7 +315,7 @@ describe("an ID token", () => {
 });
 
 describe("a provider", () => {
-  it("where the user cancelled gives a refusal that does not repeat the provider's words", async () => {
+  it("returns a refusal without the provider's message when the user cancels", async () => {
     google.user = null;
     const result = await new Browser().signIn("google");
     expectRefused(result, 400, "SIGN_IN_REFUSED", /cancelled/);
@@ -333,7 +335,7 @@ describe("a provider", () => {
     ["that answers with something else", { status: 200, body: '{"canary":true}' }],
     ["that does not know us", { status: 401, body: '{"error":"invalid_client","error_description":"canary"}' }],
   ];
-  it.each(nonsense)("%s is a 503, and may be tried again", async (_, answer) => {
+  it.each(nonsense)("%s is a 503, and may be retried", async (_, answer) => {
     atGoogle();
     google.lie = { answer };
     const result = await new Browser().signIn("google");
@@ -356,8 +358,8 @@ describe("a provider", () => {
   });
 });
 
-describe("the log of the server", () => {
-  it("names the provider that failed, and holds no client secret, state, session or code", () => {
+describe("the server's log", () => {
+  it("names the provider that failed, and contains no client secret, state, session or code", () => {
     const log = readFileSync(logFile, "utf8");
     expect(log).toContain('"provider":"github"');
     expect(secrets.size).toBeGreaterThan(50);

@@ -33,7 +33,7 @@ function expectPublic(invoice: Invoice): void {
   const values = new Map(Object.entries(invoice));
   for (const field of SHOWN) expect(values.get(field), field).not.toBeUndefined();
   for (const field of HIDDEN) expect(values.get(field), field).toBeNull();
-  // A client of the interface reads productId; beyond that nothing may be shown.
+  // A client of the interface reads productId; nothing else may be shown.
   for (const [field, value] of values) if (!SHOWN.includes(field)) expect(value, field).toBeNull();
 }
 

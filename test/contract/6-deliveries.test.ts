@@ -23,7 +23,7 @@ const sequenceOf = (reception: Reception) => happening(reception).sequence ?? 0;
 const typesOf = (log: readonly Reception[]) => log.map((each) => happening(each).type);
 const eventIds = (log: readonly Reception[]) => log.map(({ headers }) => headers["webhook-id"]);
 
-/** Waits until a delivery has this status after so many attempts. */
+/** Waits until a delivery has this status after this many attempts. */
 async function settled(read: () => Promise<Delivery>, status = "SUCCEEDED", attempts = 1): Promise<Delivery> {
   return vi.waitFor(async () => {
     const delivery = await read();
@@ -50,7 +50,7 @@ describe("a delivery", () => {
     const all = await register(["*"]);
     const some = await register(["payment.created"]);
     const invoice = await createInvoice(shop, { externalId: unique() });
-    // Sent at the same time, so that either may arrive first.
+    // Sent at the same time, so either may arrive first.
     const came = (await all.arrivals(2)).toSorted((one, other) => sequenceOf(one) - sequenceOf(other));
     expect(typesOf(came)).toEqual(["invoice.created", "payment.created"]);
     for (const reception of came) {
@@ -94,7 +94,7 @@ describe("a delivery", () => {
     });
   });
 
-  test("carries a sequence that counts from 1 for each invoice, and only types the endpoint subscribes to", async () => {
+  test("has a sequence that counts from 1 for each invoice, and only types the endpoint subscribes to", async () => {
     const hook = await register(["invoice.cancelled", "payment.created"]);
     const invoices = [await createInvoice(shop), await createInvoice(shop)];
     for (const { id } of invoices) expectOk(await shop.post(`/invoices/${id}/cancel`), 200);
@@ -238,7 +238,7 @@ describe("a delivery", () => {
     const log = await hook.arrivals(3);
     const ids = invoices.map(({ id }) => id);
     expect(log.map((each) => happening(each).data.invoiceId).sort()).toEqual([...ids].sort());
-    // What is still being delivered is not scheduled once more, and the receiver has it before the server has recorded it.
+    // A delivery in progress is not scheduled again, and the receiver has it before the server has recorded it.
     for (const { id } of await hook.deliveries()) await settled(() => hook.delivery(id));
     const everything = { from, to, types: ["*"] };
     const again = await shop.post<{ scheduled: number }>(`${hook.path}/replay`, everything);
@@ -296,7 +296,7 @@ describe("a delivery", () => {
     expect([answer.status, answer.text]).toEqual([204, ""]);
     expectRefusal(await shop.get(hook.path), 404, "WEBHOOK_NOT_FOUND");
     expectRefusal(await shop.get(`${hook.path}/deliveries`), 404, "WEBHOOK_NOT_FOUND");
-    // An attempt under way at that moment may still arrive; it has by the time the other endpoint has had another attempt.
+    // An attempt in flight at that moment may still arrive, but before the other endpoint's next attempt.
     await other.arrivals((await other.log()).length + 1);
     const before = (await hook.log()).length;
     await createInvoice(shop);

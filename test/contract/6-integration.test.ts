@@ -1,4 +1,4 @@
-// The integration of docs/examples, run as it is: a shop that sends a customer to pay and learns of the payment once.
+// The integration in docs/examples, run unchanged: a shop that sends a customer to pay and learns of the payment once.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Webhook } from "standardwebhooks";

@@ -1,4 +1,4 @@
-// Interface 6 and webhooks.md, as a merchant's server meets them: a real receiver on loopback, which verifies with `standardwebhooks`.
+// Interface 6 and webhooks.md, as a merchant's server sees them: a real receiver on loopback, which verifies with `standardwebhooks`.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findFreePort } from "../../scripts/free-port.ts";
@@ -100,7 +100,7 @@ describe("an endpoint", () => {
 });
 
 describe("events", () => {
-  test("are polled from a cursor, oldest first, none repeated and none missed", async () => {
+  test("are polled from a cursor, oldest first, without repeats or gaps", async () => {
     await removeWallets(shop);
     const [last] = expectOk(await shop.get<Listed<Happening>>("/events?limit=1"), 200).data;
     const poll = async (after: string, limit: number) =>
@@ -142,7 +142,7 @@ describe("events", () => {
 describe.for(EXAMPLE_LANGUAGES)("the documented receiver in %s", (language) => {
   if (!isExampleTested(language)) test.skip(exampleName(language), () => {});
 
-  test.skipIf(!isExampleTested(language))("handles what happened while it was down, each event once", async () => {
+  test.skipIf(!isExampleTested(language))("handles events from while it was down, each once", async () => {
     await removeWallets(shop);
     const port = await findFreePort();
     const url = `http://127.0.0.1:${port}/webhooks`;

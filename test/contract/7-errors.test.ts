@@ -43,7 +43,7 @@ describe("the refusal", () => {
     expectRefusal(await call("/nowhere"), 404);
   });
 
-  test("of an empty id is 404, like that of a malformed one", async () => {
+  test("of an empty id is 404, like a malformed one", async () => {
     for (const path of [`${INVOICES}/`, `${WALLETS}/`, `${INVOICES}//payments`]) {
       expectRefusal(await call(path, { key }), 404);
     }
@@ -102,7 +102,7 @@ describe("the refusal", () => {
     }
   });
 
-  test("never repeats a long text", async () => {
+  test("never shows a long text", async () => {
     const marker = unique("echo").repeat(50);
     expect((await shop.post("/invoices", { name: marker, rawAmount: 10 })).text.length).toBeLessThan(4_000);
   });

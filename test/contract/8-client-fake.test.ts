@@ -1,4 +1,4 @@
-// The client's in-memory fake held to the service: each behaviour runs on both, and every answer of the one must be the other's.
+// The client's in-memory fake held to the service: each behaviour runs on both, and every answer must be equal.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CODES } from "../../client/testing/refusal.ts";
 import { type Behaviours, INVOICES } from "./fake-invoice-behaviours.ts";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => stages?.close());
 
-/** Codes that both answered. */
+/** Codes that both returned. */
 const seen = new Set<string>();
 
 describe.each(Object.entries(ALL))("%s, by the service and by the fake", (_, behaviours) => {
@@ -30,6 +30,6 @@ describe.each(Object.entries(ALL))("%s, by the service and by the fake", (_, beh
   });
 });
 
-it("every code that the fake can answer was answered by both, and no other", () => {
+it("every code that the fake can return was returned by both, and no other", () => {
   expect([...seen].filter((code) => code !== "undefined").sort()).toEqual([...CODES].sort());
 });

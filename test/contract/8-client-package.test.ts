@@ -1,4 +1,4 @@
-// The client as it is published, in every runtime that it names, against a real service: packed, installed offline, and run.
+// The published client, in every runtime that it names, against a real service: packed, installed offline, and run.
 import { execFile, execFileSync } from "node:child_process";
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -75,7 +75,7 @@ async function deliveryOfPing(): Promise<object> {
   }
 }
 
-/** The Node of the tests, and the system's, which the client must not be newer than. */
+/** The tests' Node, and the system's, which the client must support. */
 function nodes(): readonly (readonly [string, string])[] {
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
   const system = path.map((folder) => firstProgram(undefined, [join(folder, "node")])).find(Boolean);
@@ -130,7 +130,7 @@ describe("the packed client does everything against a real service", () => {
     expect(await answer.json()).toEqual([SERVER_FACTS, PAGE_FACTS]);
   });
 
-  // Without a browser, a failure under CI, and elsewhere a skipped test that says how to install it.
+  // Without a browser it fails in CI and is skipped elsewhere, with instructions to install it.
   const inChromium = isBrowserWanted() ? it : it.skip;
   inChromium(
     `in Chromium, what a public key may${isBrowserWanted() ? "" : ` (${howToInstallChromium()})`}`,
@@ -151,7 +151,7 @@ describe("the packed client does everything against a real service", () => {
   );
 });
 
-/** The shop's own pages, on an origin that is not the service's: a page without a build step. */
+/** The shop's own pages, on an origin other than the service's: a page without a build step. */
 function shopSite() {
   const map = JSON.stringify({
     imports: Object.fromEntries([

@@ -15,7 +15,7 @@ async function failure(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** A proxy to the service that loses the first answers, so that the client does not know what was done. */
+/** A proxy to the service that loses the first answers, so the client does not know what was done. */
 async function losingAnswers(count: number): Promise<{ readonly baseUrl: string; readonly keys: readonly unknown[] }> {
   const keys: unknown[] = [];
   const server = createServer((request, response) => {

@@ -146,7 +146,7 @@ describe("an idempotency key", () => {
     expect(theirs.headers.has("idempotent-replayed")).toBe(false);
   });
 
-  test("is opaque: a difference in case, inner space or last character makes another key", async () => {
+  test("is opaque: a difference in case, inner space or last character makes a different key", async () => {
     const key = `${unique("K")}a b`;
     const spellings = [key, key.toLowerCase(), key.replace(" ", "  "), key.replace(/b$/, "c")];
     const answers: Answer<Invoice>[] = [];
@@ -171,7 +171,7 @@ describe("an idempotency key", () => {
     expectRefusal(await shop.post(`/invoices/${one.id}/cancel`), 422, "INVOICE_NOT_CANCELLABLE");
   });
 
-  test("of one merchant does not give another merchant the recorded answer", async () => {
+  test("of one merchant does not give another merchant the stored answer", async () => {
     const key = unique();
     const first = await create(key);
     expectOk(first, 201);
@@ -182,7 +182,7 @@ describe("an idempotency key", () => {
   });
 });
 
-describe("a refusal is not remembered", () => {
+describe("a refusal is not stored", () => {
   test("a request that failed validation does not reserve its key", async () => {
     const key = unique();
     expectRefusal(await create(key, { name: "Order", rawAmount: -1 }), 400);
@@ -190,14 +190,14 @@ describe("a refusal is not remembered", () => {
     expectOk(await create(key), 201);
   });
 
-  test("an invalid body under a used key answers 400 and keeps the recorded answer", async () => {
+  test("an invalid body under a used key answers 400 and keeps the stored answer", async () => {
     const key = unique();
     const first = await create(key);
     expectRefusal(await create(key, { name: "Order" }), 400);
     expectReplay(await create(key), first);
   });
 
-  test("a request refused for want of a wallet succeeds under its key once there is one", async () => {
+  test("a request refused because there was no wallet succeeds under its key once there is one", async () => {
     const key = unique();
     const body = { ...ORDER, paymentMethods: [{ cryptocurrency: "TRX", network: "TRX" }] };
     expectRefusal(await create(key, body), 422, "NO_ENABLED_WALLET");

@@ -1,4 +1,4 @@
-// Interface 8: the table of limits, each at its edge. Bounds of invoice fields are in 2.2, the pair's one wallet in 2.1, replays in
+// Interface 8: the table of limits, each at its boundary. Bounds of invoice fields are in 2.2, one wallet per pair in 2.1, replays in
 // 8-idempotency. The rate limit is off on the server under test (its refusals are tested where a clock can be set): this file only shows
 // that no other limit applies instead.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

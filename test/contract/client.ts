@@ -1,4 +1,4 @@
-// The service as its users see it: an address, a key and JSON over HTTP. Nothing here knows how the server is made.
+// The service as its users see it: an address, a key and JSON over HTTP. Independent of how the server is built.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, inject } from "vitest";
@@ -33,12 +33,12 @@ interface Call {
   readonly headers?: Record<string, string>;
 }
 
-/** Of one request that is answered 503 by a machine that is busy with other tests. */
+/** For a request that a machine busy with other tests answers with 503. */
 const MOST_REPEATS = 5;
 
 /**
- * As the interface asks of clients: what was answered 503 is sent again after `retry-after` seconds, the same in every byte. A POST without an
- * idempotency key is not, because nobody can know what became of it.
+ * As the interface asks of clients: a request answered 503 is resent after `retry-after` seconds, byte for byte. A POST without an idempotency
+ * key is not, because its outcome is unknown.
  */
 async function patientCall<T>(path: string, options: Call): Promise<Answer<T>> {
   const mayRepeat = options.method !== "POST" || options.headers?.["idempotency-key"] !== undefined;
@@ -134,7 +134,7 @@ export function expectRefusal(answer: Answer<unknown>, status: number, code?: st
   const fields = Object.keys(refusal);
   expect(fields.slice(0, 5), shown).toEqual(["statusCode", "message", "error", "code", "requestId"]);
   for (const [name, fact] of Object.entries(refusal).slice(5)) {
-    // Additional facts are few and plain: a text, such as the conflicting wallet, or up to ten, such as the invoices in the way.
+    // Additional facts are few and simple: a text, such as the conflicting wallet, or up to ten, such as the blocking invoices.
     if (name === "details") continue;
     const texts = Array.isArray(fact) ? fact.slice(0, 10) : [fact];
     expect([name, fact].flat(), shown).toEqual([
@@ -155,7 +155,7 @@ export function expectRefusal(answer: Answer<unknown>, status: number, code?: st
   return refusal;
 }
 
-/** The body of an answer that must have this status. */
+/** The body of an answer, which must have this status. */
 export function expectOk<T>(answer: Answer<T>, status: number): T {
   expect(answer.status, `${answer.status} ${answer.text.slice(0, 500)}`).toBe(status);
   expect(answer.headers.get("content-type")).toMatch(/^application\/json\b/);
@@ -182,7 +182,7 @@ export function atOnce<T>(count: number, send: (index: number) => Promise<T>): P
 
 /**
  * Removes every wallet of a merchant, cancelling what still holds one: a merchant has one wallet for each pair, so each test starts
- * from none. Files of this project therefore run one after the other (`fileParallelism: false`).
+ * without any. Files of this project therefore run one after the other (`fileParallelism: false`).
  */
 export async function removeWallets(api: Api): Promise<void> {
   const isRemoved = async (wallet: Wallet) => (await api.delete(`/wallets/${wallet.id}`)).status === 200;

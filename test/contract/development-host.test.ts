@@ -1,4 +1,4 @@
-// A development server is for its own machine: it has a mailbox that anybody may read. A page of another site can have its own name resolve to
+// A development server is for its own machine: it has a mailbox that anyone can read. A page of another site can have its own name resolve to
 // loopback (DNS rebinding); its requests then come with that name as their host.
 import { request } from "node:http";
 import { expect, test } from "vitest";

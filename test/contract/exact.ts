@@ -1,4 +1,4 @@
-// Decimal texts as exact fractions, so that a test of money never meets a float.
+// Decimal texts as exact fractions, so tests of amounts never use a float.
 
 interface Fraction {
   readonly numerator: bigint;
@@ -29,7 +29,7 @@ export function compare(a: Fraction, b: Fraction): number {
   return difference < 0n ? -1 : 1;
 }
 
-/** The amount as a whole number of units of 10^-decimals; throws when it is finer than that. */
+/** The amount as a whole number of units of 10^-decimals; throws if it is finer. */
 export function units(text: string | null | undefined, decimals: number): bigint {
   const { numerator, denominator } = times(exact(text), { numerator: 10n ** BigInt(decimals), denominator: 1n });
   if (numerator % denominator !== 0n) throw new Error(`${text} is finer than ${decimals} digits`);

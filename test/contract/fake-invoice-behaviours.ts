@@ -1,4 +1,4 @@
-// What a shop does with invoices and their payments, for the service and for the fake of the client alike.
+// What a shop does with invoices and their payments, for both the service and the client's fake.
 import { expect } from "vitest";
 import type { Invoice } from "../../client/edgetill.ts";
 import { type Stage, USDT } from "./fake-stages.ts";

@@ -1,5 +1,5 @@
-// Requests that are wrong in every way that we could think of, for the service and for the fake of the client alike: each field of each operation
-// is sent each wrong value, so that the messages of all of them are compared.
+// Requests that are invalid in every way we could think of, for both the service and the client's fake: each field of each operation gets each
+// invalid value, so that all messages are compared.
 import { expect } from "vitest";
 import { ROUTES } from "../../client/api-types.ts";
 import { FIELDS } from "../support/fake-requests.ts";
@@ -61,10 +61,10 @@ const VALUES: readonly unknown[] = [
   { a: "x".repeat(8_200) },
   Object.fromEntries(Array.from({ length: 51 }, (_, place) => [`k${place}`, "x".repeat(200)])),
 ];
-/** The fake does not do it. */
+/** The fake does not support it. */
 const LEFT_OUT = "image";
 
-/** Bodies that are wrong by the rules between their fields, or as a whole. */
+/** Bodies that break rules between fields, or are invalid as a whole. */
 const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   createInvoice: [
     { productId: "x".repeat(41) },
@@ -118,7 +118,7 @@ const URLS: readonly string[] = [
   "https://10.0.0.1.nip.io",
 ];
 
-/** A request of an operation, whose ids are nobody's. */
+/** A request for an operation, with unknown ids. */
 function routeOf(operation: string): readonly [string, string] {
   const [method = "", path = ""] = Object.entries(ROUTES)
     .flatMap(([name, route]) => (name === operation ? [route] : []))
@@ -126,7 +126,7 @@ function routeOf(operation: string): readonly [string, string] {
   return [method, path];
 }
 
-/** As many requests as there are values: each time another value for each field, so that every field gets every value once. */
+/** As many requests as there are values: each with another value for each field, so that every field gets every value once. */
 function wrongRequests(operation: string, values: readonly unknown[]): readonly Readonly<Record<string, unknown>>[] {
   const fields = Object.entries(FIELDS[operation] ?? {}).filter(([field]) => field !== LEFT_OUT);
   return values.map((_, turn) =>
@@ -136,7 +136,7 @@ function wrongRequests(operation: string, values: readonly unknown[]): readonly 
   );
 }
 
-/** The service also counts the items of a list where a text is wanted, and the other way round; the fake does not. */
+/** The service also counts the items of a list where a text is expected, and vice versa; the fake does not. */
 function ofOneLength(value: unknown, type: string | undefined): unknown {
   if (typeof value === "string") return type === "array" ? "x" : value;
   return Array.isArray(value) && type !== "array" ? value.slice(0, 1) : value;

@@ -1,4 +1,4 @@
-// Payments, products, customers, pages, endpoints and events, for the service and for the fake of the client alike.
+// Payments, products, customers, pages, endpoints and events, for both the service and the client's fake.
 import { expect } from "vitest";
 import { EdgetillError, type Invoice } from "../../client/edgetill.ts";
 import type { Behaviours } from "./fake-invoice-behaviours.ts";
@@ -16,7 +16,7 @@ async function refusalOf(promise: Promise<unknown>): Promise<string> {
   return error instanceof EdgetillError ? `${error.status} ${error.code}` : String(error);
 }
 
-/** The events of an invoice up to one of a type: later ones come when the chain is sure for ever. */
+/** An invoice's events up to one of a type: later ones come when the chain is final. */
 async function eventsUntil({ edgetill }: Stage, { id }: Pick<Invoice, "id">, last: string): Promise<readonly string[]> {
   const types: string[] = [];
   for await (const { type } of edgetill.events.poll({ invoiceId: id, intervalMs: 50 }))

@@ -1,5 +1,5 @@
-// Where the behaviours of the client's fake are run twice: on a real server with a chain, and on the fake. Every answer is written down, and both
-// transcripts must be equal but for what no two runs share: ids, times, hashes.
+// Runs the behaviours of the client's fake twice: on a real server with a chain, and on the fake. Every answer is recorded, and both transcripts
+// must be equal except for ids, times and hashes.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -26,14 +26,14 @@ const WITHIN_MS = 100_000;
 /** So that a payment is seen before it is confirmed. */
 const REQUIRED = 2;
 
-/** What one request was answered with, as any client sees it. */
+/** The answer to one request, as any client sees it. */
 interface RawAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
 interface Ask {
-  /** Instead of the secret key; null for none. */
+  /** Replaces the secret key; null for none. */
   readonly key?: string | null;
   /** With the public key. */
   readonly isOfPage?: boolean;
@@ -43,38 +43,38 @@ interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A merchant with one wallet, USDT on ETH, and nothing else. */
+/** A merchant with a single wallet, USDT on ETH. */
 export interface Stage {
   readonly edgetill: Edgetill;
   readonly page: EdgetillPublic;
   /** Any request below the merchant's path. */
   ask(method: string, path: string, ask?: Ask): Promise<RawAnswer>;
-  /** A customer sends coins, of which one confirmation is seen. Without an invoice nobody asked for them. */
+  /** A customer sends coins, with one confirmation. Without an invoice nobody asked for them. */
   pay(invoiceId: string | undefined, coins: string): Promise<Payment>;
-  /** All confirmations. */
+  /** Mines all confirmations. */
   confirm(paymentId: string): Promise<void>;
-  /** The time of an invoice is over. */
+  /** Makes the invoice expire. */
   end(invoiceId: string): Promise<void>;
-  /** Of its wallet. */
+  /** The wallet's address. */
   readonly address: string;
-  /** Where endpoints are. */
+  /** The endpoints' URL. */
   readonly hookUrl: string;
-  /** What arrived there, verified with the secret; as many as are awaited, by sequence. */
+  /** What arrived there, verified with the secret; as many as expected, by sequence. */
   delivered(count: number, secret: string): Promise<readonly unknown[]>;
   /** Every answer so far. */
   readonly transcript: readonly Written[];
-  /** Adds what is no answer to the transcript. */
+  /** Adds something other than an answer to the transcript. */
   note(what: string, value: unknown): void;
 }
 
 export interface Stages {
-  /** The service's, each time with another merchant. */
+  /** For the service, with a new merchant each time. */
   real(): Promise<Stage>;
   fake(of: Stage): Stage;
   close(): Promise<void>;
 }
 
-/** `merchants`: how many stages will be asked for. */
+/** `merchants`: how many stages will be used. */
 export async function openStages(merchants: number): Promise<Stages> {
   const chain = await startEvmChain([tokenOf("USDT")]);
   await chain.mine();
@@ -167,7 +167,7 @@ async function realStage(street: Street, shop: Shop | undefined, hooks: Receiver
       await chain.mine();
       const read = () => quiet.payments(`txHash=${hash}`);
       const [payment] = await until(read, (found) => found.length === 1, WITHIN_MS);
-      // Known well enough to be confirmed as soon as it has an invoice.
+      // Seen early enough to be confirmed as soon as it has an invoice.
       const isDeep = ({ confirmations }: Payment) => confirmations > REQUIRED;
       if (payment !== undefined && invoiceId === undefined) await mined(() => quiet.payment(payment.id), isDeep);
       if (payment === undefined || payment.invoiceId !== (invoiceId ?? null))
@@ -242,7 +242,7 @@ function clientsOf(told: ReturnType<typeof writing>, of: Shop & { readonly baseU
   };
 }
 
-/** A fetch that writes down what comes. */
+/** A fetch that records responses. */
 function writing(of: Pick<EdgetillOptions, "baseUrl" | "merchantId"> & { fetch: typeof fetch }) {
   const transcript: Written[] = [];
   const fetching: typeof fetch = async (input, init) => {

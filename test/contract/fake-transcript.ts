@@ -1,4 +1,4 @@
-// Answers of two runs made comparable: what differs from run to run is replaced by names, in the order in which it appears.
+// Answers of two runs made comparable: whatever differs between runs is replaced by names, in order of appearance.
 
 /** One answer of a stage. */
 export interface Written {
@@ -11,7 +11,7 @@ export interface Written {
 
 const ID = /\b[a-z]{3}_[0-9A-Z]{26}\b/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
-/** Members that only a chain or a clock decides; null stays null. */
+/** Members that only a chain or a clock determines; null stays null. */
 const NAMED: readonly string[] = [
   "requestId",
   "txHash",
@@ -27,7 +27,7 @@ const NAMED: readonly string[] = [
   "toAddress",
 ];
 
-/** A transcript without what no two runs share. */
+/** A transcript without the values that differ between runs. */
 export function normalized(transcript: readonly Written[]): readonly unknown[] {
   const names = new Map<string, string>();
   return transcript.map(({ request, status, isReplay, body, baseUrl }) => {

@@ -1,4 +1,4 @@
-// Each shop plugin of BTCPay Server in its own sequence of calls, as its public source makes them: the header, the bodies, and 200 for every success.
+// Each shop plugin of BTCPay Server in its own sequence of calls, as in its public source: the header, the bodies, and 200 for every success.
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { call, expectOk, registerWallet, removeWallets, shop, unique } from "./client.ts";
@@ -17,7 +17,7 @@ async function ask(method: string, path: string, body?: unknown, headers: Record
   return call<Body>(`/api/v1${path}`, { method, body, headers: { authorization, ...headers } });
 }
 
-/** A call that the plugin takes for a success: 200 and no other. */
+/** A call the plugin considers successful: only 200. */
 async function succeed(method: string, path: string, body?: unknown): Promise<Body> {
   const answer = await ask(method, path, body);
   expect(answer.status, answer.text).toBe(200);
@@ -27,7 +27,7 @@ async function succeed(method: string, path: string, body?: unknown): Promise<Bo
 const placeOrder = (body: object) => succeed("POST", `${STORE}/invoices`, body);
 const read = (id: string) => succeed("GET", `${STORE}/invoices/${id}`);
 
-/** How a plugin checks what came: the same over the raw body, and nothing that was signed with another secret. */
+/** How a plugin verifies a webhook: over the raw body, refusing other secrets. */
 function isGenuine({ body, headers }: { body: string; headers: Readonly<Record<string, string>> }, secret: string) {
   return headers["btcpay-sig"] === `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 }
@@ -44,7 +44,7 @@ beforeAll(() => removeWallets(shop));
 beforeEach(() => removeWallets(shop));
 afterAll(() => removeWallets(shop));
 
-test("WooCommerce: connects, lists methods, registers its endpoint, places an order, replaces it, and hears of it", async () => {
+test("WooCommerce: connects, lists methods, registers its endpoint, places an order, replaces it, and gets its webhook", async () => {
   await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
   const key = await succeed("GET", "/api-keys/current");
   expect(key.permissions.every((right: string) => right.endsWith(`:${shop.merchantId}`))).toBe(true);
@@ -103,7 +103,7 @@ test("WooCommerce: connects, lists methods, registers its endpoint, places an or
 test("PrestaShop: chooses the secret of its endpoint, and finds, changes and deletes the endpoint", async () => {
   await registerWallet(shop, xpubWallet(extendedKey()));
   await succeed("GET", "/server/info");
-  // Its page of settings reads all of these.
+  // Its settings page reads all of these.
   expect(await succeed("GET", STORE)).toMatchObject({
     id: shop.merchantId,
     name: expect.any(String),
@@ -112,7 +112,7 @@ test("PrestaShop: chooses the secret of its endpoint, and finds, changes and del
     speedPolicy: "MediumSpeed",
     defaultCurrency: "USD",
   });
-  // Its form takes letters and digits alone, so the key is known without its `_`, and stored as it is answered.
+  // Its form accepts only letters and digits, so the key works without its `_`, and is stored in the returned form.
   const bare = shop.key.replace("_", "");
   const current = await ask("GET", "/api-keys/current", undefined, { authorization: `token ${bare}` });
   expect([current.status, current.body.apiKey]).toEqual([200, bare]);
@@ -150,7 +150,7 @@ test("PrestaShop: chooses the secret of its endpoint, and finds, changes and del
   expect((await ask("GET", `${STORE}/webhooks/${made.id}`)).status).toBe(404);
 });
 
-test("Magento: finds its endpoint by its address, and its invoices by several orders", async () => {
+test("Magento: finds its endpoint by its URL, and its invoices by several orders", async () => {
   const url = receiver.url("ok", unique("mg"));
   const made = await succeed("POST", `${STORE}/webhooks`, { url, secret: "a".repeat(64) });
   const all: Body[] = await succeed("GET", `${STORE}/webhooks`);
@@ -192,7 +192,7 @@ test("OpenCart: reads the store, registers an endpoint, places an order and read
   await succeed("DELETE", `${STORE}/webhooks/${hook.id}`);
 });
 
-test("Medusa: reads a rate, changes metadata, captures by hand, archives, and is told that there are no refunds", async () => {
+test("Medusa: reads a rate, changes metadata, captures manually, archives, and is told that there are no refunds", async () => {
   const [rate] = await succeed("GET", `${STORE}/rates?currencyPair=BTC_USD`);
   expect(rate).toMatchObject({ currencyPair: "BTC_USD", errors: [], rate: expect.stringMatching(/^\d/) });
   const order = await placeOrder({
@@ -215,7 +215,7 @@ test("Medusa: reads a rate, changes metadata, captures by hand, archives, and is
   }
 });
 
-test("Shopware: names the payment method of a button, and is told which field is wrong where there is none", async () => {
+test("Shopware: names the payment method of a button, and is told which field is wrong if there is none", async () => {
   await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
   const order = (paymentMethods: readonly string[]) => ({
     amount: "10",
@@ -231,7 +231,7 @@ test("Shopware: names the payment method of a button, and is told which field is
   expect(wrong.body.map(({ path }: Body) => path).toSorted()).toEqual(["amount", "currency"]);
 });
 
-test("XBoard, which takes every signed webhook for money: an endpoint made by hand hears nothing of an invoice that is cancelled", async () => {
+test("XBoard, which treats every signed webhook as a payment: a manually created endpoint gets none for a cancelled invoice", async () => {
   const key = unique("xb");
   const url = receiver.url("ok", key);
   const made = expectOk(await shop.post<Body>("/webhooks", { url, format: "GREENFIELD" }), 201);

@@ -1,4 +1,4 @@
-// Runs the commands of each guide in a shell of its own and compares their output with what the guide shows.
+// Runs the commands of each guide in its own shell and compares their output with what the guide shows.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,27 +14,27 @@ const INDEX = "README.md";
 /** The README of the repository, from the folder of the guides. */
 const ROOT = "../../README.md";
 const GUIDES = readdirSync(FOLDER).filter((name) => name.endsWith(".md") && name !== INDEX);
-/** Users of their own for each run. */
+/** Separate users for each run. */
 const RUN = `g${Date.now()}`;
-/** Printed on a line of its own behind the output of each block. */
+/** Printed on its own line after each block's output. */
 const END = "=== end of block ===";
 
 interface Block {
   readonly commands: string;
-  /** It keeps running in its own terminal until the guide is done. */
+  /** Keeps running in its own terminal until the guide is done. */
   readonly isTerminal: boolean;
-  /** What the guide shows behind the commands: the answer of the last of them, or what a terminal prints when it is ready. */
+  /** What the guide shows after the commands: the last one's answer, or what a terminal prints when ready. */
   readonly shown: { readonly kind: string; readonly text: string } | undefined;
 }
 
 /** Where a guide's commands run. */
 interface Place {
-  /** The folder in place of `.edgetill`. */
+  /** The folder used instead of `.edgetill`. */
   readonly home: string;
   readonly ports: { readonly server: number; readonly chain: number; readonly receiver: number; readonly shop: number };
 }
 
-/** The blocks of a guide in their order. */
+/** A guide's blocks in order. */
 function blocksOf(name: string): readonly Block[] {
   const path = join(FOLDER, name);
   const fences = [...readFileSync(path, "utf8").matchAll(/^```(.*?)\n(.*?)^```$/gms)];
@@ -47,7 +47,7 @@ function blocksOf(name: string): readonly Block[] {
   });
 }
 
-/** A text of a guide with the ports, folders and addresses of a place. */
+/** A guide's text with a place's ports, folders and addresses. */
 function at({ home, ports }: Place, text: string): string {
   return text
     .replaceAll("localhost:8787", `localhost:${ports.server}`)
@@ -70,7 +70,7 @@ function environmentOf({ home, ports }: Place, port: number): NodeJS.ProcessEnv 
   };
 }
 
-/** What commands printed as JSON values, one behind the other with at most a line end between. */
+/** What commands printed as JSON values, one after the other with at most a line end between. */
 function valuesIn(output: string): readonly unknown[] {
   return output
     .split(/(?<=[}\]])\n?(?=[{[])/)
@@ -78,7 +78,7 @@ function valuesIn(output: string): readonly unknown[] {
     .map((text): unknown => JSON.parse(text));
 }
 
-/** A shown answer as what to match: `, …` leaves members out, `…` in a text is any text. */
+/** A shown answer as a pattern: `, …` omits members, `…` in a text is any text. */
 function patternOf(shown: string): unknown {
   return JSON.parse(shown.replace(/,\s*…/g, ""), (_, value: unknown) =>
     typeof value === "string" && value.includes("…") ? expect.stringMatching(wholeText(value)) : value,
@@ -125,7 +125,7 @@ interface Started {
   readonly failed: () => string;
 }
 
-/** A shell in a process group of its own, so that all that it starts can be ended by its id. */
+/** A shell in its own process group, so everything it starts can be ended by its id. */
 function start(commands: string, env: NodeJS.ProcessEnv): Started {
   const shell = spawn("sh", ["-c", commands], { detached: true, env, stdio: ["ignore", "pipe", "pipe"] });
   let [printed, failed] = ["", ""];
@@ -143,13 +143,13 @@ function endGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** A merchant as a fresh `npm start` has it: a secret key with all permissions, a public key, no wallets. Writes its `demo.json`. */
+/** A merchant as after a fresh `npm start`: a secret key with all permissions, a public key, no wallets. Writes its `demo.json`. */
 async function freshMerchant(home: string): Promise<void> {
   const owner = await signedIn("guides");
   const { body: merchant } = await owner.post("/api/v1/merchants", { name: "Demo shop" });
   const keys = expectOk(await shop.get<{ data: { kind: string; permissions: string[] }[] }>("/api-keys"), 200).data;
   const secretOf = async (kind: string) => {
-    // The tests' server has keys with fewer, too.
+    // The tests' server also has keys with fewer.
     const held = keys.filter((key) => key.kind === kind).map(({ permissions }) => permissions);
     const [permissions] = held.toSorted((one, other) => other.length - one.length);
     const path = `/api/v1/merchants/merchant/${merchant.id}/api-keys`;
@@ -167,7 +167,7 @@ const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-guides-"));
   const terminals = new Map<string, ChildProcess>();
-  /** On the server of all contract tests, and on one that a guide starts. */
+  /** On the server shared by all contract tests, and on one that a guide starts. */
   let onService: Place;
   let onOwn: Place;
 
@@ -199,7 +199,7 @@ describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
     await vi.waitFor(() => expect(terminal.printed(), terminal.failed()).toContain(ready), within);
   }
 
-  // Two of them start a chain and a server first.
+  // Two of them first start a chain and a server.
   test.each(GUIDES)("%s", { timeout: 300_000 }, async (guide) => {
     const blocks = blocksOf(guide);
     const opened = blocks.filter(({ isTerminal }) => isTerminal);
@@ -209,13 +209,13 @@ describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
     await run([...blocksOf(INDEX).slice(0, 1), ...blocks.filter(({ isTerminal }) => !isTerminal)], place);
   });
 
-  test("the commands of their index do too", async () => {
+  test("the commands of their index print it too", async () => {
     await freshMerchant(onService.home);
     await run(blocksOf(INDEX), onService);
   });
 
-  // Last, because it takes an address of the key of which the guide on wallets shows the first two.
-  test("the commands of the README do too", async () => {
+  // Last, because it uses an address of the key whose first two the wallets guide shows.
+  test("the commands of the README print it too", async () => {
     await freshMerchant(onService.home);
     await run(blocksOf(ROOT), onService);
   });

@@ -1,5 +1,5 @@
-// Fresh keys and addresses for every test, and the addresses that an extended key must give. Derivation is by bip32 with
-// tiny-secp256k1 and the encodings by @scure/base: none of it is what the server derives with.
+// Fresh keys and addresses for every test, and the expected addresses of an extended key. Derivation uses bip32 with
+// tiny-secp256k1, and encodings @scure/base: nothing that the server uses.
 import { createHash, randomBytes } from "node:crypto";
 import { bech32, bech32m, createBase58check } from "@scure/base";
 import { BIP32Factory, type BIP32Interface } from "bip32";
@@ -126,7 +126,7 @@ export function segwitAddress(
   return codec.encode(prefix, [version, ...codec.toWords(randomBytes(length))], 120);
 }
 
-/** Taproot: an x-only key that is on the curve, because the server checks that. */
+/** Taproot: an x-only key that is on the curve, because the server checks it. */
 export function taprootAddress(prefix: string): string {
   const node = bip32.fromSeed(randomBytes(32));
   return bech32m.encode(prefix, [1, ...bech32m.toWords(node.publicKey.slice(1, 33))]);

@@ -1,4 +1,4 @@
-// The Model Context Protocol over HTTP, with its own client, as docs/guides/mcp.md describes it.
+// The Model Context Protocol over HTTP, with its own client, as docs/guides/mcp.md describes.
 import { readFileSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// `npm run move -- btcpay`: a stand-in of BTCPay Server at one end, the service at the other.
+// `npm run move -- btcpay`: a stand-in for BTCPay Server at one end, the service at the other.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -16,7 +16,7 @@ import { type Api, expectOk, service } from "./client.ts";
 import { newMerchant, runMove, type Source, stateOf } from "./movers.ts";
 import type { Wallet } from "./shapes.ts";
 
-/** Accounts of the published seed that no guide uses: its limits for shared keys hold for the merchants of both. */
+/** Accounts of the published seed that no guide uses, because limits for shared keys count the merchants of both. */
 const [ACCOUNT, OTHER_ACCOUNT] = [24, 25];
 const BTC = { code: "BTC", account: btcpayAccount("BTC", "segwit", ACCOUNT) };
 const LTC = { code: "LTC", account: btcpayAccount("LTC", "p2sh", ACCOUNT) };
@@ -44,7 +44,7 @@ const STORE: StandInStore = {
   hasLightning: true,
   webhooks: HOOKS,
 };
-/** The words of the operator that let both keys move. */
+/** The operator's statements that let both keys move. */
 const UNUSED = ["--unused", "BTC", "--unused", "LTC"];
 const MOVED = {
   wallets: [
@@ -84,7 +84,7 @@ describe.each([1, 2] as const)("from BTCPay Server %i.x", (version) => {
     nothing = await stateOf(merchant);
   });
 
-  it("the plan names all of it, and writes nothing", async () => {
+  it("the plan lists everything, and writes nothing", async () => {
     const { source, requests } = await standIn({ version });
     const { status, printed, asked } = await runMove(source, merchant, { args: [...UNUSED, "--plan"], answers: [] });
     expect([status, asked]).toEqual([0, []]);
@@ -96,10 +96,10 @@ describe.each([1, 2] as const)("from BTCPay Server %i.x", (version) => {
   });
 
   it.each([
-    ["no to the question", ["n"]],
-    ["an empty answer to it", [""]],
-    ["no terminal to ask at", undefined],
-  ])("%s writes nothing and is no success", async (_, answers) => {
+    ["a no", ["n"]],
+    ["an empty answer", [""]],
+    ["no terminal", undefined],
+  ])("%s writes nothing and exits with an error", async (_, answers) => {
     const { source } = await standIn({ version });
     const more = answers === undefined ? { args: UNUSED } : { args: UNUSED, answers };
     const { status, printed } = await runMove(source, merchant, more);
@@ -107,7 +107,7 @@ describe.each([1, 2] as const)("from BTCPay Server %i.x", (version) => {
     expect(await stateOf(merchant)).toEqual(nothing);
   });
 
-  it("yes writes all of it, and a second run finds it", async () => {
+  it("yes writes everything, and a second run finds it", async () => {
     const { source } = await standIn({ version });
     const first = await runMove(source, merchant, { args: UNUSED, answers: ["y"] });
     expect([first.status, first.printed]).toEqual([0, expect.stringContaining("5 made.")]);
@@ -124,7 +124,7 @@ describe("a shop that keeps its plugin", () => {
   const SECRET = "2xMoved8Secret5OfThePlugin";
   const PLUGIN = { args: [...UNUSED, "--plugin", "--yes"], environment: { MOVE_WEBHOOK_SECRETS: `W1=${SECRET}` } };
 
-  it("has its webhooks in their format, with the secrets that were given, and its store's id works", async () => {
+  it("has its webhooks in the plugin's format, with the given secrets, and its store id works", async () => {
     const { source } = await standIn();
     const merchant = await newMerchant();
     const first = await runMove(source, merchant, PLUGIN);
@@ -145,7 +145,7 @@ describe("a shop that keeps its plugin", () => {
     expect([second.status, second.printed]).toEqual([0, expect.stringContaining("There is nothing to write.")]);
   });
 
-  it("is told of a webhook that there is not, and of one that was moved in the other format", async () => {
+  it("is told about a missing webhook, and about one moved in the other format", async () => {
     const { source } = await standIn();
     const merchant = await newMerchant();
     const wrong = { ...PLUGIN, environment: { MOVE_WEBHOOK_SECRETS: `W7=${SECRET}` } };
@@ -172,7 +172,7 @@ describe("an interruption", () => {
     Array.from({ length: WRITES }, (_, at) => [at, when] as const),
   );
 
-  it.each(cases)("at write %i, %s the server has it, is made good by a second run", async (at, when) => {
+  it.each(cases)("at write %i, %s the server has it, is repaired by a second run", async (at, when) => {
     const { source } = await standIn();
     const merchant = await newMerchant();
     const line = await startBrokenLine(service.baseUrl);
@@ -188,7 +188,7 @@ describe("an interruption", () => {
     expect(await stateOf(merchant)).toEqual(MOVED);
   });
 
-  it("of whoever reads what it prints, as `| head` is, stops nothing", async () => {
+  it("of the reader of its output, such as `| head`, stops nothing", async () => {
     const { source } = await standIn();
     const merchant = await newMerchant();
     const into = ["--to", service.baseUrl, "--merchant", merchant.merchantId];
@@ -214,7 +214,7 @@ describe("a wallet", () => {
     ["BTC_TESTNET", "p2sh"],
   ];
 
-  it.each(FORMS)("of %s, %s, gives the addresses that BTCPay Server shows", async (on, kind) => {
+  it.each(FORMS)("of %s, %s, gives the addresses BTCPay Server shows", async (on, kind) => {
     const account = btcpayAccount(on, kind, ACCOUNT);
     const [code = ""] = on.split("_");
     const { source } = await standIn({ stores: [{ ...STORE, methods: [{ code, account }], webhooks: [] }] });
@@ -228,7 +228,7 @@ describe("a wallet", () => {
     expect(expectOk(shown, 200).data.map(({ address }) => address)).toEqual(account.addresses);
   });
 
-  it("whose addresses BTCPay Server shows otherwise is not written, and the rest is", async () => {
+  it("for which BTCPay Server shows other addresses is not written, and the rest is", async () => {
     const other = { ...BTC, previewed: btcpayAccount("BTC", "segwit", OTHER_ACCOUNT).addresses };
     const { source } = await standIn({ stores: [{ ...STORE, methods: [other, LTC] }] });
     const merchant = await newMerchant();
@@ -237,7 +237,7 @@ describe("a wallet", () => {
     expect(await stateOf(merchant)).toEqual({ ...MOVED, wallets: MOVED.wallets.slice(1) });
   });
 
-  it("of a store with invoices is not written, even on the operator's word; the key of a new account is", async () => {
+  it("of a store with invoices is not written, even if the operator confirms; a new account's key is", async () => {
     const { source } = await standIn({ stores: [{ ...STORE, methods: [BTC], invoices: [{ id: "I1" }] }] });
     const merchant = await newMerchant();
     const refused = await runMove(source, merchant, { args: [...UNUSED, "--plan"] });
@@ -249,7 +249,7 @@ describe("a wallet", () => {
   });
 
   it.each([1, 2] as const)(
-    "with a transaction in BTCPay Server %i.x is not written on the operator's word",
+    "with a transaction in BTCPay Server %i.x is not written even if the operator confirms",
     async (version) => {
       const used = { ...BTC, transactions: [{ transactionHash: "00", amount: "0.1" }] };
       const { source } = await standIn({ version, stores: [{ ...STORE, methods: [used, LTC] }] });
@@ -262,7 +262,7 @@ describe("a wallet", () => {
     },
   );
 
-  it("beside another one of the merchant stays unwritten, and that is no success", async () => {
+  it("conflicting with the merchant's existing one stays unwritten, and the command fails", async () => {
     const { source } = await standIn({ stores: [{ ...STORE, methods: [BTC], webhooks: [] }] });
     const merchant = await newMerchant();
     const [address] = btcpayAccount("BTC", "segwit", OTHER_ACCOUNT).addresses;
@@ -275,7 +275,7 @@ describe("a wallet", () => {
 });
 
 describe("a key of BTCPay Server", () => {
-  it("that may only view stores gives a plan that says what it lacks", async () => {
+  it("that may only view stores gives a plan that lists its missing permissions", async () => {
     const { source } = await standIn({ permissions: [BTCPAY_PERMISSIONS.view] });
     const { status, printed } = await runMove(source, await newMerchant(), { args: [...UNUSED, "--plan"] });
     expect(status).toBe(0);
@@ -283,7 +283,7 @@ describe("a key of BTCPay Server", () => {
   });
 
   it.each([
-    ["that may view nothing", { permissions: [] }, /canviewstoresettings/],
+    ["without view permissions", { permissions: [] }, /canviewstoresettings/],
     ["for another store", { stores: [] }, /There is no store CoffeeStore1/],
   ])("%s moves nothing", async (_, options, reason) => {
     const { source } = await standIn(options);
@@ -294,7 +294,7 @@ describe("a key of BTCPay Server", () => {
   });
 });
 
-describe("an answer that is none of BTCPay Server", () => {
+describe("an answer that BTCPay Server never gives", () => {
   const PATHS = ["", "/CoffeeStore1/payment-methods", "/CoffeeStore1/webhooks", "/CoffeeStore1/invoices"];
   const lies = [
     {

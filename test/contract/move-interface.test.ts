@@ -57,7 +57,7 @@ const MOVED = {
 };
 
 describe("from another server of the interface", () => {
-  it("the plan writes nothing, yes writes all of it, and a second run finds it", async () => {
+  it("the plan writes nothing, yes writes everything, and a second run finds it", async () => {
     const [source, merchant] = [sourceOf(await oldShop()), await newMerchant()];
     const nothing = await stateOf(merchant);
     const plan = await runMove(source, merchant, { args: ["--plan"] });
@@ -73,7 +73,7 @@ describe("from another server of the interface", () => {
   });
 
   it.each(["before", "after"] as const)(
-    "an interruption at each of its writes, %s the server has it, is made good",
+    "an interruption at each of its writes, %s the server has it, is repaired",
     async (when) => {
       const [source, merchant] = [sourceOf(await oldShop()), await newMerchant()];
       const line = await startBrokenLine(service.baseUrl);
@@ -93,7 +93,7 @@ describe("from another server of the interface", () => {
 });
 
 describe("from an older server", () => {
-  /** Lists by pages, wallets without nextIndex, no webhooks. */
+  /** Lists by page, wallets without nextIndex, no webhooks. */
   async function olderServer(lastUsedIndex: number): Promise<Source> {
     const products = ["Tea", "Cake", "Pie"].map((name) => ({ name, price: "1.000000", currency: "USD", image: null }));
     const xpub = {
@@ -121,7 +121,7 @@ describe("from an older server", () => {
     return { args: ["interface", "--from", listening.origin, "--from-merchant", "old_1"], key: "sk_old_key" };
   }
 
-  it("all pages move, and what it does not have is listed", async () => {
+  it("all pages move, and what it lacks is listed", async () => {
     const merchant = await newMerchant();
     const { status, printed } = await runMove(await olderServer(0), merchant, { args: ["--unused", "BTC", "--yes"] });
     expect([status, printed]).toEqual([0, expect.stringContaining("webhooks: the server does not show them")]);

@@ -1,4 +1,4 @@
-// An operator who moves a shop into the tests' server: a merchant of their own for each test, and the command as a function.
+// An operator who moves a shop into the tests' server: a new merchant for each test, and the command as a function.
 import { expect } from "vitest";
 import { move } from "../../scripts/move/run.ts";
 import { type Api, apiOf, expectOk, service } from "./client.ts";
@@ -21,7 +21,7 @@ export const MOVE_PERMISSIONS = [
   "CUSTOMER_UPDATE",
 ];
 
-/** A merchant that has nothing yet, with a key for the move. */
+/** An empty merchant, with a key for the move. */
 export async function newMerchant(permissions: readonly string[] = MOVE_PERMISSIONS): Promise<Api> {
   const owner = await signedIn("mover");
   const { body: merchant } = await owner.post("/api/v1/merchants", { name: "Moved shop" });
@@ -76,7 +76,7 @@ export async function runMove(
   return { status, printed, asked };
 }
 
-/** What a move makes, without what differs from merchant to merchant. */
+/** What a move creates, without what differs between merchants. */
 export async function stateOf(merchant: Api): Promise<unknown> {
   const wallets = expectOk(await merchant.get<Wallet[]>("/wallets"), 200);
   const webhooks = expectOk(

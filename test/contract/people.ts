@@ -1,4 +1,4 @@
-// A user at a browser, over HTTP: cookies, our own Origin, and the mails that the development mailbox shows.
+// A user with a browser, over HTTP: cookies, our own Origin, and the mails that the development mailbox shows.
 import { expect } from "vitest";
 import { service } from "./client.ts";
 
@@ -40,7 +40,7 @@ export async function codeSentTo(email: string): Promise<string> {
   return code;
 }
 
-/** The token of the newest link to `/invitations` that an address got. */
+/** The token of the newest `/invitations` link mailed to an address. */
 export async function invitationTokenSentTo(email: string): Promise<string> {
   for (const { text } of await mailsTo(email)) {
     const [, token] = /\/invitations#token=([\w-]+)/.exec(text) ?? [];

@@ -146,7 +146,7 @@ const DECIMAL = /^\d+(\.\d+)?$/;
 const text = (pattern: RegExp) => expect.stringMatching(pattern);
 const nullOr = (value: unknown, matcher: unknown) => (value === null ? null : matcher);
 
-/** Decisions 3 "Responses": these fields and no other, whatever the type of the wallet. */
+/** Decisions 3 "Responses": exactly these fields, whatever the wallet's type. */
 export function expectWalletShape(wallet: Wallet): void {
   const isXpub = wallet.walletType === "XPUB_WALLET";
   const { firstAddress, ...rest } = wallet;
@@ -192,7 +192,7 @@ export function expectMethodShape(method: PaymentMethod): void {
   });
 }
 
-/** Interface 2.2 "Response fields" and decisions 4 "Additive response fields": all of them, always, and no other. */
+/** Interface 2.2 "Response fields" and decisions 4 "Additive response fields": always exactly these. */
 export function expectInvoiceShape(invoice: Invoice): void {
   expect(invoice).toStrictEqual({
     id: text(idOf("inv")),

@@ -41,7 +41,7 @@ describe("a file that a page loads", () => {
   });
 });
 
-test("the script of shops has the name that plugins for BTCPay Server know, for pages of any origin, and is asked for again soon", async () => {
+test("the script of shops has the name BTCPay Server's plugins use, is for pages of any origin, and is cached briefly", async () => {
   for (const path of ["/modal/btcpay.js", "/modal/btcpay.js?ver=2.7.1"]) {
     const answer = await call(path);
     expect([answer.status, Object.fromEntries(answer.headers)]).toMatchObject([
@@ -72,7 +72,7 @@ describe("an unlisted path", () => {
     "/console/",
     "/console/mer_1/nothing",
     "/consoles",
-  ])("is a 404 at %s, also for a browser that navigates there", async (path) => {
+  ])("is a 404 at %s, even for a browser that navigates there", async (path) => {
     for (const headers of [{}, { accept: "text/html", "sec-fetch-mode": "navigate" }]) {
       const answer = await call(path, { headers });
       expect(answer.status).toBe(404);

@@ -77,7 +77,7 @@ let listening: Listening;
 
 export let receiver: ReceiverControl;
 
-/** Of the file that runs; files of a process share this module. */
+/** For the running file; files of a process share this module. */
 export let folder: string;
 
 /** Registers an endpoint for one test. With the behaviour `told` it answers 200 until the test calls `tell`. */

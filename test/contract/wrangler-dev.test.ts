@@ -10,7 +10,7 @@ import { configurationOf, configurationText, type RawConfiguration } from "../..
 import { deploymentOf } from "../../scripts/deploy/deployment.ts";
 import { findFreePort } from "../../scripts/free-port.ts";
 
-/** Settings of this machine or of another test must not do what the clone has to do by itself. */
+/** Settings of this machine or another test must not do the clone's work. */
 const {
   WRANGLER_COMMAND: _,
   EDGETILL_STARTED: __,
@@ -20,7 +20,7 @@ const {
 } = process.env;
 const ENVIRONMENT = {
   ...inherited,
-  // As in a terminal: what npm puts in front of it for its scripts is for npx to find.
+  // As in a terminal: npx must find what npm adds to the PATH for its scripts.
   PATH: (process.env.PATH ?? "")
     .split(delimiter)
     .filter((folder) => !folder.includes("node_modules"))
@@ -39,20 +39,20 @@ let printed = "";
 const git = (...args: string[]) => execFileSync("git", args, { cwd: clone, encoding: "utf8" });
 const settings = () => readFileSync(join(clone, ".dev.vars"), "utf8");
 
-/** The tracked files as they are now, as a repository of its own with everything committed. */
+/** The tracked files as they are now, committed in a new repository. */
 function makeClone(): void {
   clone = mkdtempSync(join(tmpdir(), "edgetill-clone-"));
   const tracked = execFileSync("git", ["ls-files", "-z"], { encoding: "utf8" }).split("\0").filter(existsSync);
   for (const file of tracked.filter((each) => each !== "")) cpSync(file, join(clone, file));
   symlinkSync(resolve("node_modules"), join(clone, "node_modules"));
   git("init", "--quiet");
-  // A link is no folder, which is what .gitignore names.
+  // .gitignore names a folder, and a link is not one.
   writeFileSync(join(clone, ".git/info/exclude"), "node_modules\n");
   git("add", "--all");
   git("-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "all");
 }
 
-/** Its own group, so that all of it can be ended by its id. */
+/** Its own group, so all of it can be ended by its id. */
 function wrangler(args: readonly string[]): ChildProcess {
   const child = spawn("npx", ["wrangler", ...args], { cwd: clone, env: ENVIRONMENT, detached: true });
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (printed += chunk));
@@ -132,7 +132,7 @@ describe("in a fresh clone", () => {
     expect(await (await fetch(`${origin}/openapi.json`)).json()).toMatchObject({ openapi: expect.any(String) });
     const refused = await fetch(`${origin}/api/v1/merchants/merchant/mer_1/invoices`);
     expect(await refused.json()).toMatchObject({ statusCode: 401, code: "UNAUTHORIZED" });
-    // Sends nothing, and shows it: that is development.
+    // Sends nothing, and shows mails: the mark of development.
     expect((await fetch(`${origin}/dev/mail`)).status).toBe(200);
 
     expect(settings()).toMatch(/^MASTER_KEY=dev1:[\w+/]{43}=$/m);

@@ -1,5 +1,5 @@
-// What mixed-wrangler.ts serves as this release's edge: as in production, an object that wakes after the upgrade runs this release. The objects of another
-// release are all but the stand-ins, which no release before asks for anything.
+// Served by mixed-wrangler.ts as this release's edge: as in production, an object that wakes after the upgrade runs this release. Objects of another
+// release are all except the stand-ins, which no previous release calls.
 import worker from "../../src/app/worker.ts";
 import { ownerOf } from "../../src/lib/object-of.ts";
 

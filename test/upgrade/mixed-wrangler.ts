@@ -1,6 +1,6 @@
-// Stands in for wrangler in a folder of one release, and has `wrangler dev` serve the edge of that release with the Durable Objects of another: for some
-// minutes after an upgrade, and after it was brought back, production runs just so. Two Workers in one runtime, on one database; the first one's objects
-// are bound by `script_name`. Every other command goes to wrangler as it is. Environment: OBJECTS_FOLDER, the folder of the other release.
+// Stands in for wrangler in a folder of one release, and has `wrangler dev` serve the edge of that release with the Durable Objects of another:
+// production runs like this for some minutes after an upgrade or a rollback. Two Workers in one runtime, on one database; the first one's objects are
+// bound by `script_name`. Every other command goes to wrangler unchanged. Environment: OBJECTS_FOLDER, the folder of the other release.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -56,7 +56,7 @@ function classesIn(text: string): readonly string[] {
   return [...text.matchAll(BINDING)].map(([, , name = ""]) => name);
 }
 
-/** A class that the other release does not know has no objects of it. */
+/** A class unknown to the other release has no objects of it. */
 function edgeOf(text: string, theirs: readonly string[]): string {
   const own = classesIn(text).filter((name) => !theirs.includes(name));
   const bound = without(text, ["migrations"]).replaceAll(BINDING, (line, binding, of) =>
@@ -74,7 +74,7 @@ function migrationOf(classes: readonly string[]): string {
   return `\n[[migrations]]\ntag = "v1"\nnew_sqlite_classes = ${JSON.stringify(classes)}\n`;
 }
 
-/** Variables are those of this process, which wrangler reads for the first Worker alone. */
+/** Variables come from this process; wrangler reads them only for the first Worker. */
 function objectsOf(text: string, secrets: NodeJS.Dict<string>, flags: readonly string[]): string {
   const settings: NodeJS.Dict<string> = { ...UNSET, ...secrets };
   for (const name of KEYRING_NAMES) settings[name] = keyringText(secrets, name);

@@ -1,15 +1,15 @@
-// For some minutes after a deploy, and after it was brought back, one release's edge calls objects that run another. The contract tests of the edge's
-// release hold against both, but for what comes with objects of this release. `npm run test:upgrade` runs all of them, `npm run test:all` a few.
+// For some minutes after a deploy or a rollback, one release's edge calls objects that run another. The edge release's contract tests pass against
+// both, except for what needs this release's objects. `npm run test:upgrade` runs all of them, `npm run test:all` a few.
 import { globSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { checkOutMixed, PREVIOUS_RELEASE, runContract, whyMissing } from "./previous-release.ts";
 
-/** Rights that are given and taken away, keys, and invoices of them. */
+/** Rights granted and revoked, keys, and their invoices. */
 const CHOSEN = ["test/contract/2.3-teams.test.ts"];
-/** About other things than what the Worker answers; or all that this release adds, once more by the fake. */
+/** About something other than the Worker's answers; or everything new in this release, repeated by the fake. */
 const LEFT_OUT = ["8-client-fake", "8-client-package", "guides", "static-assets", "wrangler-dev"];
 
-/** In an invoice, a customer has `merchantId`, `createdAt` and `updatedAt`: those of the release before make an object without them. */
+/** In an invoice, a customer has `merchantId`, `createdAt` and `updatedAt`: objects of the previous release leave them out. */
 const CUSTOMER = [
   "2.2-customers.test.ts > the customer of an invoice > is a new customer every time when no email is given",
   "2.2-invoices.test.ts > the invoice object > reads the same as in the answer to its creation",
@@ -20,12 +20,12 @@ const CUSTOMER = [
   "4.4-list-invoices.test.ts > a list > shows complete invoices, newest first",
   "5-public-keys.test.ts > a public key > can neither change a customer nor learn about one",
 ];
-/** A null is no absent field to them, either. */
+/** They do not treat null as an absent field either. */
 const NULLS = [
   "2.2-amounts.test.ts > currency > defaults to USD when it is null",
-  "2.2-customers.test.ts > the customer of an invoice > says in a create and in a change what the customer's own route says, times included",
+  "2.2-customers.test.ts > the customer of an invoice > is the same in a create and a change as on the customer's own route, times included",
 ];
-/** They leave the index of search to a job. What these tests look for they find once it has run. */
+/** They leave the search index to a job. These tests find their data once it has run. */
 const SEARCH = [
   "4.4-list-invoices.test.ts > search > finds by words of the name and by the start of a word, in any order and case",
   "4.4-list-invoices.test.ts > search > has no wildcards: what is neither a letter nor a digit only parts words",
@@ -39,15 +39,15 @@ const SEARCH = [
 ];
 
 const isWhole = process.env.UPGRADE === "whole";
-/** Ends what hangs. A busy machine takes five minutes for the few. */
+/** Ends hung runs. A busy machine takes five minutes for the few. */
 const TIMEOUT_MS = isWhole ? 3_600_000 : 1_200_000;
 
 interface Pair {
   readonly name: string;
-  /** A release, undefined for this one. */
+  /** A release; undefined for this one. */
   readonly edge: string | undefined;
   readonly objects: string | undefined;
-  /** Fail, because what they ask for comes with the objects; and may fail, because it comes later. */
+  /** Fail, because what they test comes with the objects; and may fail, because it comes later. */
   readonly waiting: readonly string[];
   readonly late: readonly string[];
 }
@@ -75,7 +75,7 @@ afterAll(() => {
 });
 
 describe.each(PAIRS)("$name", ({ edge, objects, waiting, late }) => {
-  it("keeps the contract, but for what comes with the objects", { timeout: TIMEOUT_MS }, async ({ skip }) => {
+  it("keeps the contract, except for what comes with the objects", { timeout: TIMEOUT_MS }, async ({ skip }) => {
     const missing = whyMissing(PREVIOUS_RELEASE);
     skip(missing !== undefined, missing);
     const checkout = checkOutMixed({ edge, objects });
@@ -93,7 +93,7 @@ function filesIn(folder: string): readonly string[] {
   return files.filter((file) => !LEFT_OUT.some((name) => file.endsWith(`/${name}.test.ts`)));
 }
 
-/** Tests, and files that could not be loaded. */
+/** Tests, and files that failed to load. */
 function failedIn(output: string): readonly string[] {
   const found = output.matchAll(/^ *FAIL +(?:\|contract\||contract) +test\/contract\/(.*)$/gm);
   return [...new Set([...found].map(([, name = ""]) => name.trim()))].sort();

@@ -1,10 +1,10 @@
-// For some minutes after a deploy the new Worker calls objects that still run the release before, and the other way round.
+// For some minutes after a deploy the new Worker calls objects that still run the previous release, and vice versa.
 import { describe, expect, it } from "vitest";
 import { ADDED_METHODS } from "../support/added-methods.ts";
 import { methodsOfObjects, PREVIOUS_RELEASE, whyMissing } from "./previous-release.ts";
 
 describe("the objects of this release", () => {
-  it("have every method of the release before, and those that they add are all known", ({ skip }) => {
+  it("have every method of the previous release, and all added ones are listed", ({ skip }) => {
     const missing = whyMissing(PREVIOUS_RELEASE);
     skip(missing !== undefined, missing);
     const before = methodsOfObjects(PREVIOUS_RELEASE);

@@ -1,4 +1,4 @@
-// The release before this one, which must run on the tables of this one: a deploy applies the migrations before it replaces the Worker.
+// The previous release, which must run on this release's tables: a deploy applies the migrations before it replaces the Worker.
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const git = (...args: readonly string[]) =>
   execFileSync("git", args, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 28 });
 
-/** Undefined if it is here. */
+/** Undefined if it is available. */
 export function whyMissing(revision: string): string | undefined {
   try {
     git("cat-file", "-e", `${revision}^{commit}`);
@@ -22,12 +22,12 @@ export function whyMissing(revision: string): string | undefined {
   }
 }
 
-/** A file of the release; undefined for a revision means the working tree. */
+/** A file of the release; an undefined revision means the working tree. */
 function textOf(revision: string | undefined, path: string): string {
   return revision === undefined ? readFileSync(join(ROOT, path), "utf8") : git("show", `${revision}:${path}`);
 }
 
-/** What its objects answer to calls, as `BINDING.method`, sorted. `fetch`, alarms and sockets are the platform's own. */
+/** Its objects' callable methods, as `BINDING.method`, sorted. `fetch`, alarms and sockets are the platform's own. */
 export function methodsOfObjects(revision: string | undefined): readonly string[] {
   const at = revision === undefined ? [] : [revision];
   const found = git("grep", "-lE", "^export class \\w+ extends DurableObject", ...at, "--", "src")
@@ -53,18 +53,18 @@ export interface Checkout {
   remove(): void;
 }
 
-/** With what its tests are run. */
+/** What its tests run with. */
 interface Mixed extends Checkout {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The files of the release with our packages. */
+/** The release's files with our packages. */
 export function checkOut(revision: string): Checkout {
   const input = execFileSync("git", ["archive", revision], { cwd: ROOT, maxBuffer: 1 << 29 });
   return folderWith((folder) => execFileSync("tar", ["-x", "-C", folder], { input }));
 }
 
-/** What is made by scripts/build-assets.ts and in no archive. A server whose assets are missing ends before it could make them. */
+/** Built by scripts/build-assets.ts and in no archive. A server without assets ends before it could build them. */
 const MADE = ["static", "src/app/mcp/library.generated.js"];
 
 /** The working tree: what is in git, what would be, and what is made of it. */
@@ -72,7 +72,7 @@ function copyOurs(): Checkout {
   execFileSync(process.execPath, ["scripts/build-assets.ts"], { cwd: ROOT, stdio: "inherit" });
   return folderWith((folder) => {
     for (const file of git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")) {
-      // Deleted, or made by a test that has taken it away again.
+      // Deleted, or created by a test that has removed it again.
       if (file === "" || !existsSync(join(ROOT, file))) continue;
       cpSync(join(ROOT, file), join(folder, file), { recursive: true });
     }
@@ -80,7 +80,7 @@ function copyOurs(): Checkout {
   });
 }
 
-/** With our packages and what `fill` puts there; gone again if that fails. */
+/** With our packages and what `fill` puts there; removed again if that fails. */
 function folderWith(fill: (folder: string) => void): Checkout {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-previous-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -94,7 +94,7 @@ function folderWith(fill: (folder: string) => void): Checkout {
   }
 }
 
-/** With our migrations, too. Its tests and its server then use them as their own. */
+/** With our migrations too, which its tests and its server then use as their own. */
 export function checkOutOnOurTables(revision: string): Checkout {
   const checkout = checkOut(revision);
   const { folder, remove } = checkout;
@@ -109,7 +109,7 @@ export function checkOutOnOurTables(revision: string): Checkout {
   }
 }
 
-/** Where a release names the program that serves. The second is of this release, whose contract tests are served by it. */
+/** Where a release names its server program. The second is from this release, which serves its contract tests. */
 const SERVING = [
   { file: "scripts/wrangler.ts", program: '"node_modules/wrangler/bin/wrangler.js"' },
   { file: "test/support/built-worker.ts", program: 'resolve("test/support/serve-built.ts")' },
@@ -150,9 +150,9 @@ export async function runContract(
   { folder, environment: added = {} }: Pick<Mixed, "folder"> & Partial<Pick<Mixed, "environment">>,
   files: readonly string[],
 ): Promise<{ readonly isGood: boolean; readonly output: string }> {
-  // TESTS is the part that the run around this one takes: it would leave out files that this one names.
+  // TESTS is the part that the enclosing run takes: it would leave out files named here.
   const { VITEST: _, VITEST_POOL_ID: __, VITEST_WORKER_ID: ___, TESTS: ____, ...environment } = process.env;
-  // A server each: one file needs one.
+  // One server each: a file needs one.
   const workers = files.length === 1 ? "1" : "2";
   const arguments_ = ["run", "--project", "contract", "--maxWorkers", workers, ...files];
   const child = spawn(process.execPath, [join(folder, "node_modules/vitest/vitest.mjs"), ...arguments_], {

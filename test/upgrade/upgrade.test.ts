@@ -1,6 +1,6 @@
-// An upgrade applies the migrations first, so for a while the Worker of the release before runs on the tables of this one, and after a failed
-// deploy it stays there. So its own contract tests must pass on our tables. `npm run test:upgrade` runs all of them, `npm run test:all` those that
-// together write to every part.
+// An upgrade applies the migrations first, so for a while the previous release's Worker runs on this release's tables, and after a failed deploy
+// it stays there. So its own contract tests must pass on our tables. `npm run test:upgrade` runs all of them, `npm run test:all` the few that
+// together write everywhere.
 import { afterAll, describe, expect, it } from "vitest";
 import { type Checkout, checkOutOnOurTables, PREVIOUS_RELEASE, runContract, whyMissing } from "./previous-release.ts";
 
@@ -11,7 +11,7 @@ const CHOSEN = [
   "test/contract/4.4-create-invoice.test.ts",
   "test/contract/6-webhooks.test.ts",
 ];
-/** `wrangler dev` in a fresh clone is no matter of tables, and takes minutes. */
+/** `wrangler dev` in a fresh clone does not depend on tables, and takes minutes. */
 const ALL = ["--exclude", "test/contract/wrangler-dev.test.ts"];
 
 const isWhole = process.env.UPGRADE === "whole";
@@ -20,19 +20,19 @@ const TIMEOUT_MS = isWhole ? 3_600_000 : 600_000;
 let checkout: Checkout | undefined;
 afterAll(() => checkout?.remove());
 
-describe("the release before this one", () => {
-  it("keeps its contract on the tables of this one", { timeout: TIMEOUT_MS }, async ({ skip }) => {
+describe("the previous release", () => {
+  it("keeps its contract on this release's tables", { timeout: TIMEOUT_MS }, async ({ skip }) => {
     const missing = whyMissing(PREVIOUS_RELEASE);
     skip(missing !== undefined, missing);
     checkout = checkOutOnOurTables(PREVIOUS_RELEASE);
     const { isGood, output } = await runContract(checkout, isWhole ? ALL : CHOSEN);
     expect(isGood, output).toBe(true);
-    // Files that are not found would pass, too.
+    // Missing files would pass too.
     const [, passed = "0"] = /^(\d+) passed, 0 failed/m.exec(output) ?? [];
     expect(Number(passed), output).toBeGreaterThan(isWhole ? 400 : 100);
   });
 
-  it("is skipped with a reason where the clone does not have it", () => {
+  it("is skipped with a reason if the clone does not have it", () => {
     expect(whyMissing("HEAD")).toBeUndefined();
     expect(whyMissing("0".repeat(40))).toContain("git fetch --unshallow --tags");
   });

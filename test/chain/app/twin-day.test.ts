@@ -1,4 +1,4 @@
-// A short day on the deployment as it will live (test/twin): deployed by real wrangler under a name of its own, with a network's latency and faults between
+// A short day on a production-like deployment (test/twin): deployed by real wrangler under its own name, with a network's latency and faults between
 // the Worker and its database, queues that repeat, and an upgrade whose objects keep their code. `npm run twin` plays longer ones.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
@@ -22,7 +22,7 @@ const DAY = {
   settleMs: 200_000,
 };
 
-describe("a deployment as it will live", () => {
+describe("a production-like deployment", () => {
   let chain: EvmChain;
   let twin: Twin;
   let findings: Findings;
@@ -55,19 +55,19 @@ describe("a deployment as it will live", () => {
     await chain?.stop();
   });
 
-  it("has every invoice as its history demands, and tells every event once", () => {
+  it("has every invoice as its history requires, and sends every event once", () => {
     expect(findings.wrong).toEqual([]);
     expect(findings.created).toBeGreaterThan(20);
     expect(findings.paid).toBeGreaterThan(5);
     expect(findings.events).toBeGreaterThan(findings.created * 2);
   });
 
-  it("asks a database that is reset for all waiting requests together, and not for each", () => {
+  it("queries a database that is being reset once for all waiting requests, not for each", () => {
     expect(rushes.wrong).toEqual([]);
     expect(rushes.reset).toBeGreaterThan(0);
   });
 
-  it("was really slow and faulty, under queues of its own name", () => {
+  it("was really slow and faulty, with queues under its own name", () => {
     expect(twin.gate.counts.failed).toBeGreaterThan(0);
     expect(
       twin.gate.counts.times.toSorted((a, b) => a - b)[Math.floor(twin.gate.counts.times.length / 2)],
@@ -78,26 +78,26 @@ describe("a deployment as it will live", () => {
     ]);
   });
 
-  it("lets no object have many timers, and no job fail without a reason", () => {
+  it("never has many timers in an object, or a job that fails without a reason", () => {
     expect(wrongOf(twin)).toEqual([]);
   });
 
-  it("lost calls of objects while it ran", () => {
+  it("lost object calls while it ran", () => {
     const troubles = [...twin.troubles].filter(([kind]) => kind !== "recycled").map(([, { length }]) => length);
     expect(troubles.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
   });
 
-  it("was uploaded without names of packages, with objects that take new code at once, and with nothing of the twin in it", () => {
+  it("was uploaded without names of packages, with objects that take new code at once, and without any of the twin's code", () => {
     const upload = twin.account.worker(`kiosk-${process.pid}`)?.uploads.at(-1);
     expect(upload?.metadata.package_dependencies).toBeUndefined();
     expect(twin.account.strategies).toEqual(["immediate", "immediate"]);
     const code = upload?.modules.find(({ name }) => name === upload.mainModule)?.content.toString() ?? "";
     expect(code.length).toBeGreaterThan(1_000_000);
-    // "twin" alone is a word of recovery phrases.
+    // "twin" alone is a recovery phrase word.
     expect(/\bTWIN\b|twin-/.test(code)).toBe(false);
   });
 
-  it("counts each limit of callers apart", () => {
+  it("counts each caller limit separately", () => {
     const limits = twin.account.worker(`kiosk-${process.pid}`)?.uploads.at(-1)?.bindings ?? [];
     const numbers = limits.filter(({ type }) => type === "ratelimit").map(({ namespace_id }) => namespace_id);
     expect(numbers).toHaveLength(2);

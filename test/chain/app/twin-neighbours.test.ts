@@ -1,4 +1,4 @@
-// Two deployments in one account, as docs/operations/deploy.md allows: both have a day at once, and share nothing.
+// Two deployments in one account, as docs/operations/deploy.md allows: both play a day at once, and share nothing.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
 import { randomFrom } from "../../support/random.ts";
@@ -46,7 +46,7 @@ describe("two deployments in one account", () => {
     await chain?.stop();
   });
 
-  it("have each invoice and each event of their own shops, and no other", () => {
+  it("have exactly the invoices and events of their own shops", () => {
     expect(findings.map(({ wrong }) => wrong)).toEqual([[], []]);
     for (const { created, paid } of findings) {
       expect(created).toBeGreaterThan(5);

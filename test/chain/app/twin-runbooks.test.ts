@@ -1,5 +1,5 @@
-// Every command of wrangler in the runbooks (docs/operations), run by real wrangler as it stands there: it reaches the deployment's own database and Worker,
-// and not those that a configuration names as places to be filled in.
+// Every wrangler command in the runbooks (docs/operations), run unchanged by real wrangler: it reaches the deployment's own database and Worker, not
+// the placeholders in a configuration.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,10 +7,10 @@ import { openAccount, type TwinAccount } from "../../twin/deploys.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../../docs/operations");
 const NAME = `runbook-${process.pid}`;
-/** It asks for a person in a browser. */
+/** It needs a user with a browser. */
 const NOT_RUN = /^login$/;
 
-/** The words after `npm run wrangler --` in code of the pages, wherever they are; a page's own words for the reader's are filled in. */
+/** The arguments after `npm run wrangler --` in the pages' code; placeholders for the reader's values are filled in. */
 function commandsIn(text: string): readonly string[] {
   const joined = text.replaceAll(/\\\n\s*/g, "");
   const found = joined.matchAll(/npm run (?:--silent )?wrangler -- ((?:"[^"]*"|[^`"\n])+)/g);
@@ -31,12 +31,12 @@ describe("a command of the runbooks", () => {
   let twin: TwinAccount;
   beforeAll(async () => {
     twin = await openAccount({ name: NAME });
-    // So that there is a release to go back to.
+    // So that there is a release to roll back to.
     await twin.upgrade();
   }, 1_800_000);
   afterAll(() => twin?.stop());
 
-  it("is there", () => {
+  it("exists", () => {
     expect(COMMANDS.length).toBeGreaterThan(5);
   });
 
@@ -47,7 +47,7 @@ describe("a command of the runbooks", () => {
     expect(twin.account.unknown).toEqual([]);
   });
 
-  it("put this deployment's database back", () => {
+  it("restore this deployment's database", () => {
     expect(twin.account.acts).toContain(`restore ${twin.account.databases[0]?.uuid}`);
   });
 });

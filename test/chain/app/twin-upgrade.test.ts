@@ -1,6 +1,6 @@
-// From the release before to this one, back, and to this one again, in the twin of production (test/twin): the release before is deployed from its own
-// checkout, upgraded by real `npm run deploy` and brought back as the runbook says, while shops sell and their people take rights away. Objects that
-// are awake keep their code for a while after each change, so the edge and the objects run in every combination.
+// From the previous release to this one, back, and to this one again, in the production twin (test/twin): the previous release is deployed from its
+// own checkout, upgraded with real `npm run deploy` and rolled back as the runbook says, while shops sell and members revoke rights. Awake objects
+// keep their code for a while after each change, so the edge and the objects run in every combination.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
 import { randomFrom } from "../../support/random.ts";
@@ -33,7 +33,7 @@ const WITHIN_MS = 240_000;
 
 const missing = whyMissing(PREVIOUS_RELEASE);
 
-describe("a deployment of the release before", () => {
+describe("a deployment of the previous release", () => {
   let chain: EvmChain | undefined;
   let twin: Twin | undefined;
   let before: ReleaseBefore | undefined;
@@ -70,14 +70,16 @@ describe("a deployment of the release before", () => {
     await chain?.stop();
   });
 
-  it("goes to this one, back and again, with every invoice as its history demands and every event once", ({ skip }) => {
+  it("is upgraded, rolled back and upgraded again, with every invoice as its history requires and every event once", ({
+    skip,
+  }) => {
     skip(missing !== undefined, missing);
     expect(findings.wrong).toEqual([]);
     expect(findings.created).toBeGreaterThan(30);
     expect(findings.paid).toBeGreaterThan(10);
   });
 
-  it("takes rights away under every combination of code", ({ skip }) => {
+  it("revokes rights under every combination of code", ({ skip }) => {
     skip(missing !== undefined, missing);
     expect(hands.wrong).toEqual([]);
     const under = COMBINATIONS.filter(({ edge }) => edge === "this release");
@@ -86,7 +88,7 @@ describe("a deployment of the release before", () => {
         expect(hands.done.get(doneUnder(combination, act)), combination.name).toBeGreaterThanOrEqual(TIMES);
   });
 
-  it("comes back only with the classes of objects that this release added", ({ skip }) => {
+  it("is rolled back only with the object classes that this release added", ({ skip }) => {
     skip(missing !== undefined, missing);
     expect(before?.refusals).toEqual([
       expect.stringContaining("A Durable Object migration has occurred"),

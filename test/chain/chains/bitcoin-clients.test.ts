@@ -1,4 +1,4 @@
-// The clients of Bitcoin-like chains on real nodes: whatever a node does to a payment, each source must report it, and in the same way.
+// The clients of Bitcoin-like chains on real nodes: whatever a node does to a payment, each source must report it in the same way.
 import { describe, expect, test } from "vitest";
 import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
 import { esploraClient } from "../../../src/chains/bitcoin/esplora-client.ts";
@@ -36,7 +36,7 @@ for (const coin of COINS) {
         expect(outageIn(await make(settingsOf(other, kind, url)).verify())).toMatchObject({ kind: "WRONG_CHAIN" });
       });
 
-      test("blocks have the node's hashes and times, and there is none above the tip", async () => {
+      test("blocks have the node's hashes and times, and none exists above the tip", async () => {
         const client = open();
         const tip = good(await client.tip());
         const header = await node.rpc<{ time: number }>("getblockheader", tip.hash);
@@ -197,7 +197,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash, spends, recipients }))).toMatchObject({ kind: "mined" });
       });
 
-      test("what a block that was undone paid its miner is unknown", async () => {
+      test("the coinbase of an undone block is unknown", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -210,7 +210,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash, spends: [], recipients }))).toEqual({ kind: "unknown" });
       });
 
-      test("a transaction that never existed is unknown, whatever inputs it is said to spend", async () => {
+      test("a transaction that never existed is unknown, whatever inputs it claims to spend", async () => {
         const [txHash, other] = ["ab".repeat(32), "cd".repeat(32)];
         const recipients = new Set([await newAddress()]);
         const client = open();
@@ -218,7 +218,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash, spends: [`${other}:1`], recipients }))).toEqual({ kind: "unknown" });
       });
 
-      test("every payment of a busy address is found, within the range of blocks only", async () => {
+      test("every payment of a busy address is found, only within the range of blocks", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;

@@ -34,7 +34,7 @@ for (const coin of COINS) {
       test.each(FAULTS)("%s for one of twelve recipients fails the scan with its outage", async (fault, outage) => {
         const recipients = new Set(await Promise.all(Array.from({ length: 12 }, newAddress)));
         const patient = sources.esplora();
-        // A short timeout only for answers that never come.
+        // A short timeout only for answers that never arrive.
         const timeoutMs = fault === "hang" ? { timeoutMs: 400 } : {};
         const client = esploraClient({ ...settingsOf(node.network, "esplora", esplora.url), ...timeoutMs });
         const to = good(await patient.tip());
@@ -72,7 +72,7 @@ for (const coin of COINS) {
         }
       });
 
-      test("a scan costs one request a recipient and one for its end, four at once at most; the mempool right after it costs none", async () => {
+      test("a scan costs one request per recipient and one for its end, at most four at once; the mempool right after it costs none", async () => {
         const recipients = new Set(await Promise.all(Array.from({ length: 15 }, newAddress)));
         const [address = ""] = recipients;
         await node.pay({ [address]: "0.4" });
@@ -134,7 +134,7 @@ for (const coin of COINS) {
       });
     });
 
-    // Bitcoin has nothing like it.
+    // Bitcoin has no such feature.
     if (coin === "litecoin")
       test("a payment out of MWEB is not found before it is mined, and then by the txid it has in the block", async () => {
         const height = await node.rpc<number>("getblockcount");

@@ -13,11 +13,11 @@ import { type EsploraStandIn, startEsplora } from "../../support/esplora-stand-i
 
 export const COINS: readonly Coin[] = ["bitcoin", "litecoin"];
 
-/** Of the coin whose tests run. */
+/** The coin under test. */
 export let node: CoreNode;
 export let esplora: EsploraStandIn;
 
-/** Starts both for the tests of one coin. */
+/** Starts both for one coin's tests. */
 export function useSources(coin: Coin): void {
   beforeAll(async () => {
     node = await startCoreNode(coin);

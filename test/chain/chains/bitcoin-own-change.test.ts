@@ -1,4 +1,5 @@
-// A merchant spends from a watched address, and the change goes back to it: each source must say that the money came from there.
+// A merchant spends from a watched address, and the change goes back to it: each source must say that the payment came from
+// there.
 import { expect, test } from "vitest";
 import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
@@ -12,7 +13,7 @@ interface Unspent {
   readonly amount: number;
 }
 
-/** Spends all that the address has, unconfirmed money too: half to another address, and the rest back to itself. */
+/** Spends the address's whole balance, unconfirmed coins included: half to another address, the rest back to itself. */
 async function spendWithChange(node: CoreNode, address: string, other: string): Promise<string> {
   const shop = node.wallet("shop");
   const inputs = await shop<Unspent[]>("listunspent", 0, 9_999, [address]);
@@ -34,7 +35,7 @@ for (const coin of COINS) {
   describeOn(coin, () => {
     useSources(coin);
 
-    test.each(["core-rpc", "esplora"] as const)("%s tells what an address pays to itself", async (kind) => {
+    test.each(["core-rpc", "esplora"] as const)("%s reports an address's payment to itself", async (kind) => {
       const client: ChainClient = sources[kind]();
       const [address, other] = await addressesOf(node);
       const recipients = new Set([address, other]);
@@ -64,7 +65,7 @@ for (const coin of COINS) {
       expect(transfersIn(found)).toMatchObject([{ fromAddress: null }, { fromAddress: address }]);
     });
 
-    test("a node without an index of transactions tells it of its mempool, and Bitcoin's also of a block", async () => {
+    test("a node without a transaction index reports it for its mempool, and a Bitcoin node also for a block", async () => {
       const small = await startCoreNode(coin, { hasTxIndex: false });
       try {
         const client = coreClient(settingsOf(small.network, "core-rpc", small.url));
@@ -77,7 +78,7 @@ for (const coin of COINS) {
         await small.mine();
         const to = good(await client.tip());
         const { transfers } = good(await client.scan({ from: to.height, to, recipients, assets: [] }));
-        // Litecoin Core 0.21 keeps no trace of it without the index.
+        // Litecoin Core 0.21 has no record of it without the index.
         expect(transfers).toMatchObject([{ txHash, fromAddress: coin === "bitcoin" ? address : null }]);
         const mined = { kind: "mined", transfers };
         expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject(mined);

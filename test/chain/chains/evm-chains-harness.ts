@@ -24,7 +24,7 @@ export interface Chain {
   readonly anvil: Anvil;
   readonly network: Network;
   readonly client: ChainClient;
-  /** A proxy in front of the same node, as a vendor's, and the client that asks it. */
+  /** A vendor-like proxy in front of the same node, and its client. */
   readonly proxy: RpcProxy;
   readonly proxied: ChainClient;
   readonly customer: Hex;
@@ -45,7 +45,7 @@ async function startChain(name: Name): Promise<Chain> {
   );
   const usdt = await installToken(anvil, contractOf(of, "USDT"), "TetherLike");
   const dai = await installToken(anvil, contractOf(of, "DAI"));
-  // What is behind the tip is asked for as well.
+  // Blocks behind the tip are requested too.
   await anvil.mine();
   const [customer = "0x", other = "0x"] = anvil.accounts;
   const proxy = await startRpcProxy(anvil.url);
@@ -72,7 +72,9 @@ export function chainOf(name: Name): Chain {
 
 let made = 0;
 
-/** An address that no other test uses and nobody has a key of. On Polygon it can log that it was paid, as the chain's own client would. */
+/**
+ * An address that no other test uses and that has no known key. On Polygon it can log that it was paid, as the chain's own client would.
+ */
 export async function recipient({ anvil, network: of }: Chain): Promise<Hex> {
   made++;
   const address = getAddress(`0x${(0xabcdefn * 2n ** 136n + BigInt(made)).toString(16)}`);

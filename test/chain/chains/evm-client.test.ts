@@ -1,4 +1,4 @@
-// The EVM client over real nodes: it finds what the chain did, whatever forged logs say, and the same when it is mined again.
+// The EVM client over real nodes: it finds what the chain did, whatever forged logs say, and the same after remining.
 import { describe, expect, it } from "vitest";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
 import type { Hex } from "../../support/anvil.ts";
@@ -49,7 +49,7 @@ describe.each(NAMES)("on %s", (name) => {
     expect(found[0]?.block?.timeMs).toBe(Number(block.timestamp) * 1000);
   });
 
-  it("a token with a transfer fee counts with the amount that arrived", async () => {
+  it("a token with a transfer fee counts with the amount received", async () => {
     const chain = chainOf(name);
     const [shop, collector] = await recipients(chain);
     const setFee = (basisPoints: bigint) =>

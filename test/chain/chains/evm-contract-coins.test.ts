@@ -102,7 +102,7 @@ describe("native coins sent by a contract", () => {
     expect(await lookUp(chain, first?.txHash ?? "", [shop])).toMatchObject({ kind: "mined", transfers: [] });
   });
 
-  it("are told apart from plain payments and sweeps in the same block on ETH", async () => {
+  it("are distinguished from plain payments and sweeps in the same block on ETH", async () => {
     const chain = chainOf("ETH");
     const { anvil } = chain;
     const shop = await recipient(chain);
@@ -139,7 +139,7 @@ describe("native coins sent by a contract", () => {
 describe("balances of recipients (BNB, Cronos)", () => {
   const moved = ({ proxy }: Chain) => proxy.asked.filter(({ params }) => params[1] === true).length;
 
-  it("no block is read while no balance and no nonce has changed", async () => {
+  it("no block is read while no balance or nonce has changed", async () => {
     const chain = chainOf("CRO");
     const shops = await recipients(chain);
     await chain.anvil.execute({ to: shops[0], value: 5n });
@@ -167,7 +167,7 @@ describe("balances of recipients (BNB, Cronos)", () => {
   });
 
   it.each(["BNB", "CRO"] as const)(
-    "a payment to a wallet contract that sends it on at once is found on %s",
+    "a payment to a wallet contract that forwards it at once is found on %s",
     async (name) => {
       const chain = chainOf(name);
       const { anvil } = chain;
@@ -239,7 +239,7 @@ describe("balances of recipients (BNB, Cronos)", () => {
 
   it.each([
     ["has no Multicall3", { result: "0x" }],
-    ["answers another form", { result: `0x${"00".repeat(64)}` }],
+    ["answers in another format", { result: `0x${"00".repeat(64)}` }],
   ])("a node that %s is asked for each account separately", async (_, ruling) => {
     const chain = chainOf("BNB");
     const shops = await recipients(chain);
@@ -283,7 +283,7 @@ describe("balances of recipients (BNB, Cronos)", () => {
     expect(await lookUp(chainOf("POL"), "block:1", [shop])).toEqual({ kind: "unknown" });
   });
 
-  it("with more recipients than nonces are read for, blocks are read at once", async () => {
+  it("with too many recipients to read nonces for, blocks are read directly", async () => {
     const chain = chainOf("BNB");
     const shop = await recipient(chain);
     const many = Array.from({ length: 1_200 }, (_, i) => getAddress(`0x${(2n ** 159n + BigInt(i)).toString(16)}`));

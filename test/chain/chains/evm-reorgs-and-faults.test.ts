@@ -70,7 +70,7 @@ describe("a reorg", () => {
 
   it.each([
     ["does not have", () => null],
-    ["has of another block", (receipt: object) => ({ ...receipt, blockHash: `0x${"5e".repeat(32)}` })],
+    ["has from another block", (receipt: object) => ({ ...receipt, blockHash: `0x${"5e".repeat(32)}` })],
     ["has with other logs", (receipt: object) => ({ ...receipt, logs: [] })],
   ])("a log whose receipt the node %s fails the scan", async (_, forged) => {
     const chain = chainOf("ETH");

@@ -138,7 +138,7 @@ describe("transfers on TRON", () => {
   });
 });
 
-describe("TRX that a contract sends", () => {
+describe("TRX sent by a contract", () => {
   const PAYER = `0x${"5e".repeat(20)}`;
   const forwarding = (to: string, value: bigint) => ({ to: PAYER, value, data: dataOf("forward", contract(to)) });
 
@@ -177,7 +177,7 @@ describe("TRX that a contract sends", () => {
     expect(shown(await scanned(rpc, { from }))).toEqual([["TRX", "internal:0", 22n]]);
   });
 
-  it("fails the scan if the node that reports it is on another block", async () => {
+  it("fails the scan if the reporting node is on another block", async () => {
     await install(chain, "Payer", PAYER);
     await mined(forwarding(shop, 23n));
     const to = await good(rpc.tip());

@@ -38,7 +38,7 @@ describe("failing TRON sources", () => {
     }
   });
 
-  it("a refused API key is not taken for throttling", async () => {
+  it("a refused API key is not treated as throttling", async () => {
     tron.fault = "forbidden";
     for (const client of [rpc, grid]) expect(await failure(client.tip())).toEqual(["BAD_STATUS", null]);
   });
@@ -54,7 +54,7 @@ describe("failing TRON sources", () => {
     }
   });
 
-  it("a wrong empty answer is an empty scan; the hidden transfers are found when the overlap is read again", async () => {
+  it("a wrong empty answer is an empty scan; the hidden transfers are found when the overlap is reread", async () => {
     await mined({ to: contract(USDT), data: transfers([payer, shop, 41n]) });
     const to = await good(rpc.tip());
     tron.isBlind = true;
@@ -89,7 +89,7 @@ describe("the limits of the sources", () => {
     expect(await scanned(rpc, { from: to.height - 5, assets: tokens })).toHaveLength(6);
   });
 
-  it("a range of more than 200 blocks is read from its start, and the scan returns how far it came", async () => {
+  it("a range of more than 200 blocks is read from its start, and the scan returns how far it got", async () => {
     await mine(210);
     const to = await good(rpc.tip());
     const from = to.height - 205;
@@ -97,7 +97,7 @@ describe("the limits of the sources", () => {
     expect(scan).toEqual({ transfers: [], to: await good(rpc.block(from + 199)) });
   });
 
-  it("two blocks with the same time are told apart", async () => {
+  it("two blocks with the same time are distinguished", async () => {
     await chain.rpc("anvil_setBlockTimestampInterval", 0);
     for (const value of ["0x7", "0x8"]) {
       await chain.rpc("eth_sendTransaction", { from: sender, to: contract(shop), value });

@@ -1,4 +1,4 @@
-// What a Bitcoin-like chain has in the end for some invoices, and what the shop says of them: the two must name the same outputs.
+// A Bitcoin-like chain's final payments for some invoices, and the shop's record of them: both must name the same outputs.
 import { expect } from "vitest";
 import type { CoreNode } from "../../support/core-node.ts";
 import { type Invoice, type Pair, type Shop, shownTo } from "./harness.ts";
@@ -31,7 +31,7 @@ async function outputsTo(node: CoreNode, address: string, from: number): Promise
 
 const addressOf = ({ address, addresses }: Script) => address ?? addresses?.[0];
 
-/** The payments of the invoice that are in a block and count, in the same words. */
+/** The invoice's payments that are in a block and count, in the same format. */
 function credited({ payments }: Invoice): readonly string[] {
   return payments
     .filter(({ status, blockHeight }) => (status === "CONFIRMED" || status === "DETECTED") && blockHeight !== null)
@@ -42,7 +42,7 @@ function credited({ payments }: Invoice): readonly string[] {
     .toSorted();
 }
 
-/** The shop credits the invoice with the outputs that the chain has from a height on, and with nothing else in a block. */
+/** The shop credits the invoice with the chain's outputs from a height on, and with nothing else in a block. */
 export async function expectAsOnChain(
   of: { readonly shop: Shop; readonly node: CoreNode; readonly pair: Pair; readonly from: number },
   ids: readonly string[],
@@ -53,7 +53,7 @@ export async function expectAsOnChain(
   }
 }
 
-/** The events of the invoice's payments and moves in order, oldest first, without those of its making. */
+/** Events of the invoice's payments and status changes, oldest first, without creation. */
 export async function eventsOf(shop: Shop, invoiceId: string): Promise<readonly string[]> {
   const { data } = await shop.call<{ data: readonly { readonly type: string }[] }>(
     "GET",

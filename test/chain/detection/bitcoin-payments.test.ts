@@ -1,5 +1,5 @@
-// From a customer's transaction on a real Bitcoin node to the invoice as the merchant reads it: everything a mempool and a chain can do
-// to a payment, and what happens to the invoice each time. The node is two sources, so that each is asked for what the other does not know.
+// From a customer's transaction on a real Bitcoin node to the invoice as the merchant reads it: everything a mempool and a chain can do to
+// a payment, and what happens to the invoice each time. The node is two sources, so that each is asked for what the other lacks.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
@@ -55,7 +55,7 @@ async function pending(fields = {}): Promise<{ readonly invoice: Invoice; readon
 
 describeOn("bitcoin", () => {
   beforeAll(async () => {
-    // One thread for requests, so that the shop never sees the mempool between an undone block and an emptied mempool.
+    // One request thread, so the shop never sees the mempool between undoing a block and emptying the mempool.
     node = await startCoreNode("bitcoin", { args: ["-rpcthreads=1"] });
     relay = await startRelay(node);
     shop = await startShop({
@@ -131,7 +131,7 @@ describeOn("bitcoin", () => {
     });
   });
 
-  describe("an invoice with an address of its own", () => {
+  describe("an invoice with its own address", () => {
     let walletId: string;
     beforeAll(async () => {
       walletId = (await shop.registerWallet(accountOn(node))).id;
@@ -211,7 +211,7 @@ describeOn("bitcoin", () => {
       expect(await untilStatus(shop, invoice.id, "PAID")).toMatchObject({ amountConfirmed: "68.000000" });
     });
 
-    it("awaits payment again when its payment is double-spent, also after that is mined, and is then paid by a new payment", async () => {
+    it("awaits payment again when its payment is double-spent, even after that is mined, and is then paid by a new payment", async () => {
       const { invoice, txid } = await pending();
       await spendInstead(node, txid, {});
       const back = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
@@ -227,12 +227,12 @@ describeOn("bitcoin", () => {
       expect(pathOf(paid)).toEqual(["AWAITING_PAYMENT", "PENDING_CONFIRMATION", ...PAID_PATH]);
     });
 
-    it("stays pending when the mempool forgets its payment, and is paid when that is sent again and mined", async () => {
+    it("stays pending when the mempool forgets its payment, and is paid when it is resent and mined", async () => {
       const { invoice, txid } = await pending();
       const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
       await node.evict();
       expect(await node.rpc("getrawmempool")).not.toContain(txid);
-      // At least one whole pass after it is gone.
+      // At least one full pass after it is gone.
       await mineAndRead(shop, node);
       await mineAndRead(shop, node);
       expect(await shop.invoice(invoice.id)).toMatchObject({
@@ -268,7 +268,7 @@ describeOn("bitcoin", () => {
       expect(await shop.payments(`txHash=${txid}`)).toHaveLength(1);
     });
 
-    it("awaits payment again when its undone payment is in no mempool, and is paid by it once it is sent again and mined", async () => {
+    it("awaits payment again when its undone payment is in no mempool, and is paid by it once it is resent and mined", async () => {
       const { invoice, txid } = await pending();
       const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
       await node.mine();
@@ -345,7 +345,7 @@ describeOn("bitcoin", () => {
       expect(pathOf(late)).toEqual(["AWAITING_PAYMENT", "CANCELLED"]);
     });
 
-    it("counts a payment that was seen before expiry, although its block's miner says that it came after", async () => {
+    it("counts a payment that was seen before expiry, although its block's time is later", async () => {
       const invoice = await order({ expiresInSeconds: 600 });
       const { address, amount } = due(invoice);
       const payer = node.wallet();

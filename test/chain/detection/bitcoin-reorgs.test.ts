@@ -1,5 +1,5 @@
-// Payments on a real Bitcoin node that another transaction takes the place of, that hang on an unconfirmed one, or that a miner pays himself, and
-// what a reorganisation makes of each. In the end the shop credits the outputs that the chain has, and no others.
+// Payments on a real Bitcoin node that are replaced, that depend on an unconfirmed one, or that are coinbases, and what a reorganisation does to
+// each. In the end the shop credits exactly the chain's outputs.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
 import { describeOn } from "../../support/describe-on.ts";
@@ -21,9 +21,9 @@ import {
 } from "./harness.ts";
 
 const BTC = coinOf({ network: "BTC_REGTEST" });
-/** Blocks in which consensus lets nobody spend what a block pays its miner. */
+/** Blocks before consensus allows spending a coinbase. */
 const MATURITY = 100;
-/** What a block from this height on pays its miner, after two halvings, at 68,000 for a coin. */
+/** A block's coinbase from this height on, after two halvings, at 68,000 per coin. */
 const SUBSIDY = { height: 300, coins: "12.5", amount: 850_000 };
 
 let node: CoreNode;
@@ -80,14 +80,14 @@ describeOn("bitcoin", () => {
     await node?.stop();
   });
 
-  describe("what a block pays its miner at an invoice's address", () => {
+  describe("a coinbase to an invoice's address", () => {
     const mined = async (invoice: Invoice) => {
       const [hash = ""] = await node.rpc<string[]>("generatetoaddress", 1, due(invoice).address);
       const { tx } = await node.rpc<{ tx: string[] }>("getblock", hash);
       return tx[0] ?? "";
     };
 
-    it("is no payment any more when its block is undone", async () => {
+    it("is no longer a payment when its block is undone", async () => {
       const invoice = await order(SUBSIDY.amount);
       expect(due(invoice).amount).toBe(SUBSIDY.coins);
       const txid = await mined(invoice);
@@ -124,8 +124,8 @@ describeOn("bitcoin", () => {
     });
   });
 
-  describe("a payment that another transaction takes the place of", () => {
-    it("pays the other invoice that its replacement pays, and its own again when a reorganisation mines it after all", async () => {
+  describe("a payment replaced by another transaction", () => {
+    it("pays the invoice that its replacement pays, and its own again if a reorganisation mines it after all", async () => {
       const [one, other] = [await order(), await order()];
       const first = await pay(one);
       await untilPayment(one, first, "DETECTED");
@@ -158,7 +158,7 @@ describeOn("bitcoin", () => {
       ]);
     });
 
-    it("counts on the branch that wins, whichever of two that spend the same is in it", async () => {
+    it("counts on the branch that wins, whichever of two conflicting transactions is in it", async () => {
       const [one, other] = [await order(), await order()];
       const first = await pay(one);
       await untilPayment(one, first, "DETECTED");
@@ -183,7 +183,7 @@ describeOn("bitcoin", () => {
   });
 
   describe("a payment that spends the change of an unconfirmed one", () => {
-    /** Two invoices, and payments of both, the second of which spends the first's change. */
+    /** Two invoices and their payments; the second spends the first's change. */
     async function both() {
       const [one, other] = [await order(), await order()];
       const parent = await pay(one);
@@ -193,7 +193,7 @@ describeOn("bitcoin", () => {
       return { one, other, parent, child };
     }
 
-    it("is never confirmed once that is replaced, and its invoice is paid by another", async () => {
+    it("is never confirmed once that one is replaced, and its invoice is paid by another", async () => {
       const { one, other, parent, child } = await both();
       await spendInstead(node, parent, {});
       expect(await node.rpc("getrawmempool")).not.toContain(child);
@@ -209,7 +209,7 @@ describeOn("bitcoin", () => {
       await asOnChain(one, other);
     });
 
-    /** As `both`, and both confirmed. */
+    /** Like `both`, with both confirmed. */
     async function bothMined() {
       const of = await both();
       await node.mine();
@@ -218,9 +218,9 @@ describeOn("bitcoin", () => {
       return of;
     }
 
-    it("is gone with it when its block is undone and that is spent elsewhere", async () => {
+    it("disappears with it when its block is undone and the parent is double-spent", async () => {
       const { one, other, parent, child } = await bothMined();
-      // No pass sees them in the mempool between.
+      // No pass sees them in the mempool in between.
       await node.undoAndEvict(1);
       await spendInstead(node, parent, {});
       await node.mine(2);
@@ -233,7 +233,7 @@ describeOn("bitcoin", () => {
       await asOnChain(one, other);
     });
 
-    it("is unconfirmed where it is seen in the mempool before that is spent elsewhere", async () => {
+    it("is unconfirmed if it is seen in the mempool before the parent is double-spent", async () => {
       const { one, other, parent, child } = await bothMined();
       await node.undo(1);
       await mineEmpty(node, 2);
@@ -247,7 +247,7 @@ describeOn("bitcoin", () => {
       expect(waiting).toMatchObject({ status: "PENDING_CONFIRMATION", amountConfirmed: "0.000000" });
     });
 
-    it("waits to be mined again when both are undone and in no mempool, and then counts", async () => {
+    it("is pending when both are undone and in no mempool, and then counts once remined", async () => {
       const { one, other, parent, child } = await bothMined();
       const hexes = [
         await node.rpc<string>("getrawtransaction", parent),
@@ -257,7 +257,7 @@ describeOn("bitcoin", () => {
       await mineEmpty(node, 2);
       await untilStatus(shop, one.id, "AWAITING_PAYMENT");
       const back = await untilStatus(shop, other.id, "AWAITING_PAYMENT");
-      // Nothing has spent what it spends: that exists in no block and no mempool either.
+      // Nothing has spent its input, which exists in no block or mempool either.
       expect(statusOf(back, child)).toBe("REORGED");
       await mineOnly(hexes);
       await untilStatus(shop, one.id, "PAID");

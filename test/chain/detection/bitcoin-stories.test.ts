@@ -1,5 +1,5 @@
-// Stories of the simulator of reorgs on a real node: the simulator plays thousands against sources of its own, and these show that a node behaves as
-// those do. Forks of up to five blocks, branches that win again, transactions mined elsewhere, forgotten or replaced by a rival, outputs of all sizes.
+// Stories of the reorg simulator on a real node: the simulator plays thousands against its own sources, and these show that a node behaves the same.
+// Forks of up to five blocks, branches that win again, transactions mined elsewhere, forgotten or replaced by a rival, outputs of all sizes.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
 import { describeOn } from "../../support/describe-on.ts";
@@ -27,11 +27,11 @@ describeOn("bitcoin", () => {
     await node?.stop();
   });
 
-  it("has stories of which some undo several blocks", () => {
+  it("includes stories that undo several blocks", () => {
     expect(Math.max(...STORIES.map(({ plan }) => plan.tree.deepestFork))).toBeGreaterThan(2);
   });
 
-  it.each(STORIES)("ends as its last chain says (story $seed)", async (story) => {
+  it.each(STORIES)("ends as the final chain says (story $seed)", async (story) => {
     await playStory(new BitcoinStory({ shop, node, walletId }), story);
   });
 });

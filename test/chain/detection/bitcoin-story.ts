@@ -1,4 +1,5 @@
-// A story of the simulator of reorgs on bitcoind: its transactions spend real coins, and a branch that wins again is the same blocks.
+// A story of the reorg simulator on bitcoind: its transactions spend real coins, and a branch that wins again consists of the same
+// blocks.
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { Transaction as Unsigned } from "@scure/btc-signer";
 import type { Block, Output, Transaction } from "../../simulation/detection/chain-tree.ts";
@@ -8,11 +9,11 @@ import type { CoreNode } from "../../support/core-node.ts";
 import { coinOf, type Invoice, mineEmpty, type Shop, shownTo, untilRead } from "./harness.ts";
 import { type Opened, type OutputName, type StoryChain, transactionsIn } from "./story.ts";
 
-/** Of invoices that take any amount in the story; here they ask for it. */
+/** The amount of invoices that take any amount in the story; here they ask for it. */
 const ANY_UNITS = 90_000n;
-/** Micro-dollars of a satoshi, at 68,000 for a coin. */
+/** Micro-dollars per satoshi, at 68,000 per coin. */
 const MICROS_A_UNIT = 680n;
-/** What each transaction has to spend: more than all its outputs and its fee. */
+/** What each transaction can spend: more than all its outputs and its fee. */
 const COIN = { coins: "0.05", units: 5_000_000n };
 const FEE_UNITS = { usual: 2_000n, ofRival: 40_000n };
 const REGTEST = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef };
@@ -115,7 +116,7 @@ export class BitcoinStory implements StoryChain {
     return (await this.#node.rpc<{ hash: string }>("generateblock", miner, hexes)).hash;
   }
 
-  /** A block that was undone, without those that were on top of it. */
+  /** An undone block, without those on top of it. */
   async #bringBack(hash: string): Promise<void> {
     await this.#node.rpc("reconsiderblock", hash);
     const { height } = await this.#node.rpc<{ height: number }>("getblockheader", hash);

@@ -39,7 +39,7 @@ function heal(): void {
   Object.assign(esplora, { fault: null, failsAt: () => true, behind: 0 });
 }
 
-/** Waits until the source was asked this often from now on. */
+/** Waits until the source was requested this often from now on. */
 async function untilAsked(times: number): Promise<void> {
   const before = esplora.asked.length;
   await until(
@@ -49,7 +49,7 @@ async function untilAsked(times: number): Promise<void> {
   );
 }
 
-/** Expects the invoice to be paid by this payment only, and to stay so when the chain grows. */
+/** Expects the invoice to be paid by this payment only, and to stay paid as the chain grows. */
 async function expectPaidOnce(id: string, txHash: string): Promise<void> {
   await untilInvoice(shop, id, ({ status }) => status === "PAID");
   await mineAndRead(shop, node);
@@ -94,7 +94,7 @@ describeOn("bitcoin", () => {
     });
   });
 
-  describe("behind an Esplora that fails at one address only", () => {
+  describe("behind an Esplora that fails for one address only", () => {
     it("payments to other addresses are credited meanwhile, and the one to that address once it is answered", async () => {
       const [invoice, other] = [await order(), await order()];
       await untilRead(shop, node);
@@ -114,8 +114,8 @@ describeOn("bitcoin", () => {
     });
   });
 
-  describe("behind an Esplora that still shows what was in a block that has left", () => {
-    it("a paid invoice waits again when its payment is in no block and no mempool, and counts it once it is sent again", async () => {
+  describe("behind an Esplora that still shows a removed block's transactions", () => {
+    it("a paid invoice awaits payment again when its payment is in no block or mempool, and counts it once it is resent", async () => {
       const invoice = await order();
       const txid = await node.pay({ [due(invoice).address]: "0.001" });
       const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);

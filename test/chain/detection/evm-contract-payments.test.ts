@@ -18,7 +18,7 @@ import {
 } from "./harness.ts";
 
 const ETHER = { cryptocurrency: "ETH", network: "ETH" };
-/** Test contracts may have any address; nobody has a key of the till. */
+/** Test contracts may have any address; nobody has the till's key. */
 const PAYER: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const TILL: Hex = getAddress(`0x${"abcde4".padEnd(40, "7")}`);
 
@@ -70,13 +70,13 @@ describe("ETH sent by a contract", () => {
     const [payment] = await untilPayments(shop, nameOf(blockNumber));
     expect(payment).toMatchObject({ status: "UNMATCHED", invoiceId: null });
     const { evidence } = await shop.payment(payment?.id ?? "");
-    // The likeliest comes first; paid invoices stay candidates until they end.
+    // The likeliest is first; paid invoices stay candidates until they end.
     const first = expect.objectContaining({ invoiceId: invoice.id, reason: "AMOUNT_DIFFERS" });
     expect((evidence as { readonly candidates: readonly unknown[] }).candidates[0]).toEqual(first);
     expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
   });
 
-  it("is told apart from a plain payment and a sweep in the same block", async () => {
+  it("is distinguished from a plain payment and a sweep in the same block", async () => {
     const [plain, through] = [await order(3_000), await order(9_000)];
     const [direct] = await chain.together([
       { to: TILL, value: asked(plain) },
@@ -92,7 +92,7 @@ describe("ETH sent by a contract", () => {
     ]);
   });
 
-  it("is taken back with its block, and counts once when it is mined again at that height", async () => {
+  it("is undone with its block, and counts once when it is mined again at that height", async () => {
     const invoice = await order(20_000);
     const { transactionHash, blockNumber } = await chain.execute(forwarding(asked(invoice)));
     await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");

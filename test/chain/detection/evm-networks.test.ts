@@ -1,6 +1,6 @@
 // From a customer's transaction to the invoice as the merchant reads it, on a real chain with each EVM network's id: tokens at their real
-// addresses, the coin in each network's own way, and what looks like a payment but is not. One shop takes money on all, and two of
-// its networks have an unusable first source. A scenario has its own pair, or amounts far from those of the others.
+// addresses, the coin in each network's own way, and what looks like a payment but is not. One shop accepts payments on all, and two of
+// its networks have an unusable first source. Each scenario has its own pair, or amounts far from the others.
 import { readFileSync } from "node:fs";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await Promise.all(NAMES.map(async (name) => chains.set(name, await startChain(name))));
   const source = (url: string) => ({ kind: "evm-rpc", url });
   const own = Object.fromEntries(NAMES.map((name) => [name, [source(chainOf(name).url)]]));
-  // A port that no program is given by chance: one that is only free now may be taken a moment later.
+  // A port that no program gets by chance: one that is only free now may be taken a moment later.
   const nobody = source("http://127.0.0.1:1");
   const { ETH: others = [], POL = [], CRO = [] } = own;
   const sources = { ...own, POL: [...others, ...POL], CRO: [nobody, ...CRO] };
@@ -66,7 +66,7 @@ async function startChain(name: Name): Promise<Anvil> {
   if (nativeBy === "balances") await install(anvil, "Multicall", MULTICALL);
   if (nativeBy === "logs") {
     await install(anvil, "PolygonCoin", POLYGON_COIN);
-    // The chain's own client would log every move of value.
+    // The chain's own client logs every transfer of value.
     await install(anvil, "PolygonRecipient", COIN_TILL);
   }
   for (const code of tokensOf(name))
@@ -95,7 +95,7 @@ const order = (name: Name, cryptocurrency: string, rawAmount: number) =>
 const asked = (invoice: Invoice, name: Name, code: string) =>
   unitsOf(shownTo(invoice, { cryptocurrency: code, network: name }).amount, assetOn(network(name), code)?.decimals);
 
-/** Mines the customer's transaction, of so many base units or of what is asked for; returns its hash. */
+/** Mines the customer's transaction, of this many base units or the amount asked for; returns its hash. */
 async function pay(invoice: Invoice, name: Name, code: string, units = asked(invoice, name, code)): Promise<Hex> {
   const { address } = shownTo(invoice, { cryptocurrency: code, network: name });
   const to: Hex = `0x${address.slice(2)}`;
@@ -116,7 +116,7 @@ const facts = ({ txHash, outputIndex, currency, chainId, status, matchedBy }: Pa
 
 describe.each(NAMES.filter((name) => tokensOf(name).includes("USDT")))("on %s", (name) => {
   // Before all others of its coin: a paid invoice stays a candidate for partial payments until it ends.
-  it("a token with a transfer fee counts with what arrived: a part, or within tolerance if the fee is small", async () => {
+  it("a token with a transfer fee counts with the amount received: a part, or within tolerance if the fee is small", async () => {
     const anvil = chainOf(name);
     const setFee = (basisPoints: bigint) =>
       anvil.execute({ to: contractOf(name, "USDT"), data: dataOf("setFee", basisPoints, PAYER) });
@@ -194,7 +194,7 @@ describe.each(NAMES)("on %s", (name) => {
 });
 
 describe.each(["POL", "BNB", "CRO", "BASE", "ARBITRUM", "OPTIMISM"] as const)("a reorg on %s", (name) => {
-  it("takes back a payment in the coin, which counts once when it is mined again", async () => {
+  it("undoes a payment in the coin, which counts once when it is mined again", async () => {
     const anvil = chainOf(name);
     const invoice = await order(name, coinOf(name), 330);
     const [, from = "0x"] = anvil.accounts;
@@ -281,7 +281,7 @@ describe("an unusable first source", () => {
 });
 
 describe("the address of a wallet", () => {
-  it("may be used on the networks that say that no contract is there, and on none once one of them has code", async () => {
+  it("may be used on networks that report no contract there, and on none once one of them has code", async () => {
     const address: Hex = getAddress(`0x${"abcde3".padEnd(40, "7")}`);
     const pair = { cryptocurrency: "WBTC", network: "ETH" };
     const { id } = await shop.registerWallet({ walletType: "DIRECT_WALLET", ...pair, address });
@@ -289,7 +289,7 @@ describe("the address of a wallet", () => {
       const { networks } = await shop.call<WalletNetworks>("GET", `/wallets/${id}/networks`);
       return Object.fromEntries(networks.map(({ network: name, state }) => [name, state]));
     };
-    // All coins have wallets there; and of two sources of Polygon and Cronos one cannot be used.
+    // All coins have wallets there; and one of Polygon's and Cronos's two sources is unusable.
     const full = { BNB: "REGISTERED", ARBITRUM: "REGISTERED", OPTIMISM: "REGISTERED" };
     const silent = { POL: "NO_ANSWER", CRO: "NO_ANSWER" };
     expect(await states()).toEqual({ ...full, ...silent, ETH: "FREE", BASE: "FREE" });

@@ -1,5 +1,5 @@
-// One transaction that a contract decides about by its block, on a real chain: mined again at the same place of its receipt it pays less, somebody
-// else or another token. What the chain says now counts, and nothing of what it said before.
+// One transaction whose effect depends on its block, on a real chain: remined at the same position in its receipt it pays less, someone else or
+// another token. Only what the chain says now counts.
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
@@ -24,7 +24,7 @@ const CONTRACT: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 /** Nobody has their keys. */
 const TILL: Hex = getAddress(`0x${"abcde5".padEnd(40, "7")}`);
 const STRANGER: Hex = getAddress(`0x${"abcde6".padEnd(40, "7")}`);
-/** The first and the second effect are theirs, by the last digit of their addresses. */
+/** The first and second effect belong to them, by the last digit of their addresses. */
 const MINERS = [`0x${"e".repeat(39)}0`, `0x${"e".repeat(39)}1`] as const;
 
 let chain: Anvil;
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await chain.mine();
   shop = await startShop({ sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] }, pollSeconds: POLL_SECONDS });
   await shop.registerWallet({ walletType: "DIRECT_WALLET", ...USDT, address: TILL });
-  // anvil gives the blocks of a reorg the time of the block below them. So that is not from before a slow start of the shop.
+  // anvil gives a reorg's blocks the time of the block below them. This keeps that from predating a slow shop start.
   await chain.mine();
 });
 afterAll(async () => {
@@ -59,7 +59,7 @@ interface Effect {
   readonly units: bigint;
 }
 
-/** What the contract does for either miner. */
+/** The contract's effect for either miner. */
 function paying(...either: readonly Effect[]) {
   const effects = either.map(({ token, to, units }) => [{ token: contractOf(token), to, value: units }]);
   return { to: CONTRACT, data: dataOf("payByMiner", 0n, effects), gas: 300_000n };
@@ -75,7 +75,7 @@ const OTHER: readonly (readonly [string, (paid: Effect) => Effect])[] = [
 ];
 
 describe("a transaction that is mined again and then pays", () => {
-  it.each(OTHER)("%s pays no invoice any more, until it is mined as it was", async (_, otherOf) => {
+  it.each(OTHER)("%s pays no invoice any more, until it is mined with its old effect", async (_, otherOf) => {
     const invoice = await shop.createInvoice({ rawAmount: 100, paymentMethods: [USDT] });
     const paid = { token: "USDT", to: TILL, units: asked(invoice) };
     await mineBy(MINERS[0]);

@@ -1,6 +1,6 @@
-// From a customer's transaction on a rollup to the invoice as the merchant reads it, on each rollup alike. Less or more than asked is paid in coins
-// of their own, because the merchant's one address serves all scenarios and such money is credited only where an invoice is alone. Of two sources the
-// second one may have another opinion, and the sequencer of a test network stands still.
+// From a customer's transaction on a rollup to the invoice as the merchant reads it, on each rollup alike. Payments of less or more than asked use
+// their own coins, because one address serves all scenarios and such payments are credited only to a lone invoice. The second of two sources may
+// disagree, and a test network's sequencer is stopped.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
@@ -20,7 +20,7 @@ import {
   untilStatus,
 } from "./harness.ts";
 
-/** `other`: a token for the scenario that pays too much. `blockMs`: between two blocks of the real chain. */
+/** `other`: a token for the scenario that pays too much. `blockMs`: time between two blocks of the real chain. */
 const ROLLUPS = [
   { name: "ARBITRUM", still: "ARBITRUM_SEPOLIA", other: "DAI", blockMs: 250 },
   { name: "BASE", still: "BASE_SEPOLIA", other: "EURC", blockMs: 2_000 },
@@ -29,7 +29,7 @@ const ROLLUPS = [
 type RollupName = (typeof ROLLUPS)[number]["name"];
 type Code = "USDC" | "DAI" | "EURC" | "ETH";
 
-/** None of the accounts that pay: what an address pays to itself is no payment. */
+/** None of the paying accounts: a payment of an address to itself does not count. */
 const ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const REQUIRED = 2;
 const WALLET = { walletType: "DIRECT_WALLET", address: ADDRESS } as const;
@@ -42,7 +42,7 @@ interface Running {
 }
 
 const running = new Map<RollupName, Running>();
-/** Run out while the other scenarios run. */
+/** Expires while the other scenarios run. */
 const left = new Map<RollupName, Invoice>();
 let shop: Shop;
 
@@ -170,7 +170,7 @@ describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillN
     const small = await order(name, "USDC", 600);
     await pay(name, small, "USDC");
     await chain.mine();
-    // Both are as deep, and were asked for alike.
+    // Both have the same depth, and were asked for in the same way.
     await untilStatus(shop, small.id, "PAID");
     const seen = await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
     expect(seen.payments).toMatchObject([{ status: "DETECTED" }]);
@@ -179,7 +179,7 @@ describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillN
     expect(await untilStatus(shop, invoice.id, "PAID")).toMatchObject({ amountConfirmed: "1500.000000" });
   });
 
-  it("is undecided while the sequencer stands still and its network is degraded; once it goes on, what was paid meanwhile counts", async () => {
+  it("is undecided while the sequencer is stopped and its network is degraded; once it continues, payments made meanwhile count", async () => {
     const { still } = on(running, name);
     const pair = { cryptocurrency: "ETH", network: stillName };
     const invoice = await shop.createInvoice({ rawAmount: 35, paymentMethods: [pair] });
@@ -197,10 +197,10 @@ describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillN
     await untilHealth(shop, stillName, ({ degradedSince }) => degradedSince === null);
   });
 
-  it("stays EXPIRED if it had run out, and its money is late and asks for a decision", async () => {
+  it("stays EXPIRED if it had expired, and its payment is late and needs a decision", async () => {
     const { chain } = on(running, name);
     const { id, expiresAt } = on(left, name);
-    // Nothing runs out before its network has been read beyond its end: the chain must go on.
+    // Nothing expires before its network has been read past its end: the chain must continue.
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, Date.parse(expiresAt) + 1_000 - Date.now())));
     await chain.mine();
     const expired = await untilStatus(shop, id, "EXPIRED");
@@ -213,7 +213,7 @@ describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillN
   });
 });
 
-it("what is paid on each of them while the service is down is found when it is back", async () => {
+it("payments on each of them while the service is down are found when it is back", async () => {
   const names = ROLLUPS.map(({ name }) => name);
   const invoices = new Map<RollupName, Invoice>();
   for (const name of names) invoices.set(name, await order(name, "USDC", 12));

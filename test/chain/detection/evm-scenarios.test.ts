@@ -1,6 +1,5 @@
-// Payments and invoices on a real EVM chain in less simple cases: blocks that are replaced, transactions that are,
-// one transaction for many invoices and many for one, two merchants at one address, and a provider that fails. Scenarios with the same token
-// have amounts that are far apart.
+// Payments and invoices on a real EVM chain in less simple cases: replaced blocks and transactions, one transaction for many invoices and
+// many for one, two merchants at one address, and a failing provider. Scenarios with the same token have amounts far apart.
 import { encodeFunctionData, getAddress, parseAbi } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
@@ -52,7 +51,7 @@ beforeAll(async () => {
   });
   for (const cryptocurrency of [...TOKENS, "ETH"]) await shop.registerWallet(walletOf(cryptocurrency));
   await call(another(), "POST", "/wallets", walletOf("EURC"));
-  // anvil gives the blocks of a reorg the time of the block below them. So that is not from before a slow start of the shop.
+  // anvil gives a reorg's blocks the time of the block below them. This keeps that from predating a slow shop start.
   await chain.mine();
 });
 afterAll(async () => {
@@ -124,33 +123,25 @@ describe("a reorg", () => {
     expect(before?.status).toBe("0x1");
   });
 
-  it.each(["USDT", "ETH"] as const)(
-    "that drops a payment in %s takes it back, until it is mined again",
-    async (code) => {
-      const invoice = await order(code, 700);
-      const { transactionHash } = await chain.execute(sending(code, asked(invoice, code), 3));
-      await untilStatus(shop, invoice.id, "PAID");
-      const raw = await chain.rawTransaction(transactionHash);
-      await chain.reorg(1);
-      const taken = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
-      expect(taken).toMatchObject({ amountReceived: "0.000000", amountConfirmed: "0.000000" });
-      expect(taken.payments).toMatchObject([{ status: "REORGED", confirmations: 0, blockHeight: null }]);
-      expect(shown(taken, code).amountDue).toBe(shown(invoice, code).amount);
+  it.each(["USDT", "ETH"] as const)("that drops a payment in %s undoes it, until it is mined again", async (code) => {
+    const invoice = await order(code, 700);
+    const { transactionHash } = await chain.execute(sending(code, asked(invoice, code), 3));
+    await untilStatus(shop, invoice.id, "PAID");
+    const raw = await chain.rawTransaction(transactionHash);
+    await chain.reorg(1);
+    const taken = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
+    expect(taken).toMatchObject({ amountReceived: "0.000000", amountConfirmed: "0.000000" });
+    expect(taken.payments).toMatchObject([{ status: "REORGED", confirmations: 0, blockHeight: null }]);
+    expect(shown(taken, code).amountDue).toBe(shown(invoice, code).amount);
 
-      await chain.mine(2);
-      await chain.rpc("eth_sendRawTransaction", raw);
-      await chain.mine();
-      const paid = await untilStatus(shop, invoice.id, "PAID");
-      expect(pathOf(paid).slice(0, 4)).toEqual([
-        "AWAITING_PAYMENT",
-        "PENDING_CONFIRMATION",
-        "PAID",
-        "AWAITING_PAYMENT",
-      ]);
-      expect(paid).toMatchObject({ amountReceived: "700.000000", amountConfirmed: "700.000000" });
-      expect(paid.payments).toMatchObject([{ txHash: transactionHash, status: "CONFIRMED" }]);
-    },
-  );
+    await chain.mine(2);
+    await chain.rpc("eth_sendRawTransaction", raw);
+    await chain.mine();
+    const paid = await untilStatus(shop, invoice.id, "PAID");
+    expect(pathOf(paid).slice(0, 4)).toEqual(["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID", "AWAITING_PAYMENT"]);
+    expect(paid).toMatchObject({ amountReceived: "700.000000", amountConfirmed: "700.000000" });
+    expect(paid.payments).toMatchObject([{ txHash: transactionHash, status: "CONFIRMED" }]);
+  });
 });
 
 describe("of two transactions with one nonce", () => {
@@ -284,7 +275,7 @@ describe("an address that two merchants share", () => {
     const part = await untilInvoice(shop, mine.id, ({ payments }) => payments[0]?.status === "CONFIRMED");
     expect(part).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "270.000000" });
     expect(await ofAnother(others.id)).toMatchObject({
-      // Its amount was a little lower, so that the two invoices differ: the payment is worth a little more to it.
+      // Its amount was slightly lower so that the two invoices differ: the payment is worth slightly more to it.
       amountReceived: expect.stringMatching(/^270\.00/),
       payments: [{ matchedBy: "MANUAL" }],
     });

@@ -1,5 +1,5 @@
-// A story of the simulator of reorgs on anvil: tokens are paid by a contract that does in each block what the story says, coins by plain transactions,
-// and a branch that wins again is the same blocks, mined anew from what made them.
+// A story of the reorg simulator on anvil: tokens are paid by a contract that follows the story in each block, coins by plain transactions, and a
+// branch that wins again consists of the same blocks, remined from the same inputs.
 import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
 import {
   type Block,
@@ -15,11 +15,11 @@ import { dataOf } from "../../support/contracts.ts";
 import { type Invoice, type Shop, shownTo, unitsOf, untilHealth } from "./harness.ts";
 import { type Opened, type OutputName, type StoryChain, transactionsIn } from "./story.ts";
 
-/** Where the contract is; each of anvil's accounts has allowed it all its tokens. */
+/** The contract's address; each of anvil's accounts has approved all its tokens to it. */
 export const PAYER: Hex = "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb";
-/** An effect that no transaction has: it fails. */
+/** An effect that no transaction has, so it fails. */
 const FAILS = 15;
-/** Transactions are mined in the order in which they came, and a block is the same again: it would not be with another base fee. */
+/** Transactions are mined in order of arrival, and a remined block is identical: it would not be with another base fee. */
 export const ANVIL_ARGS = ["--order", "fifo", "--block-base-fee-per-gas", "0"];
 
 /** A merchant's calls, and its wallets by their coins. */
@@ -31,11 +31,11 @@ export interface Merchant {
 interface Signed {
   readonly hash: Hex;
   readonly raw: Hex;
-  /** The digit of a miner's address that decides about it. */
+  /** The digit of a miner's address that selects the effect. */
   readonly digit: number;
 }
 
-/** What makes a block the same again. */
+/** What makes a remined block identical. */
 interface Header {
   readonly hash: Hex;
   readonly timestamp: Hex;
@@ -43,7 +43,9 @@ interface Header {
 
 const isNative = ({ cryptocurrency }: Output) => cryptocurrency === "ETH";
 
-/** Whether a plain transaction can do all that moves the coin: nothing else, the same in every block, and it never fails. */
+/**
+ * Whether plain transactions can do every transfer of the coin: nothing else, the same in every block, and never failing.
+ */
 export function isPlainWithCoins(plan: Plan): boolean {
   const isPlain = ({ outputs, otherwise = [] }: Transaction) =>
     ![outputs, ...otherwise].flat().some(isNative) || (outputs.length === 1 && otherwise.length === 0);
@@ -52,12 +54,12 @@ export function isPlainWithCoins(plan: Plan): boolean {
   return transactionsIn(plan).every(isPlain) && !mined.some((each) => each.isReverted && each.outputs.some(isNative));
 }
 
-/** Whether the coin is paid in it. */
+/** Whether it contains a payment in the coin. */
 export function hasCoins(plan: Plan): boolean {
   return transactionsIn(plan).some(({ outputs }) => outputs.some(isNative));
 }
 
-/** Whether a block has a transaction that does there something else than in another. */
+/** Whether a block has a transaction whose effect differs there. */
 export function hasOtherEffects({ tree: { views, last } }: Plan): boolean {
   const effects = new Map<Transaction, Set<readonly Output[]>>();
   for (const { transaction, outputs } of [...views, last].flatMap(({ tip }) => chainOf(tip).flatMap((b) => b.mined)))
@@ -78,7 +80,7 @@ export class EvmStory implements StoryChain {
     readonly shop: Shop;
     readonly chain: Anvil;
     readonly network: Network;
-    /** By their numbers in the story. */
+    /** By their number in the story. */
     readonly merchants: readonly Merchant[];
   }) {
     this.#shop = of.shop;
@@ -120,7 +122,7 @@ export class EvmStory implements StoryChain {
     return unitsOf(shown.amount, assetOn(this.#network, cryptocurrency)?.decimals);
   }
 
-  /** Each coin of the story is the next transaction of an account of its own, so that any order can be mined. */
+  /** Each coin of the story is the next transaction of its own account, so that any order can be mined. */
   async #sign(transaction: Transaction, coin: number): Promise<void> {
     const from = this.#chain.accounts[coin];
     if (from === undefined) throw new Error(`no account for ${transaction.spends}`);
@@ -143,7 +145,7 @@ export class EvmStory implements StoryChain {
     return { to: PAYER, data: dataOf("payByMiner", BigInt(coin), effects), gas: 2_000_000n };
   }
 
-  /** The shop told its invoices apart by amounts of its own. */
+  /** The shop distinguishes its invoices by their own amounts. */
   #unitsOf({ toAddress, cryptocurrency, amountUnits }: Output): bigint {
     const asked = this.#opened.find(
       ({ planned }) =>
@@ -189,7 +191,7 @@ export class EvmStory implements StoryChain {
     return { hash: block.hash, timestamp: block.timestamp };
   }
 
-  /** Whose block has these effects. */
+  /** The block with these effects. */
   #minerFor(mined: readonly Mined[]): Hex {
     let miner = BigInt(`0xe${"0".repeat(39)}`);
     for (const { transaction, outputs, isReverted } of mined) {

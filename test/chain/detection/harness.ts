@@ -26,7 +26,7 @@ export type { Invoice, Pair, Payment, PaymentMethod, Shop, ShopOptions, Sources 
 
 /** Often enough that a scenario takes seconds, and not so often that passes overlap on two cores. */
 export const POLL_SECONDS = 0.25;
-/** Not a measure of speed, only an end to waiting for what will never happen. */
+/** Not a measure of speed, only a limit on waiting for what will never happen. */
 export const SEEN_WITHIN_MS = 200_000;
 
 const shops = new Set<Shop>();
@@ -41,7 +41,7 @@ export async function startShop(options?: ShopOptions): Promise<Shop> {
   return { ...shop, stop };
 }
 
-/** As the demo's; an error after the time limit includes the health and the log of the shops of this file. */
+/** Like the demo's; a timeout error includes the health and the logs of this file's shops. */
 export async function until<T>(read: () => Promise<T>, isIt: (value: T) => boolean, boundMs: number): Promise<T> {
   try {
     return await untilAlone(read, isIt, boundMs);
@@ -116,7 +116,7 @@ export function pathOf(invoice: Invoice): readonly string[] {
   return invoice.invoiceTimeline.map(({ paymentStatus }) => paymentStatus);
 }
 
-/** The method that the customer was shown for a pair; it must be active and have an address and an amount. */
+/** The method shown to the customer for a pair; it must be active, with an address and an amount. */
 export function shownTo(
   invoice: Invoice,
   pair: Pair,
@@ -133,7 +133,7 @@ export function shownTo(
 const ACCOUNT = "m/84'/1'/0'";
 const VPUB_VERSION = 0x045f1cf6;
 
-/** A wallet of the node's coin with an address for each invoice, from a fresh key. */
+/** A wallet of the node's coin with one address per invoice, from a fresh key. */
 export function accountOn({ network }: Pick<CoreNode, "network">) {
   const { publicExtendedKey } = HDKey.fromMasterSeed(crypto.getRandomValues(new Uint8Array(32))).derive(ACCOUNT);
   const payload = Uint8Array.from(decodeBase58check(publicExtendedKey) ?? []);
@@ -210,16 +210,16 @@ interface RawTransaction {
   readonly vout: readonly { readonly value: number }[];
 }
 
-/** Mines blocks with nothing of the mempool in them. */
+/** Mines blocks without the mempool's transactions. */
 export async function mineEmpty(node: CoreNode, blocks = 1): Promise<void> {
   for (let mined = 0; mined < blocks; mined++) {
     await node.rpc("generateblock", await node.wallet()<string>("getnewaddress"), []);
   }
 }
 
-/** A connection to a node that can be closed: its port is closed then, and open connections are cut. */
+/** A connection to a node that can be closed: this closes its port and cuts open connections. */
 export interface Relay {
-  /** The node's own, but for the port. */
+  /** The node's own, except for the port. */
   readonly url: string;
   close(): Promise<void>;
 }

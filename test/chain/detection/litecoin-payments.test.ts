@@ -131,7 +131,7 @@ describeOn("litecoin", () => {
       await node.mine();
       const first = (await untilStatus(shop, invoice.id, "PAID")).payments[0]?.txHash ?? "";
       await node.undo(1);
-      // All payments out of MWEB in a block are one transaction: with another customer's payment it has another id.
+      // All of a block's payments out of MWEB are one transaction: another customer's payment changes its id.
       await node.wallet("mweb")("sendtoaddress", await node.wallet()("getnewaddress"), "0.5");
       await node.mine(2);
       const again = await untilInvoice(shop, invoice.id, ({ payments }) =>

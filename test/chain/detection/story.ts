@@ -1,5 +1,5 @@
-// Plays a story of the simulator of reorgs (test/simulation/detection/reorg-plan.ts) on a real chain: its invoices are a shop's, its transactions are
-// signed, and each of its branches is mined, undone and mined again, as the story says. In the end the shop must say what the last chain says.
+// Plays a story of the reorg simulator (test/simulation/detection/reorg-plan.ts) on a real chain: its invoices are a shop's, its transactions are
+// signed, and each of its branches is mined, undone and mined again, as the story says. In the end the shop must match the final chain.
 import { expect } from "vitest";
 import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
 import { formatUnits } from "../../../src/lib/money.ts";
@@ -17,7 +17,7 @@ import { byOrdinal } from "../../simulation/detection/tree-source.ts";
 import { Dice } from "../../support/dice.ts";
 import { type Invoice, SEEN_WITHIN_MS, type Shop, unitsOf, until } from "./harness.ts";
 
-/** The plan of a seed; undefined where it is of another chain. */
+/** The plan of a seed; undefined if it is for another chain. */
 export function planOn(name: Network["name"], seed: number, hazards: readonly Hazard[] = []): Plan | undefined {
   const plan = planOf({
     dice: new Dice(seed),
@@ -34,7 +34,7 @@ interface Story {
   readonly plan: Plan;
 }
 
-/** The first stories of the seeds from 0 on that fit. */
+/** The first matching stories of the seeds from 0. */
 export function storiesOf(count: number, planFrom: (seed: number) => Plan | undefined): readonly Story[] {
   const stories: Story[] = [];
   for (let seed = 0; stories.length < count; seed++) {
@@ -44,7 +44,7 @@ export function storiesOf(count: number, planFrom: (seed: number) => Plan | unde
   return stories;
 }
 
-/** Whether a transaction leaves the chain for good, or a branch wins again that had lost: what a fork alone need not bring. */
+/** Whether a transaction leaves the chain permanently, or a losing branch wins again: a fork alone need not cause either. */
 function isEventful({ tree: { views, last, deepestFork } }: Plan): boolean {
   if (deepestFork === 0) return false;
   const chains = [...views, last].map(({ tip }) => chainOf(tip));
@@ -58,7 +58,7 @@ function isEventful({ tree: { views, last, deepestFork } }: Plan): boolean {
   return isBack || [...ever].some((each) => !stays.has(each));
 }
 
-/** All that is ever in a block or a mempool of the story. */
+/** Everything that is ever in a block or mempool of the story. */
 export function transactionsIn({ tree: { views, last } }: Plan): readonly Transaction[] {
   const all = [...views, last].flatMap(({ tip, pool }) => [
     ...pool,
@@ -67,30 +67,30 @@ export function transactionsIn({ tree: { views, last } }: Plan): readonly Transa
   return [...new Set(all)];
 }
 
-/** An invoice of the story as its shop has it. */
+/** An invoice of the story, as in its shop. */
 export interface Opened {
   readonly planned: TreeInvoice;
   readonly shop: Pick<Shop, "invoice">;
   readonly id: string;
 }
 
-/** A real chain, and the shops that are paid on it. */
+/** A real chain, and the shops paid on it. */
 export interface StoryChain {
-  /** Creates the invoices, and signs the transactions. The blocks of the story are mined on the chain's present tip. */
+  /** Creates the invoices, and signs the transactions. The story's blocks are mined on the chain's current tip. */
   open(plan: Plan): Promise<readonly Opened[]>;
   height(): Promise<number>;
-  /** Takes these blocks off the chain, the lowest first. */
+  /** Disconnects these blocks, lowest first. */
   undo(blocks: readonly Block[]): Promise<void>;
   /** Puts a block on top, for the first time or again. */
   put(block: Block): Promise<void>;
-  /** Into the mempool, unless it holds a rival or the chain does. */
+  /** Adds to the mempool, unless the mempool or the chain has a rival. */
   offer(transaction: Transaction): Promise<void>;
   /** Empties the mempool. */
   evict(): Promise<void>;
   mineEmpty(): Promise<void>;
   /** Waits until the shop has read the newest block. */
   untilRead(): Promise<void>;
-  /** The transaction and its output as the shop names them, and what the output is worth there. */
+  /** The transaction and its output as the shop names them, and the output's value there. */
   outputOf(hash: string, ordinal: number, planned: Output): OutputName;
 }
 
@@ -100,16 +100,16 @@ export interface OutputName {
   readonly amountUnits: bigint;
 }
 
-/** What the shop must say of an invoice in the end. */
+/** The expected final state of an invoice in the shop. */
 interface Ending extends Pick<Opened, "shop" | "id"> {
   /** The outputs that are credited and confirmed. */
   readonly confirmed: readonly string[];
   readonly confirmedMicros: bigint;
-  /** While nothing of it waits in a mempool. */
+  /** While none of it is pending in a mempool. */
   readonly status: string;
 }
 
-/** Plays the story; its invoices must end as its last chain says. */
+/** Plays the story; its invoices must end as the final chain says. */
 export async function playStory(chain: StoryChain, { seed, plan }: Story): Promise<void> {
   const dice = new Dice(seed + 1);
   const { views, last } = plan.tree;
@@ -124,7 +124,7 @@ export async function playStory(chain: StoryChain, { seed, plan }: Story): Promi
     for (const block of target.slice(from)) await chain.put(block);
     active = target;
     for (const transaction of pool) await chain.offer(transaction);
-    // What was undone and is mined no more is then unknown to the node, and not only unconfirmed.
+    // An undone transaction that is never remined is then unknown to the node, not just unconfirmed.
     if (dice.chance(0.4)) await chain.evict();
     if (dice.chance(0.8)) await chain.untilRead();
   }
@@ -140,7 +140,7 @@ export async function playStory(chain: StoryChain, { seed, plan }: Story): Promi
   for (const ending of endings) expect(await differenceFrom(ending), ending.id).toBe("");
 }
 
-/** By the simulator's own model, from the final chain alone. */
+/** From the simulator's own model, given only the final chain. */
 function endingsOf(
   chain: StoryChain,
   of: { readonly plan: Plan; readonly opened: readonly Opened[]; readonly rootHeight: number },
@@ -185,7 +185,7 @@ const confirmedIn = ({ payments }: Invoice) =>
     .map(creditText)
     .toSorted();
 
-/** What differs from the ending; its status is compared where no payment waits for a block. */
+/** What differs from the ending; its status is compared if no payment is pending. */
 async function differenceFrom({ shop, id, confirmed, confirmedMicros, status }: Ending): Promise<string> {
   const invoice = await shop.invoice(id);
   const waits = invoice.payments.some((payment) => payment.status === "DETECTED");

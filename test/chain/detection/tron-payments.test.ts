@@ -1,6 +1,6 @@
-// From a customer's transaction on TRON to the invoice as the merchant reads it, over the two interfaces that TRON has: a node's JSON-RPC
-// first and TronGrid second, each a stand-in with the real limits and faults, both over one real chain. Amounts are far apart, because
-// one address serves all scenarios.
+// From a customer's transaction on TRON to the invoice as the merchant reads it, over TRON's two interfaces: a node's JSON-RPC first and
+// TronGrid second, each a stand-in with the real limits and faults, both over one real chain. Amounts are far apart, because one address
+// serves all scenarios.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { addressOfHex, hexOfAddress } from "../../../src/chains/tron/tron-hex.ts";
 import { type Anvil, type Hex, type Receipt, startAnvil } from "../../support/anvil.ts";
@@ -30,7 +30,7 @@ const COLLECTIBLE: Hex = `0x${"5c".repeat(20)}`;
 const TILL = addressOfHex("abcde4".padEnd(40, "7")) ?? "";
 const TILL_HEX = hex(TILL);
 const REQUIRED = 2;
-/** Seconds: the shortest lifetime of an invoice. Only our own clock ends it, so the test must wait for it. */
+/** Seconds: an invoice's shortest lifetime. Only our own clock ends it, so the test must wait. */
 const LIFETIME = 60;
 
 type Code = "USDT" | "TRX";
@@ -70,7 +70,7 @@ afterAll(async () => {
   await chain?.stop();
 });
 
-/** As the chain below spells it. */
+/** As the chain behind it spells it. */
 function hex(address: string): Hex {
   return `0x${hexOfAddress(address) ?? ""}`;
 }
@@ -174,7 +174,7 @@ describe("an invoice paid on TRON", () => {
       expect(await shop.payments(`txHash=${hash}`)).toEqual([]);
   });
 
-  it("keeps a single payment when that is mined again after a reorg, and awaits payment in between", async () => {
+  it("keeps a single payment when it is mined again after a reorg, and awaits payment in between", async () => {
     const invoice = await order("USDT", 3_000);
     const receipt = await pay(invoice, "USDT");
     await chain.mine();
@@ -191,7 +191,7 @@ describe("an invoice paid on TRON", () => {
 });
 
 describe("failing TRON sources", () => {
-  it("that wrongly answer that there is nothing hide a payment only until they are read again", async () => {
+  it("that wrongly answer with nothing hide a payment only until they are read again", async () => {
     const invoice = await order("USDT", 400);
     for (const each of [node, grid]) each.isBlind = true;
     const receipt = await pay(invoice, "USDT");
@@ -203,7 +203,7 @@ describe("failing TRON sources", () => {
     await untilPaid(invoice, receipt);
   });
 
-  it("that no longer show a payment they have shown do not take it back", async () => {
+  it("that no longer show an earlier payment do not undo it", async () => {
     const invoice = await order("USDT", 500);
     const receipt = await pay(invoice, "USDT");
     await untilInvoice(shop, invoice.id, isSeen);
@@ -223,7 +223,7 @@ describe("failing TRON sources", () => {
     await chain.mine();
     await untilRead();
     expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
-    // An invoice expires with a block after its expiry: a chain that has stopped does not prove that nothing was paid.
+    // An invoice expires with a block after its expiry: a stopped chain does not prove that nothing was paid.
     await chain.rpc("evm_setIntervalMining", network("TRX").blockSeconds);
     await until(
       () => shop.invoice(invoice.id),
@@ -250,7 +250,7 @@ describe("failing TRON sources", () => {
     await untilPaid(byCoin, receipts[1]);
   });
 
-  it("of which the first is throttled are replaced by the second, which confirms the same payment", async () => {
+  it("with the first one throttled are replaced by the second, which confirms the same payment", async () => {
     const invoices = [
       ["USDT", await order("USDT", 20_000)],
       ["TRX", await order("TRX", 700)],

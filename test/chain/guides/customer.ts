@@ -1,4 +1,4 @@
-// A customer of a shop, who sees its pages and presses their buttons.
+// A customer of a shop, who sees its pages and presses buttons.
 import { expect } from "vitest";
 
 export interface Page {
@@ -7,7 +7,7 @@ export interface Page {
   readonly html: string;
 }
 
-/** Where a press of a button led: to another site, or to a page of the shop. */
+/** Where a button press led: to another site, or to a page of the shop. */
 export type Led = { readonly location: string } | { readonly page: Page };
 
 export async function openPage(url: string): Promise<Page> {
@@ -34,7 +34,7 @@ export async function pressButton(page: Page): Promise<Led> {
   return target.origin === new URL(page.url).origin ? { page: await openPage(target.href) } : { location: target.href };
 }
 
-/** What the only hidden field of a page says. */
+/** The value of a page's only hidden field. */
 export function hiddenIn({ html }: Page): string {
   const hidden = [...html.matchAll(/<input([^>]*type="hidden"[^>]*)>/g)].map(([, input = ""]) =>
     attributeOf(input, "value"),
@@ -43,7 +43,7 @@ export function hiddenIn({ html }: Page): string {
   return hidden[0] ?? "";
 }
 
-/** What people see of a page. */
+/** A page's visible text. */
 export function textOf({ html }: Page): string {
   return html
     .replace(/<(script|style|title)\b.*?<\/\1>/gs, " ")

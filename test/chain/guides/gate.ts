@@ -1,14 +1,14 @@
-// What stands between a shop and Edgetill: it passes requests on, and loses them or their answers when it is told to.
+// A proxy between a shop and Edgetill: it forwards requests, and loses them or their answers on demand.
 import { request as ask, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "../../support/listen.ts";
 
 export interface Gate {
-  /** What a shop takes for Edgetill. */
+  /** The URL the shop uses as Edgetill's. */
   readonly origin: string;
   /** From now on the shop's connections break: before Edgetill has the request, or before the shop has the answer. */
   lose(what: "REQUESTS" | "ANSWERS"): void;
   pass(): void;
-  /** The Idempotency-Key of each invoice that was asked for, in order. */
+  /** The Idempotency-Key of each requested invoice, in order. */
   readonly keys: readonly (string | undefined)[];
   close(): Promise<void>;
 }

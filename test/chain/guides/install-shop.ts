@@ -1,18 +1,18 @@
-// Brings what a shop needs beside the packages of this repository, by the commands of its chapter: once for each state of its files. What the
-// chapter keeps in `.edgetill` is kept here in a folder of the tests.
+// Installs what a shop needs in addition to this repository's packages, with its chapter's commands: once for each version of its files. What
+// the chapter keeps in `.edgetill` is kept in a test folder here.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { FOLDER, installOf, type ShopOfGuide } from "./shops.ts";
 
-/** Beside what else is brought for tests. Not below node_modules: Next.js compiles nothing there. */
+/** Next to other test installations. Not below node_modules: Next.js compiles nothing there. */
 const HOME = resolve(".nodes/shops");
-/** What npm says when it reaches no registry. */
+/** npm's message when it cannot reach a registry. */
 const UNREACHED =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ENOTCACHED|ERR_SOCKET_TIMEOUT)\b/;
 
-/** Installing, building and starting take a busy machine a while; no measure of speed. */
+/** Installing, building and starting take a while on a busy machine; not a measure of speed. */
 export const READY_WITHIN_MS = 600_000;
 
 /** Commands of the guide, in the folder of the tests. */
@@ -20,16 +20,18 @@ export function inTestFolder(commands: string): string {
   return commands.replaceAll(".edgetill", HOME);
 }
 
-/** As in a terminal: without what the test runner and `npm run` set for themselves. Where npm's registry is stays. */
+/** As in a terminal: without the variables of the test runner and `npm run`, but with npm's registry. */
 export function terminalEnvironment(): NodeJS.ProcessEnv {
   const ofRunners =
     /^(npm_(?!config_).*|npm_config_((local_|global_)?prefix|workspaces?|ignore_scripts|omit|include)|NODE_ENV|VITEST.*|WRANGLER_LOG|FORCE_COLOR)$/i;
   const own = Object.entries(process.env).filter(([name]) => !ofRunners.test(name));
-  // The types of Next.js would want NODE_ENV to be there.
+  // Next.js's types require NODE_ENV.
   return Object.fromEntries([...own, ["NO_COLOR", "1"]]) as NodeJS.ProcessEnv;
 }
 
-/** Why the shop cannot be installed here: no registry is reached. Undefined when it is; in CI, and for any other reason, it throws. */
+/**
+ * Why the shop cannot be installed here: no registry is reachable. Undefined when it is; in CI, and for any other reason, it throws.
+ */
 export async function installShop(shop: ShopOfGuide): Promise<string | undefined> {
   const commands = installOf(shop);
   if (commands === "") return undefined;
@@ -47,7 +49,7 @@ export async function installShop(shop: ShopOfGuide): Promise<string | undefined
   return `npm reached no registry (${unreached})`;
 }
 
-/** Changes with the shop, with the client that it gets, and with the commands. */
+/** Changes with the shop, its client and the commands. */
 function stampOf({ folder }: ShopOfGuide, commands: string): string {
   const hash = createHash("sha256").update(commands);
   const files = [`${FOLDER}/${folder}/**/*.{js,json}`, "client/*.{ts,json}"].flatMap((pattern) => globSync(pattern));

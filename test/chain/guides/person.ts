@@ -1,18 +1,18 @@
-// A person at a browser, who has a merchant for each shop, and answers a plugin that asks for a key as the page of the console does.
+// A user with a browser who has a merchant for each shop, and answers a plugin's key request like the console's page.
 import { readQuestion } from "../../../src/accounts/applications/question.ts";
 import { codeMailedTo } from "../../browser/console-entry.ts";
 import { directWallet } from "../../support/wallet-bodies.ts";
 
 export interface Merchant {
   readonly id: string;
-  /** Calls a route of the merchant by the person's session; throws if it is refused. */
+  /** Calls a route of the merchant with the user's session; throws if it is refused. */
   call<T>(method: string, rest: string, body?: object): Promise<T>;
 }
 
 export interface Person {
-  /** With a wallet of USDT. */
+  /** With a USDT wallet. */
   openMerchant(name: string): Promise<Merchant>;
-  /** The form that the page sends to the shop, and where to; nowhere if the key is shown. */
+  /** The form that the page sends to the shop, and its target; none if the key is shown. */
   answer(question: string, merchant: Merchant): Promise<Answer>;
 }
 
@@ -36,7 +36,7 @@ export async function signIn(baseUrl: string): Promise<Person> {
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    // A step-up changes the session's.
+    // A step-up changes the session's token.
     for (const each of response.headers.getSetCookie()) cookies.set(each.replace(/=.*/, ""), each.replace(/;.*/, ""));
     return JSON.parse(text === "" ? "null" : text);
   };
@@ -57,7 +57,7 @@ export async function signIn(baseUrl: string): Promise<Person> {
       if (!asked.ok) throw new Error(asked.error);
       const { application, redirect, rights } = asked.value;
       const body = { question: token, application, redirect: redirect?.url ?? null, rights: [...rights] };
-      // As the page asks for it: the person may have signed in more than five minutes ago.
+      // As the page does: the user may have signed in more than five minutes ago.
       await send("POST", "/api/v1/auth/step-up/start");
       await send("POST", "/api/v1/auth/step-up/verify", { code: await codeMailedTo(baseUrl, email) });
       const { secret } = await call<{ readonly secret: string }>("POST", "/applications", body);

@@ -1,4 +1,4 @@
-// A shop in PHP that speaks to its server as a plugin of BTCPay Server does (plugins/): its process, and its pages.
+// A shop in PHP that talks to its server like a BTCPay Server plugin (plugins/): its process, and its pages.
 import { createHmac } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const Order = z.looseObject({
   status: z.string(),
   invoices: z.array(z.string()),
   notes: z.array(z.string()),
-  /** How often the shop took it for paid, and would have sent the goods. */
+  /** How often the shop considered it paid, and would have shipped. */
   paid: z.number(),
 });
 type Order = z.infer<typeof Order>;
@@ -26,9 +26,9 @@ const State = z.object({ settings: z.looseObject({ secret: z.string() }) });
 
 export interface PluginShop {
   readonly origin: string;
-  /** Saves the address of a server, and with a key the key: what the shop says, or the question that its button opens. */
+  /** Saves a server's address, and a key if given; returns the shop's message, or the request that its button opens. */
   saveSettings(fields: Readonly<Record<string, string>>): Promise<string>;
-  /** What its page of settings says. */
+  /** Its settings page's message. */
   status(): Promise<string>;
   /** Sends a form, as a browser does. */
   post(url: string, form: URLSearchParams): Promise<string>;
@@ -36,16 +36,16 @@ export interface PluginShop {
   /** Where the customer pays. */
   pay(order: string): Promise<string>;
   order(order: string): Promise<Order>;
-  /** Marks the order's newest invoice by hand. */
+  /** Marks the order's newest invoice manually. */
   mark(order: string, status: "Settled" | "Invalid"): Promise<string>;
   /** Sends a webhook of an event, by default with the shop's own secret; returns the status. */
   send(event: object, secret?: string): Promise<number>;
-  /** All that PHP has warned of, by any request. */
+  /** All PHP warnings, from any request. */
   warnings(): string;
   close(): Promise<void>;
 }
 
-/** Where webhooks come, as each plugin has it. */
+/** The webhook URL, in each plugin's form. */
 const HOOKS: Readonly<Record<Plugin, string>> = {
   woocommerce: "/wc-api/btcpaygf_default/",
   prestashop: "/module/btcpay/webhook",

@@ -1,5 +1,5 @@
-// Shops in PHP that make the calls of BTCPay Server's plugins (plugins/), from the question for a key to the last webhook. PHP warns of all that is not
-// there, and must have said nothing.
+// Shops in PHP that make the calls of BTCPay Server's plugins (plugins/), from the key request to the last webhook. PHP warns about everything
+// missing, and must not have warned.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SEEN_WITHIN_MS, until } from "../detection/harness.ts";
 import { type Merchant, type Person, signIn } from "./person.ts";
@@ -7,14 +7,14 @@ import { openPluginShop, PLUGINS, type Plugin, type PluginShop } from "./plugin-
 import { isTested, nameOf, type ShopOfGuide } from "./shops.ts";
 import { invoiceIdIn, type World } from "./world.ts";
 
-/** What each plugin calls the states of an order. */
+/** Each plugin's names for an order's states. */
 const WORDS = {
   woocommerce: { paid: "processing", invalid: "failed", expired: "cancelled", partial: "failed" },
   prestashop: { paid: "paid", invalid: "failed", expired: "failed", partial: "failed" },
   magento: { paid: "processing", invalid: "invalid", expired: "canceled", partial: "underpaid" },
 } as const satisfies Readonly<Record<Plugin, object>>;
 
-/** The shortest that a merchant can set. */
+/** The shortest a merchant can set. */
 const SOON = { invoiceLifetimeSeconds: 60 };
 const USUAL = { invoiceLifetimeSeconds: 3_600 };
 
@@ -35,7 +35,7 @@ interface Delivery {
 /** Joins a file that has opened the world. */
 export function tellPluginStories(worldOf: () => World): void {
   const stands = new Map<Plugin, Stand>();
-  // Before all tests of the file, so that the orders that are left alone run out meanwhile.
+  // Before all tests of the file, so unpaid orders expire meanwhile.
   beforeAll(async () => {
     for (const plugin of PLUGINS) if (isTested(asShop(plugin))) stands.set(plugin, await openStand(worldOf(), plugin));
   });
@@ -50,17 +50,17 @@ export function tellPluginStories(worldOf: () => World): void {
       if (opened !== undefined) stand = opened;
     });
 
-    test("takes the key that a person gave it, with exactly its rights, and one that was entered", async () => {
+    test("accepts the key that a user granted, with exactly its rights, and one that was entered", async () => {
       await connect(worldOf(), stand);
     });
 
-    test("is paid on a chain, and a webhook that is forged or comes again changes nothing", async () => {
+    test("is paid on a chain, and a forged or repeated webhook changes nothing", async () => {
       const { shop, merchant } = stand;
       const { order, invoice } = await stand.buy();
       const before = await shop.order(order);
       const forged = { type: "InvoiceSettled", invoiceId: invoice, storeId: merchant.id, overPaid: false };
       expect(await shop.send(forged, "0".repeat(64))).toBe(500);
-      // Nothing but the signature was wrong.
+      // Only the signature was wrong.
       expect(await shop.send({ ...forged, type: "InvoiceCreated" })).toBe(200);
       expect(await shop.order(order)).toEqual(before);
       await stand.payAll(invoice);
@@ -69,7 +69,7 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(await shop.order(order)).toMatchObject({ status: stand.words.paid, paid: 1 });
     });
 
-    test("knows an order that is paid twice for paid, once", async () => {
+    test("treats an order that is paid twice as paid, once", async () => {
       const { order, invoice } = await stand.buy();
       await stand.payAll(invoice);
       await stand.untilOrder(order, stand.words.paid);
@@ -79,9 +79,10 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(await stand.shop.order(order)).toMatchObject({ status: stand.words.paid, paid: 1 });
     });
 
-    test("hears that an invoice was cancelled, and has a second one of the same order paid", async () => {
+    test("is told that an invoice was cancelled, and gets a second one of the same order paid", async () => {
       const { order, invoice } = await stand.buy();
-      // WooCommerce's plugin does it itself where the customer chooses another coin; else a person does, in the console.
+      // WooCommerce's plugin does it itself when the customer chooses another coin; otherwise a user does, in the
+      // console.
       if (of.plugin === "woocommerce") expect(await stand.shop.mark(order, "Invalid")).toBe("Marked");
       else await stand.merchant.call("POST", `/invoices/${invoice}/cancel`);
       await stand.untilOrder(order, stand.words.invalid);
@@ -92,9 +93,9 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(await stand.shop.order(order)).toMatchObject({ invoices: [invoice, second], paid: 1 });
     });
 
-    test("sends what was marked as settled by hand, which makes nothing paid here", async () => {
+    test("ships what was marked as settled manually, which pays nothing here", async () => {
       const { order, invoice } = await stand.buy();
-      // Magento's module has a button for it; for the others a person does it in the console.
+      // Magento's module has a button for it; for the others a user does it in the console.
       if (of.plugin === "magento") expect(await stand.shop.mark(order, "Settled")).toBe("Marked");
       else
         await stand.merchant.call("POST", `/invoices/${invoice}/resolve`, { action: "MARK", reason: "paid in cash" });
@@ -102,7 +103,7 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(await stand.read(invoice)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
     });
 
-    test("hears that nobody has paid, or too little, and gives nothing for a part that comes too late", async () => {
+    test("is told that nobody paid, or too little, and ships nothing for a part that comes too late", async () => {
       const { left, words, shop } = stand;
       await stand.untilOrder(left.nothing.order, words.expired);
       await stand.untilInvoice(left.part.invoice, ({ status }) => status === "UNDERPAID");
@@ -112,7 +113,7 @@ export function tellPluginStories(worldOf: () => World): void {
       await stand.untilInvoice(left.late.invoice, confirmed(1));
       await settled(stand);
       for (const { order } of Object.values(left)) expect(await shop.order(order)).toMatchObject({ paid: 0 });
-      // What was asked, too late: WooCommerce reads the invoice again and sends the goods, PrestaShop if it does so after the last confirmation.
+      // The full amount, too late: WooCommerce reads the invoice again and ships, PrestaShop does if it reads it after the last confirmation.
       await stand.payAll(left.late.invoice);
       await stand.untilInvoice(left.late.invoice, confirmed(2));
       await settled(stand);
@@ -120,9 +121,9 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(taken[of.plugin]).toContain((await shop.order(left.late.order)).paid);
     });
 
-    test("was never without something that it reads", async () => {
+    test("never lacked a value that it reads", async () => {
       expect(stand.shop.warnings()).toBe("");
-      // PHP does say so.
+      // PHP does report it.
       await fetch(`${stand.shop.origin}/orders`, { method: "POST" });
       expect(stand.shop.warnings()).toMatch(/^\[.*\] PHP Warning: {2}Undefined array key "amount"/);
     });
@@ -145,13 +146,13 @@ interface Stand {
   readonly merchant: Merchant;
   readonly words: (typeof WORDS)[Plugin];
   readonly plugin: Plugin;
-  /** Orders that run out: of the first nothing is paid, of the second a part, of the third too late. */
+  /** Expiring orders: the first gets no payment, the second a part, the third a late one. */
   readonly left: { readonly nothing: Sale; readonly part: Sale; readonly late: Sale };
   buy(): Promise<Sale>;
   read(invoice: string): Promise<InvoiceFacts>;
   /** Sends what the invoice asks for. */
   payAll(invoice: string): Promise<void>;
-  /** Sends another amount, which the person assigns to the invoice before it is confirmed. */
+  /** Sends another amount, which the user assigns to the invoice before it is confirmed. */
   payPart(invoice: string, amount: string): Promise<void>;
   untilOrder(order: string, status: string): Promise<void>;
   untilInvoice(invoice: string, isIt: (facts: InvoiceFacts) => boolean): Promise<void>;
@@ -223,11 +224,11 @@ async function openStand(world: World, plugin: Plugin): Promise<Stand> {
   }
 }
 
-/** The ways to a key besides the one that the stand was opened by. */
+/** Ways to get a key, other than the one used to open the stand. */
 async function connect(world: World, { plugin, shop, person, merchant }: Stand): Promise<void> {
   const server = world.edgetill.baseUrl;
   expect(await shop.status()).toBe("connected");
-  // What a list of rights must not be: with one more, and with one less.
+  // Invalid lists of rights: with one too many, and one missing.
   const question = await shop.saveSettings({ server });
   const { to = "", form } = await person.answer(question, merchant);
   const more = new URLSearchParams(form);
@@ -242,7 +243,9 @@ async function connect(world: World, { plugin, shop, person, merchant }: Stand):
   await forgetOldEndpoints(merchant);
 }
 
-/** WooCommerce's plugin registers one more whenever it is given a key, and knows the secret of the newest alone. Ids sort by time. */
+/**
+ * WooCommerce's plugin registers another endpoint whenever it gets a key, and knows only the newest one's secret. Ids sort by time.
+ */
 async function forgetOldEndpoints({ call }: Merchant): Promise<void> {
   const endpoints = await call<readonly { readonly id: string }[]>("GET", "/webhooks");
   const [newest, ...old] = endpoints
@@ -271,7 +274,7 @@ interface Shown extends Pick<Stand, "shop" | "person" | "merchant"> {
   readonly question: string;
 }
 
-/** The button "Create API key" names no address: the page shows the key. */
+/** The "Create API key" button names no address: the page shows the key. */
 async function enterShownKey({ server, shop, person, merchant, question }: Shown): Promise<void> {
   const shown = new URL(question);
   shown.searchParams.delete("redirect");
@@ -283,7 +286,7 @@ async function enterShownKey({ server, shop, person, merchant, question }: Shown
   expect(await shop.saveSettings({ server, key, store: "" })).toBe("connected");
 }
 
-/** The deliveries to the shop's endpoints, each of which it has taken. */
+/** The deliveries to the shop's endpoints, all accepted. */
 async function settled({ merchant }: Stand): Promise<readonly (Delivery & { readonly path: string })[]> {
   const endpoints = await merchant.call<readonly { readonly id: string }[]>("GET", "/webhooks");
   const read = async () => {
@@ -297,7 +300,7 @@ async function settled({ merchant }: Stand): Promise<readonly (Delivery & { read
   return until(read, (all) => all.every(({ status }) => status === "SUCCEEDED"), SEEN_WITHIN_MS);
 }
 
-/** Has every webhook of an invoice delivered once more, and waits until the shop has taken it. */
+/** Has every webhook of an invoice redelivered, and waits until the shop accepts it. */
 async function sendAgain(stand: Stand, invoice: string): Promise<void> {
   const { merchant } = stand;
   type Events = { readonly data: readonly { readonly id: string }[] };

@@ -4,9 +4,9 @@ import { until } from "../../../scripts/demo-story/until.ts";
 import { inTestFolder, terminalEnvironment } from "./install-shop.ts";
 import { programOf, type ShopOfGuide, startOf } from "./shops.ts";
 
-/** Ends the group when the pipe closes that only the test's process holds open: however that one ends, no shop stays behind. */
+/** Ends the group when a pipe closes that only the test's process holds open: however that process ends, no shop remains. */
 const TIED = "exec 3<&0 </dev/null\n(read -r _ <&3 || kill -KILL 0) &\nexec 3<&-\nset -e\n";
-/** Bundling a shop takes a busy machine a while; no measure of speed. */
+/** Bundling a shop takes a while on a busy machine; not a measure of speed. */
 const LISTENS_WITHIN_MS = 200_000;
 
 interface ShopSettings {
@@ -18,17 +18,17 @@ interface ShopSettings {
 }
 
 export interface ShopProcess {
-  /** All that it has printed. */
+  /** Everything it has printed. */
   printed(): string;
-  /** Ends it and all that it started, by the id of their group, with no chance to tidy up. May be called again. */
+  /** Ends it and everything it started, by group id, without a chance to clean up. May be called again. */
   kill(): Promise<void>;
 }
 
-/** Starts it and waits until it has said where it is, and answers. */
+/** Starts it and waits until it has printed its address and answers. */
 export async function startShopProcess(shop: ShopOfGuide, settings: ShopSettings): Promise<ShopProcess> {
   const child = spawn("sh", ["-c", TIED + inTestFolder(withProgram(shop))], {
     env: environmentOf(settings),
-    // A group of its own, so that all of it can be ended by one id.
+    // Its own group, so all of it can be ended by one id.
     detached: true,
     stdio: "pipe",
   });
@@ -69,7 +69,7 @@ function environmentOf({ port, state, variables }: ShopSettings): NodeJS.Process
   return { ...terminalEnvironment(), PORT: String(port), SHOP_STATE: state, ...variables };
 }
 
-/** The program's name means the one that was brought, where the machine has none. */
+/** The program's name means the installed one if the machine has none. */
 function withProgram(shop: ShopOfGuide): string {
   const { program } = shop;
   const found = programOf(shop);

@@ -1,4 +1,4 @@
-// The shops of the guides, each as a process that was started as its chapter says: a customer pays on a chain, and what can go wrong does.
+// The shops of the guides, each started as its chapter says: a customer pays on a chain, and whatever can go wrong does.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SEEN_WITHIN_MS, until } from "../detection/harness.ts";
 import { hiddenIn, type Led, openPage, type Page, pressButton, textOf } from "./customer.ts";
@@ -46,7 +46,7 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     );
   }
 
-  test("is paid on a chain: from the button over the checkout to Paid", async () => {
+  test("is paid on a chain: from the button through the checkout to Paid", async () => {
     const purchase = await stand.buy();
     const { orderId, checkoutUrl, invoiceId } = purchase;
     const invoice = await world.edgetill.invoice(invoiceId);
@@ -75,28 +75,28 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     expect(REFUSED).toContain(await stand.deliver(event, { ageSeconds: 400 }));
     expect(REFUSED).toContain(await stand.deliver(event, { ageSeconds: -400 }));
     expect(REFUSED).toContain(await stand.post(JSON.stringify(event)));
-    // What was signed is something else than what came.
+    // The signed content differs from what arrived.
     const small = await stand.eventOf(purchase, { status: "EXPIRED", sequence: 101 });
     expect(REFUSED).toContain(await stand.deliver(small, { sent: JSON.stringify({ ...event, id: small.id }) }));
     expect(await stand.stateOf(purchase.orderId)).toEqual({ id: purchase.orderId, status: "AWAITING_PAYMENT" });
     expect(await stand.timesPaid(purchase.orderId)).toBe(0);
-    // Nothing but the signature was wrong.
+    // Only the signature was wrong.
     expect(ACCEPTED).toContain(await stand.deliver(event));
     expect(await stand.stateOf(purchase.orderId)).toEqual({ id: purchase.orderId, status: "PAID" });
   });
 
-  test("acts once for each event, however often it comes, at the same moment too", async () => {
+  test("acts once for each event, however often it comes, even concurrently", async () => {
     const purchase = await stand.buy();
     const event = await stand.eventOf(purchase, { status: "PAID", sequence: 100 });
     const statuses = await Promise.all([1, 2, 3].map(() => stand.deliver(event)));
     statuses.push(await stand.deliver(event));
-    // One that came while another was stored may be asked to come again.
+    // A delivery that arrives while another is being stored may be told to retry.
     expect(ACCEPTED).toContain(statuses.at(-1));
     expect(await stand.stateOf(purchase.orderId)).toEqual({ id: purchase.orderId, status: "PAID" });
     expect(await stand.timesPaid(purchase.orderId)).toBe(1);
   });
 
-  test("goes by the newest event in whichever order they come, and ships once", async () => {
+  test("follows the newest event in any order of arrival, and ships once", async () => {
     const purchase = await stand.buy();
     const { orderId } = purchase;
     const steps = [
@@ -131,7 +131,7 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     expect(await stand.timesPaid(orderId)).toBe(0);
   });
 
-  test("takes events that are of no order of its own", async () => {
+  test("accepts events for orders that are not its own", async () => {
     const { id } = await world.edgetill.createInvoice({ name: "Of another program" });
     const purchase = { orderId: "", invoiceId: id, checkoutUrl: "" };
     for (const externalId of [null, "0123456789abcdef"]) {
@@ -140,7 +140,7 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     }
   });
 
-  test("keeps an order whose invoice got no answer, and makes no second invoice when the customer tries again", async () => {
+  test("keeps an order whose invoice got no answer, and creates no second invoice when the customer tries again", async () => {
     const { gate } = stand;
     const before = await invoiceCount(world);
     const asked = gate.keys.length;
@@ -159,18 +159,18 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     expect(await stand.timesPaid(purchase.orderId)).toBe(1);
   });
 
-  test("keeps an order while Edgetill cannot be reached, and finds its invoice when the idempotency key is forgotten", async () => {
+  test("keeps an order while Edgetill is unreachable, and finds its invoice after the idempotency key has expired", async () => {
     const { gate } = stand;
     gate.lose("REQUESTS");
     const page = pageOf(await pressButton(await stand.frontPage()).finally(gate.pass));
     const orderId = hiddenIn(page);
     expect(await stand.stateOf(orderId)).toEqual({ id: orderId, status: "AWAITING_PAYMENT" });
-    // As if the shop had made it more than a day ago: its key is not known any more.
+    // As if the shop had created it more than a day ago: its key has expired.
     const invoice = await world.edgetill.createInvoice({ name: "Coffee", rawAmount: 12.5, externalId: orderId });
     expect(await pressButton(page)).toEqual({ location: invoice.checkoutUrl });
   });
 
-  test("knows its orders after it was killed, and learns of a payment that it missed", async () => {
+  test("knows its orders after it was killed, and learns of a payment it missed", async () => {
     const [paid, waiting] = [await stand.buy(), await stand.buy()];
     await stand.deliver(await stand.eventOf(paid, { status: "PAID", sequence: 100 }));
     await stand.kill();
@@ -197,7 +197,7 @@ function isIn(state: unknown, status: string): boolean {
   return typeof state === "object" && state !== null && "status" in state && state.status === status;
 }
 
-/** The page that a customer saw who did not arrive at the checkout. */
+/** The page shown to a customer who did not reach the checkout. */
 function pageOf(led: Led): Page {
   if ("location" in led) throw new Error(`the customer arrived at ${led.location}`);
   return led.page;
@@ -208,7 +208,7 @@ async function invoiceCount({ edgetill }: World): Promise<number> {
   return pagination.total;
 }
 
-/** Has Edgetill send the event `invoice.paid` once more, and waits until the shop has accepted it again. */
+/** Has Edgetill send the event `invoice.paid` once more, and waits until the shop accepts it again. */
 async function sendAgain({ webhookId }: Stand, invoiceId: string): Promise<void> {
   const { call } = world.edgetill;
   const events = await call<{ data: readonly { id: string }[] }>(

@@ -6,7 +6,7 @@ export interface ShopOfGuide {
   /** The heading of its chapter. */
   readonly name: string;
   readonly folder: string;
-  /** What Debian has and npm does not: `npm run nodes:install` brings it where the machine has none. */
+  /** Available in Debian but not in npm: `npm run nodes:install` installs it if the machine has none. */
   readonly program?: "php" | "python3";
 }
 
@@ -22,7 +22,7 @@ export const SHOPS: readonly ShopOfGuide[] = [
 export const GUIDE = "docs/guides/shops.md";
 export const FOLDER = "docs/examples/shops";
 
-/** The commands of a chapter that start its shop: its block that is marked `sh shop`. They are run again to start it again. */
+/** The commands of a chapter that start its shop: its `sh shop` block. Running them again restarts it. */
 export function startOf(shop: Pick<ShopOfGuide, "name">): string {
   const blocks = blocksOf(shop, "sh shop");
   const [start, ...more] = blocks;
@@ -30,7 +30,7 @@ export function startOf(shop: Pick<ShopOfGuide, "name">): string {
   return start;
 }
 
-/** The commands that are run once before, from the blocks that are marked `sh install`; none for what `npm ci` has installed. */
+/** Commands run once before, from the `sh install` blocks; none if `npm ci` installs it. */
 export function installOf(shop: Pick<ShopOfGuide, "name">): string {
   return blocksOf(shop, "sh install").join("");
 }
@@ -44,17 +44,17 @@ function blocksOf({ name }: Pick<ShopOfGuide, "name">, kind: string): readonly s
 
 const PROGRAMS = { php: PHP, python3: PYTHON } as const;
 
-/** What its commands mean by the name of its program; undefined where that is missing, or where they need none. */
+/** The path of its program; undefined if that is missing or not needed. */
 export function programOf({ program }: ShopOfGuide): string | undefined {
   return program === undefined ? undefined : PROGRAMS[program];
 }
 
-/** Whether it is to be tested: without its program it is skipped, but for CI, where it fails. */
+/** Whether its tests run: without its program they are skipped, except in CI, where they fail. */
 export function isTested(shop: ShopOfGuide): boolean {
   return shop.program === undefined || programOf(shop) !== undefined || Boolean(process.env.CI);
 }
 
-/** For the name of a test that is skipped. */
+/** For the name of a skipped test. */
 export function nameOf(shop: ShopOfGuide): string {
   return isTested(shop) ? shop.name : `${shop.name} (no ${shop.program} here: npm run nodes:install brings it)`;
 }

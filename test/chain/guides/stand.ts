@@ -1,5 +1,5 @@
-// One shop in the world: its process, the endpoint that is registered for it, and what is asked of it. Everything is asked over HTTP, as
-// customers and Edgetill do, so that the same questions suit every language.
+// One shop: its process, its registered endpoint, and its requests. All requests use HTTP, as customers and Edgetill do, so they are the
+// same for every language.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ interface WebhookEvent {
 interface Signing {
   readonly secret?: string;
   readonly ageSeconds?: number;
-  /** Another body than the one that is signed. */
+  /** A body that differs from the signed one. */
   readonly sent?: string;
 }
 
@@ -39,16 +39,16 @@ export interface Stand {
   frontPage(): Promise<Page>;
   /** Presses the button of the front page and arrives at the checkout. */
   buy(): Promise<Purchase>;
-  /** The order that a checkout is for, as Edgetill knows it. */
+  /** A checkout's order, as Edgetill has it. */
   purchaseAt(checkoutUrl: string): Promise<Purchase>;
-  /** What programs are told of an order. */
+  /** An order's data for programs. */
   stateOf(orderId: string): Promise<unknown>;
   orderPage(orderId: string): Promise<Page>;
-  /** How often the shop said that an order is paid, over all of its runs. Waits until all is here that it has printed before. */
+  /** How often the shop said that an order is paid, over all its runs. Waits until everything it printed before has arrived. */
   timesPaid(orderId: string): Promise<number>;
-  /** An event that Edgetill could send of the order's invoice, after all that it has sent. */
+  /** An event that Edgetill could send about the order's invoice, after all it has sent. */
   eventOf(purchase: Purchase, change: Partial<Invoice> & { readonly sequence: number }): Promise<WebhookEvent>;
-  /** Sends an event to the shop's endpoint, signed with its secret and the time of now unless said otherwise; returns the status. */
+  /** Sends an event to the shop's endpoint, signed with its secret and the current time by default; returns the status. */
   deliver(event: WebhookEvent, signing?: Signing): Promise<number>;
   /** Sends any request to the endpoint. */
   post(body: string, headers?: Readonly<Record<string, string>>): Promise<number>;
@@ -114,7 +114,7 @@ export async function openStand({ edgetill, key }: World, shop: ShopOfGuide): Pr
     },
     orderPage: (orderId) => openPage(`${origin}/orders/${orderId}`),
     timesPaid: async (orderId) => {
-      // The last line of all: one more order is paid.
+      // The last line: one more order is paid.
       const last = await stand.buy();
       await stand.deliver(await stand.eventOf(last, { status: "PAID", sequence: 100 }));
       await until(

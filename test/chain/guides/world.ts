@@ -1,4 +1,4 @@
-// What the shops of the guide share: an Ethereum of this machine, Edgetill on it, and a merchant with a wallet.
+// What the shops of the guide share: a local Ethereum node, Edgetill on it, and a merchant with a wallet.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
@@ -18,7 +18,7 @@ import {
   until,
 } from "../detection/harness.ts";
 
-/** Soon, and then patient: an endpoint that has failed 20 times in a row is only probed. */
+/** Soon at first, then patiently: an endpoint that failed 20 times in a row is only probed. */
 const WEBHOOK_SCHEDULE = "0,1,3,6,20,60,60,60,60,60";
 
 export interface World {
@@ -27,12 +27,12 @@ export interface World {
   readonly key: string;
   /** Chooses how to pay on the checkout, as its page does. */
   choose(checkoutUrl: string): Promise<PaymentMethod>;
-  /** The same, and sends what it asks for. Not mined yet. */
+  /** The same, and sends the amount asked for. Not mined yet. */
   pay(checkoutUrl: string): Promise<void>;
   /** Sends USDT to an address; returns the transaction's hash. Not mined yet. */
   send(address: string, amount: string): Promise<string>;
   mine(): Promise<void>;
-  /** Mines a block before each reading, until the value is as wanted. */
+  /** Mines a block before each reading, until the value is as expected. */
   mineUntil<T>(read: () => Promise<T>, isIt: (value: T) => boolean): Promise<T>;
   close(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** `inv_...` of the address of a checkout. */
+/** `inv_...` from a checkout's address. */
 export function invoiceIdIn(checkoutUrl: string): string {
   const [, id] = /\/pay\/(inv_\w+)$/.exec(checkoutUrl) ?? [];
   if (id === undefined) throw new Error(`${checkoutUrl} is no checkout`);
