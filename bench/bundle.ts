@@ -1,4 +1,4 @@
-// Bundles a worker the way `wrangler deploy --minify` does: workerd's conditions, the runtime's own modules left outside.
+// Bundles a worker the way `wrangler deploy --minify` does: workerd's conditions, without the runtime's own modules.
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -6,12 +6,12 @@ import { build, type Metafile, type Plugin } from "esbuild";
 import { makeMcpLibrary } from "../scripts/mcp-library.ts";
 import { TEXT_FILE } from "../scripts/text-modules.ts";
 
-/** wrangler keeps the names of functions unless it is told not to. */
+/** wrangler keeps function names unless told otherwise. */
 const DROPS_NAMES = /^keep_names *= *false/m;
-/** A line of `[alias]`: a package, and the file that stands for it. No other line of wrangler.toml names a source in this way. */
+/** A line of `[alias]`: a package, and the file that replaces it. No other line of wrangler.toml names a source like this. */
 const ALIAS = /^"(.+)" = "(\.\/src\/.+\.ts)"$/gm;
 
-/** A module that is a text: it is uploaded beside the code and imported by its path. */
+/** A text module: uploaded next to the code and imported by path. */
 export interface TextModule {
   readonly path: string;
   readonly contents: string;
@@ -22,21 +22,21 @@ export interface Bundle {
   /** JSON; empty unless the bundle is for a profile. */
   readonly sourceMap: string;
   readonly texts: readonly TextModule[];
-  /** Of the code and the texts. */
+  /** Size of the code and the texts. */
   readonly gzipBytes: number;
   readonly metafile: Metafile;
 }
 
-/** A file of the repository, or source text that is resolved from its root. */
+/** A file of the repository, or source text resolved from its root. */
 export type Entry = { readonly file: string } | { readonly text: string };
 
-/** V8 counts the time of JSON.parse and JSON.stringify to their caller; as functions of the bundle they show under their own names. */
+/** V8 attributes JSON.parse and JSON.stringify to their caller; as functions of the bundle they appear under their own names. */
 const PROFILED_JSON = `
 function jsonParse(...args) { return JSON.parse(...args); }
 function jsonStringify(...args) { return JSON.stringify(...args); }
 `;
 
-/** `isProfiled` leaves the code as written and gives JSON's functions names; everything that is measured is minified. */
+/** `isProfiled` leaves the code as written and gives JSON's functions names; everything measured is minified. */
 export async function bundleWorker(entry: Entry, isProfiled = false): Promise<Bundle> {
   await makeMcpLibrary();
   const configuration = readFileSync("wrangler.toml", "utf8");
@@ -77,7 +77,7 @@ export async function bundleWorker(entry: Entry, isProfiled = false): Promise<Bu
   return { code, sourceMap: textOf(".js.map") ?? "", texts, gzipBytes, metafile: built.metafile };
 }
 
-/** Leaves imports of texts in the code, and gathers what they name. */
+/** Leaves imports of texts in the code, and collects their paths. */
 function keepingTexts(texts: TextModule[]): Plugin {
   return {
     name: "texts",

@@ -1,4 +1,4 @@
-// What every benchmark shares: the servers, started on first use and ended together, the load generator, and the progress line.
+// Shared by all benchmarks: the servers, started on first use and stopped together, the load generator, and the progress line.
 import { serveFloor } from "./floor/server.ts";
 import { type LoadGenerator, startLoadGenerator } from "./load/client.ts";
 import type { Options } from "./options.ts";
@@ -12,7 +12,7 @@ interface Plan {
   readonly seconds: number;
 }
 
-/** Request numbers set aside for one window. */
+/** Request numbers reserved for one window. */
 const NUMBERS_A_WINDOW = 200_000;
 
 export class Context {
@@ -45,7 +45,7 @@ export class Context {
     return this.#peer;
   }
 
-  /** One server for each `name`; the options are those of the first call. */
+  /** One server per `name`; the first call's options apply. */
   product(name = "default", options: ProductOptions = {}): Promise<Product> {
     const known = this.#products.get(name);
     if (known !== undefined) return known;
@@ -62,7 +62,7 @@ export class Context {
     return this.#xpubMerchant;
   }
 
-  /** Ends `served` with everything else. */
+  /** Stops `served` with everything else. */
   keep<T extends { stop(): Promise<void> }>(served: Promise<T>): Promise<T> {
     this.#stops.push(async () => (await served).stop());
     return served;
@@ -74,7 +74,7 @@ export class Context {
     return { from, count: NUMBERS_A_WINDOW };
   }
 
-  /** One line that is written over on a terminal, and left standing in a log. */
+  /** One line, overwritten on a terminal, and kept in a log. */
   progress(text: string): void {
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${text}`);
     else process.stderr.write(`  ${text}\n`);

@@ -9,7 +9,7 @@ interface Counts {
 
 export const noCounts = (): Counts => ({ calls: 0, rowsRead: 0, rowsWritten: 0 });
 
-/** Runs `answer` with a counting database and writes what it counted on the answer's headers. */
+/** Runs `answer` with a counting database and writes the counts to the answer's headers. */
 export async function counted<E extends { readonly DB: D1Database }>(
   env: E,
   answer: (env: E) => Response | Promise<Response>,
@@ -22,7 +22,7 @@ export async function counted<E extends { readonly DB: D1Database }>(
   return new Response(response.body, { status: response.status, headers });
 }
 
-/** The same database; adds to `counts` what each call costs. */
+/** The same database; adds each call's cost to `counts`. */
 export function countingDatabase(database: D1Database, counts: Counts): D1Database {
   const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
   const note = <T>(result: D1Result<T>): D1Result<T> => {
@@ -35,7 +35,7 @@ export function countingDatabase(database: D1Database, counts: Counts): D1Databa
       counts.calls++;
       return note(await work);
     };
-    /** `raw` and `first` report no counts: the same statement is run once more by `all` for them. */
+    /** `raw` and `first` report no counts: the same statement is rerun with `all` for them. */
     const alsoCounted = () => counting(statement.all());
     const wrapped: D1PreparedStatement = new Proxy(statement, {
       get(of, name) {

@@ -1,4 +1,4 @@
-// A port of loopback for what cannot be told to pick one itself.
+// A loopback port for programs that cannot pick one themselves.
 import { createServer } from "node:net";
 
 export function freePort(): Promise<number> {

@@ -1,4 +1,4 @@
-// Rounds in turn: A B A B, each for a short window, so that whatever else the machine does falls on both (performance.md).
+// Rounds in turn: A B A B, each for a short window, so that other load on the machine affects both (performance.md).
 import type { Context } from "./context.ts";
 import { COUNTER } from "./load/job.ts";
 import { type RequestShape, requestText } from "./load/request.ts";
@@ -12,9 +12,9 @@ export interface Target {
   readonly expectStatus: number;
   /** One group; every answer must match. */
   readonly pattern: string;
-  /** Whether every answer must be about another thing, as creates must. */
+  /** Whether every answer must be about a different object, as for creates. */
   readonly isDistinct: boolean;
-  /** Numbers used again and again, for a replay; otherwise each request has a new one. */
+  /** Numbers used repeatedly, for a replay; otherwise each request gets a new one. */
   readonly numbers?: { readonly from: number; readonly count: number };
 }
 
@@ -24,13 +24,13 @@ export interface Window {
   readonly seconds: number;
 }
 
-/** One figure a round, in the order of the rounds. */
+/** One figure per round, in round order. */
 export interface Measured {
   readonly perSecond: readonly number[];
   readonly p50Ms: readonly number[];
   readonly p90Ms: readonly number[];
   readonly p99Ms: readonly number[];
-  /** CPU of the server's process a request; empty where it cannot be read. */
+  /** CPU of the server's process per request; empty if it cannot be read. */
   readonly cpuMs: readonly number[];
 }
 
@@ -51,7 +51,7 @@ export function target(label: string, served: Reachable, shape: RequestShape, ex
   };
 }
 
-/** Measures all targets round by round; the result has one entry for each, in their order. */
+/** Measures all targets round by round; the result has one entry for each, in order. */
 export async function interleave<const T extends readonly Target[]>(
   context: Context,
   targets: T,
@@ -81,13 +81,13 @@ export async function interleave(context: Context, targets: readonly Target[], w
   }));
 }
 
-/** One round of one target, after a warm-up: for rounds between which something else is done. */
+/** One round of one target, after a warm-up: for rounds with something else in between. */
 export async function interleaveOnce(context: Context, of: Target, window: Window): Promise<Measured> {
   const [measured] = await interleave(context, [of] as const, { ...window, rounds: 1 });
   return measured;
 }
 
-/** Several rounds as one measurement, in their order. */
+/** Several rounds as one measurement, in order. */
 export function together(rounds: readonly Measured[]): Measured {
   return {
     perSecond: rounds.flatMap(({ perSecond }) => perSecond),
@@ -98,7 +98,7 @@ export function together(rounds: readonly Measured[]): Measured {
   };
 }
 
-/** Asks `isOver` after each pause of `everyMs`, until it is. */
+/** Calls `isOver` every `everyMs` until it is true. */
 export async function pauseUntil(everyMs: number, isOver: () => Promise<boolean>): Promise<void> {
   do await new Promise((resolve) => setTimeout(resolve, everyMs));
   while (!(await isOver()));

@@ -45,7 +45,7 @@ const settings: Settings = {
   wholes: existsSync(wholesFile) ? JSON.parse(readFileSync(wholesFile, "utf8")) : {},
 };
 mkdirSync(folder, { recursive: true });
-// So that what was started ends with this process: each simulator that waits for its turn listens.
+// So that what was started ends with this process: each simulator waiting for its turn adds a listener.
 process.setMaxListeners(0);
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -88,7 +88,7 @@ async function runMutants(): Promise<void> {
     const simulators = nearest(reaches, mutant.file, mutant.start).filter((each) => each.includes(values.by));
     if (values.by !== "" && simulators.length === 0) continue;
     const outcome = await runSimulators(settings, simulators, { file: mutant.file, text: mutatedText(text, mutant) });
-    // That some simulators do not notice it says nothing of the others.
+    // If some simulators miss it, that says nothing about the others.
     if (values.by === "" || outcome.killedBy !== undefined)
       writeFileSync(file, `${JSON.stringify({ ...mutant, ...outcome }, null, 1)}\n`);
     const by =
@@ -99,7 +99,7 @@ async function runMutants(): Promise<void> {
   say(printTable(files.map((text): Result => JSON.parse(text))));
 }
 
-/** Those of the seed, as they were drawn the first time: a file that has changed since would give others. */
+/** The seed's mutants as first drawn: files changed since would give others. */
 function chosen(): readonly Mutant[] {
   const file = join(folder, `mutants-${values.seed}-${values.count}.json`);
   if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8"));
@@ -110,7 +110,7 @@ function chosen(): readonly Mutant[] {
   return mutants;
 }
 
-/** Of each simulator as it was measured last; those that have never been are measured now. */
+/** Each simulator's last measurement; those without one are measured now. */
 async function reachOf(): Promise<readonly Reach[]> {
   const file = join(folder, "reach.json");
   const simulators = simulatorsOf(root);

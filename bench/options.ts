@@ -6,11 +6,11 @@ export interface Options {
   readonly only: readonly string[];
   /** About a minute instead of seven: shorter windows, one concurrency, fewer rows. */
   readonly isQuick: boolean;
-  /** Clients at once, of benchmarks that take several numbers; undefined for their own. */
+  /** Concurrent clients, for benchmarks that take several numbers; undefined for their own. */
   readonly connections: readonly number[] | undefined;
   /** Print the table as markdown, to be pasted into bench/README.md. */
   readonly isMarkdown: boolean;
-  /** How many invoices the large table holds. */
+  /** How many invoices the large table has. */
   readonly largeRows: number;
 }
 
@@ -18,7 +18,7 @@ const FULL_ROWS = 1_000_000;
 const MOST_CONNECTIONS = 256;
 const QUICK_ROWS = 100_000;
 
-/** Throws with a message for the caller on an option or a name that is not known. */
+/** Throws with a message for the caller for an unknown option or name. */
 export function parseOptions(args: readonly string[], known: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

@@ -12,9 +12,9 @@ import { bundleWorker, type Entry } from "./bundle.ts";
 import { type BenchDatabase, type Served, serve, type WorkerShape } from "./serve.ts";
 
 export interface ProductOptions {
-  /** Requests a minute and key; 0 switches the limiter off. */
+  /** Requests per minute and key; 0 switches the limiter off. */
   readonly rateLimit?: number;
-  /** The share of the log's lines that are written; 1 unless given, as in production. */
+  /** The share of the log's lines that are written; 1 by default, as in production. */
   readonly logSample?: string;
   /** Whether data points are written, to Miniflare's own dataset. */
   readonly hasAnalytics?: boolean;
@@ -26,14 +26,14 @@ export interface ProductOptions {
 export interface Merchant {
   readonly merchantId: string;
   readonly headers: { readonly "x-api-key": string };
-  /** Path of something of this merchant. */
+  /** Path below this merchant's. */
   readonly path: (rest: string) => string;
 }
 
 export interface Product {
   readonly served: Served;
   readonly code: string;
-  /** Of a profile's bundle, otherwise empty. */
+  /** For a profile's bundle, otherwise empty. */
   readonly sourceMap: string;
   readonly database: BenchDatabase;
   readonly newMerchant: () => Promise<Merchant>;
@@ -42,7 +42,7 @@ export interface Product {
 export const WORKER_NAME = "edgetill";
 /** Never reached, but counted: creates are measured with the limiter on. */
 const ALLOW_ALL = 1_000_000;
-/** No merchant of a benchmark meets its bound of active invoices. */
+/** No merchant of a benchmark reaches its limit of active invoices. */
 const MAX_ACTIVE_INVOICES = 1_000_000_000;
 
 export async function serveProduct(options: ProductOptions = {}): Promise<Product> {
@@ -65,10 +65,10 @@ async function workerOptions(
   { rateLimit = ALLOW_ALL, logSample = "1", hasAnalytics = false }: ProductOptions,
   masterKey: string,
 ): Promise<WorkerShape["options"]> {
-  // Said before wrangler is loaded, which warns about secrets that it cannot know here.
+  // Set before wrangler is loaded, which warns about secrets that it cannot know here.
   process.env.WRANGLER_LOG = "none";
   const { unstable_getMiniflareWorkerOptions } = await import("wrangler");
-  // Nothing of the static assets is measured, and with them all requests would take one more step.
+  // No static assets are measured, and with them every request would take one more step.
   const { assets: _, ...workerOptions } = unstable_getMiniflareWorkerOptions("wrangler.toml").workerOptions;
   return {
     ...workerOptions,
@@ -163,7 +163,7 @@ async function newMerchant(database: BenchDatabase, masterKey: string): Promise<
   };
 }
 
-/** Registers a wallet over HTTP, as a merchant would; what is missing or wrong throws with the answer. */
+/** Registers a wallet over HTTP, as a merchant would; throws with the answer on failure. */
 export async function registerWallet(product: Product, merchant: Merchant, wallet: object): Promise<void> {
   const answer = await product.served.fetch(merchant.path("/wallets"), {
     method: "POST",

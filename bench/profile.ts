@@ -1,5 +1,5 @@
 // `npm run bench:profile -- create [--connections 64] [--seconds 8]`: where the Worker's own time goes, at the edge and in its objects, by area,
-// file and function, from V8's sampling profiler. D1 and the storage of objects run elsewhere: they show as (elsewhere) or (idle), and in the
+// file and function, from V8's sampling profiler. D1 and the objects' storage run elsewhere: they appear as (elsewhere) or (idle), and in the
 // CPU of the process. Other scenarios are in SCENARIOS.
 import { parseArgs } from "node:util";
 import {
@@ -32,7 +32,7 @@ const SCENARIOS = ["create", "create-xpub", "create-direct", "create-merchants",
 const scenario = positionals[0] ?? "create";
 if (!SCENARIOS.includes(scenario)) throw new Error(`no scenario ${scenario}; there are ${SCENARIOS.join(", ")}`);
 const connections = Number(values.connections);
-// Another profile may be under way on the same machine.
+// Another profile may be running on the same machine.
 const inspectorPort = await freePort();
 const product = await serveProduct({ inspectorPort });
 const load = startLoadGenerator();
@@ -83,7 +83,7 @@ try {
   await product.served.stop();
 }
 
-/** The creates of the scenario, or those that make what it reads. */
+/** The scenario's creates, or those that create what it reads. */
 async function creates(of: Product): Promise<{ readonly merchant: Merchant; readonly create: Target }> {
   if (scenario === "create-direct") {
     const merchant = await merchantWithProof(of, freshDirectWallet());

@@ -1,8 +1,8 @@
-// The one form of every figure, and its two printings. A figure is a ratio to a baseline of the same run; absolute numbers are shown
-// beside it only so that the machine can be judged.
+// The single format of every figure, and its two outputs. A figure is a ratio to a baseline of the same run; absolute numbers are
+// shown only to judge the machine.
 import type { Spread } from "./statistics.ts";
 
-/** What performance.md asks of a figure. */
+/** performance.md's requirement for a figure. */
 export type Target = { readonly atLeast: number } | { readonly atMost: number };
 
 export interface Figure {
@@ -80,7 +80,7 @@ function verdict({ ratio, target }: Figure): string {
   return isMet ? "met" : "missed";
 }
 
-/** Two digits behind the point below 10, one above. */
+/** Two decimals below 10, one above. */
 function digits(value: number): string {
   return value.toFixed(Math.abs(value) < 10 ? 2 : 1);
 }

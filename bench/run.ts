@@ -73,7 +73,7 @@ try {
     try {
       outcomes[name] = await run(context);
     } catch (error) {
-      // One broken benchmark does not cost the others their minutes; the run still fails.
+      // One broken benchmark does not discard the others; the run still fails.
       failures[name] = error instanceof Error ? error.message : String(error);
     }
   }

@@ -2,12 +2,14 @@
 import type { BenchDatabase } from "./serve.ts";
 
 const MINUTE_MS = 60_000;
-/** Rows of one statement. */
+/** Rows per statement. */
 const CHUNK = 10_000;
-/** Invoices of one customer. */
+/** Invoices per customer. */
 const INVOICES_A_CUSTOMER = 10;
 
-/** `n` is the invoice's number; ids are a ULID's shape with the number in its digits, so they sort as they were made. */
+/**
+ * `n` is the invoice's number; ids are a ULID's shape with the number in its digits, so they sort in order of creation.
+ */
 const id = (prefix: string, n: string) => `'${prefix}_01' || printf('%024d', ${n})`;
 const CUSTOMER_NUMBER = `(n / ${INVOICES_A_CUSTOMER}) * ${INVOICES_A_CUSTOMER}`;
 
@@ -59,13 +61,13 @@ const FINISHED: State = {
 };
 
 export interface SeededRange {
-  /** By how much the index of words has grown the database. */
+  /** How much the word index has enlarged the database. */
   readonly wordBytes: number;
   /** Time and id of the invoice with this number, 0 the oldest. */
   readonly positionOf: (n: number) => { readonly createdAtMs: number; readonly id: string };
 }
 
-/** Adds `count` finished invoices, a customer for every ten, and for each a timeline item and an event. */
+/** Adds `count` finished invoices, one customer for every ten, and for each a timeline item and an event. */
 export async function seedInvoices(
   database: BenchDatabase,
   merchantId: string,
@@ -90,7 +92,9 @@ export async function seedInvoices(
   };
 }
 
-/** Adds `count` invoices without payments, `count` divided evenly among the merchants, all of which fell due within the last minute. */
+/**
+ * Adds `count` invoices without payments, `count` divided evenly among the merchants, all of which became due within the last minute.
+ */
 export async function seedDueInvoices(
   database: BenchDatabase,
   merchantIds: readonly string[],
@@ -114,7 +118,7 @@ export async function seedDueInvoices(
 /** The values of ?1 to ?4. */
 type Values = readonly [number, number, string, number];
 
-/** Returns by how many bytes the statements of words have grown the database. */
+/** Returns by how many bytes the word statements have enlarged the database. */
 async function insert(database: BenchDatabase, state: State, values: Values): Promise<number> {
   const statements = statementsOf(state);
   const done = await database.batch(statements.map((sql) => database.prepare(sql).bind(...values)));

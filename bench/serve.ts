@@ -1,5 +1,5 @@
-// Serves a bundled worker in Miniflare on a direct socket of loopback: no proxy before it (performance.md "Where"). All state is in a
-// temporary directory of Miniflare's, gone with it.
+// Serves a bundled worker in Miniflare on a direct loopback socket: without a proxy in front (performance.md "Where"). All state is
+// in a temporary directory of Miniflare's, removed with it.
 import { readdirSync, readFileSync } from "node:fs";
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
 import type { TextModule } from "./bundle.ts";
@@ -7,16 +7,16 @@ import type { TextModule } from "./bundle.ts";
 /** The D1 binding, reached from outside the worker. */
 export type BenchDatabase = D1Database;
 
-/** What the load generator needs of a server. */
+/** What the load generator needs from a server. */
 export interface Reachable {
   readonly host: string;
   readonly port: number;
-  /** CPU seconds of its process until now; undefined where that cannot be read. */
+  /** CPU seconds of its process so far; undefined if unreadable. */
   readonly cpuSeconds: () => number | undefined;
 }
 
 export interface Served extends Reachable {
-  /** Resident memory of its process; undefined where that cannot be read. */
+  /** Resident memory of its process; undefined if unreadable. */
   readonly memoryBytes: () => number | undefined;
   readonly database: () => Promise<BenchDatabase>;
   /** Sends messages to the queue of a producer's binding. */
@@ -31,11 +31,11 @@ export interface WorkerShape {
   /** Bindings, compatibility and limits in wrangler's own form, without the script. */
   readonly options: Omit<V4WorkerOptions, "modules" | "script" | "scriptPath" | "modulesRoot">;
   readonly inspectorPort?: number | undefined;
-  /** The same worker so many times in one runtime, for timing start-up; the first one answers. */
+  /** The same worker this many times in one runtime, for timing start-up; the first one answers. */
   readonly copies?: number;
 }
 
-/** Ticks a second of /proc's CPU times; Linux on every platform that Node runs on. */
+/** Ticks per second of /proc's CPU times; Linux on every platform that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
 export async function serve(shape: WorkerShape): Promise<Served> {
@@ -77,7 +77,7 @@ export async function serve(shape: WorkerShape): Promise<Served> {
   };
 }
 
-/** Shows what a worker logs at first: a fault under load repeats itself a thousand times. */
+/** Shows a worker's first log lines: a fault under load repeats a thousand times. */
 function firstLogs(): (log: { readonly message: string }) => void {
   let left = 3;
   return ({ message }) => {
@@ -85,7 +85,7 @@ function firstLogs(): (log: { readonly message: string }) => void {
   };
 }
 
-/** Process ids of our own children of that name; none where there is no /proc. */
+/** Process ids of our own children with that name; empty if there is no /proc. */
 function childrenNamed(name: string): number[] {
   let entries: string[];
   try {
@@ -115,7 +115,7 @@ function memoryBytesOf(pid: number): number | undefined {
   }
 }
 
-/** /proc/<pid>/stat (proc(5)): the name stands in brackets and may hold blanks; after it, fields 3 (state), 4 (parent), 14, 15 (CPU). */
+/** /proc/<pid>/stat (proc(5)): the name is in brackets and may contain blanks; after it, fields 3 (state), 4 (parent), 14, 15 (CPU). */
 function statOf(pid: number): { name: string; parent: number; userTicks: number; systemTicks: number } | undefined {
   let text: string;
   try {

@@ -72,7 +72,7 @@ async function soak(pid: number): Promise<void> {
   printRatios(rows.filter(({ minute }) => minute <= minutes));
 }
 
-/** The inspector belongs to the workerd that `wrangler dev` has before the one with the Worker. */
+/** The inspector belongs to the workerd that `wrangler dev` runs in front of the Worker's. */
 async function inspectorOfServer(pid: number): Promise<string> {
   for (const { pid: runtime } of runtimesOf(pid)) {
     const inspector = await inspectorOf(runtime);

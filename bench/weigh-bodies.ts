@@ -1,6 +1,6 @@
-// What a body costs before its sender has proved anything, for every route that takes one: generated bodies, each put where the route's schema has a
-// text, where it has a list, and where it has nothing, against plain text in the same place. `node bench/weigh-bodies.ts` prints a line for each route;
-// with `--quick` each body is tried once, in a member that the route does not have.
+// What a body costs before its sender has proved anything, for every route with a body: generated bodies, each placed where the route's schema has a
+// text, a list, or nothing, against plain text in the same place. `node bench/weigh-bodies.ts` prints a line for each route; with `--quick` each body
+// is tried once, in a member that the route does not have.
 import * as z from "zod";
 import { loadRoutes } from "../scripts/load-routes.ts";
 import { ChecksumBudget } from "../src/chains/secrets/checksum-budget.ts";
@@ -11,15 +11,15 @@ import { readBody, readForm } from "../src/platform/http/body.ts";
 import type { RouteSpec } from "../src/platform/http/route.ts";
 import { validate } from "../src/platform/http/validate.ts";
 
-/** What a route costs: the worst generated body, and the plain one of its size and place. */
+/** A route's cost: the worst generated body, and the plain one of the same size and place. */
 interface Weighed {
   readonly operationId: string;
   readonly worst: string;
   readonly worstMs: number;
   readonly plainMs: number;
-  /** The most checksums that a body of the route asked for. */
+  /** The most checksums computed for one body of the route. */
   readonly checksums: number;
-  /** The most problems that were found with one. */
+  /** The most problems found in one body. */
   readonly problems: number;
 }
 
@@ -47,7 +47,7 @@ const filled = (unit: string, bytes: number) =>
     .repeat(Math.ceil(bytes / Buffer.byteLength(unit)))
     .slice(0, Math.floor((bytes * unit.length) / Buffer.byteLength(unit)));
 
-/** One unit as one text, as many texts, and as the names of members. */
+/** One unit as one text, as many texts, and as member names. */
 function shapesOf(unit: string): Readonly<Record<string, Json>> {
   const many = (texts: number) => Array.from({ length: texts }, () => filled(unit, Math.floor(BYTES / texts) - 4));
   return {
@@ -93,7 +93,7 @@ async function weigh(
     const start = process.cpuUsage();
     const read = await (spec.isPage ? readForm(request) : readBody(request));
     const verdict = read.ok ? validate(spec.body(), read.value.json) : read;
-    // Where nothing is ever proved, the body is searched too.
+    // Routes without proof also search the body.
     if (read.ok && spec.callers === "ANYBODY") containsSecret(read.value.json ?? null, FREE_TEXT, budget);
     const { user, system } = process.cpuUsage(start);
     const isNamed = !verdict.ok && verdict.error.code === "VALIDATION_FAILED";
@@ -103,11 +103,11 @@ async function weigh(
   return best;
 }
 
-/** Weighs every route that may be sent a body. */
+/** Weighs every route that accepts a body. */
 async function weighBodies(isQuick: boolean): Promise<readonly Weighed[]> {
   const routes = (await loadRoutes()).filter(({ method }) => method !== "GET");
   const weighed: Weighed[] = [];
-  // Code that has run a few times is compiled: without this the first route would seem the dearest.
+  // Code that has run a few times is compiled: without this the first route would seem the most expensive.
   for (const spec of isQuick ? [] : routes.slice(0, 1))
     for (const unit of Object.values(TEXTS))
       for (const body of Object.values(shapesOf(unit))) await weigh(spec, { unknown: body }, 4);

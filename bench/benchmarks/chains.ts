@@ -1,4 +1,4 @@
-// What watching a chain costs: requests of a poll by the number of recipients, blocks a second through parse and match, and memory. Requests
+// What watching a chain costs: requests per poll by number of recipients, blocks per second through parse and match, and memory. Requests
 // are counted, not timed: they are the same on every machine.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -23,7 +23,7 @@ interface Family {
   readonly title: string;
   readonly network: string;
   readonly kind: ChainSourceKind;
-  /** Codes that are looked for; all tokens of the network, or its coin. */
+  /** The codes to search for; all tokens of the network, or its coin. */
   readonly codes: readonly string[];
 }
 
@@ -175,7 +175,7 @@ export async function chainParse(context: Context): Promise<Outcome> {
 
 const WATCHED = 100_000;
 
-/** The heap that a watcher's recipients take, by counting before and after. */
+/** The heap used by a watcher's recipients, measured before and after. */
 export async function watcherMemory(context: Context): Promise<Outcome> {
   context.progress(`holding ${WATCHED} recipients`);
   setFlagsFromString("--expose-gc");
@@ -184,7 +184,7 @@ export async function watcherMemory(context: Context): Promise<Outcome> {
   collect();
   const before = process.memoryUsage().heapUsed;
   const book = new RecipientBook(0);
-  // One row at a time, as pages of storage come and go: only what the book keeps is left.
+  // One row at a time, as pages from storage would be: only what the list keeps remains.
   for (let i = 0; i < WATCHED; i++) book.add([{ address: addressOf(network, i), cryptocurrency: "USDT" }]);
   collect();
   const bytes = (process.memoryUsage().heapUsed - before) / WATCHED;

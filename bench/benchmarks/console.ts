@@ -1,5 +1,5 @@
-// What the console weighs, and how long it takes on a slow phone: each page of it, opened first and as a further page, in a real browser against the
-// development server, which compresses files as the edge does.
+// The console's size, and its load time on a slow phone: each page, opened first and as a further page, in a real browser against the development
+// server, which compresses files as the edge does.
 import { CONSOLE_PAGES } from "../../src/app/console/paths.ts";
 import { type Timed, time, type Weighed, weigh } from "../console/measure.ts";
 import { openStage, type Stage } from "../console/stage.ts";
@@ -20,9 +20,9 @@ type Name = keyof typeof CONSOLE_PAGES;
 type Measured = Weighed & { readonly name: string; readonly times: readonly Timed[] };
 
 const HOME: Name = "merchant";
-/** It only leads to another page. */
+/** It only redirects to another page. */
 const NO_PAGE: Name = "start";
-/** It leads to another page whoever is signed in. */
+/** It redirects signed-in users. */
 const SIGN_IN: Name = "signIn";
 /** The lightest, from which each further page is opened. */
 const FROM = CONSOLE_PAGES.account.path;

@@ -1,4 +1,4 @@
-// Creating an invoice, against what a merchant might otherwise run: Fastify and PostgreSQL, with the group's floor beside it.
+// Creating an invoice, against what a merchant might otherwise run: Fastify and PostgreSQL, next to the group's floor.
 import type { Context } from "../context.ts";
 import { interleave, type Measured } from "../interleave.ts";
 import type { Figure, Outcome, Target as Wanted } from "../report.ts";
@@ -57,7 +57,7 @@ function besidePeer(
   ];
 }
 
-/** Every invoice is whole, and was committed as durably as the table says. */
+/** Every invoice is complete, and was committed as durably as the table says. */
 async function assertPeerRows(peer: { readonly host: string; readonly port: number }): Promise<void> {
   const answer = await fetch(`http://${peer.host}:${peer.port}/count`);
   const found: Record<string, number | string> = JSON.parse(await answer.text());

@@ -1,4 +1,4 @@
-// Where creates are sent: the product's merchants, the floor and the peer, all with the same body.
+// The targets of creates: the product's merchants, the floor and the peer, all with the same body.
 import { randomBytes } from "node:crypto";
 import { PROOF_USD_MICROS } from "../../src/commerce/ranks/rank.ts";
 import type { Context } from "../context.ts";
@@ -9,7 +9,7 @@ import { COUNTER } from "../load/job.ts";
 import { type Merchant, type Product, registerWallet } from "../product.ts";
 import type { Reachable } from "../serve.ts";
 
-/** The body of every create, of floor and product alike: a new customer each time, as the floor's batch of 3 has it. */
+/** The body of every create, for both floor and product: a new customer each time, as in the floor's batch of 3. */
 const CREATE_BODY = {
   name: "Order 1001",
   rawAmount: 25.5,
@@ -19,10 +19,10 @@ const CREATE_BODY = {
   description: "Two notebooks and a pen",
   redirectUrl: "https://shop.example.com/thanks",
 };
-/** Of every create that reserves an amount: a shop has many prices, and one price has at most 10,001 amounts. */
+/** For every create that reserves an amount: a shop has many prices, and one price has at most 10,001 amounts. */
 const PRICES = Array.from({ length: 50 }, (_, i) => 20 + i);
 
-/** Two wallets of which none is picked by itself, so that nothing is activated (decisions 4). */
+/** Two wallets neither picked automatically, so nothing is activated (decisions 4). */
 const TWO_WALLETS = [
   {
     walletType: "DIRECT_WALLET",
@@ -55,15 +55,17 @@ export async function merchantWithTwoWallets(product: Product): Promise<Merchant
   return merchant;
 }
 
-/** Creates of so many merchants in turn. */
+/** Creates for this many merchants in turn. */
 export async function manyMerchantsTarget(label: string, product: Product, count: number): Promise<Target> {
   const targets: Target[] = [];
-  // One after another: with 64 at once the proxy to the database failed an assertion of its own, on a busy machine.
+  // One after another: with 64 at once the proxy to the database failed one of its own assertions on a busy machine.
   for (let n = 0; n < count; n++) targets.push(createTarget(label, product, await merchantWithTwoWallets(product)));
   return inTurn(targets);
 }
 
-/** A merchant whose every create activates an address of its extended key. One a server: a key belongs to its first merchant. */
+/**
+ * A merchant whose every create activates an address of its extended key. One per server: a key belongs to its first merchant.
+ */
 export async function merchantWithXpub(product: Product): Promise<Merchant> {
   const merchant = await product.newMerchant();
   await registerWallet(product, merchant, XPUB_WALLET);
@@ -77,14 +79,14 @@ export const freshDirectWallet = () => ({
   address: `0x${randomBytes(20).toString("hex")}`,
 });
 
-/** A merchant whose every create reserves an amount, and that was paid there what proof asks for. */
+/** A merchant whose every create reserves an amount, with the payments there that proof requires. */
 export async function merchantWithProof(
   product: Product,
   wallet: ReturnType<typeof freshDirectWallet>,
 ): Promise<Merchant> {
   const merchant = await product.newMerchant();
   await registerWallet(product, merchant, wallet);
-  // As the wallet has it: addresses are stored in one spelling.
+  // As stored in the wallet: addresses have one spelling.
   await product.database
     .prepare(
       "INSERT INTO address_proofs (network, target, merchant_id, confirmed_usd_micros) SELECT network, address, merchant_id, ? FROM wallets WHERE merchant_id = ?",
@@ -99,7 +101,7 @@ export function createTarget(label: string, product: Product, merchant: Merchant
   return target(label, product.served, { method: "POST", path, headers: merchant.headers, body: CREATE_BODY });
 }
 
-/** Creates at many prices, each with an amount of its own. */
+/** Creates at many prices, each with its own amount. */
 export function directTarget(label: string, product: Product, merchant: Merchant): Target {
   const path = merchant.path("/invoices");
   const shape = { method: "POST", path, headers: merchant.headers } as const;
@@ -109,7 +111,7 @@ export function directTarget(label: string, product: Product, merchant: Merchant
   return { ...inTurn(targets), pattern: RESERVED_AMOUNT };
 }
 
-/** The floor's route of a shape, for one merchant or for so many in turn. */
+/** The floor's route for a shape, for one merchant or for this many in turn. */
 export async function floorTarget(context: Context, label: string, merchants = 1): Promise<Target> {
   const floor = await context.floor();
   const shape = { method: "POST", path: `/${label.toLowerCase()}`, body: CREATE_BODY } as const;

@@ -1,4 +1,4 @@
-// What an operator's eyes cost a create: the line of its log and its data point, against the same create with neither, in the same run.
+// What monitoring costs a create: its log line and data point, against the same create with neither, in the same run.
 import type { Context } from "../context.ts";
 import { interleave } from "../interleave.ts";
 import type { Outcome } from "../report.ts";
@@ -6,7 +6,7 @@ import { createTarget, merchantWithTwoWallets } from "./create-targets.ts";
 import { cpu, throughput } from "./figures.ts";
 
 const CONNECTIONS = 16;
-/** A difference of 3 % is seen only over many rounds. */
+/** A difference of 3 % is only visible over many rounds. */
 const TIMES_THE_ROUNDS = 8;
 
 export async function createWatched(context: Context): Promise<Outcome> {

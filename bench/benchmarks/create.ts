@@ -1,4 +1,4 @@
-// Creating an invoice, against the least that a create must spend: without a payment method, with an address of an extended key, with an
+// Creating an invoice, against the minimum cost of a create: without a payment method, with an address of an extended key, with an
 // amount at a direct wallet, and for many merchants at once.
 import type { Context } from "../context.ts";
 import { interleave } from "../interleave.ts";
@@ -19,10 +19,10 @@ import { cpu, latency, throughput } from "./figures.ts";
 
 /** Clients and merchants of the benchmark in which no two creates can share a group. */
 const MERCHANTS = 64;
-/** Where CPU is compared, and the floor with an echo. */
+/** Shapes whose CPU is compared, and the floor with an echo. */
 const MAIN_CONNECTIONS = 16;
 
-/** What performance.md wants of the throughput, by the number of connections. */
+/** The throughput that performance.md requires, by number of connections. */
 const WITHOUT_METHOD: ReadonlyMap<number, Wanted> = new Map([
   [16, { atLeast: 1.5 }],
   [64, { atLeast: 1.7 }],
@@ -110,7 +110,7 @@ export async function createWithDirect(context: Context): Promise<Outcome> {
   return { figures };
 }
 
-/** As many clients as merchants: what creates cost where none shares a group with another. */
+/** As many clients as merchants: the cost of creates that share no group. */
 export async function createForManyMerchants(context: Context): Promise<Outcome> {
   const product = await context.product();
   const targets = [
@@ -130,7 +130,7 @@ export async function createForManyMerchants(context: Context): Promise<Outcome>
   };
 }
 
-/** How much of a create's rate the runtime and the load generator have in hand. */
+/** How much headroom the runtime and the load generator have over the create rate. */
 async function floorOverEcho(context: Context): Promise<Figure> {
   const full2 = await floorTarget(context, "FULL2");
   const echo = { ...(await floorTarget(context, "echo")), expectStatus: 200, pattern: "customer-([0-9]+)@" };
@@ -139,7 +139,7 @@ async function floorOverEcho(context: Context): Promise<Figure> {
   return throughput({ what: `FULL2, c = ${connections}`, ours, baseline: "an echo", theirs });
 }
 
-/** Every invoice stands with its timeline item and its event. */
+/** Every invoice exists with its timeline item and event. */
 async function assertRows(product: Product): Promise<void> {
   const row = await product.database
     .prepare(

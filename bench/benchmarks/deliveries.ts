@@ -1,5 +1,5 @@
-// What a delivery costs beside its POST, how soon the first attempt comes, and whether an endpoint that hangs is felt by others. Times are the
-// receiver's: from its first POST to its last, and of one clock with whoever sends.
+// What a delivery costs in addition to its POST, how soon the first attempt comes, and whether a hanging endpoint affects others. Times are
+// the receiver's, from its first POST to its last, on the same clock as the sender's.
 import type { Context } from "../context.ts";
 import { arrivalRate, type Group, Lab } from "../deliveries/lab.ts";
 import { nowMs } from "../deliveries/messages.ts";
@@ -12,7 +12,7 @@ import { merchantWithTwoWallets } from "./create-targets.ts";
 
 const PAID = ["invoice.paid"];
 const CREATED = ["invoice.created"];
-/** POSTs of a window. */
+/** POSTs per window. */
 const TO_ONE = 600;
 const TO_EACH_OF_TEN = 100;
 
@@ -68,7 +68,7 @@ export async function deliveryLatency(context: Context): Promise<Outcome> {
     const alone = await lab.group(single, "alone", { count: 1, events: CREATED });
     const first = await lab.group(twofold, "first", { count: 1, events: CREATED });
     const second = await lab.group(twofold, "second", { count: 1, events: CREATED, way: "hang" });
-    /** Beside an endpoint that is told of the same, and holds whatever comes to it or answers. */
+    /** Next to an endpoint that gets the same events, and hangs or answers. */
     const besideSecond = async (isHung: boolean) => {
       if (isHung) await lab.hold();
       const told = await block(() => createLatency(lab, first));
@@ -85,7 +85,7 @@ export async function deliveryLatency(context: Context): Promise<Outcome> {
       const ofAlone = await block(() => createLatency(lab, alone));
       const besideWell = await besideSecond(false);
       const besideHung = await besideSecond(true);
-      // The first warms all up.
+      // The first warms everything up.
       if (round === 0) continue;
       taken.bare.push(bare);
       taken.alone.push(ofAlone);
@@ -96,7 +96,7 @@ export async function deliveryLatency(context: Context): Promise<Outcome> {
   });
 }
 
-/** Of each round. */
+/** For each round. */
 interface Latencies {
   readonly bare: number[][];
   readonly alone: Told[][];
@@ -191,19 +191,19 @@ function timesListing(rows: readonly (readonly [string, readonly (readonly numbe
 interface Way {
   readonly label: string;
   readonly run: () => Promise<number>;
-  /** Whose CPU is counted. */
+  /** The process whose CPU is counted. */
   readonly served?: Served;
-  /** POSTs of a window. */
+  /** POSTs per window. */
   readonly posts?: number;
 }
 
 interface Windows {
   readonly perSecond: readonly number[];
-  /** Of the workerd process, a POST; empty where it is not counted. */
+  /** CPU of the workerd process per POST; empty if it is not counted. */
   readonly cpuMs: readonly number[];
 }
 
-/** Every way once for warmth, then round by round; one entry for each, in their order. */
+/** Each way once to warm up, then round by round; one entry per way, in order. */
 async function inTurn<const T extends readonly Way[]>(
   context: Context,
   ways: T,
@@ -252,13 +252,13 @@ function looping(lab: Lab, group: Group, toEach: number, where: "workerd" | "Nod
   return where === "workerd" ? { label, run, served: lab.loop, posts } : { label, run };
 }
 
-/** The rate of `healthy` while `hung` is owed as much and answers nothing before they are through. */
+/** The rate of `healthy` while `hung` is owed as much and answers nothing until they are done. */
 async function besideHung(lab: Lab, healthy: Group, hung: Group): Promise<number> {
   await lab.owe(healthy, TO_EACH_OF_TEN);
   await lab.owe(hung, TO_EACH_OF_TEN);
   await lab.hold();
   const seen = lab.expect(healthy, TO_EACH_OF_TEN * healthy.endpoints.length);
-  // The one that hangs comes first, so that it would be in the way of all.
+  // The hanging one comes first, so that it would block all others.
   await lab.wake(hung, healthy);
   const perSecond = arrivalRate(await seen, healthy);
   await lab.release();
@@ -294,7 +294,7 @@ function cpu(what: string, ours: Windows, baseline: string, theirs: Windows): re
   return [{ what: `${what}, CPU`, baseline, ratio, measured }];
 }
 
-/** Medians of blocks that were measured in turn. */
+/** Medians of blocks measured in turn. */
 function latency(
   what: string,
   ours: readonly (readonly number[])[],

@@ -1,4 +1,5 @@
-// Deriving addresses, inside workerd because BigInt is several times faster there than in Node: steady, and first in a fresh isolate.
+// Deriving addresses, inside workerd because BigInt is several times faster there than in Node: steady-state, and the first one in a
+// fresh isolate.
 import { bundleWorker } from "../bundle.ts";
 import type { Context } from "../context.ts";
 import { FIRST_ADDRESSES } from "../floor/derive.ts";
@@ -58,7 +59,7 @@ async function assertEqual(served: Served): Promise<void> {
   if (!isEqual || !startsAsPublished) throw new Error("the derivations disagree, or with BIP84's test vectors");
 }
 
-/** Milliseconds an address, round by round, over fresh indexes. */
+/** Milliseconds per address, round by round, over new indexes. */
 async function steadyMs(context: Context, served: Served): Promise<PerWay> {
   const counts = { product: 800, naive: 200 };
   const rounds = context.options.isQuick ? 3 : 7;

@@ -1,4 +1,4 @@
-// A minute in which many invoices fall due at once: how fast the queue's jobs expire them, alone and beside creates, and what that costs the creates.
+// Many invoices due in the same minute: how fast the queue's jobs expire them, alone and during creates, and what that costs the creates.
 import type { JobMessage } from "../../src/app/jobs.ts";
 import type { Context } from "../context.ts";
 import { interleaveOnce, type Measured, pauseUntil, type Target, together } from "../interleave.ts";
@@ -11,18 +11,18 @@ import { latency, tail, throughput } from "./figures.ts";
 
 const DUE = 100_000;
 const QUICK_DUE = 20_000;
-/** Who share what is due, evenly. */
+/** The due invoices are divided evenly among them. */
 const MERCHANTS = 10;
 /** Concurrency of the creates. */
 const CONNECTIONS = 16;
 const ASKED_EVERY_MS = 50;
-/** A run takes less: the one that was going on when the job was paused has ended. */
+/** Longer than a run: the one in progress when the job was paused has ended. */
 const RUN_MS = 2_000;
-/** Invoices a second that performance.md wants. */
+/** The invoices per second that performance.md requires. */
 const WANTED = { beside: 200, alone: 600 };
 const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 
-/** The invoices that are due, and the job that expires them. */
+/** The due invoices, and the job that expires them. */
 class Backlog {
   readonly #product: Product;
   readonly #merchants: readonly Merchant[];
@@ -32,7 +32,7 @@ class Backlog {
     this.#merchants = merchants;
   }
 
-  /** By the merchants' own counters. */
+  /** From the merchants' own counters. */
   async left(): Promise<number> {
     const row = await this.#ofMerchants<{ left: number }>(
       "SELECT sum(active_invoices) AS left FROM merchants WHERE id",
@@ -40,7 +40,7 @@ class Backlog {
     return row.left;
   }
 
-  /** Begins a chain of runs, as the cron does each minute. */
+  /** Starts a chain of runs, as the cron does each minute. */
   async begin(): Promise<void> {
     await this.#database.prepare("UPDATE job_runs SET leased_until_ms = 0 WHERE job = 'expire'").run();
     const message: JobMessage = { job: "expire", minuteMs: Date.now(), runs: 0 };
@@ -65,7 +65,7 @@ class Backlog {
     });
   }
 
-  /** Every invoice has expired once, with its timeline item and its event, and the counters of the merchants are right. */
+  /** Every invoice has expired once, with its timeline item and its event, and the merchants' counters are correct. */
   async assertExpired(count: number): Promise<void> {
     const found = await this.#ofMerchants<Record<string, number>>(
       `SELECT count(*) AS invoices, sum(status = 'EXPIRED') AS expired, sum(timeline_position = 2) AS moved,
@@ -85,7 +85,7 @@ class Backlog {
     return this.#product.database;
   }
 
-  /** The one row of a statement that ends in the name of a merchant's id. */
+  /** The single row of a statement that ends with a merchant's id. */
   async #ofMerchants<Row>(sql: string): Promise<Row> {
     const ids = JSON.stringify(this.#merchants.map(({ merchantId }) => merchantId));
     const row = await this.#database.prepare(`${sql} IN (SELECT value FROM json_each(?1))`).bind(ids).first<Row>();
@@ -140,7 +140,7 @@ async function beside(context: Context, backlog: Backlog, creates: Target) {
   return { busy: together(rounds.busy), calm: together(rounds.calm), besidePerSecond };
 }
 
-/** Invoices a second until none is left, a figure for each second. */
+/** Invoices per second until none is left, one figure per second. */
 async function alone(context: Context, backlog: Backlog): Promise<readonly number[]> {
   const perSecond: number[] = [];
   let [left, atMs] = [await backlog.left(), performance.now()];

@@ -1,5 +1,5 @@
-// An export of many payments: whether it takes more memory the longer it goes on, how long it takes, whether every payment is in it once, and whether
-// its sums are those of the report and of a recount.
+// An export of many payments: whether its memory grows with its length, how long it takes, whether every payment is in it once, and whether its sums
+// are those of the report and of a recount.
 import * as z from "zod";
 import type { Context } from "../context.ts";
 import { type Merchant, type Product, serveProduct } from "../product.ts";
@@ -7,11 +7,11 @@ import type { Figure, Outcome } from "../report.ts";
 import { seedInvoices } from "../seed-invoices.ts";
 import type { BenchDatabase } from "../serve.ts";
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const CHUNK = 10_000;
 const SAMPLE_MS = 100;
 const MIB = 2 ** 20;
-/** A page of rows more or less, and what the runtime has not collected yet. */
+/** One page of rows more or less, plus what the runtime has not collected yet. */
 const MOST_GROWTH = 1.2;
 
 export async function exportOfPayments(context: Context): Promise<Outcome> {
@@ -31,7 +31,7 @@ export async function exportOfPayments(context: Context): Promise<Outcome> {
   };
 }
 
-/** The last whole month, in which all payments are. */
+/** The last full month, which has all payments. */
 const MONTH = monthBefore(Date.now());
 
 function monthBefore(nowMs: number) {
@@ -44,7 +44,7 @@ function monthBefore(nowMs: number) {
 
 interface Sums {
   readonly payments: number;
-  /** The micro-units of all values, and the base units of all amounts, which are as many. */
+  /** The micro-units of all values, and the base units of all amounts, which are equal. */
   readonly sum: bigint;
 }
 
@@ -73,7 +73,7 @@ async function seededShop(context: Context, product: Product, rows: number): Pro
   return shop;
 }
 
-/** Number n has n + 1 base units and the value of n + 1 micro-units, so that sums are known. */
+/** Number n has n + 1 base units and a value of n + 1 micro-units, so the sums are known. */
 const INSERT_PAYMENTS = `INSERT INTO payments (id, merchant_id, invoice_id, network, cryptocurrency, tx_hash, output_index, from_address, to_address,
     amount_units, fiat_micros, weighed_by, status, confirmations, required_confirmations, is_late, matched_by, received_at_ms, confirmed_at_ms,
     created_at_ms, updated_at_ms)
@@ -82,7 +82,7 @@ const INSERT_PAYMENTS = `INSERT INTO payments (id, merchant_id, invoice_id, netw
     '0x' || printf('%040x', 7), printf('%d', n + 1), n + 1, 'MARKET_RATE', 'CONFIRMED', 20, 20, 0, 'ADDRESS', ?4 + n * ?5, ?4 + n * ?5 + 60000,
     ?4 + n * ?5, ?4 + n * ?5 FROM numbers`;
 
-/** What the product would have counted, a row for each quarter of an hour. A sum of one is less than a limb holds. */
+/** What the product would have counted, one row per quarter of an hour. One's sum fits in a limb. */
 const INSERT_BUCKETS = `INSERT INTO report_buckets (merchant_id, starts_at_ms, currency, network, cryptocurrency, created, paid, overpaid, underpaid,
     expired, cancelled, timed, seconds_to_paid, payments, unpriced, units_low, units_mid, units_high, fiat_low, fiat_high)
   SELECT merchant_id, received_at_ms - received_at_ms % 900000, 'USD', network, cryptocurrency, 0, 0, 0, 0,
@@ -118,7 +118,7 @@ const TOTALS = z.object({
   }),
 });
 
-/** Of an amount with 6 digits behind the point. */
+/** For an amount with 6 decimals. */
 function digitsOf(amount: string): bigint {
   return BigInt(amount.replace(".", ""));
 }
@@ -135,13 +135,13 @@ interface Exported {
   readonly rows: number;
   readonly seconds: number;
   readonly bytes: number;
-  /** Resident memory of the runtime, which keeps for later what it once took: so an export is compared with itself. */
+  /** Resident memory of the runtime, which keeps memory it once allocated: so an export is compared with itself. */
   readonly beforeBytes: number;
   readonly firstHalfBytes: number;
   readonly lastHalfBytes: number;
 }
 
-/** Reads an export as it comes, and checks that it has every payment once: by their number, the sum of their values, and their order. */
+/** Reads an export as it arrives, and checks that it has every payment once: by count, sum of values, and order. */
 async function exported(context: Context, product: Product, shop: Shop, name: string): Promise<Exported> {
   const { merchant, payments: rows } = shop;
   context.progress(`exporting ${rows} payments as ${name}`);

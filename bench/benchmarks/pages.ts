@@ -1,4 +1,4 @@
-// The page where a customer pays, against the same page as a string that a bare worker holds; and what its first view weighs.
+// The payment page, against the same page served as a string by a bare worker; and the size of its first view.
 import { gzipSync } from "node:zlib";
 import { checkoutAssets } from "../../scripts/checkout-assets.ts";
 import type { Context } from "../context.ts";
@@ -10,9 +10,9 @@ import { type Served, serve } from "../serve.ts";
 import { merchantWithXpub } from "./create-targets.ts";
 import { cpu, latency, throughput } from "./figures.ts";
 
-/** Pages that are opened in turn. */
+/** Pages opened in turn. */
 const INVOICES = 50;
-/** Told by the edge in production; with it the limiter counts. */
+/** Supplied by the edge in production; with it the limiter counts. */
 const HEADERS = { "cf-connecting-ip": "203.0.113.9", "accept-language": "en" };
 const ADDRESS = "(bc1q[0-9a-z]{38})";
 /** What a first view may weigh with all that it loads, gzip; and its one script. */
@@ -73,7 +73,7 @@ function unchanged(of: Target): Target {
   return { ...of, expectStatus: 304, pattern: "(^)" };
 }
 
-/** Each with one method ready to pay, and its page opened once: the language of its payer stands then. */
+/** Each has one method ready to pay, and its page was opened once, so its payer's language is stored. */
 async function pendingInvoices(product: Product, merchant: Merchant): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let n = 0; n < INVOICES; n++) {
@@ -104,14 +104,14 @@ async function opened(product: Product, path: string): Promise<Opened> {
   return { headers: answer.headers, text };
 }
 
-/** The address and both codes: what is timed is the page as a payer meets it. */
+/** The address and both codes: the page is timed as a payer sees it. */
 function assertWhole(html: string): void {
   const codes = html.match(/<svg[^>]* role="img"/g)?.length ?? 0;
   if (!new RegExp(ADDRESS).test(html) || codes !== 2)
     throw new Error(`a page with ${codes} codes is not the whole page`);
 }
 
-/** A worker that knows one page by heart, with its headers. */
+/** A worker that serves one stored page, with its headers. */
 function serveString({ headers, text }: Opened): Promise<Served> {
   const own = [...headers].filter(
     ([name]) => !["content-length", "transfer-encoding", "connection", "date"].includes(name),

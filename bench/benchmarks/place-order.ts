@@ -1,11 +1,11 @@
-// An order placed through the routes of BTCPay Server's API, as its shop plugins place it, with what they say of it, against a create of our own.
+// An order placed through the routes of BTCPay Server's API, as its shop plugins place it, with their metadata, against our own create.
 import type { Context } from "../context.ts";
 import { interleave, target } from "../interleave.ts";
 import type { Outcome } from "../report.ts";
 import { createTarget, merchantWithTwoWallets } from "./create-targets.ts";
 import { cpu, latency, throughput } from "./figures.ts";
 
-/** What WooCommerce's plugin sends of an order. */
+/** What WooCommerce's plugin sends about an order. */
 const ORDER = {
   amount: "25.50",
   currency: "USD",
@@ -28,7 +28,7 @@ export async function placeOrder(context: Context): Promise<Outcome> {
     headers: { authorization: `token ${merchant.headers["x-api-key"]}` },
     body: ORDER,
   } as const;
-  // Plugins take any success but 200 for a failure.
+  // Plugins treat any success other than 200 as a failure.
   const through = target("order of a plugin", product.served, shape, { expectStatus: 200 });
   const figures = [];
   for (const connections of context.options.connections ?? [1, 16]) {

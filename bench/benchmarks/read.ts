@@ -1,4 +1,4 @@
-// What is only read: the replay of a remembered key, and an invoice with its relations.
+// Reads: the replay of a stored key, and an invoice with its relations.
 import type { Context } from "../context.ts";
 import { interleave, type Target, target } from "../interleave.ts";
 import { requestText } from "../load/request.ts";
@@ -7,7 +7,7 @@ import type { Figure, Outcome } from "../report.ts";
 import { createTarget, merchantWithTwoWallets, merchantWithXpub } from "./create-targets.ts";
 import { latency, throughput } from "./figures.ts";
 
-/** Keys that are replayed in turn. */
+/** Keys replayed in turn. */
 const KEYS = 500;
 const INVOICES = 300;
 
@@ -38,7 +38,7 @@ async function createOnce(context: Context, of: Target, numbers: { readonly from
   if (made.distinct !== numbers.count) throw new Error(`${made.distinct} of ${numbers.count} creates were made`);
 }
 
-/** The marked replay of a key has the very bytes of another replay, and no row is added by either. */
+/** The marked replay of a key has the same bytes as another replay, and neither adds a row. */
 async function assertReplayed(product: Product, of: Target, number: number): Promise<void> {
   const rows = async () =>
     (await product.database.prepare("SELECT count(*) AS n FROM invoices").first<{ n: number }>())?.n;
@@ -51,7 +51,7 @@ async function assertReplayed(product: Product, of: Target, number: number): Pro
   if ((await rows()) !== before) throw new Error("a replay wrote an invoice");
 }
 
-/** One request of a target's template over fetch, to see its headers. */
+/** One request of a target's template through fetch, to see its headers. */
 async function send(product: Product, of: Target, number: number) {
   const text = (of.templates[0] ?? "").replace(/#{9}/g, String(number).padStart(9, "0"));
   const [head = "", body = ""] = text.split("\r\n\r\n");
@@ -96,7 +96,7 @@ export async function get(context: Context): Promise<Outcome> {
   return { figures };
 }
 
-/** The same reads in a session: its person, their seat, factors and what the team demands come with each. */
+/** The same reads in a session: each also reads its user, their seat, factors and the team's requirements. */
 async function asMember(product: Product, byKey: Target, { merchantId, headers }: Merchant): Promise<Target> {
   const { cookie } = await memberHeaders(product.database, merchantId);
   const withCookie = (text: string) => text.replace(`x-api-key: ${headers["x-api-key"]}`, `cookie: ${cookie}`);

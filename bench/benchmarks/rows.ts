@@ -10,7 +10,7 @@ import { latency, throughput } from "./figures.ts";
 
 export const SMALL_ROWS = 1_000;
 const LIMIT = 20;
-/** Relations of a listed invoice that are rows of their own: customer, product, payments, timeline, payment methods. */
+/** Relations of a listed invoice in separate rows: customer, product, payments, timeline, payment methods. */
 const RELATIONS = 5;
 /** Rows that authentication reads: the key and the merchant. */
 const AUTHENTICATION_ROWS = 2;
@@ -41,7 +41,7 @@ export function tables(context: Context): Promise<readonly [Filled, Filled]> {
   return made;
 }
 
-/** The page that begins after invoice number `n`, counted from the oldest. */
+/** The page that starts after invoice number `n`, counted from the oldest. */
 function pagePath({ merchant, range }: Filled, n?: number): string {
   const cursor = n === undefined ? "" : encodeCursor(range.positionOf(n));
   return merchant.path(`/invoices?limit=${LIMIT}&cursor=${cursor}`);
@@ -85,7 +85,7 @@ export async function list(context: Context): Promise<Outcome> {
   };
 }
 
-/** The page holds exactly the 20 invoices from `newest` downwards, in order. */
+/** The page holds exactly the 20 invoices from `newest` down, in order. */
 async function assertPage(table: Filled, newest: number, after?: number): Promise<void> {
   const answer = await table.product.served.fetch(pagePath(table, after), { headers: table.merchant.headers });
   const page: { data?: { id: string }[] } = JSON.parse(await answer.text());
@@ -103,7 +103,7 @@ export default { fetch: (request, env, ctx) => counted(env, (wrapped) => worker.
 `;
 const COUNTED_ROWS = 50_000;
 
-/** Rows read of a page, counted by the database itself in a build of its own, which is not timed. */
+/** Rows read of a page, counted by the database itself in a separate build that is not timed. */
 async function rowsRead(context: Context): Promise<Figure[]> {
   context.progress("counting rows read");
   const product = await serveProduct({ entry: { text: COUNTED_ENTRY } });

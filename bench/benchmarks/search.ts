@@ -8,9 +8,9 @@ import { type Filled, SMALL_ROWS, tables } from "./rows.ts";
 /** Seeded invoices that both tables have. */
 const SOUGHT = 777;
 const ORDER = `SHOP-2026-${String(SOUGHT).padStart(7, "0")}`;
-/** Five words, and a tenth of a customer's four, of 70 to 80 bytes before the pages' slack (docs/design/records/search-index.md). */
+/** Five words, and a tenth of a customer's four, of 70 to 80 bytes before page overhead (docs/design/records/search-index.md). */
 const WORD_BYTES_AN_INVOICE = 512;
-/** What is typed, and how many of the seeded invoices that finds; undefined where it is as many as the answer holds. */
+/** The typed text, and how many seeded invoices it finds; undefined if as many as the answer holds. */
 const TEXTS: readonly { readonly kind: string; readonly text: string; readonly finds?: number }[] = [
   { kind: "an order number in another case", text: ORDER.toLowerCase(), finds: 1 },
   { kind: "the end of an order number", text: ORDER.slice(-7), finds: 1 },
@@ -81,7 +81,7 @@ function indexSize({ range, rows }: Filled): Figure {
   };
 }
 
-/** The answer holds the invoices that the text finds, before anything is timed. */
+/** The answer has the invoices that the text finds; checked before timing. */
 async function assertFinds(table: Filled, text: string, finds: number | undefined): Promise<void> {
   const answer = await table.product.served.fetch(pathOf(table, text), { headers: table.merchant.headers });
   const { invoices }: { invoices?: { id: string }[] } = JSON.parse(await answer.text());

@@ -1,11 +1,11 @@
-// Bundle size: the minified Worker, compressed as it is uploaded, against the libraries alone that it imports.
+// Bundle size: the minified Worker, compressed as it is uploaded, against only its imported libraries.
 import { globSync, readFileSync } from "node:fs";
 import { type Bundle, bundleWorker, bytesByLibrary } from "../bundle.ts";
 import type { Context } from "../context.ts";
 import type { Outcome } from "../report.ts";
 import type { Spread } from "../statistics.ts";
 
-/** performance.md: the bound with everything. */
+/** performance.md: the limit including everything. */
 const MAX_GZIP_KIB = 1_024;
 /**
  * What a test holds the bundle to: it falls with what is saved, and rises only with what a release adds by name. Watching
@@ -83,8 +83,8 @@ const LAZY_IMPORT = /\bawait import\("([^".][^"]*)"\)/g;
 const REEXPORT = /^export (type )?(\{[^}]+\}) from "([^".][^"]*)";/gm;
 
 /**
- * A module that keeps exactly what src imports from packages, read from src itself, so that it cannot go stale. Of a namespace
- * import (`import * as z`) the members that the file names are taken. What src imports when it is needed, this does too.
+ * A module that keeps exactly what src imports from packages, read from src itself, so it cannot go stale. From a namespace
+ * import (`import * as z`) it takes the members used in the file. Dynamic imports in src are dynamic here too.
  */
 export function librariesEntry(): string {
   const names = new Map<string, Set<string>>();

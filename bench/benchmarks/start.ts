@@ -1,6 +1,6 @@
 // Start-up: what a worker adds to a trivial one, against what its libraries alone add. One start is lost in the noise of starting the
-// runtime, so each start holds many copies of the worker, whose isolates workerd all makes before it answers. What counts is the CPU time of
-// workerd, which is what the platform bounds; the time by the clock has in it how Miniflare hands over the code, which no deployment does.
+// runtime, so each start has many copies of the worker, and workerd creates all their isolates before it answers. The measure is workerd's
+// CPU time, which the platform limits; wall-clock time includes Miniflare's code transfer, which no deployment has.
 import { bundleWorker } from "../bundle.ts";
 import type { Context } from "../context.ts";
 import type { Outcome } from "../report.ts";
@@ -41,7 +41,7 @@ export async function start(context: Context): Promise<Outcome> {
   };
 }
 
-/** The module's code is kept and evaluated, but what answers is the same in all. */
+/** The module's code is kept and evaluated, but all give the same answer. */
 function answeringOk(source: string): string {
   return `${source}\n${TRIVIAL}`;
 }

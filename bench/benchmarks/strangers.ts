@@ -1,5 +1,5 @@
-// What strangers cost a merchant's own server: the time of its creates where others have registered its address and taken all they can there, and
-// where they also keep asking for more, against the same merchant with nobody else.
+// What strangers cost a merchant's own server: the time of its creates when others have registered its address and taken all they can there, and
+// when they also keep asking for more, against the same merchant alone.
 import { LIMITS } from "../../src/lib/limits.ts";
 import type { Context } from "../context.ts";
 import { interleave, interleaveOnce, type Measured, together, type Window } from "../interleave.ts";
@@ -9,9 +9,9 @@ import { createTarget, freshDirectWallet, merchantWithProof } from "./create-tar
 import { latency } from "./figures.ts";
 
 const STRANGERS = 20;
-/** Creates of theirs in a second, all of them without an amount in the end. */
+/** Their creates per second, all of which end up without an amount. */
 const ASKS_A_SECOND = 5;
-/** Of every create of the benchmarks, so that strangers want the same amounts. */
+/** For every create of the benchmarks, so that strangers compete for the same amounts. */
 const PRICE = 25.5;
 
 async function asked(product: Product, stranger: Merchant): Promise<string> {
@@ -25,7 +25,7 @@ async function asked(product: Product, stranger: Merchant): Promise<string> {
   return body;
 }
 
-/** Merchants that hold all that they may hold at the address; the next create of each comes back without an amount. */
+/** Merchants that hold their maximum at the address; the next create of each gets no amount. */
 async function squatters(product: Product, wallet: object): Promise<readonly Merchant[]> {
   const strangers = await Promise.all(Array.from({ length: STRANGERS }, () => product.newMerchant()));
   for (const stranger of strangers) await registerWallet(product, stranger, wallet);
@@ -36,7 +36,7 @@ async function squatters(product: Product, wallet: object): Promise<readonly Mer
   return strangers;
 }
 
-/** Has them ask at an even pace until the answer is called, which waits for what is on its way. */
+/** Makes them send requests at an even pace until the returned function is called, which waits for those in flight. */
 function keepAsking(product: Product, strangers: readonly Merchant[]): () => Promise<void> {
   const asks: Promise<string>[] = [];
   const timer = setInterval(() => {

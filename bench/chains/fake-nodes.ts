@@ -1,8 +1,8 @@
-// Sources of chain data that answer at once and count what they are asked: the cost of a poll is how many requests it sends, which is the
-// same on every machine. They serve a chain of empty blocks of which the newest may hold token logs.
+// Sources of chain data that answer at once and count requests: a poll's cost is its number of requests, which is the same on every
+// machine. They serve a chain of empty blocks; the newest may have token logs.
 import * as z from "zod";
 
-/** What a poll asked of a source. */
+/** A poll's requests to a source. */
 interface Asked {
   /** HTTP requests. */
   requests: number;
@@ -19,7 +19,7 @@ export interface FakeChain {
   readonly tipHeight: number;
   readonly chainId: number | null;
   readonly genesisHash: string | null;
-  /** What eth_getLogs answers, as a text of JSON; "[]" by default. */
+  /** The result of eth_getLogs as JSON text; "[]" by default. */
   readonly logs?: string;
 }
 
@@ -32,7 +32,7 @@ interface RpcRequest {
 const GENESIS_SECONDS = 1_700_000_000;
 const BLOCK_SECONDS = 12;
 
-/** JSON-RPC as EVM nodes, java-tron and Bitcoin Core speak it. */
+/** JSON-RPC as used by EVM nodes, java-tron and Bitcoin Core. */
 export function fakeRpcNode(chain: FakeChain): FakeNode {
   const asked: Asked = { requests: 0, calls: 0 };
   return {
@@ -51,7 +51,7 @@ export function fakeRpcNode(chain: FakeChain): FakeNode {
   };
 }
 
-/** The address APIs: Esplora, Blockbook, TronGrid. Nobody was ever paid. */
+/** The address APIs: Esplora, Blockbook, TronGrid. They contain no payments. */
 export function fakeAddressApi(chain: FakeChain): FakeNode {
   const asked: Asked = { requests: 0, calls: 0 };
   return {
@@ -140,7 +140,7 @@ function coreBlock(chain: FakeChain, hash: string): string {
 
 const EVM_CALL = z.object({ data: z.string().optional(), input: z.string().optional() });
 
-/** The answer of Multicall3's aggregate3 to as many calls as were asked: each succeeded with a balance of zero. */
+/** Multicall3's aggregate3 answer for the requested calls: each succeeded with a zero balance. */
 function noBalances([call]: readonly unknown[]): string {
   const { data: given, input } = EVM_CALL.parse(call);
   const data = String(given ?? input);

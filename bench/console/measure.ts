@@ -1,4 +1,4 @@
-// One page of the console, opened in a browser that has nothing of it yet.
+// One page of the console, opened in a browser with an empty cache.
 import type { BrowserContext, Page } from "playwright-core";
 import type { Session, Stage } from "./stage.ts";
 
@@ -6,11 +6,11 @@ import type { Session, Stage } from "./stage.ts";
 const SLOW_LINE = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 };
 const SLOWER_CPU = 4;
 const READY_WITHIN_MS = 60_000;
-/** No request for as long: nothing more is loaded. */
+/** Without a request for this long, nothing more is loading. */
 const QUIET_MS = 1_500;
 const LOOK_EVERY_MS = 100;
 
-/** When the page last came to be whole: a heading, and nothing that is still being read. In the page, because a question from outside takes time. */
+/** When the page last became complete: a heading, and nothing still loading. Measured in the page, because a call from outside takes time. */
 const WATCH_READY = `(() => {
   window.__readyMs = undefined;
   const isReady = () => document.querySelector("h1") !== null && document.querySelector('[aria-busy="true"]') === null;
@@ -25,16 +25,16 @@ const FIRST_PAINT = 'performance.getEntriesByName("first-contentful-paint")[0]?.
 
 interface Opened {
   readonly page: Page;
-  /** Bytes of scripts that went over the wire so far, headers included. */
+  /** Script bytes on the wire so far, headers included. */
   readonly scriptBytes: () => number;
   readonly context: BrowserContext;
-  /** Waits until the page is whole, and loads nothing more. */
+  /** Waits until the page is complete and loads nothing more. */
   readonly untilReady: () => Promise<void>;
 }
 
 interface Visit {
   readonly stage: Stage;
-  /** Of the user; undefined: nobody is signed in. */
+  /** The user's; undefined: nobody is signed in. */
   readonly session: Session | undefined;
 }
 
@@ -72,7 +72,7 @@ async function opened({ stage, session }: Visit, isSlow = false): Promise<Opened
   const untilReady = async () => {
     lastMs = performance.now();
     const lateAtMs = lastMs + READY_WITHIN_MS;
-    // Asked from outside: the page's policy forbids what Playwright would run in it.
+    // Called from outside: the page's policy forbids what Playwright would run in it.
     const isReady = async () => running.size === 0 && performance.now() - lastMs >= QUIET_MS && (await isWhole(page));
     while (!(await isReady())) {
       if (performance.now() > lateAtMs) throw new Error(`${page.url()} was not ready`);
@@ -87,7 +87,7 @@ function isWhole(page: Page): Promise<boolean> {
 }
 
 export interface Weighed {
-  /** Of the page, opened first. */
+  /** For the page, opened first. */
   readonly firstBytes: number;
   /** What it adds to `from`, opened before it. */
   readonly furtherBytes: number;
@@ -104,7 +104,7 @@ export async function weigh(visit: Visit, path: string, from: string): Promise<W
   await further.page.goto(from);
   await further.untilReady();
   const before = further.scriptBytes();
-  // As a link of the console goes there, without loading the page anew.
+  // Through a link of the console, without reloading the page.
   await further.page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`);
   await further.untilReady();
   const furtherBytes = further.scriptBytes() - before;
@@ -113,7 +113,7 @@ export async function weigh(visit: Visit, path: string, from: string): Promise<W
 }
 
 export interface Timed {
-  /** When something of the page was seen. */
+  /** When something of the page was first seen. */
   readonly paintedMs: number;
   readonly usableMs: number;
 }

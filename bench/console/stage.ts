@@ -1,4 +1,4 @@
-// A running service with a merchant who has sold something, and a browser whose user is signed in.
+// A running service with a merchant with some sales, and a browser whose user is signed in.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions } from "playwright-core";
@@ -7,7 +7,7 @@ import { DEMO_OWNER } from "../../scripts/seed.ts";
 import { executeSqlFile } from "../../scripts/wrangler.ts";
 import { launchChromium } from "../../test/support/page-browser.ts";
 
-/** Rows of a list as it is in a shop that works. */
+/** Rows of a list in a working shop. */
 const INVOICES = 25;
 const DAYS = 60;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -18,7 +18,7 @@ export type Session = Exclude<BrowserContextOptions["storageState"], string | un
 export interface Stage {
   readonly browser: Browser;
   readonly baseUrl: string;
-  /** By the name of the parameter in a page's path, without its colon: the merchant, and one of each thing that has a page. */
+  /** By the parameter's name in a page's path, without its colon: the merchant, and one of each object that has a page. */
   readonly ids: Readonly<Record<string, string>>;
   readonly session: Session;
   stop(): Promise<void>;
@@ -47,7 +47,7 @@ export async function openStage(): Promise<Stage> {
   }
 }
 
-/** What Home adds up: some payments on each of the last days. */
+/** What Home sums up: some payments on each of the last days. */
 function receivedSql(merchantId: string, nowMs: number): string {
   const columns =
     "merchant_id, starts_at_ms, currency, network, cryptocurrency, created, paid, overpaid, underpaid, expired";
@@ -64,7 +64,7 @@ function receivedSql(merchantId: string, nowMs: number): string {
 
 const PAYMENT_ID = `pay_01${"0".repeat(24)}`;
 
-/** A payment that waits for a decision. */
+/** A payment that needs a decision. */
 function unmatchedSql(merchantId: string, nowMs: number): string {
   const columns =
     "id, merchant_id, network, cryptocurrency, tx_hash, output_index, to_address, amount_units, status, confirmations";
@@ -75,7 +75,7 @@ function unmatchedSql(merchantId: string, nowMs: number): string {
   return `INSERT OR IGNORE INTO payments (${columns}, ${more}) VALUES ('${PAYMENT_ID}', '${merchantId}', ${transfer}, ${seen});\n`;
 }
 
-/** What each page shows; of the invoices the last one. */
+/** What each page shows; for invoices, the last one. */
 async function stocked(shop: Shop): Promise<Stage["ids"]> {
   const { id: walletId } = await shop.registerWallet({
     walletType: "DIRECT_WALLET",

@@ -1,32 +1,32 @@
-// The least that a delivery is: an event's text, its signatures, and a POST, a few at a time. What runs it brings its own HMAC and HTTP,
-// each the fastest it has. Headers are written afresh here and held to the product's by a test.
+// The minimum of a delivery: an event's text, its signatures, and a POST, a few at a time. Each runtime supplies its fastest HMAC and
+// HTTP. Headers are written independently here, and a test compares them with the product's.
 
 import { makeId } from "../../src/lib/ids.ts";
 import { type EventRow, eventText } from "../../src/platform/events/event.ts";
 import recorded from "./invoice-paid.json" with { type: "json" };
 import type { BareJob } from "./messages.ts";
 
-/** Of a real invoice: one payment, one method, a customer. */
+/** From a real invoice: one payment, one method, a customer. */
 export const DATA = JSON.stringify(recorded.data);
 export const TYPE = recorded.type;
 export const SEQUENCE = recorded.sequence;
 export const CREATED_AT_MS = Date.parse(recorded.timestamp);
 
-/** The ids under which `seed-deliveries.ts` has its events. */
+/** The event ids used by `seed-deliveries.ts`. */
 export function eventIdAt(n: number): EventRow["id"] {
   return makeId("evt", `01${String(n).padStart(24, "0")}`);
 }
 
 export interface Signer {
-  /** Base64 of the HMAC by the key in the secret. */
+  /** Base64 of the HMAC with the secret's key. */
   readonly standard: (text: string) => string | Promise<string>;
-  /** Hex of the HMAC by the secret's own text. */
+  /** Hex of the HMAC with the secret's own text. */
   readonly plain: (text: string) => string | Promise<string>;
 }
 
 export type Post = (url: string, headers: Readonly<Record<string, string>>, body: string) => Promise<number>;
 
-/** Throws at the first answer that is no 200. */
+/** Throws at the first answer other than 200. */
 export async function postAll(job: BareJob, signer: Signer, post: Post): Promise<void> {
   let next = job.from;
   const lane = async (): Promise<void> => {

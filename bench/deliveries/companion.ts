@@ -1,10 +1,10 @@
-// Starts a helping process and asks it things: any number at a time, each with its own answer.
+// Starts a helper process and sends it requests: any number at a time, each with its own answer.
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import type { Envelope } from "./messages.ts";
 
 interface Companion<Question, Answer> {
-  /** Throws when the process ends, says that it failed, or does not answer in time. */
+  /** Throws if the process ends, reports a failure, or does not answer in time. */
   readonly ask: (question: Question) => Promise<Answer>;
   readonly stop: () => void;
 }
@@ -13,7 +13,7 @@ type Reply<Answer> = { readonly answer: Answer } | { readonly failed: string };
 
 const ANSWERS_WITHIN_MS = 60_000;
 
-/** `file` is beside this one. */
+/** `file` is next to this one. */
 export function startCompanion<Question, Answer>(file: string): Companion<Question, Answer> {
   const child = fork(join(import.meta.dirname, file), [], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const waiting = new Map<number, (reply: Reply<Answer>) => void>();
@@ -41,7 +41,7 @@ export function startCompanion<Question, Answer>(file: string): Companion<Questi
   };
 }
 
-/** The other side: what the process does with a question. It ends with whoever started it. */
+/** The other side: how the process handles a request. It ends with its parent. */
 export function answerQuestions<Question, Answer>(answer: (question: Question) => Promise<Answer>): void {
   process.on("disconnect", () => process.exit());
   process.on("message", ({ call, content }: Envelope<Question>) => {

@@ -1,4 +1,4 @@
-// What the benchmarks of deliveries share: the product with a merchant and its endpoints, the receiver, and the two bare loops.
+// Shared by the delivery benchmarks: the product with a merchant and its endpoints, the receiver, and the two bare loops.
 import { Webhook } from "standardwebhooks";
 import { bundleWorker } from "../bundle.ts";
 import type { Context } from "../context.ts";
@@ -10,7 +10,7 @@ import type { Began, Jobs } from "./poster.ts";
 import type { Question, Told } from "./receiver.ts";
 import { seedDeliveries } from "./seed-deliveries.ts";
 
-/** As many as the product has under way to one endpoint (src/notifications/deliveries/round.ts). */
+/** As many as the product has in flight to one endpoint (src/notifications/deliveries/round.ts). */
 const POSTS_AT_ONCE = 6;
 const SETTLED_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 10;
@@ -51,7 +51,7 @@ export class Lab {
     this.#poster.stop();
   }
 
-  /** Makes `count` endpoints over HTTP. */
+  /** Creates `count` endpoints over HTTP. */
   async group(merchant: Merchant, key: string, of: GroupOptions): Promise<Group> {
     const told = await this.#receiver.ask({ kind: "port" });
     if (!("port" in told)) throw new Error("the receiver has no port");
@@ -74,7 +74,7 @@ export class Lab {
     return { id, secret, url };
   }
 
-  /** Ids of events that nobody has used. */
+  /** Unused event ids. */
   freshIds(count: number): number {
     const from = this.#next;
     this.#next += count;
@@ -95,7 +95,7 @@ export class Lab {
     await this.#receiver.ask({ kind: "release" });
   }
 
-  /** What `count` events are owed to each of the group's endpoints from now on; they have not been woken. */
+  /** Makes `count` events due at each of the group's endpoints, without waking them. */
   async owe({ merchant, endpoints }: Group, count: number): Promise<void> {
     const { merchantId } = merchant;
     const webhookIds = endpoints.map(({ id }) => id);
@@ -108,7 +108,7 @@ export class Lab {
     await this.product.served.sendToQueue("WEBHOOK_QUEUE", bodies);
   }
 
-  /** Until all that was owed is delivered and recorded. */
+  /** Waits until everything owed is delivered and recorded. */
   async settled(...groups: readonly Group[]): Promise<void> {
     const hooks = JSON.stringify(groups.flatMap(({ endpoints }) => endpoints.map(({ id }) => id)));
     const left = this.product.database
@@ -123,7 +123,7 @@ export class Lab {
     }
   }
 
-  /** The group's POSTs from as many bare loops as it has endpoints, in Node. */
+  /** The group's POSTs, from one bare loop per endpoint, in Node. */
   async bareInNode(group: Group, count: number): Promise<Began> {
     return this.#poster.ask(this.#jobs(group, count));
   }
@@ -160,8 +160,8 @@ async function serveLoop(): Promise<Served> {
 }
 
 /**
- * POSTs a second from the first to the last. Throws unless each event came once for each endpoint, and unless the last one was signed: a figure
- * is printed only for work that was done.
+ * POSTs per second from the first to the last. Throws unless each event arrived once per endpoint and the last one was signed: a figure is
+ * printed only for work that was done.
  */
 export function arrivalRate({ arrivals, sample }: Seen, { endpoints }: Pick<Group, "endpoints">): number {
   const events = new Set(arrivals.map(({ eventId }) => eventId)).size;

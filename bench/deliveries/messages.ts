@@ -1,6 +1,6 @@
-// What the benchmark and its two helping processes, the receiver and the bare loop, say to each other, and the clock that they share.
+// Messages between the benchmark and its two helper processes, the receiver and the bare loop, and their shared clock.
 
-/** Milliseconds of the machine's monotonic clock, which is one for all processes. */
+/** Milliseconds of the machine's monotonic clock, which is the same for all processes. */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
@@ -16,23 +16,23 @@ export interface BareJob {
   readonly atOnce: number;
 }
 
-/** To the receiver. Those with a key are about what comes to `/ok/<key>/...` and `/hang/<key>/...`. */
+/** To the receiver. Those with a key concern requests to `/ok/<key>/...` and `/hang/<key>/...`. */
 export type Ask =
-  /** Answered when so many have come since the last such answer. */
+  /** Answered once this many have arrived since the last such answer. */
   | { readonly kind: "expect"; readonly key: string; readonly posts: number }
-  /** `/hang` answers no more. */
+  /** `/hang` stops answering. */
   | { readonly kind: "hold" }
-  /** `/hang` answers like `/ok`, and whoever waits is answered. */
+  /** `/hang` answers like `/ok`, and pending requests are answered. */
   | { readonly kind: "release" };
 
 export interface Seen {
-  /** When each was there whole, in order. */
+  /** When each had fully arrived, in order. */
   readonly arrivals: readonly { readonly eventId: string; readonly atMs: number }[];
   /** The last one. */
   readonly sample: { readonly headers: Readonly<Record<string, string>>; readonly body: string };
 }
 
-/** Requests to a helping process carry a number, its answers carry it back. */
+/** Requests to a helper process have a number, which its answers repeat. */
 export interface Envelope<T> {
   readonly call: number;
   readonly content: T;

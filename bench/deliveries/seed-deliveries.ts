@@ -1,21 +1,21 @@
-// Events and what is owed of them, in SQL: a thousand changes over HTTP would take longer than their deliveries.
+// Events and their due deliveries, in SQL: a thousand changes over HTTP would take longer than their deliveries.
 import type { BenchDatabase } from "../serve.ts";
 import { CREATED_AT_MS, DATA, SEQUENCE, TYPE } from "./bare-post.ts";
 
 const NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ?2)";
 const EVENT_ID = "'evt_01' || printf('%024d', n)";
-/** As the fan-out makes it (src/platform/events/store.ts). */
+/** As the fan-out creates it (src/platform/events/store.ts). */
 const DELIVERY_ID = `'dlv_' || substr(${EVENT_ID}, 5, 12) || substr(${EVENT_ID}, -8) || substr(hook.value, -6)`;
 
 interface SeedOf {
   readonly merchantId: string;
   readonly webhookIds: readonly string[];
-  /** Ids as `eventIdAt` makes them. */
+  /** Ids as `eventIdAt` creates them. */
   readonly from: number;
   readonly count: number;
 }
 
-/** Each event is owed to each endpoint, at once. Nobody is woken. */
+/** Each event is owed to each endpoint, at once. No worker is woken. */
 export async function seedDeliveries(database: BenchDatabase, of: SeedOf): Promise<void> {
   const { merchantId, webhookIds, from, count } = of;
   const hooks = JSON.stringify(webhookIds);

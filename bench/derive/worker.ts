@@ -1,5 +1,5 @@
-// One address after another in workerd: the product's way and the plain way of the library, each `GET /<way>?from=&count=`. The answer is
-// all addresses, so that the two can be compared, or with `last` only the last of them, so that a timing holds no text.
+// One address after another in workerd: the product's way and the library's plain way, each `GET /<way>?from=&count=`. The answer is all
+// addresses, so the two can be compared, or with `last` only the last one, so that timings exclude text.
 import { HDKey } from "@scure/bip32";
 import { p2wpkh } from "@scure/btc-signer";
 import { networkNamed } from "../../src/chains/registry/networks.ts";

@@ -74,7 +74,7 @@ async function createMerged(
   return [201, answer];
 }
 
-/** Customer, invoice and timeline item, and the invoice as it is answered. */
+/** Customer, invoice and timeline item, and the invoice in the answer. */
 function prepareInvoice(env: FloorEnv, merchantId: string, body: CreateBody) {
   const nowMs = env.nowMs();
   const rows = invoiceRows(merchantId, body, nowMs);

@@ -5,7 +5,7 @@
 import { type CreateBody, invoiceRows } from "./invoice.ts";
 import { GROUP } from "./sql.ts";
 
-/** A create as the edge hands it to the object. */
+/** A create as the edge passes it to the object. */
 export interface GroupedCreate {
   readonly idempotencyKey: string;
   readonly keyHash: string;
@@ -26,7 +26,7 @@ export interface GroupEnv {
   takeIndices(count: number): number;
   addressAt(index: number): string;
   nowMs(): number;
-  /** Lets creates arrive that are already on their way. */
+  /** Lets creates arrive that are already in flight. */
   nextTurn(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export class CreateGroups {
     this.#env = env;
   }
 
-  /** Nothing makes one create survive another's failure: two equal keys in one group fail all of it. */
+  /** Creates do not survive each other's failures: two equal keys fail the whole group. */
   create(create: GroupedCreate): Promise<GroupedAnswer> {
     const answer = new Promise<GroupedAnswer>((resolve, reject) => this.#waiting.push({ create, resolve, reject }));
     if (!this.#isSending) void this.#sendAll();

@@ -1,4 +1,4 @@
-// The rows of one create and its answer, the same for every shape of the floor.
+// One create's rows and answer, the same for every shape of the floor.
 import type { SqlValue } from "./objects.ts";
 
 export interface CreateBody {
@@ -19,14 +19,14 @@ interface InvoiceRows {
   readonly customer: Row;
   readonly invoice: Row;
   readonly timeline: Row;
-  /** The invoice as it is answered. */
+  /** The invoice in the answer. */
   readonly answer: { readonly id: string };
 }
 
 const ID_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LIFETIME_MS = 3_600_000;
 
-/** Values in the order of the columns in the statements of sql.ts. */
+/** Values in the order of the columns in sql.ts. */
 export function invoiceRows(merchantId: string, body: CreateBody, nowMs: number): InvoiceRows {
   const [id, customerId, itemId] = [newId("inv"), newId("cus"), newId("itl")];
   const amount = body.rawAmount.toFixed(6);

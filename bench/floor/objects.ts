@@ -17,7 +17,7 @@ export class KeyReservations {
     sql.exec(RESERVATIONS.createTable);
   }
 
-  /** One read and one write: false when the key is known. */
+  /** One read and one write: false if the key is known. */
   reserve(key: string, bodyHash: string, nowMs: number): boolean {
     if (this.#isKnown(key)) return false;
     this.#sql.exec(RESERVATIONS.insert, key, bodyHash, nowMs);
@@ -29,7 +29,7 @@ export class KeyReservations {
     this.#sql.exec(RESERVATIONS.complete, answer, key);
   }
 
-  /** FULLM: the reservation and the address index in one call and one commit; undefined when the key is known. */
+  /** FULLM: the reservation and the address index in one call and one commit; undefined if the key is known. */
   reserveWithIndex(key: string, bodyHash: string, nowMs: number): number | undefined {
     if (this.#isKnown(key)) return undefined;
     this.#sql.exec(RESERVATIONS.createIndexTable);
@@ -43,7 +43,7 @@ export class KeyReservations {
   }
 }
 
-/** The address index of one wallet. */
+/** One wallet's address index. */
 export class AddressIndex {
   readonly #sql: ObjectSql;
 
@@ -71,7 +71,7 @@ export class GroupIndices {
     sql.exec(GROUP.createIndex);
   }
 
-  /** The first of `count` indices that nobody else gets. */
+  /** The first of `count` newly reserved indices. */
   take(count: number): number {
     return numberIn(this.#sql.exec(GROUP.takeIndices, count).toArray(), "idx") - count;
   }

@@ -2,7 +2,7 @@
 import { bundleWorker } from "../bundle.ts";
 import { type Served, serve } from "../serve.ts";
 
-/** One for each merchant; any text, because the floor only hashes it and looks it up. */
+/** One per merchant; any text, because the floor only hashes it and looks it up. */
 export const FLOOR_KEYS: readonly string[] = Array.from(
   { length: 64 },
   (_, i) => `sk_live_0123456789abcdef0123456789ab${String(i).padStart(4, "0")}`,

@@ -1,6 +1,9 @@
-// Every statement of the floor, in one list: test/unit/bench/floor.test.ts holds the shapes to it, so that the baseline cannot drift.
+// Every statement of the floor, in one list: test/unit/bench/floor.test.ts checks the shapes against it, so the baseline cannot
+// drift.
 
-/** The floor's own tables: what a create must at least write, without settings, wallets, events or stored answers of operations. */
+/**
+ * The floor's own tables: the minimum that a create must write, without settings, wallets, events or stored answers of operations.
+ */
 export const TABLES: readonly string[] = [
   "CREATE TABLE api_key (id TEXT PRIMARY KEY, merchant_id TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, permissions TEXT NOT NULL, revoked_at INTEGER)",
   "CREATE TABLE customer (id TEXT PRIMARY KEY, merchant_id TEXT NOT NULL, email TEXT, name TEXT, address TEXT, phone TEXT, created_at INTEGER NOT NULL)",
@@ -30,7 +33,7 @@ export const D1 = {
     "SELECT (SELECT count(*) FROM invoice) AS invoices, (SELECT count(*) FROM timeline) AS items, (SELECT count(*) FROM payment) AS payments",
 } as const;
 
-/** Statements of a group: on D1, one for a table whatever the number of rows, and in its object. */
+/** Statements of a group: on D1, one per table whatever the number of rows, and in its object. */
 export const GROUP = {
   findKeys:
     "SELECT hash,merchant_id,permissions FROM api_key WHERE hash IN (SELECT value FROM json_each(?)) AND revoked_at IS NULL",

@@ -86,7 +86,7 @@ function floorEnv(bindings: Bindings): FloorEnv {
   };
 }
 
-/** POST /group and /groupd; the object is the merchant's, so its key is looked up there. */
+/** POST /group and /groupd; the object is the merchant's, so the key is looked up there. */
 async function createInGroup(bindings: Bindings, request: Request, isDerived: boolean): Promise<Response> {
   const rawBody = await request.text();
   const hashes = await Promise.all([sha256Hex(rawBody), sha256Hex(request.headers.get("x-api-key") ?? "")]);

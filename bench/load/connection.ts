@@ -1,4 +1,4 @@
-// One keep-alive HTTP/1.1 connection that has at most one request under way. A raw socket and no HTTP client, so that the generator
+// One keep-alive HTTP/1.1 connection with at most one request in flight. A raw socket without an HTTP client, so that the generator
 // costs a small part of what it measures (bench/run.ts prints its ceiling against an echo).
 import { connect, type Socket } from "node:net";
 
@@ -30,7 +30,7 @@ export class Connection {
     });
   }
 
-  /** Sends a whole request; `settle` is called once, in the turn in which the answer is complete. */
+  /** Sends a whole request; `settle` is called once, as soon as the answer is complete. */
   send(request: Buffer, settle: (answer: Answer | Error) => void): void {
     this.#settle = settle;
     this.#received = undefined;
@@ -55,7 +55,7 @@ export class Connection {
   }
 }
 
-/** A complete answer, or undefined while bytes are missing. A chunked body is left with its chunk lines: patterns do not mind. */
+/** A complete answer, or undefined while bytes are missing. A chunked body keeps its chunk lines: patterns ignore them. */
 export function parseAnswer(received: Buffer): Answer | undefined {
   const headEnd = received.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;

@@ -1,5 +1,5 @@
 // The second process: a closed loop over keep-alive connections on loopback. Each connection sends its next request when the last was
-// answered. Percentiles are raw: no correction for what a waiting client would have sent (performance.md "Where").
+// answered. Percentiles are raw: without correction for requests a waiting client would have sent (performance.md "Where").
 import { percentile } from "../statistics.ts";
 import { type Answer, Connection } from "./connection.ts";
 import { COUNTER, COUNTER_DIGITS, type Job, type LoadResult, type Reply } from "./job.ts";
@@ -71,7 +71,7 @@ class Requests {
     if (template === undefined) throw new Error("a job without templates");
     const number = this.#numbers.from + (this.sent++ % this.#numbers.count);
     if (template.counters.length === 0) return template.bytes;
-    // A copy: the socket may still hold the bytes of the request before.
+    // A copy: the socket may still hold the previous request's bytes.
     const request = Buffer.from(template.bytes);
     const digits = String(number).padStart(COUNTER_DIGITS, "0");
     for (const offset of template.counters) request.write(digits, offset, "latin1");
@@ -85,7 +85,7 @@ function offsetsOf(bytes: Buffer, text: string): number[] {
   return offsets;
 }
 
-/** Latencies, and the proof that what came back is what was asked for. */
+/** Latencies, and the proof that the answers match the requests. */
 class Tally {
   readonly #latenciesMs: number[] = [];
   readonly #seen = new Set<string>();
@@ -109,7 +109,7 @@ class Tally {
     this.#firstFailure ??= wrong;
   }
 
-  /** What is wrong with an answer; undefined when it is right, and its group is then counted. */
+  /** What is wrong with an answer; undefined if it is correct; its group is then counted. */
   #check(answer: Answer | Error): string | undefined {
     if (answer instanceof Error) return answer.message;
     const found = this.#pattern.exec(answer.body);

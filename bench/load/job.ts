@@ -1,8 +1,8 @@
-// What is asked of the load generator and what it answers; the two processes exchange these as messages.
+// Jobs for the load generator and its results; the two processes exchange them as messages.
 
 /** Digits of the counter in a template. Fixed width, so that a request is patched in place and its length never changes. */
 export const COUNTER_DIGITS = 9;
-/** Where a template carries the request's number: in an idempotency key, an email. */
+/** Where a template contains the request's number: in an idempotency key or an email. */
 export const COUNTER = "#".repeat(COUNTER_DIGITS);
 
 export interface Job {
@@ -17,7 +17,7 @@ export interface Job {
   /** Numbers written at COUNTER: `from`, `from + 1` ... and again from the start after `count`. */
   readonly numbers: { readonly from: number; readonly count: number };
   readonly expectStatus: number;
-  /** A regular expression with one group that every answer must match; what the groups hold is counted without repeats. */
+  /** A regular expression with one group that every answer must match; the groups' distinct values are counted. */
   readonly pattern: string;
 }
 
@@ -29,9 +29,9 @@ export interface LoadResult {
   readonly p90Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Different values of the pattern's group. */
+  /** Distinct values of the pattern's group. */
   readonly distinct: number;
-  /** Answers with another status or without the pattern, and connections that broke; the first is told. */
+  /** Answers with another status or without the pattern, and broken connections; the first is reported. */
   readonly failures: number;
   readonly firstFailure: string | null;
 }

@@ -4,7 +4,7 @@ export interface RequestShape {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; it may hold COUNTER. */
+  /** Sent as JSON; it may contain COUNTER. */
   readonly body?: object;
 }
 

@@ -1,5 +1,5 @@
-// A simulator as one file, with one file of src in another text. Loading a bundle takes a quarter of a CPU second, and loading its modules one by one
-// more than one.
+// A simulator as one file, with one file of src changed. Loading a bundle takes a quarter of a CPU second; loading its modules one by one takes more
+// than one.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ import { WORKERS_RUNTIME } from "./hooks.ts";
 import { mocksOf } from "./mocks.ts";
 
 const REAL = "?real";
-/** A simulator says last how many CPU seconds it took. */
+/** The last thing a simulator prints is its CPU seconds. */
 export const CPU_MARK = "CPU seconds: ";
 
 export interface Replaced {
@@ -34,7 +34,7 @@ export async function bundleSimulator(
     outfile,
     logLevel: "error",
     conditions: ["edgetill-source"],
-    // Packages that are not modules ask for Node's own ones.
+    // Packages that are not ES modules require Node's own ones.
     banner: {
       js: `import { createRequire } from "node:module"; const require = createRequire(${JSON.stringify(harness)});`,
     },

@@ -1,5 +1,5 @@
-// The compiler as a service: syntax trees, the states that a literal stands for, and whether a file with another text still has the types that its
-// callers rely on.
+// The compiler as a service: syntax trees, the other values of a literal's type, and whether a changed file still has the types that its callers
+// rely on.
 import { join } from "node:path";
 import { isBinaryExpression, isExpression, type Node } from "typescript/unstable/ast";
 import { API, type Program, type Project, type Snapshot, type Type } from "typescript/unstable/sync";
@@ -22,7 +22,7 @@ export class Checker {
     return { tree, text: tree.text };
   }
 
-  /** The states that stand where the literal stands: of what it is compared with, or of what takes it. */
+  /** The values allowed in the literal's place: from what it is compared with, or from its target's type. */
   statesAt(literal: Node): readonly string[] {
     const { checker } = this.#project;
     const { parent } = literal;

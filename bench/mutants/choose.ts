@@ -1,4 +1,4 @@
-// Which mutants a run has: drawn by a seed, spread over the files as their sites are, and all of them accepted by the compiler.
+// The mutants of a run: drawn by a seed, spread over files in proportion to their sites, and all accepted by the compiler.
 import { randomFrom } from "../../test/support/random.ts";
 import type { Checker } from "./checker.ts";
 import { type Site, sitesOf } from "./operators.ts";
@@ -55,7 +55,7 @@ export function chooseMutants(
   });
 }
 
-/** The line that the offset is in, without the space around it. */
+/** The line at the offset, trimmed. */
 export function lineAt(text: string, offset: number): string {
   return text.split("\n")[text.slice(0, offset).split("\n").length - 1]?.trim() ?? "";
 }
@@ -64,7 +64,7 @@ export function mutatedText(text: string, { start, end, text: by }: Site): strin
   return text.slice(0, start) + by + text.slice(end);
 }
 
-/** Whole numbers that are as the sizes are, and together `count`. */
+/** Integers in proportion to the sizes that add up to `count`. */
 function sharesOf(sizes: readonly number[], count: number): readonly number[] {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const exact = sizes.map((size) => (size * count) / total);

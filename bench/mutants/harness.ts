@@ -1,4 +1,4 @@
-// The few functions of vitest that simulators call, for one file in a bare process: starting vitest itself takes longer than most mutants live.
+// The few functions of vitest that simulators call, for one file in a bare process: starting vitest takes longer than most mutants survive.
 // Tests run one after another, and the first one that fails ends the process.
 import { expect } from "vitest";
 
@@ -15,7 +15,7 @@ function add(name: string, run: () => unknown): void {
   tests.push({ name: [...outer, name].join(" > "), run });
 }
 
-/** vitest takes options before the body or behind it; a harness that counts CPU seconds needs none of them. */
+/** vitest takes options before or after the body; a harness that counts CPU seconds needs none of them. */
 const bodyOf = (parts: readonly (Body | Options | undefined)[]): Body => {
   const body = parts.find((part) => typeof part === "function");
   if (body === undefined) throw new Error("a test without a body");
@@ -54,7 +54,7 @@ interface Failed {
   readonly error: unknown;
 }
 
-/** The name and the error of the first test that fails; none after it is run, unless `goesOn`. */
+/** The name and error of the first failing test; no later test runs unless `goesOn`. */
 export async function runTests({ goesOn = false } = {}): Promise<Failed | undefined> {
   let failed = await failureOf({ name: "beforeAll", run: () => inOrder(before) });
   for (const each of tests) {

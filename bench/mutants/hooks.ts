@@ -1,4 +1,4 @@
-// Loads a simulator in a bare process: types are stripped in place, so that offsets stay those of the sources, and `vitest` is harness.ts.
+// Loads a simulator in a bare process: types are stripped in place, so that offsets match the sources, and `vitest` is harness.ts.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { registerHooks, stripTypeScriptTypes } from "node:module";
@@ -9,14 +9,14 @@ import { type Mock, mocksOf } from "./mocks.ts";
 
 interface Loading {
   readonly root: string;
-  /** Keeps what was stripped of its types, for the next process. */
+  /** Caches stripped sources for the next process. */
   readonly cache: string;
   /** The simulator, below the root. */
   readonly entry: string;
 }
 
 const REAL = "?real";
-/** In the place of workerd's own module, below the root. */
+/** Replaces workerd's own module, below the root. */
 export const WORKERS_RUNTIME = "test/simulation/engine/workers-runtime.ts";
 
 export function loadBy({ root, cache, entry }: Loading): void {
@@ -53,7 +53,7 @@ function stripped(file: string, cache: string): string {
   return source;
 }
 
-/** Node says in each process that stripping is experimental. */
+/** Node warns in each process that stripping is experimental. */
 function withoutWarning<T>(work: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -1,4 +1,4 @@
-// One simulator in a process of its own, with its sources as they are: V8 counts then by the offsets of the sources (reach.ts).
+// One simulator in its own process, with unchanged sources: V8's counts then use the sources' offsets (reach.ts).
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CPU_MARK } from "./bundle.ts";

@@ -1,5 +1,5 @@
-// Where a file could be wrong in one place: every site at which an operator of this list applies, found in the compiler's own syntax tree.
-// Comments, types, messages of errors and lines for the log are left out: nobody's money depends on them.
+// Possible single mistakes in a file: every site where an operator of this list applies, found in the compiler's own syntax tree.
+// Comments, types, error messages and log lines are left out: no payment depends on them.
 import {
   type BinaryExpression,
   type CallExpression,
@@ -28,7 +28,7 @@ import {
   SyntaxKind,
 } from "typescript/unstable/ast";
 
-/** A change of a file's text: what is between two offsets becomes something else. */
+/** A change of a file's text: the text between two offsets is replaced. */
 export interface Site {
   readonly operator: string;
   readonly start: number;
@@ -36,7 +36,7 @@ export interface Site {
   readonly text: string;
 }
 
-/** The members of the union that a string literal stands for, as the checker knows it. */
+/** The members of a string literal's union type, from the checker. */
 type SiblingsOf = (literal: Node) => readonly string[];
 
 function swaps(of: Readonly<Record<string, readonly string[]>>): Swaps {
@@ -45,7 +45,7 @@ function swaps(of: Readonly<Record<string, readonly string[]>>): Swaps {
 
 type Swaps = ReadonlyMap<string, readonly string[]>;
 
-/** A relation at its boundary, and its opposite. */
+/** A relation changed at its boundary, and its opposite. */
 const BINARY: Swaps = swaps({
   "<": ["<=", ">="],
   "<=": ["<", ">"],
@@ -65,7 +65,7 @@ const BINARY: Swaps = swaps({
 });
 const DECIDED = ["<", "<=", ">", ">=", "===", "!==", "&&", "||"];
 
-/** Functions that have a counterpart of the same type. `and` and its kind build SQL. */
+/** Functions with a counterpart of the same type. `and` and the like build SQL. */
 const CALLED: Swaps = swaps({
   min: ["max"],
   max: ["min"],
@@ -90,7 +90,7 @@ const CALLED: Swaps = swaps({
   asc: ["desc"],
   desc: ["asc"],
 });
-/** Methods whose result has the type of what they are called on, mostly. */
+/** Methods whose result mostly has the same type as their object. */
 const REMOVED_METHODS = ["filter", "slice", "toSorted", "sort", "reverse", "toReversed"];
 
 const SQL: readonly (readonly [RegExp, string])[] = [
@@ -111,10 +111,10 @@ const SQL: readonly (readonly [RegExp, string])[] = [
   [/\bdesc\b/g, "asc"],
 ];
 
-/** From here on a number is the length of a page, of a time or of a list: one more or less is a matter of taste, and decides about no money. */
+/** From here on a number is the length of a page, a period or a list: one more or less is a matter of taste, and affects no payment. */
 const LEAST_BOUND = 10n;
 
-/** What only tells: nothing is decided by it. */
+/** Code that only reports: nothing is decided by it. */
 const TELLING = /^(log|logAlert|logWork|report|safeMessage|safeError|describe|meta|noteSent)$/;
 
 export function sitesOf(file: Node, text: string, siblingsOf: SiblingsOf): readonly Site[] {
@@ -192,7 +192,7 @@ function ofNumber(node: Node, digits: string, suffix: string, replaced: Replaced
   if (value > 0n) replaced(node, "constant - 1", `${value - 1n}${suffix}`);
 }
 
-/** A minus sign or a plus sign is all that counts of what a comparison for sorting returns. */
+/** Only the sign of a sort comparison's result matters. */
 function isOfComparison(node: Node): boolean {
   const signed = isPrefixUnaryExpression(node.parent) ? node.parent : node;
   const { parent } = signed;
@@ -202,7 +202,7 @@ function isOfComparison(node: Node): boolean {
 }
 
 function ofSql(node: Node, text: string, sites: Site[]): void {
-  // Its interpolated expressions are visited on their own.
+  // Its interpolated expressions are visited separately.
   const holes: (readonly [number, number])[] = [];
   const note = (child: Node): void => {
     if (child.kind === SyntaxKind.TemplateSpan)
@@ -220,7 +220,7 @@ function ofSql(node: Node, text: string, sites: Site[]): void {
   }
 }
 
-/** Its relation is a site of its own. */
+/** Its relation is a separate site. */
 const isDecided = (condition: Expression): boolean =>
   isBinaryExpression(condition) && DECIDED.some((token) => token === operatorOf(condition));
 
@@ -249,7 +249,7 @@ function endsEarly(statement: Node): boolean {
 
 const ASSIGNED = [SyntaxKind.EqualsToken, SyntaxKind.PlusEqualsToken, SyntaxKind.MinusEqualsToken];
 
-/** A call, an await of one, an assignment or a count. */
+/** A call, an awaited call, an assignment or an increment. */
 function isEffect(node: Node): boolean {
   if (isCallExpression(node)) return true;
   if (isBinaryExpression(node)) return ASSIGNED.includes(node.operatorToken.kind);
@@ -263,7 +263,7 @@ function isEffect(node: Node): boolean {
 }
 
 function isTelling(node: Node): boolean {
-  // What only the reference of the API shows.
+  // Only shown in the API reference.
   if (isPropertyAssignment(node)) return isIdentifier(node.name) && /^(refusals|tag)$/.test(node.name.text);
   if (isNewExpression(node)) return isIdentifier(node.expression) && /Error$/.test(node.expression.text);
   if (isVariableDeclaration(node)) return isIdentifier(node.name) && node.name.text === "facts";
@@ -273,7 +273,7 @@ function isTelling(node: Node): boolean {
   return isIdentifier(callee) && TELLING.test(callee.text);
 }
 
-/** The offset of the first character behind white space and comments. */
+/** The offset of the first character after white space and comments. */
 function skipSpace(text: string, from: number): number {
   const space = /(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
   space.lastIndex = from;

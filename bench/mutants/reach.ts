@@ -1,16 +1,16 @@
-// How often each simulator comes by a place in a file, from V8's own counts. A simulator that never comes by cannot kill a mutant there, and one that
-// comes by often in little time is asked first.
+// How often each simulator executes a place in a file, from V8's own counts. A simulator that never reaches it cannot kill a mutant there, and one
+// that reaches it often in little time goes first.
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { MeasuredProcess } from "./measured-process.ts";
 import { scratchFolder } from "./run-simulators.ts";
 
-/** The first schedules of a campaign come by nearly everything that the others do. */
+/** A campaign's first schedules reach nearly everything that the others do. */
 const FEW_SEEDS = "60";
 const MOST_SECONDS = 90;
 
-/** A range of offsets and how often it ran; inner ranges come behind the ones around them. */
+/** A range of offsets and how often it ran; inner ranges come after the enclosing ones. */
 type Range = readonly [from: number, to: number, count: number];
 /** File below the root to the ranges of its functions and branches. */
 type Ranges = Readonly<Record<string, readonly Range[]>>;
@@ -34,7 +34,7 @@ interface Coverage {
   }[];
 }
 
-/** The part of what V8 wrote into a folder that is about these files. */
+/** The part of V8's output in a folder that concerns these files. */
 function readRanges(root: string, folder: string, files: readonly string[]): Ranges {
   const byUrl = new Map(files.map((file) => [pathToFileURL(join(root, file)).href, file]));
   const ranges: Record<string, Range[]> = {};
@@ -52,8 +52,8 @@ function readRanges(root: string, folder: string, files: readonly string[]): Ran
 }
 
 /**
- * The simulators that come by the place, those that do so most often in a CPU second first. If none does in its first schedules, those that run the
- * most of its file.
+ * The simulators that reach the place, the most frequent per CPU second first. If none does in its first schedules, those that run most of its
+ * file.
  */
 export function nearest(reaches: readonly Reach[], file: string, offset: number): readonly string[] {
   const all = reaches.map(({ simulator, cpuSeconds, ranges }) => {
@@ -64,13 +64,13 @@ export function nearest(reaches: readonly Reach[], file: string, offset: number)
   const here = all.filter(({ rate }) => rate > 0);
   return (
     (here.length > 0 ? here : all.filter(({ rateInFile }) => rateInFile > 0))
-      // What a module does when it is loaded runs once in each.
+      // A module's top-level code runs once in each.
       .toSorted((a, b) => b.rate - a.rate || b.rateInFile - a.rateInFile)
       .map(({ simulator }) => simulator)
   );
 }
 
-/** That of the smallest range around the place. */
+/** The count of the smallest enclosing range. */
 function countAt(ranges: readonly Range[], offset: number): number {
   let best: Range | undefined;
   for (const range of ranges) {
@@ -81,11 +81,11 @@ function countAt(ranges: readonly Range[], offset: number): number {
   return best?.[2] ?? 0;
 }
 
-/** Runs a simulator on its sources, with the first schedules of its campaigns: which tests are red then says nothing. */
+/** Runs a simulator on its sources, with its campaigns' first schedules: failing tests then mean nothing. */
 export async function measureReach(
   of: {
     readonly root: string;
-    /** A folder for what is made. */
+    /** A folder for generated files. */
     readonly folder: string;
     readonly files: readonly string[];
     readonly simulator: string;

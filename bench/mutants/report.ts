@@ -1,4 +1,4 @@
-// What a run of mutants found, in words.
+// The findings of a mutants run, in words.
 import type { Mutant } from "./choose.ts";
 import type { Outcome } from "./run-simulators.ts";
 

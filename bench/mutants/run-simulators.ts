@@ -1,39 +1,39 @@
-// One mutant against the simulators that reach it: the nearest first, in slices of CPU seconds, until one is red or the seconds are used up.
+// One mutant against the simulators that reach it: the nearest first, in slices of CPU seconds, until one fails or the seconds are used up.
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bundleSimulator, type Replaced } from "./bundle.ts";
 import { MeasuredProcess } from "./measured-process.ts";
 
 const SEEDS_FILE = "test/simulation/engine/seeds.json";
-/** Of a turn: most mutants die in the first second of the right simulator, so each has one before any has more. */
+/** Length of a turn: most mutants die in the right simulator's first second, so each gets one before any gets more. */
 const FIRST_TURN_SECONDS = 1;
 const TURN_SECONDS = 3;
 
 export interface Outcome {
-  /** The simulator that was red. */
+  /** The simulator that failed. */
   readonly killedBy?: string;
-  /** What it said. */
+  /** Its output. */
   readonly because?: string;
-  /** Of all simulators that ran. */
+  /** For all simulators that ran. */
   readonly cpuSeconds: number;
-  /** Those that had a turn, and those that ran to their end. */
+  /** Those that had a turn, and those that ran to the end. */
   readonly tried: readonly string[];
   readonly ended: readonly string[];
 }
 
 export interface Settings {
   readonly root: string;
-  /** A folder for what is made. */
+  /** A folder for generated files. */
   readonly scratch: string;
   readonly mostSeconds: number;
-  /** CPU seconds of each simulator on the sources as they are, from its first test to its last (`--control`). */
+  /** CPU seconds of each simulator on the unchanged sources, from its first test to its last (`--control`). */
   readonly wholes?: Readonly<Record<string, number>>;
 }
 
-/** A simulator that takes so much longer than on the sources as they are does not end. */
+/** A simulator that takes this much longer than on the unchanged sources will not end. */
 const hasHung = (cpuSeconds: number, whole = Number.POSITIVE_INFINITY) => cpuSeconds > 3 * whole + 5;
 
-/** Without `replaced`: the sources as they are, of which no simulator may be red. */
+/** Without `replaced`: the unchanged sources, on which no simulator may fail. */
 export async function runSimulators(
   settings: Settings,
   simulators: readonly string[],
@@ -82,7 +82,7 @@ async function start(
   return new MeasuredProcess(["--max-old-space-size=2000", bundle], folder, { MOST_PROBLEMS: "1" });
 }
 
-/** Where simulators run: they read migrations, and write down the seeds that failed. */
+/** Where simulators run: they read migrations, and record failed seeds. */
 export function scratchFolder({ root, scratch }: Pick<Settings, "root" | "scratch">): string {
   mkdirSync(scratch, { recursive: true });
   const folder = mkdtempSync(join(scratch, "mutant-"));

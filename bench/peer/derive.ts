@@ -1,4 +1,4 @@
-// Addresses as a Node server derives them: by WebAssembly, because BigInt is slow in Node.
+// Addresses as a Node server derives them: with WebAssembly, because BigInt is slow in Node.
 import { ripemd160 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bech32 } from "@scure/base";
@@ -6,7 +6,7 @@ import { BIP32Factory } from "bip32";
 import * as curve from "tiny-secp256k1";
 import { ZPUB, ZPUB_VERSIONS } from "../floor/derive.ts";
 
-/** Prefixes of Bitcoin; of these only `bip32` is used. */
+/** Bitcoin's prefixes; only `bip32` is used. */
 const NETWORK = {
   messagePrefix: "\x18Bitcoin Signed Message:\n",
   bech32: "bc",

@@ -1,5 +1,5 @@
-// The peer of a create: Fastify and PostgreSQL, which do the same work as the floor and write an event besides (performance.md). PostgreSQL commits
-// to the disk as it does by default.
+// The peer of a create: Fastify and PostgreSQL, which do the same work as the floor and also write an event (performance.md). PostgreSQL commits to
+// disk as by default.
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import pg from "pg";

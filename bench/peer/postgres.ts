@@ -1,5 +1,5 @@
-// A PostgreSQL of its own for one run: a cluster in a temporary directory, on a free port of loopback, with a password that nobody else knows.
-// Debian's package is installed where it is missing and that is possible.
+// A PostgreSQL for one run: a cluster in a temporary directory, on a free loopback port, with a random password. Debian's package is installed
+// if it is missing and can be.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const USER = "bench";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 const START_LIMIT_MS = 60_000;
 const QUIT_MS = 500;
-/** Commits wait for the disk: with less durability than the product has, the figures could not be compared. */
+/** Commits wait for the disk: with less durability than the product's, the figures could not be compared. */
 const SETTINGS = ["fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=256MB"];
 
 export async function startPostgres(progress: (text: string) => void): Promise<Postgres> {
@@ -38,7 +38,7 @@ export async function startPostgres(progress: (text: string) => void): Promise<P
   // A run that ends early leaves neither process nor files; without a handler a signal would end it before `exit`.
   const abandon = () => {
     server?.kill("SIGQUIT");
-    // Nothing can be awaited any more, and a server that still runs would write files among those that are removed.
+    // Nothing can be awaited any more, and a running server would write files among those being removed.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, QUIT_MS);
     remove();
   };
@@ -66,7 +66,7 @@ interface Place {
   /** The directory of `initdb` and `postgres`. */
   readonly programs: string;
   readonly directory: string;
-  /** Whom the cluster must belong to; undefined for whoever runs the benchmark. */
+  /** The cluster's required owner; undefined for the user who runs the benchmark. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
 
@@ -89,7 +89,7 @@ function startServer({ programs, directory, owner }: Place, port: number): Child
   return spawn(join(programs, "postgres"), args, { cwd: directory, stdio: ["ignore", "ignore", "pipe"], ...owner });
 }
 
-/** The directory of `initdb` and `postgres`, the newest version first. */
+/** The directory of `initdb` and `postgres`, newest version first. */
 function findPrograms(): string | undefined {
   const versions = existsSync(DEBIAN_VERSIONS) ? readdirSync(DEBIAN_VERSIONS) : [];
   const newestFirst = versions.sort((a, b) => Number(b) - Number(a)).map((each) => join(DEBIAN_VERSIONS, each, "bin"));
@@ -105,7 +105,7 @@ function installPrograms(progress: (text: string) => void): string {
     );
   }
   progress("PostgreSQL is missing: installing Debian's package postgresql");
-  // The package would start a server of its own; in this run level it does not.
+  // The package would start its own server; in this run level it does not.
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
   const aptGet = (...args: readonly string[]) =>
     execFileSync("apt-get", ["-q", ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
@@ -116,7 +116,7 @@ function installPrograms(progress: (text: string) => void): string {
   return programs;
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user of Debian's package. */
+/** PostgreSQL refuses to run as root: then it runs as the Debian package's user. */
 function ownerOfCluster(): Place["owner"] {
   if (process.getuid?.() !== 0) return undefined;
   const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8")) ?? [];
@@ -140,7 +140,7 @@ function untilReady(server: ChildProcess): Promise<void> {
   });
 }
 
-/** A fast shutdown: connections are closed, what is committed stays. */
+/** A fast shutdown: connections are closed, committed data stays. */
 function end(server: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (server.exitCode !== null || server.signalCode !== null) resolve();

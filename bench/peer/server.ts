@@ -1,5 +1,5 @@
-// The peer's own process: creates invoices by Fastify and PostgreSQL, as a Node service would. One transaction a create, a prepared statement for
-// each step; nothing is validated, as on the floor. With `/create-derived` the wallet's row is locked while its next address is derived and
+// The peer's own process: creates invoices with Fastify and PostgreSQL, as a Node service would. One transaction per create, a prepared statement
+// for each step; nothing is validated, as on the floor. With `/create-derived` the wallet's row is locked while its next address is derived and
 // stored, because two creates must not get the same one.
 import { createHash } from "node:crypto";
 import Fastify, { type FastifyReply, type FastifyRequest } from "fastify";
@@ -19,7 +19,7 @@ process.once("message", (start: PeerStart) => {
   );
 });
 
-// The benchmark has ended, however it did.
+// The benchmark has ended, in whatever way.
 process.once("disconnect", () => process.exit());
 
 function reply(message: PeerReply): void {

@@ -1,4 +1,4 @@
-// The peer's tables and statements: the floor's rows, and an event as the product has it.
+// The peer's tables and statements: the floor's rows, and an event like the product's.
 
 export const TABLES = `
 CREATE TABLE api_keys (id text PRIMARY KEY, merchant_id text NOT NULL, hash text NOT NULL UNIQUE, permissions text NOT NULL, revoked_at bigint);
@@ -29,7 +29,7 @@ CREATE INDEX events_merchant ON events (merchant_id, sequence);
 export const INSERT_KEY = "INSERT INTO api_keys VALUES ($1, $2, $3, 'INVOICE_CREATE', NULL)";
 export const INSERT_WALLET = "INSERT INTO wallets VALUES ($1, 0)";
 
-/** Each is prepared once a connection, under its name. */
+/** Each is prepared once per connection, under its name. */
 export const STATEMENTS = {
   findKey: "SELECT id, merchant_id, permissions FROM api_keys WHERE hash = $1 AND revoked_at IS NULL",
   reserveKey:

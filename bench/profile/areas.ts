@@ -1,4 +1,4 @@
-// Which part of a request a sample of the profile counts to. The first area that matches wins.
+// The part of a request that a profile sample counts toward. The first matching area wins.
 
 export interface Place {
   readonly functionName: string;
@@ -12,7 +12,7 @@ interface Area {
   readonly functionName?: RegExp;
 }
 
-/** V8's names for what is no function. */
+/** V8's names for things that are not functions. */
 const OUTSIDE = new Set(["(idle)", "(program)", "(garbage collector)", "(root)"]);
 
 const AREAS: readonly Area[] = [
@@ -42,7 +42,7 @@ const AREAS: readonly Area[] = [
   { name: "libraries, the rest", file: /node_modules\// },
 ];
 
-/** The area of a function, or for the runtime's native work of the function that `calls` it. */
+/** The area of a function, or, for the runtime's native work, of the function that `calls` it. */
 export function areaOf(place: Place, caller: Place | undefined): string {
   if (OUTSIDE.has(place.functionName)) return place.functionName;
   const area = AREAS.find((each) => matches(each, place));

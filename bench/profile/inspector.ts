@@ -1,4 +1,4 @@
-// The runtime's inspector (Chrome DevTools Protocol over a WebSocket), as far as a profile and a soak need it.
+// The runtime's inspector (Chrome DevTools Protocol over a WebSocket), the part that a profile and a soak need.
 import { PROFILE, type Profile } from "./self-times.ts";
 
 interface Inspector {
@@ -6,12 +6,12 @@ interface Inspector {
   close(): void;
 }
 
-/** `onEvent`: takes what the runtime says without being asked. */
+/** `onEvent`: receives the runtime's unsolicited messages. */
 export async function openInspector(
   url: string,
   onEvent: (method: string, params: Readonly<Record<string, unknown>>) => void = () => {},
 ): Promise<Inspector> {
-  // The inspector of `wrangler dev` asks for an origin.
+  // The inspector of `wrangler dev` requires an origin.
   const socket: WebSocket = Reflect.construct(WebSocket, [url, { headers: { origin: "http://localhost" } }]);
   await new Promise((resolve, reject) => {
     socket.addEventListener("open", resolve);

@@ -1,4 +1,4 @@
-// What V8's sampling profiler saw, as self times by area, file and function of the sources. Pure.
+// V8's profiler samples, as self times by area, file and function of the sources. Pure.
 import { SourceMap, type SourceMapPayload } from "node:module";
 import * as z from "zod";
 import { spread } from "../statistics.ts";
@@ -16,10 +16,10 @@ const PROFILE_NODE = z.object({
 });
 type ProfileNode = Readonly<z.infer<typeof PROFILE_NODE>>;
 
-/** As the inspector's `Profiler.stop` gives it. */
+/** As returned by the inspector's `Profiler.stop`. */
 export const PROFILE = z.object({
   nodes: z.array(PROFILE_NODE).readonly(),
-  /** Ids of nodes. */
+  /** Node ids. */
   samples: z.array(z.number()).readonly(),
   /** Microseconds before each sample. */
   timeDeltas: z.array(z.number()).readonly(),
@@ -33,7 +33,7 @@ interface SelfTimes {
   readonly byFunction: ReadonlyMap<string, number>;
 }
 
-/** Functions of the bundle's banner, which stand for the runtime's own (bundleForProfile). */
+/** Functions of the bundle's banner, which replace the runtime's own (bundleForProfile). */
 const STAND_IN = /^json(Parse|Stringify)$/;
 
 interface Located extends Place {
@@ -41,10 +41,12 @@ interface Located extends Place {
   readonly line?: number;
 }
 
-/** What is left of samples that came late: the thread ran another isolate, such as D1's, or did not run at all. */
+/** The remainder of late samples: the thread ran another isolate, such as D1's, or did not run at all. */
 export const ELSEWHERE = "(elsewhere)";
 
-/** Native work counts to its own name in the table of functions, with its caller, and to the caller's file and area. */
+/**
+ * Native work counts under its own name in the table of functions, with its caller, and for the caller's file and area.
+ */
 export function selfTimes(profile: Profile, bundle: { readonly code: string; readonly sourceMap: string }): SelfTimes {
   const sources = sourcesOf(bundle);
   const nodes = new Map(profile.nodes.map((node) => [node.id, { node, place: locate(node, sources) }]));
@@ -69,7 +71,7 @@ export function selfTimes(profile: Profile, bundle: { readonly code: string; rea
   return times;
 }
 
-/** A sample counts for two intervals at most, so that a function does not answer for the time in which the thread was elsewhere. */
+/** A sample counts for two intervals at most, so a function is not charged for time when the thread was elsewhere. */
 function timeByNode(profile: Profile): ReadonlyMap<number, number> {
   const most = 2 * spread(profile.timeDeltas).median;
   const times = new Map<number, number>();
@@ -83,7 +85,7 @@ interface Sources {
   readonly map: SourceMap;
 }
 
-/** esbuild writes `// path` before each module. The map has the lines, but for packages that bring a map also paths of its own. */
+/** esbuild writes `// path` before each module. The map has the lines, but for packages with their own map also their paths. */
 function sourcesOf({ code, sourceMap }: { readonly code: string; readonly sourceMap: string }): Sources {
   let file = "(bundle)";
   const files = code.split("\n").map((line) => {

@@ -1,4 +1,4 @@
-// The heap of the Worker's isolate, by the inspector of its workerd.
+// The heap of the Worker's isolate, from its workerd's inspector.
 import { createWriteStream } from "node:fs";
 import { openInspector } from "../profile/inspector.ts";
 import { listeningPorts } from "./processes.ts";
@@ -10,7 +10,7 @@ export interface Heap {
   readonly backingBytes: number;
 }
 
-/** The address of the inspector that `wrangler dev` offers; it holds the one session that the Worker's runtime has. */
+/** The address of the inspector that `wrangler dev` offers; it holds the runtime's only session. */
 export async function inspectorOf(pid: number): Promise<string | undefined> {
   for (const port of listeningPorts(pid)) {
     // Its other ports answer something else, or never.
@@ -23,7 +23,7 @@ export async function inspectorOf(pid: number): Promise<string | undefined> {
   return undefined;
 }
 
-/** Of the edge and of the objects, which share an isolate. `collects`: whether V8 collects its garbage first. */
+/** Shared by the edge and the objects. `collects`: whether V8 collects garbage first. */
 export async function heapOf(url: string, collects: boolean): Promise<Heap> {
   const inspector = await openInspector(url);
   try {
@@ -39,7 +39,7 @@ export async function heapOf(url: string, collects: boolean): Promise<Heap> {
   }
 }
 
-/** In the form that Chromium's developer tools read. */
+/** In Chromium's developer tools' format. */
 export async function writeHeapSnapshot(url: string, path: string): Promise<void> {
   const file = createWriteStream(path);
   const inspector = await openInspector(url, (method, { chunk }) => {

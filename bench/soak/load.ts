@@ -1,4 +1,5 @@
-// Requests at a steady pace, whatever their answers take: a create, a GET of the invoice, and the page where it is paid, in turn.
+// Requests at a steady pace, however long the answers take: a create, a GET of the invoice, and the page where it is paid, in
+// turn.
 import * as z from "zod";
 import { percentile } from "../statistics.ts";
 
@@ -10,7 +11,7 @@ type Kind = (typeof KINDS)[number];
 
 export interface Interval {
   readonly requests: number;
-  /** Not begun, because too many others waited. */
+  /** Not started, because too many others were pending. */
   readonly leftOut: number;
   /** Answers with an unexpected status, or none. */
   readonly failures: number;
@@ -19,15 +20,17 @@ export interface Interval {
   readonly p99Ms: Readonly<Record<Kind, number>>;
 }
 
-/** No further one is begun while so many wait: on a busy machine the load is what the server can do, and not a queue that grows. */
+/**
+ * No further one starts while this many are pending: on a busy machine the load is what the server can handle, not a growing queue.
+ */
 const MOST_UNDER_WAY = 16;
 const ANSWERS_WITHIN_MS = 30_000;
-/** Invoices are of so many customers, and wait so long: a merchant may have 10,000 that wait. */
+/** Invoices have this many customers and live this long: a merchant may have 10,000 active ones. */
 const CUSTOMERS = 1_000;
 const EXPIRES_IN_SECONDS = 300;
 
 const sorted = (latenciesMs: readonly number[]) => Float64Array.from(latenciesMs).sort();
-/** 0 of none. */
+/** 0 if there are none. */
 const percentileOf = (latenciesMs: Float64Array, share: number) =>
   latenciesMs.length === 0 ? 0 : percentile(latenciesMs, share);
 
@@ -40,7 +43,7 @@ export class SteadyLoad {
   #firstFailure: string | undefined;
   #sent = 0;
   #underWay = 0;
-  /** The last invoice that was made. */
+  /** The last created invoice. */
   #invoiceId: string | undefined;
 
   constructor(shop: Shop, perSecond: number) {
@@ -58,7 +61,7 @@ export class SteadyLoad {
     }
   }
 
-  /** What was measured since the last call. */
+  /** Measurements since the last call. */
   takeInterval(): Interval {
     const { create, get, page } = this.#latenciesMs;
     const [creates, gets, pages] = [sorted(create), sorted(get), sorted(page)];

@@ -7,7 +7,7 @@ export interface OwnProcess {
   readonly arguments: readonly string[];
 }
 
-/** The process and all that it started, directly or not. */
+/** The process and everything it started, directly or not. */
 export function familyOf(pid: number): readonly OwnProcess[] {
   const parents = new Map(
     readdirSync("/proc")
@@ -19,13 +19,13 @@ export function familyOf(pid: number): readonly OwnProcess[] {
   return [...parents.keys()].filter(isOfFamily).map((own) => ({ pid: own, arguments: argumentsOf(own) }));
 }
 
-/** Resident memory; 0 of a process that has ended. */
+/** Resident memory; 0 for a process that has ended. */
 export function residentBytes(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(textOf(`/proc/${pid}/status`)) ?? [];
   return Number(kibibytes ?? 0) * 1_024;
 }
 
-/** The ports of loopback on which a process listens. */
+/** The loopback ports on which a process listens. */
 export function listeningPorts(pid: number): readonly number[] {
   const inodes = new Set(
     readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
@@ -33,7 +33,7 @@ export function listeningPorts(pid: number): readonly number[] {
       return inode === undefined ? [] : [inode];
     }),
   );
-  // proc_net(5): the local address and port in hexadecimal, the state (0A is listening), and in the tenth column the inode.
+  // proc_net(5): the local address and port in hexadecimal, the state (0A is listening), and the inode in the tenth column.
   return textOf("/proc/net/tcp")
     .split("\n")
     .map((line) => line.trim().split(/\s+/))
@@ -50,7 +50,7 @@ function argumentsOf(pid: number): readonly string[] {
   return textOf(join("/proc", String(pid), "cmdline")).split("\0");
 }
 
-/** Empty where the process has ended since. */
+/** Empty if the process has ended meanwhile. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -2,12 +2,15 @@
 import type { Heap } from "./heaps.ts";
 import type { Interval } from "./load.ts";
 
-/** What was measured until a minute, and what memory was held then. */
+/** What was measured up to a minute, and the memory used then. */
 export interface Row {
   readonly minute: number;
   readonly load: Interval;
   readonly heap: Heap;
-  /** Resident memory of the workerd that runs the Worker, of the one before it, and of wrangler with our own script. */
+  /**
+   * Resident memory of the workerd that runs the Worker, of the one in front of it, and of wrangler with our own
+   * script.
+   */
   readonly workerBytes: number;
   readonly proxyBytes: number;
   readonly nodeBytes: number;
@@ -43,7 +46,7 @@ export function printRow({ minute, load, heap, workerBytes, proxyBytes, nodeByte
   if (load.firstFailure !== undefined) console.error(`  first failure: ${load.firstFailure}`);
 }
 
-/** Memory in the last third of the rows against that in the middle third: the first third is start-up. */
+/** Memory in the last third of the rows against the middle third: the first third is start-up. */
 export function printRatios(rows: readonly Row[]): void {
   const third = Math.floor(rows.length / 3);
   if (third === 0) return;

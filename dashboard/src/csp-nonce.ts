@@ -3,7 +3,7 @@ import { setNonce } from "get-nonce";
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
 
-// What Mantine's modals use to stop scrolling asks get-nonce.
+// The package that Mantine's modals use to lock scrolling gets it from get-nonce.
 setNonce(nonce);
 
 export function cspNonce(): string {

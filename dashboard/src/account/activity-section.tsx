@@ -8,7 +8,7 @@ import { Time } from "../shell/time.tsx";
 
 const AT_ONCE = 10;
 
-/** What was done with the account, so that its owner notices what they did not do. */
+/** Activity on the account, so that its owner notices what they did not do. */
 export function ActivitySection() {
   const activity = useGrowingList(["listMyAuditEvents"], (cursor, signal) =>
     call("listMyAuditEvents", { query: { limit: AT_ONCE, cursor } }, { signal }),

@@ -50,7 +50,7 @@ export function AuthenticatorSection() {
   );
 }
 
-/** Of an app that is set up: the codes in its place, and the end of it. */
+/** For an app that is set up: replacing its codes, and removing it. */
 function OwnApp({ onCodes }: { readonly onCodes: (codes: readonly string[]) => void }) {
   const { backupCodesLeft } = useMe().factors;
   const replace = useChange("replaceBackupCodes", { onSuccess: ({ backupCodes }) => onCodes(backupCodes) });

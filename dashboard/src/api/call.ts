@@ -1,4 +1,5 @@
-// One call of the API, typed by its operation. The session is in a cookie; the browser sends the origin that changes need by itself.
+// One call of the API, typed by its operation. The session is in a cookie; the browser automatically sends the origin that writes
+// need.
 import { connection } from "./connection.ts";
 import { ApiError, ConnectionError } from "./errors.ts";
 import { type Operations, ROUTES } from "./operations.ts";
@@ -7,7 +8,7 @@ import { stepUp } from "./step-up.ts";
 export type OperationId = keyof Operations;
 export type AnswerOf<K extends OperationId> = Operations[K]["answer"];
 
-/** What an operation takes; `merchantId` for the routes of a merchant. */
+/** An operation's input; `merchantId` for a merchant's routes. */
 export type InputOf<K extends OperationId> = Omit<Operations[K], "answer"> & { readonly merchantId?: string };
 
 /** The parts of any input. */
@@ -20,13 +21,13 @@ interface Input {
 
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Of a call that creates something: the same for each attempt of one intent. */
+  /** For a call that creates something: the same for each attempt of one intent. */
   readonly idempotencyKey?: string | undefined;
-  /** Around each sending: what must not be done meanwhile. The question for a fresh factor is outside of it. */
+  /** Wraps each request: what must not happen meanwhile. The step-up dialog is outside it. */
   readonly around?: (<T>(sending: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** Throws ApiError, ConnectionError, or StepUpCancelled. A call that needs a fresh factor waits for it and is then sent again. */
+/** Throws ApiError, ConnectionError, or StepUpCancelled. A call that needs a recent factor waits for it and is then resent. */
 export async function call<K extends OperationId>(
   operation: K,
   input: InputOf<K>,
@@ -56,7 +57,7 @@ async function send<K extends OperationId>(
   const answer = await fetched(url, { method, headers, body, signal: signal ?? null });
   const value = parsed(answer.text);
   if (!answer.isOk) throw new ApiError(answer.status, value ?? {});
-  // The types come from the schemas that the service answers with.
+  // The types come from the schemas of the service's answers.
   return value as AnswerOf<K>;
 }
 
@@ -88,7 +89,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Method and URL of an operation, with its parameters in their places. */
+/** Method and URL of an operation, with its parameters filled in. */
 export function targetOf(operation: OperationId, input: Input): { readonly method: string; readonly url: string } {
   const [method = "", pattern = ""] = ROUTES[operation].split(" ");
   const params: Readonly<Record<string, string | undefined>> = { merchantId: input.merchantId, ...input.params };
@@ -97,7 +98,7 @@ export function targetOf(operation: OperationId, input: Input): { readonly metho
   for (const [name, value] of Object.entries(input.query ?? {})) {
     if (value !== undefined && value !== null && value !== "") query.set(name, String(value));
   }
-  // The pages of the console go on by cursor: none of them shows how many rows there are, so none is counted.
+  // The console pages by cursor: no page shows a row count, so none is requested.
   const isFirstPage = query.has("limit") && !["cursor", "page", "after"].some((name) => query.has(name));
   if (isFirstPage) query.set("cursor", "");
   const ending = query.size === 0 ? "" : `?${query}`;

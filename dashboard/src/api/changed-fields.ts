@@ -1,6 +1,6 @@
 /**
- * The fields of `after` that differ from `before`, also within an object. A form compares with what it was opened with, never with what was read since:
- * what a colleague has changed meanwhile, and this user has not, is not sent, and so stays.
+ * The fields of `after` that differ from `before`, including nested fields. A form compares with its initial values, never with later reads: a field
+ * that only a colleague changed meanwhile is not sent, and so keeps their change.
  */
 export function changedFields<B extends object>(before: B, after: B): Partial<B> {
   const old = new Map<string, unknown>(Object.entries(before));

@@ -1,4 +1,5 @@
-// Whether the service can be reached: every call says how it went, and after a failure the service is asked until it answers.
+// Whether the service can be reached: every call reports its outcome, and after a failure the service is polled until it
+// answers.
 
 const ASK_AGAIN_MS = 3_000;
 

@@ -141,7 +141,7 @@ export const ERROR_TEXTS = {
 
 type ErrorCode = keyof typeof ERROR_TEXTS;
 
-/** Refusals whose message names a detail that our text cannot know. */
+/** Refusals whose message has a detail that our text cannot know. */
 const WITH_DETAIL: readonly string[] = [
   "IMAGE_REFUSED",
   "INVALID_ADDRESS",
@@ -151,7 +151,7 @@ const WITH_DETAIL: readonly string[] = [
   "WEBHOOK_URL_REFUSED",
 ];
 
-/** The words for a refusal; `message` is the API's own. A code of a newer service has only that. */
+/** The text for a refusal; `message` is the API's own. A code of a newer service has only that. */
 export function errorText(code: string, message: string): string {
   if (!isKnown(code)) return message;
   return WITH_DETAIL.includes(code) ? `${message}. ${ERROR_TEXTS[code]}` : ERROR_TEXTS[code];

@@ -7,7 +7,7 @@ interface Detail {
   readonly message: string;
 }
 
-/** A refusal, from the envelope that every error of the API has. Its message is for the user. */
+/** A refusal, from the envelope of every API error. Its message is for the user. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No whole answer came; whether the call was carried out is not known. */
+/** No complete answer arrived; whether the call was executed is unknown. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
 
@@ -40,24 +40,24 @@ export class ConnectionError extends Error {
   }
 }
 
-/** The user closed the dialog that asked for their factor: nothing was done, and nothing needs to be said. */
+/** The user closed the dialog that asked for their factor: nothing was done, and no message is needed. */
 export class StepUpCancelled extends Error {
   override readonly name = "StepUpCancelled";
 }
 
-/** Whether the same call may succeed without anything being changed. */
+/** Whether the same call may succeed without any change. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   return error instanceof ApiError && (error.status >= 500 || error.code === "OPERATION_IN_PROGRESS");
 }
 
-/** Messages of the fields of a form, by their paths; empty for anything but a refused form. */
+/** Messages for a form's fields, by path; empty for anything but a refused form. */
 export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(error.details.map(({ path, message }) => [path, capitalized(message)]));
 }
 
-/** The same for forms in which one field holds a whole list: `allowedIps.2` is said at `allowedIps`. */
+/** The same for forms in which one field holds a whole list: `allowedIps.2` is shown at `allowedIps`. */
 export function wholeFieldErrors(error: unknown): Readonly<Record<string, string>> {
   const all = Object.entries(fieldErrors(error)).toReversed();
   return Object.fromEntries(all.map(([path, message]) => [path.replace(/\..*/, ""), message]));

@@ -1,26 +1,26 @@
-// A WebSocket that is opened again whenever it is lost.
+// A WebSocket that is reopened whenever it is lost.
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** "ping" is answered within this time, or the socket is taken for lost: one whose other end is gone says nothing by itself. */
+/** A "ping" must be answered within this time, or the socket counts as lost: a dead connection gives no other sign. */
 export const PING_MS = 30_000;
 
-/** Doubled with each failure, and a little different for each reader: all lose their socket when the service restarts. */
+/** Doubled with each failure, with some jitter for each client: all lose their socket when the service restarts. */
 export function pauseMs(failures: number, random: number): number {
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.75 + random / 2);
 }
 
 interface Options {
-  /** Asked before each attempt. */
+  /** Called before each attempt. */
   readonly connect: () => WebSocket;
   readonly onText: (text: string) => void;
 }
 
 interface Line {
   isOpen(): boolean;
-  /** Does not wait for the pause after a failure. */
+  /** Skips the pause after a failure. */
   join(): void;
-  /** For good. */
+  /** Closes it permanently. */
   close(): void;
 }
 
@@ -61,7 +61,7 @@ export function lineTo({ connect, onText }: Options): Line {
       socket.send("ping");
       return;
     }
-    // The closing handshake with nobody takes minutes, so it is not awaited.
+    // The closing handshake with a dead peer takes minutes, so it is not awaited.
     const dead = socket;
     lost(dead);
     dead.close();
@@ -76,7 +76,7 @@ export function lineTo({ connect, onText }: Options): Line {
       isOver = true;
       clearInterval(pings);
       clearTimeout(retry);
-      // Browsers complain of a socket that is closed before it was open.
+      // Browsers log an error if a socket is closed before it was open.
       if (socket?.readyState === WebSocket.OPEN) socket.close();
     },
   };

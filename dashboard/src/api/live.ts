@@ -1,22 +1,22 @@
-// Live updates of the open merchant: one WebSocket says what has changed, and what was read of it is marked as stale, so that what is shown of it is
-// read again. While the socket is away, everything that is shown of the merchant is read again every now and then instead. Nothing is shown
-// of either; that the service cannot be reached is for the calls to say.
+// Live updates of the open merchant: one WebSocket announces changes, and queries about them are marked stale, so that visible ones are refetched.
+// While the socket is down, everything visible of the merchant is refetched from time to time instead. Neither is shown; calls report if the service
+// is unreachable.
 import type { OperationId } from "./call.ts";
 import { lineTo } from "./line.ts";
 
-/** How often everything is read again while there is no socket. */
+/** How often everything is refetched while there is no socket. */
 export const POLL_MS = 30_000;
-/** What comes this close together is read once. A busy merchant's messages come all the time. */
+/** Messages this close together cause one refetch. A busy merchant's messages arrive all the time. */
 export const GATHER_MS = 1_000;
-/** More than this, gathered while nobody looked, is everything. */
+/** More than this, collected while the page is hidden, means everything. */
 const MOST_GATHERED = 100;
 
-/** What a message is about; `reread` is everything. */
+/** The subject of a message; `reread` is everything. */
 type News =
   | { readonly type: "invoice"; readonly invoiceId: string }
   | { readonly type: "unmatched" | "wallet" | "endpoint" | "reread" };
 
-/** What shows something of each; of an invoice, also all that was read of it by its id. */
+/** What shows each subject; for an invoice, also everything read by its id. */
 const READS: Readonly<Record<Exclude<News["type"], "reread">, readonly OperationId[]>> = {
   invoice: [
     ...(["listInvoices", "listPayments", "getPayment", "listEvents", "getTotals", "getAttention"] as const),
@@ -30,7 +30,7 @@ const READS: Readonly<Record<Exclude<News["type"], "reread">, readonly Operation
 /** A query's key: the operation and its input, if `reading` has made it (queries.ts). */
 export type Key = readonly unknown[];
 
-/** Whether what was read under a key may have changed. */
+/** Whether the data under a key may have changed. */
 export function isTouched(news: News, merchantId: string, [operation, input]: Key): boolean {
   if (!isObject(input) || input.merchantId !== merchantId) return false;
   if (news.type === "reread") return true;
@@ -44,11 +44,11 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 interface Message {
   readonly news: News;
-  /** Where to go on after a lost connection; undefined where nothing was recorded. */
+  /** Where to continue after a lost connection; undefined if nothing was recorded. */
   readonly eventId: string | undefined;
 }
 
-/** A message of a kind that is not known is about everything. */
+/** A message of an unknown kind concerns everything. */
 export function messageIn(text: string): Message {
   const message: Readonly<Record<string, unknown>> = JSON.parse(text);
   const { type, eventId: id, invoiceId } = message;
@@ -58,11 +58,11 @@ export function messageIn(text: string): Message {
   return { news: { type: "reread" }, eventId };
 }
 
-/** What was read so far. */
+/** Everything read so far. */
 export interface Reads {
-  /** Marks as stale what was read under these keys; what is shown of it is read again. */
+  /** Marks these keys' data as stale; visible data is refetched. */
   invalidate(isTouched: (key: Key) => boolean): void;
-  /** Whether one of them is being read for the first time. */
+  /** Whether one of them is loading for the first time. */
   isReadingFirst(isTouched: (key: Key) => boolean): boolean;
 }
 
@@ -71,14 +71,14 @@ interface Options {
   readonly reads: Reads;
   /** Opens a socket at a path of this origin. */
   readonly connect: (path: string) => WebSocket;
-  /** A page that nobody sees reads nothing. */
+  /** A hidden page reads nothing. */
   readonly isSeen: () => boolean;
 }
 
 export interface Following {
-  /** The page is seen again. */
+  /** The page is visible again. */
   seen(): void;
-  /** The network is there again. */
+  /** The network is back. */
   online(): void;
   end(): void;
 }
@@ -109,7 +109,7 @@ export function followMerchant({ merchantId, connect, ...options }: Options): Fo
   };
 }
 
-/** Gathers what has changed, and has it read again. */
+/** Collects changes, and has them refetched. */
 function rereader({ merchantId, reads, isSeen }: Omit<Options, "connect">) {
   let gathered: readonly News[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -120,7 +120,7 @@ function rereader({ merchantId, reads, isSeen }: Omit<Options, "connect">) {
     if (gathered.length === 0 || !isSeen()) return;
     const all = gathered;
     const isAny = (key: Key) => all.some((news) => isTouched(news, merchantId, key));
-    // A first read is not begun anew, and its answer may be older than the change.
+    // A first read is not restarted, and its answer may predate the change.
     if (reads.isReadingFirst(isAny)) {
       timer = setTimeout(read, GATHER_MS);
       return;

@@ -1,5 +1,5 @@
-// Reads and changes of the API for components, over TanStack Query. A change marks everything that was read as stale: what a change touches
-// (an invoice, its list, the totals) is the service's business.
+// Reads and changes of the API for components, over TanStack Query. A write marks all cached data as stale: only the service knows what it
+// affects (an invoice, its list, the totals).
 import { notifications } from "@mantine/notifications";
 import {
   keepPreviousData,
@@ -33,7 +33,7 @@ export function createQueryClient(signedOut: () => void): QueryClient {
         check(error);
         if (mutation.meta?.isShownInPlace !== true) showError(error);
       },
-      // A read that was refused stays refused: reading it anew would take away the form that is open in its place.
+      // A refused read stays refused: refetching it would remove the form that is open in its place.
       onSuccess: () => client.invalidateQueries({ predicate: ({ state }) => state.data !== undefined }),
     }),
     defaultOptions: {
@@ -41,7 +41,7 @@ export function createQueryClient(signedOut: () => void): QueryClient {
       mutations: { retryDelay },
     },
   });
-  // What could not be read while the service was away is read once it is back.
+  // Queries that failed while the service was down are retried once it is back.
   connection.subscribe(() => {
     if (!connection.isLost()) void client.invalidateQueries();
   });
@@ -52,7 +52,7 @@ export function isSignedOut({ code }: ApiError): boolean {
   return code === "UNAUTHORIZED" || code === "SECOND_FACTOR_REQUIRED";
 }
 
-/** A lost connection is waited for; other failures that may pass are tried a few times. */
+/** Waits for a lost connection; retries other temporary failures a few times. */
 function mayRetry(failures: number, error: Error): boolean {
   return error instanceof ConnectionError || (isPassing(error) && failures < TRIES);
 }
@@ -61,7 +61,7 @@ function retryDelay(failures: number): number {
   return Math.min(1_000 * 2 ** failures, LONGEST_PAUSE_MS);
 }
 
-/** Shows why a change failed, unless the user gave it up. */
+/** Shows why a change failed, unless the user cancelled it. */
 export function showError(error: Error): void {
   if (error instanceof StepUpCancelled) return;
   const id = error instanceof ApiError && error.requestId !== undefined ? ` (${error.requestId})` : "";
@@ -79,10 +79,10 @@ export function reading<K extends OperationId>(operation: K, input: InputOf<K>) 
   });
 }
 
-/** How long until what was read is read again while it is shown; false where live updates are enough. */
+/** The refetch interval while visible; false if live updates are enough. */
 type ReadAgain<K extends OperationId> = (read: AnswerOf<K> | undefined) => number | false;
 
-/** While the next page or filter is read, the rows of the last one stay. */
+/** While the next page or filter loads, the previous rows stay. */
 export function useList<K extends OperationId>(operation: K, input: InputOf<K>, readAgain?: ReadAgain<K>) {
   return useQuery({
     ...reading(operation, input),
@@ -96,7 +96,7 @@ interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
-/** The rows of a list so far: a further page is read when it is asked for. `key` names the operation and its input. */
+/** The rows of a list so far: further pages load on request. `key` names the operation and its input. */
 export function useGrowingList<Row>(
   key: readonly unknown[],
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>,
@@ -112,17 +112,17 @@ export function useGrowingList<Row>(
 
 interface ChangeOptions<K extends OperationId> {
   readonly onSuccess?: (answer: AnswerOf<K>) => void;
-  /** Leaves the page of what the change has deleted: it would be read again, and not be found. */
+  /** Leaves the page of a deleted object: it would be refetched, and not be found. */
   readonly leave?: () => Promise<void>;
-  /** Where the component itself shows the error: at fields, or beside the form. */
+  /** If the component itself shows the error: at fields, or next to the form. */
   readonly isShownInPlace?: boolean;
-  /** False where a repeated call is refused: codes work once. */
+  /** False if a repeated call would be refused: codes work once. */
   readonly isRepeatable?: boolean;
 }
 
 /**
- * A change, sent again with the same Idempotency-Key while its failure may pass. The key belongs to the intent: sending the same input again
- * after a failure uses the same key, and other input or a success ends it.
+ * A write, retried with the same Idempotency-Key while its failure is temporary. The key belongs to the intent: resending the same input
+ * after a failure reuses it, and different input or a success ends it.
  */
 export function useChange<K extends OperationId>(operation: K, options: ChangeOptions<K> = {}) {
   const { onSuccess, leave, isShownInPlace = false, isRepeatable = true } = options;
@@ -132,7 +132,7 @@ export function useChange<K extends OperationId>(operation: K, options: ChangeOp
     mutationFn: async (input: InputOf<K>) => {
       intent.current = intentOf(intent.current, JSON.stringify(input));
       const answer = await call(operation, input, { idempotencyKey: intent.current.key });
-      // A list that was read before would show for a moment what is deleted.
+      // A cached list would briefly show what was deleted.
       if (operation.startsWith("delete")) client.removeQueries({ type: "inactive" });
       await leave?.();
       return answer;

@@ -1,4 +1,4 @@
-// A call that is refused for want of a fresh factor waits here: the dialog (shell/step-up-dialog.tsx) asks the user, and the call goes on.
+// A call refused for lack of a recent factor waits here: the dialog (shell/step-up-dialog.tsx) asks the user, and the call continues.
 import { StepUpCancelled } from "./errors.ts";
 
 type Listener = () => void;

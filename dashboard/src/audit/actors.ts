@@ -1,4 +1,4 @@
-// Who acts: members by their names, keys by theirs. Of those who have left, and of keys that were revoked, the id is what is left.
+// Who acts: members and keys by name. For members who left, and for revoked keys, only the id remains.
 import type { AuditEvent } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
 import { useMay, useMe, useMerchant } from "../shell/merchants.ts";
@@ -6,7 +6,7 @@ import { useMembers } from "../team/use-members.ts";
 
 interface Actors {
   readonly nameOf: (actor: AuditEvent["actor"]) => string;
-  /** For those who read it elsewhere: an email address or the name of a key, "" if there is none. */
+  /** For use outside the console: an email address or a key's name, "" if there is none. */
   readonly plainNameOf: (actor: AuditEvent["actor"]) => string;
   readonly options: readonly {
     readonly group: string;

@@ -1,4 +1,4 @@
-// Who changed what. Nothing here is ever changed or deleted.
+// Who changed what. Entries are never changed or deleted.
 import { Card, Group, Select } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useList } from "../api/queries.ts";
@@ -46,7 +46,7 @@ export function AuditPage() {
   );
 }
 
-/** As the API takes them. */
+/** As the API expects them. */
 function useFilters({ from, to, ...others }: Omit<AuditSearch, "cursor">) {
   const zone = useZoneName();
   return {
@@ -56,7 +56,7 @@ function useFilters({ from, to, ...others }: Omit<AuditSearch, "cursor">) {
   };
 }
 
-/** Actions by what they are about. */
+/** Actions by subject. */
 const ACTION_OPTIONS = Object.entries(
   Object.groupBy(Object.entries(ACTIONS), ([action]) => action.replace(/\..*/, "").replace("_", " ")),
 ).map(([group, members = []]) => ({ group, items: members.map(([value, label]) => ({ value, label })) }));

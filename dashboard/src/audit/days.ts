@@ -1,11 +1,11 @@
-// Days of the reader's time zone, as the log is asked for them.
+// Days in the reader's time zone, for the log's queries.
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** When a day, `YYYY-MM-DD`, begins in a time zone. */
 export function startOfDay(date: string, timeZone: string): Date {
   const utcMs = Date.parse(date);
   const firstMs = utcMs - offsetAt(utcMs, timeZone);
-  // The clocks may have been changed between the two.
+  // The clocks may have changed between the two.
   return new Date(utcMs - offsetAt(firstMs, timeZone));
 }
 
@@ -19,7 +19,7 @@ export function isDay(text: unknown): text is string {
   return typeof text === "string" && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
-/** How far a zone's clocks are before those of UTC. */
+/** How far a zone's clocks are ahead of UTC. */
 function offsetAt(ms: number, timeZone: string): number {
   const format = new Intl.DateTimeFormat("en", {
     timeZone,

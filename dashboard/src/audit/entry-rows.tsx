@@ -102,7 +102,7 @@ function Entry({ entry, nameOf }: { readonly entry: AuditEvent; readonly nameOf:
   );
 }
 
-/** Where the console has a page of what was changed. */
+/** If the console has a page for the changed object. */
 function TargetLink({ target }: { readonly target: string }) {
   const { id: merchantId } = useMerchant();
   if (target.startsWith("inv_")) {

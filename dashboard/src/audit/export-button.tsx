@@ -9,7 +9,7 @@ import { useFormats } from "../shell/reader.tsx";
 import { exportEntries, type Progress } from "./export-entries.ts";
 
 interface Props {
-  /** The filters that are chosen. */
+  /** The chosen filters. */
   readonly query: InputOf<"listAuditEvents">["query"];
   readonly nameOf: (actor: AuditEvent["actor"]) => string;
 }
@@ -40,7 +40,7 @@ export function ExportButton(props: Props) {
   );
 }
 
-/** One export at a time; it ends with the page. `progress` is undefined while none is under way. */
+/** One export at a time; it ends with the page. `progress` is undefined while none is running. */
 function useExport({ query, nameOf }: Props) {
   const { id: merchantId } = useMerchant();
   const { count } = useFormats();

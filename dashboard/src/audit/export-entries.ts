@@ -1,14 +1,14 @@
-// Entries of the log as a file, read page after page by the route of the list. The cursor goes back in time, so that what happens meanwhile moves
-// nothing: the file has every entry that there was when it was begun.
+// Entries of the log as a file, read page after page by the route of the list. The cursor goes back in time, so new entries shift nothing: the
+// file has every entry that existed at the start.
 import { headOf } from "../../../src/commerce/exports/line-format.ts";
 import { csvRecord } from "../../../src/lib/csv.ts";
 import { ApiError, isPassing } from "../api/errors.ts";
 import type { AuditEvent } from "../api/operations.ts";
 
 const AT_ONCE = 100;
-/** A user has 300 requests a minute for all that they have open: this leaves them a third. */
+/** A user has 300 requests a minute for everything they have open: this leaves them a third. */
 const PAUSE_MS = 300;
-/** A page that cannot be read is tried for five minutes. */
+/** A failing page is retried for five minutes. */
 const TRY_AGAIN_MS = 5_000;
 const TRIES = 60;
 
@@ -34,7 +34,7 @@ interface Place {
 interface Page {
   readonly data: readonly AuditEvent[];
   readonly nextCursor: string | null;
-  /** Where a page was asked for by its number. */
+  /** If a page was requested by number. */
   readonly pagination?: { readonly total: number } | undefined;
 }
 
@@ -45,10 +45,10 @@ export interface Progress {
 
 export interface Source {
   readonly read: (place: Place) => Promise<Page>;
-  /** "" where no name is known. */
+  /** "" if no name is known. */
   readonly nameOf: (actor: AuditEvent["actor"]) => string;
   readonly onProgress: (progress: Progress) => void;
-  /** Throws once the export was stopped. */
+  /** Throws once the export is stopped. */
   readonly wait: (ms: number) => Promise<void>;
 }
 

@@ -6,12 +6,12 @@ export interface AuditSearch extends WithCursor {
   /** The id of a user or key, or a kind of actor. */
   readonly actor?: string | undefined;
   readonly action?: KnownAction | undefined;
-  /** First and last day, of the reader's time zone. */
+  /** First and last day, in the reader's time zone. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** Ignores what the log does not know. */
+/** Ignores unknown values. */
 export function auditSearch({ actor, action, from, to, cursor }: Readonly<Record<string, unknown>>): AuditSearch {
   return chosen({
     actor: typeof actor === "string" && /^\w{1,40}$/.test(actor) ? actor : undefined,

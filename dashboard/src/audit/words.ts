@@ -1,9 +1,9 @@
-// What an entry of the log says, in words.
+// A log entry in words.
 import type { AuditEvent } from "../api/operations.ts";
 
 type Action = AuditEvent["action"];
 
-/** What a merchant's log has; what users do with their own accounts is on their pages Account. */
+/** What a merchant's log has; what users do with their own accounts is on their Account page. */
 export const ACTIONS = {
   "merchant.created": "Created the merchant",
   "merchant.updated": "Renamed the merchant",
@@ -68,7 +68,7 @@ interface Change {
 
 type Fact = NonNullable<AuditEvent["before"]>[string] | undefined;
 
-/** Each field that an entry names, in the order in which it names them. */
+/** Each field that an entry names, in the entry's order. */
 export function changesOf({ before, after }: Pick<AuditEvent, "before" | "after">): readonly Change[] {
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return fields.map((field) => ({

@@ -1,5 +1,5 @@
-// Where a shop's plugin sends a person to ask for a key, as BTCPay Server does. What an application says of itself proves nothing: what counts is where
-// the key goes, which is shown in full, and which the browser holds the form to.
+// Where a shop's plugin sends a user to request a key, as with BTCPay Server. An application's own claims prove nothing: what counts is where the key
+// goes, which is shown in full and enforced by the browser.
 import { Alert, Button, Code, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -94,7 +94,7 @@ function Asked({ me, question, token }: AskedProps) {
   );
 }
 
-/** Where the key goes: the origin large, because it decides, and the whole address below it. */
+/** Where the key goes: the origin in large type, because it decides, with the full address below. */
 function Destination({ question: { redirect } }: Pick<AskedProps, "question">) {
   if (redirect === undefined)
     return <Text>It names no address: you are shown the key, and enter it there yourself.</Text>;
@@ -128,7 +128,7 @@ function Choice({ able, question, token, onAnswer }: ChoiceProps) {
   const [chosen, setChosen] = useState(able[0]?.id ?? "");
   const give = useChange("authorizeApplication", {
     isShownInPlace: true,
-    // PrestaShop's form takes letters and digits alone, and the API for plugins knows the key without its `_`.
+    // PrestaShop's form accepts only letters and digits, and the plugins' API accepts the key without its `_`.
     onSuccess: ({ secret, merchantId }) => onAnswer({ secret: secret.replace("_", ""), merchantId }),
   });
   const isSeen = useSeen();
@@ -159,7 +159,7 @@ function Choice({ able, question, token, onAnswer }: ChoiceProps) {
   );
 }
 
-/** After a moment: a page that asked for a double click may have been put aside between the two, with this one below it. */
+/** After a moment: a page that provoked a double click may have moved aside between the two, with this one below it. */
 function useSeen(): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
@@ -182,7 +182,7 @@ function Given({ question, answer }: { readonly question: Question; readonly ans
   );
 }
 
-/** Whether the user may make keys of this merchant, and has all that the application asks for. */
+/** Whether the user may create keys for this merchant, and has everything the application requests. */
 function canGive({ permissions }: Merchant, { rights }: Question): boolean {
   return ["api_key:create" as const, ...permissionsOfRights(rights)].every((each) =>
     permissions.some((own) => own === each),

@@ -14,7 +14,7 @@ interface Props {
   readonly answer: Answer;
 }
 
-/** The key goes in a form and never in an address, which histories and logs keep. The page's policy lets it go to the shown origin alone. */
+/** The key goes in a form and never in an address, which histories and logs keep. The page's policy allows only the shown origin. */
 export function SendKey({ redirect, rights, answer: { secret, merchantId } }: Props) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.submit(), []);

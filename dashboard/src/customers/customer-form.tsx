@@ -1,4 +1,4 @@
-// The form of a customer: a new one, or one that is changed.
+// The form of a customer: a new one, or an existing one.
 import { Group, TextInput } from "@mantine/core";
 import { isEmail } from "@mantine/form";
 import type { Customer } from "../api/operations.ts";
@@ -9,7 +9,7 @@ import { useMerchant } from "../shell/merchants.ts";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 
 interface Props {
-  /** The one that is changed; undefined for a new one. */
+  /** The one being changed; undefined for a new one. */
   readonly customer?: Customer;
   readonly onSaved: (customer: Pick<Customer, "id">) => void;
 }

@@ -16,7 +16,7 @@ export function CustomersPage() {
   const { id: merchantId } = useMerchant();
   const search = useSearch({ from: "/frame/merchant/console/$merchantId/customers" });
   const address: Address<CustomersSearch> = addressOf(search, useNavigate({ from: "/console/$merchantId/customers" }));
-  // Who may change customers may also create one.
+  // A user who may change customers may also create one.
   const mayCreate = useMay("customer:update");
   const [isCreating, creating] = useDisclosure();
   const customers = useList("listCustomers", { merchantId, query: { ...search, limit: AT_ONCE } });

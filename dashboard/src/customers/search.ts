@@ -4,7 +4,7 @@ export interface CustomersSearch extends WithCursor {
   readonly search?: string | undefined;
 }
 
-/** Ignores what the list does not know. */
+/** Ignores unknown values. */
 export function customersSearch({ search, cursor }: Readonly<Record<string, unknown>>): CustomersSearch {
   return chosen({ search: searchText(search), cursor: searchText(cursor) });
 }

@@ -1,4 +1,4 @@
-// What a shop's own software needs: keys to call the API with, endpoints that hear what happens, and what they were told.
+// What a shop's own software needs: keys to call the API, endpoints for events, and what they received.
 import { Button, Tabs } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
@@ -8,7 +8,7 @@ import { Loading } from "../shell/problem.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { isTab, TABS } from "./search.ts";
 
-// A tab of its own each, loaded when it is opened.
+// Each in its own tab, loaded when opened.
 const EndpointsSection = lazy(async () => ({ default: (await import("./endpoints-section.tsx")).EndpointsSection }));
 const EventsSection = lazy(async () => ({ default: (await import("./events-section.tsx")).EventsSection }));
 

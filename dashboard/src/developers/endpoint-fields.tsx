@@ -1,4 +1,4 @@
-// The fields of an endpoint, new or to change.
+// The fields of a new or existing endpoint.
 import { Group, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { changedFields } from "../api/changed-fields.ts";
@@ -14,14 +14,14 @@ import { NumberField } from "../shell/number-field.tsx";
 import { eventNames, type Heard, heardBy } from "./heard.ts";
 import { HearsField } from "./hears-field.tsx";
 
-/** As the contract has them (webhooks/contract.ts). */
+/** As in the contract (webhooks/contract.ts). */
 const LONGEST = { url: 2_048, description: 500 } as const;
 const USUAL_RETRIES = 9;
 const RETRIES = { digits: 0, most: 10n } as const;
 const TIMEOUT_SECONDS = { digits: 3, least: 1n, most: 30n } as const;
 
 interface Props {
-  /** To change; undefined for a new one. */
+  /** The one being changed; undefined for a new one. */
   readonly endpoint?: Webhook;
   readonly onClose: () => void;
   readonly onMade?: (made: NewWebhook) => void;
@@ -30,7 +30,7 @@ interface Props {
 interface Values extends Heard {
   readonly url: string;
   readonly description: string;
-  /** As they were typed. */
+  /** As typed. */
   readonly retryCount: string;
   readonly timeoutSeconds: string;
 }
@@ -118,7 +118,7 @@ function useEndpointForm({ endpoint, onClose, onMade }: Props) {
   return { form, send, isBusy: create.isPending || update.isPending };
 }
 
-/** The form has the API's `timeout` in seconds, and its URL also says why the service will not call it. */
+/** The form has the API's `timeout` in seconds, and its URL field also shows why the service will not call it. */
 function formErrors(error: Error): Readonly<Record<string, string>> {
   const { timeout, ...errors } = wholeFieldErrors(error);
   const isOfUrl = error instanceof ApiError && error.code === "WEBHOOK_URL_REFUSED";
@@ -151,7 +151,7 @@ function bodyOf(values: Values): CreateWebhookBody {
   };
 }
 
-/** A server of a developer's own machine also takes http there. The service has the last word. */
+/** A development server also accepts http to its own machine. The service decides. */
 function isTakenUrl(url: string): boolean {
   return /^https:\/\/./.test(url) || (hasMailbox && /^http:\/\/(localhost|127\.0\.0\.1)[:/]/.test(url));
 }

@@ -12,10 +12,10 @@ import { EVENT_GROUPS } from "./event-groups.ts";
 import type { DevelopersSearch } from "./search.ts";
 
 const AT_ONCE = 25;
-/** Live updates are of invoices, payments and wallets; the newest events of others are read every now and then. */
+/** Live updates cover invoices, payments and wallets; the newest events of other kinds are polled. */
 const READ_AGAIN_MS = 10_000;
 
-/** What happened, newest first, as it happens. */
+/** Events, newest first, as they happen. */
 export function EventsSection({ search }: { readonly search: DevelopersSearch }) {
   const { id: merchantId } = useMerchant();
   const navigate = useNavigate({ from: "/console/$merchantId/developers" });

@@ -1,5 +1,5 @@
-// What an endpoint is told of. One in the format of BTCPay Server's plugins begins with what says that an invoice is settled: some of these plugins take
-// every signed message for money.
+// The events an endpoint gets. One in the format of BTCPay Server's plugins starts with those that say an invoice is settled: some of these plugins
+// treat every signed message as a payment.
 import { BY_HAND, sourcesOf, WEBHOOK_TYPES } from "../../../src/commerce/greenfield/webhook-type.ts";
 import type { CreateWebhookBody, Webhook } from "../api/operations.ts";
 
@@ -14,7 +14,7 @@ export interface Heard {
 
 export const ALL_OF_PLUGINS: readonly string[] = sourcesOf(WEBHOOK_TYPES);
 
-/** What a form begins with, for an endpoint as it is or for a new one. */
+/** A form's initial value, for an existing endpoint or a new one. */
 export function heardBy(
   endpoint: Pick<Webhook, "format" | "events"> | undefined,
   format: Format = endpoint?.format ?? "STANDARD",

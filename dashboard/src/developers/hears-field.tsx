@@ -6,7 +6,7 @@ import { ALL_OF_PLUGINS, type Format, type Heard } from "./heard.ts";
 interface Props {
   readonly form: Inputs<"format" | "hears" | "events">;
   readonly heard: Heard;
-  /** Absent where the format is given: it never changes. */
+  /** Absent if the format is fixed: it never changes. */
   readonly onFormat?: (format: Format) => void;
 }
 

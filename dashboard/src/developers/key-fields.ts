@@ -1,4 +1,4 @@
-// What the forms of keys have in common.
+// Shared by the forms of keys.
 
 export const LONGEST_NAME = 200;
 

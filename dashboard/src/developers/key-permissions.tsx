@@ -2,7 +2,7 @@ import { SimpleGrid, Stack, Text } from "@mantine/core";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
 import { permissionGroups } from "../shell/permission-words.ts";
 
-/** What a key may do, by what it is about. `names` are as keys have them: `INVOICE_CREATE`. */
+/** A key's permissions, by subject. `names` are in the API's form: `INVOICE_CREATE`. */
 export function KeyPermissions({ names }: { readonly names: readonly string[] }) {
   const held = SECRET_KEY_PERMISSIONS.filter((permission) => names.includes(keyPermissionName(permission)));
   return (

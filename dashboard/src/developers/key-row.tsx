@@ -15,7 +15,7 @@ import { KeyPermissions } from "./key-permissions.tsx";
 
 interface Props {
   readonly apiKey: ApiKey;
-  /** A rotation makes a new one. */
+  /** A rotation creates a new one. */
   readonly onSecret: (secret: string) => void;
 }
 
@@ -48,7 +48,7 @@ export function KeyRow({ apiKey, onSecret }: Props) {
         <Button
           size="compact-sm"
           variant="subtle"
-          // Its text begins where the name above does.
+          // Aligned with the name above.
           ml={-8}
           onClick={toggle}
           aria-expanded={isOpen}
@@ -166,7 +166,7 @@ function EditForm({ apiKey, onDone }: { readonly apiKey: ApiKey; readonly onDone
     },
   });
   const send = form.onSubmit(({ name, allowedIps }) => {
-    // Other addresses are for those alone who could make such a key.
+    // Only users who could create such a key may set other addresses.
     const body = changedFields(bodyOf(form.getInitialValues()), bodyOf({ name, allowedIps }));
     if (Object.keys(body).length === 0) {
       onDone();

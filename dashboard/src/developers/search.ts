@@ -1,13 +1,13 @@
-// What the address carries: the part that is open, and of the events their filter and page.
+// The page's search parameters: the open part, and the events' filter and page.
 import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 
-/** The keys are what is shown first. */
+/** The keys are shown first. */
 export const TABS = { keys: "API keys", endpoints: "Endpoints", events: "Events" } as const;
 type Tab = keyof typeof TABS;
 
 export interface DevelopersSearch extends WithCursor {
   readonly tab?: Tab | undefined;
-  /** Of events: a type, or a whole domain such as `invoice.*`. */
+  /** For events: a type, or a whole domain such as `invoice.*`. */
   readonly type?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** `*` hears everything. */
+/** `*` gets every event. */
 export function subscriptionText(events: readonly string[]): string {
   if (events.includes("*")) return "Hears every event";
   return `Hears ${events.join(", ")}`;

@@ -11,7 +11,7 @@ import { DeliveryDetails } from "./delivery-details.tsx";
 import type { EndpointSearch } from "./search.ts";
 
 const AT_ONCE = 20;
-/** Live updates are of endpoints that need somebody. How it goes with one is read every now and then while it is shown. */
+/** Live updates only cover endpoints that need attention. One endpoint's health is polled while it is shown. */
 export const READ_NEWER_MS = 10_000;
 const STATE_OPTIONS = Object.entries(DELIVERY_STATES).map(([value, { name }]) => ({ value, label: name }));
 

@@ -16,7 +16,7 @@ interface Props {
   readonly delivery: Delivery;
 }
 
-/** What was sent, and every answer that is kept. */
+/** What was sent, and every stored answer. */
 export function DeliveryDetails({ merchantId, delivery }: Props) {
   const { id: deliveryId, webhookId, eventId } = delivery;
   const details = useList(

@@ -47,7 +47,7 @@ function PingButton({ endpoint: { merchantId, id: webhookId } }: Props) {
   );
 }
 
-/** Switching off is taken back by the same button, so nothing is asked. */
+/** Switching off is undone with the same button, so there is no confirmation. */
 function SwitchButton({ endpoint: { merchantId, id: webhookId, isActive } }: Props) {
   const change = useChange("updateWebhook", {
     onSuccess: (now) => showDone(now.isActive ? "The endpoint is on." : "The endpoint is off."),

@@ -1,4 +1,4 @@
-// One endpoint: how it goes, what it was sent and what it answered, and what can be done about it.
+// One endpoint: its health, what it was sent and what it answered, and the available actions.
 import { Alert, Anchor, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";

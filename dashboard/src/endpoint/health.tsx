@@ -3,7 +3,7 @@ import type { Webhook } from "../api/operations.ts";
 
 type Facts = Pick<Webhook, "isActive" | "disabledReason" | "failuresInRow">;
 
-/** How it goes with an endpoint, in a word or two. */
+/** An endpoint's health, in a word or two. */
 export function EndpointHealth({ endpoint }: { readonly endpoint: Facts }) {
   const { isActive, disabledReason, failuresInRow } = endpoint;
   if (!isActive && disabledReason !== null) return <Badge color="red">Switched off by us</Badge>;

@@ -165,7 +165,7 @@ function AllInvoices({ type }: Pick<InvoiceNeed, "type">) {
 }
 
 interface CaseProps {
-  /** Null if it is not known. */
+  /** Null if unknown. */
   readonly since: string | null;
   readonly remedy?: ReactNode;
   readonly children: ReactNode;

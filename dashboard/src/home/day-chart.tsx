@@ -17,7 +17,7 @@ const SERIES = [
   { name: "now", label: "Received", color: "indigo.5" },
 ];
 
-/** Heights are numbers of JavaScript, which may lose digits; what is written is not. */
+/** Heights are JavaScript numbers, which may lose digits; the printed amounts are exact. */
 interface Point {
   readonly date: string;
   readonly now: number;
