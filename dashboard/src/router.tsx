@@ -1,5 +1,5 @@
-// Which page is at which address. The paths are those that the Worker answers with the console (src/app/console/paths.ts); pages are loaded
-// when they are first opened.
+// The page at each address. These are the paths for which the Worker serves the console (src/app/console/paths.ts); pages are loaded when
+// they are first opened.
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,
@@ -79,7 +79,7 @@ const authorize = createRoute({
   component: lazyRouteComponent(() => import("./authorize/authorize-page.tsx"), "AuthorizePage"),
 });
 
-/** Pages of a signed-in user: who they are and their merchants are read first. */
+/** Pages of a signed-in user: the user and their merchants are read first. */
 const frame = createRoute({
   getParentRoute: () => root,
   id: "frame",
@@ -117,7 +117,7 @@ const account = createRoute({
   component: lazyRouteComponent(() => import("./account/account-page.tsx"), "AccountPage"),
 });
 
-/** For operators of the deployment; for everybody else it is not there. */
+/** For operators of the deployment; for everyone else it does not exist. */
 const operator = createRoute({
   getParentRoute: () => frame,
   path: pathOf(CONSOLE_PAGES.operator),
@@ -135,7 +135,7 @@ const ofMerchant = createRoute({
     const merchantId = "merchantId" in params ? params.merchantId : undefined;
     const named = ({ id }: Merchant) => id === merchantId;
     const known = (await context.queries.ensureQueryData(MERCHANTS)).data.find(named);
-    // One that was just made, or joined, is not in the list that was read before.
+    // A merchant just created or joined is not in the cached list.
     const merchant = known ?? (await context.queries.fetchQuery({ ...MERCHANTS, staleTime: 0 })).data.find(named);
     if (merchant === undefined) throw new ApiError(404, { code: "MERCHANT_NOT_FOUND" });
     rememberMerchant(merchant);

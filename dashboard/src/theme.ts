@@ -1,5 +1,5 @@
-// The look of the whole console. Colours are set here once, so that every component passes the contrast of WCAG AA in both schemes: Mantine's
-// own shades for dimmed text, light badges and errors do not.
+// The look of the whole console. Colours are set here once, so that every component meets WCAG AA contrast in both schemes: Mantine's own
+// shades for dimmed text, light badges and errors do not.
 import {
   Badge,
   Button,
@@ -28,7 +28,7 @@ const INDIGO: MantineColorsTuple = [
   "#312e81",
 ];
 
-/** Greys with a little blue, from the paper to the darkest ground. */
+/** Bluish greys, from the paper to the darkest background. */
 const SLATE: MantineColorsTuple = [
   "#e6e9f0",
   "#c3c9d6",
@@ -71,7 +71,7 @@ export const theme = createTheme({
     }),
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { "aria-label": "Close the notice" } },
-      // Below a title it would be of a paler grey.
+      // Below a title it would be a paler grey.
       styles: { description: { color: "var(--mantine-color-dimmed)" } },
     }),
     PasswordInput: PasswordInput.extend({ defaultProps: { visibilityToggleButtonProps: { "aria-label": "Show" } } }),
@@ -80,7 +80,7 @@ export const theme = createTheme({
   },
 });
 
-/** Colours of states, with the text that a light badge or alert of it has in the light scheme. */
+/** State colours, each with the text colour of a light badge or alert in the light scheme. */
 const STATE_TEXTS = {
   indigo: "#312e81",
   green: "#14532d",

@@ -9,7 +9,7 @@ interface Props {
   readonly currency: string;
 }
 
-/** The newest day first, beside the day as long before the period. */
+/** Newest day first, next to the corresponding day of the previous period. */
 export function DayTable({ now, before, currency }: Props) {
   const { day, sum } = useFormats();
   const days = now.periods.map((period, place) => ({ period, past: before.periods[place] })).toReversed();

@@ -2,13 +2,13 @@ import { Badge } from "@mantine/core";
 import { useFormats } from "../shell/reader.tsx";
 
 interface Props {
-  /** 0.25 is a quarter more; undefined where there is nothing to compare with. */
+  /** 0.25 is a quarter more; undefined if there is nothing to compare with. */
   readonly ratio: number | undefined;
-  /** Where less is better: invoices that expired. */
+  /** If less is better: invoices that expired. */
   readonly isLessBetter?: boolean;
 }
 
-/** How much more or less than before. */
+/** The change from the previous period. */
 export function Growth({ ratio, isLessBetter = false }: Props) {
   const { percentage } = useFormats();
   if (ratio === undefined) return null;

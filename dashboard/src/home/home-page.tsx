@@ -54,7 +54,7 @@ function Totals({ span }: { readonly span: Span }) {
   const days = daysOf(span, dayIn(timezone, Date.now()));
   const now = useList("getTotals", { merchantId, query: { ...days.now, timezone } });
   const before = useList("getTotals", { merchantId, query: { ...days.before, timezone } });
-  // While another time is read, the last one stays.
+  // While another period loads, the previous one stays.
   const isOther = now.isPlaceholderData || before.isPlaceholderData;
   return (
     <Read query={now}>

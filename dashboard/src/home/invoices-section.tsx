@@ -57,7 +57,7 @@ interface CountProps {
   readonly name: string;
   readonly now: number;
   readonly before: number;
-  /** Which invoices the number leads to. */
+  /** Which invoices the number links to. */
   readonly search: InvoicesSearch;
   readonly isLessBetter?: boolean;
 }

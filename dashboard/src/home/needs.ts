@@ -1,4 +1,4 @@
-// What needs a person, in words: what it is, and what to do about it.
+// What needs attention, in words: what it is, and what to do about it.
 import type { Attention } from "../api/operations.ts";
 
 export type Need = Attention["data"][number];
@@ -53,7 +53,7 @@ export const NEEDS: Readonly<Record<NeedType, Words>> = {
   },
 };
 
-/** `3`, and `100+` where counting has ended. */
+/** `3`, and `100+` where counting stopped. */
 export function howMany({ count, isMore }: Pick<Need, "count" | "isMore">): string {
   return isMore ? `${count}+` : String(count);
 }

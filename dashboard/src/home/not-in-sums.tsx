@@ -2,7 +2,7 @@ import { Text } from "@mantine/core";
 import { useFormats } from "../shell/reader.tsx";
 import { type Sums, testPaymentsOf } from "./sums.ts";
 
-/** What came beside the money that the sums have. */
+/** What was received in addition to the payments in the sums. */
 export function NotInSums({ of }: { readonly of: Sums }) {
   const { count } = useFormats();
   const tests = testPaymentsOf(of);

@@ -1,4 +1,4 @@
-// The days that Home shows: a number of them up to today, and as many before these.
+// The days that Home shows: a number up to today, and as many before.
 
 export const SPANS = [1, 7, 30, 90] as const;
 export type Span = (typeof SPANS)[number];
@@ -44,7 +44,7 @@ function moved(date: string, days: number): string {
   return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The day that it is in a time zone, `YYYY-MM-DD`. */
+/** Today's date in a time zone, `YYYY-MM-DD`. */
 export function dayIn(timeZone: string, nowMs: number): string {
   const format = new Intl.DateTimeFormat("en", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
   const parts = new Map(format.formatToParts(nowMs).map(({ type, value }) => [type, value]));

@@ -1,4 +1,4 @@
-// First steps, ticked off as they are taken. They go once each was taken or skipped; that is remembered in this browser, for each merchant.
+// First steps, ticked off as they are completed. They disappear once all are done or skipped; this is stored in the browser, per merchant.
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -48,7 +48,7 @@ export function StepsSection() {
     setOver(STEPS.filter((each) => each === step || over.includes(each)));
     setOpen(undefined);
   };
-  // A dialog that is open stays: it may show a key for the only time.
+  // An open dialog stays: it may be showing a key for the only time.
   if (taken === undefined || (left.length === 0 && open === undefined)) return null;
   return (
     <Section title="First steps" about="What is left until you are paid. Skip what you do not need.">
@@ -68,7 +68,7 @@ export function StepsSection() {
   );
 }
 
-/** Nothing is read once no step is left. */
+/** Nothing is read once no step remains. */
 function useTaken(merchantId: string, isWanted: boolean): readonly Step[] | undefined {
   const one = { limit: 1 } as const;
   const wanted = { enabled: isWanted };

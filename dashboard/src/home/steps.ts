@@ -1,10 +1,10 @@
-// The first steps of a merchant: which are left on Home.
+// A merchant's first steps: which remain on Home.
 import type { Merchant } from "../api/operations.ts";
 
 export const STEPS = ["WALLET", "SALE", "PAID"] as const;
 export type Step = (typeof STEPS)[number];
 
-/** Any of them is enough to take the step. */
+/** Any of them is enough to complete the step. */
 const NEEDED: Readonly<Record<Step, readonly Merchant["permissions"][number][]>> = {
   WALLET: ["wallet:create"],
   SALE: ["product:create", "api_key:create"],
@@ -16,7 +16,7 @@ export function stepsFor({ permissions }: Pick<Merchant, "permissions">): readon
   return STEPS.filter((step) => NEEDED[step].some((each) => permissions.includes(each)));
 }
 
-/** What was read of a merchant; undefined until then. */
+/** A merchant's data; undefined until read. */
 interface Facts {
   readonly wallets: number | undefined;
   readonly products: number | undefined;
@@ -24,7 +24,7 @@ interface Facts {
   readonly paidInvoices: number | undefined;
 }
 
-/** The steps that were taken; undefined until that is known. */
+/** The completed steps; undefined until known. */
 export function takenSteps({ wallets, products, apiKeys, paidInvoices }: Facts): readonly Step[] | undefined {
   if (wallets === undefined || products === undefined || apiKeys === undefined || paidInvoices === undefined) return;
   const counts = { WALLET: wallets, SALE: products + apiKeys, PAID: paidInvoices };

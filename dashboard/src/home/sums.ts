@@ -1,4 +1,4 @@
-// Arithmetic with the amounts of reports. They are decimal texts and are computed with whole numbers; nothing is rounded but a percentage.
+// Arithmetic with the amounts of reports. They are decimal texts, computed as whole numbers; only percentages are rounded.
 import type { ReportTotals } from "../api/operations.ts";
 import { coinName } from "../shell/coin-name.ts";
 
@@ -13,24 +13,24 @@ function microsOf(amount: string): bigint {
   return BigInt(`${whole}${fraction.padEnd(FRACTION_DIGITS, "0").slice(0, FRACTION_DIGITS)}`);
 }
 
-/** By how much of the amount before the amount has changed: 0.25 is a quarter more. Undefined where there was nothing before. */
+/** The relative change from the previous amount: 0.25 is a quarter more. Undefined if the previous amount was 0. */
 export function growth(amount: string, before: string): number | undefined {
   const [now, past] = [microsOf(amount), microsOf(before)];
   if (past <= 0n) return undefined;
   return Number(((now - past) * 1_000n) / past) / 1_000;
 }
 
-/** The same of counts. */
+/** The same for counts. */
 export function growthOfCount(count: number, before: number): number | undefined {
   return before > 0 ? (count - before) / before : undefined;
 }
 
-/** The sum in this currency; 0 if nothing came in it. */
+/** The sum in this currency; 0 if nothing was received in it. */
 export function receivedIn({ received }: Pick<Sums, "received">, currency: string): string {
   return received.find((each) => each.currency === currency)?.amount ?? NOTHING;
 }
 
-/** Every currency in which something came, then or before; that of the most days first. */
+/** Every currency with receipts in either period, the one with the most days first. */
 export function currenciesOf(now: ReportTotals, before: ReportTotals): readonly string[] {
   const days = [...now.periods, ...before.periods].flatMap(({ received }) => received);
   const daysIn = (currency: string) => days.filter((each) => each.currency === currency).length;
@@ -46,12 +46,12 @@ export function testPaymentsOf({ coins }: Pick<Sums, "coins">): number {
 export interface CoinRow {
   readonly name: string;
   readonly cryptocurrency: string;
-  /** Undefined: nothing came in it in that time. */
+  /** Undefined: nothing was received in it during that time. */
   readonly now: Coin | undefined;
   readonly before: Coin | undefined;
 }
 
-/** Every coin in which something came, then or before. */
+/** Every coin with receipts in either period. */
 export function coinRows(now: Sums, before: Sums): readonly CoinRow[] {
   const names = new Map(
     [...now.coins, ...before.coins].map((coin) => [

@@ -1,4 +1,4 @@
-// The invitations that wait for the signed-in user. An invitation's mail links here, with its token in the fragment.
+// The signed-in user's pending invitations. An invitation's mail links here, with its token in the fragment.
 import { Button, Card, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -76,7 +76,7 @@ function Waiting({ onJoined }: { readonly onJoined: () => void }) {
   ));
 }
 
-/** Nothing waits for this account: the link is of another one, or over, which only its token can tell. */
+/** This account has no invitation: the link belongs to another one or has ended, which only its token can tell. */
 function OfAnother({ onJoined }: { readonly onJoined: () => void }) {
   const accept = useChange("acceptInvitation", { onSuccess: onJoined });
   if (mailedToken === null) return <Text c="dimmed">No invitation is waiting for you.</Text>;

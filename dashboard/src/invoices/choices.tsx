@@ -1,4 +1,4 @@
-// Fields of the form of an invoice that are filled from what the merchant has.
+// Fields of an invoice's form that are filled from the merchant's data.
 import { MultiSelect, Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
@@ -16,7 +16,7 @@ interface ProductProps {
   readonly onChosen: (product: Product | undefined) => void;
 }
 
-/** Absent while there is no product. */
+/** Absent if there is no product. */
 export function ProductField({ value, onChosen }: ProductProps) {
   const { id: merchantId } = useMerchant();
   const { money } = useFormats();
@@ -49,7 +49,7 @@ export function ProductField({ value, onChosen }: ProductProps) {
   );
 }
 
-/** Fills in the fields of a customer that is known; absent while there is none. */
+/** Fills in a known customer's fields; absent if there is none. */
 export function CustomerField({ onChosen }: { readonly onChosen: (customer: Customer) => void }) {
   const { id: merchantId } = useMerchant();
   const [text, setText] = useState("");
@@ -103,7 +103,7 @@ function pairName(pair: string): string {
   return coinName(cryptocurrency, network);
 }
 
-/** What is searched for. The label of what was chosen fills the field, and is no search of its own. */
+/** The search text. The chosen item's label fills the field, and is not a search. */
 function useSearchText(text: string, label: string | undefined): { readonly search?: string } {
   const [search] = useDebouncedValue(text.trim(), SEARCH_AFTER_MS);
   return search === "" || search === label ? {} : { search };

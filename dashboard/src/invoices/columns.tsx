@@ -17,7 +17,7 @@ interface Column {
 
 const ORIGINS = { API: "Server or team", PUBLIC_KEY: "Browser", PRODUCT_PAGE: "Product page" } as const;
 
-/** Columns beside the name, which is always there, by the words under which a choice is kept. */
+/** Columns next to the name, which is always shown, by the names under which a choice is stored. */
 const COLUMNS = {
   state: { name: "State", isFirstShown: true, show: (invoice) => <InvoiceState invoice={invoice} /> },
   amount: {
@@ -53,7 +53,7 @@ function isColumnId(id: string): id is ColumnId {
   return Object.hasOwn(COLUMNS, id);
 }
 
-/** A text of any length, in one line. */
+/** A text of any length, on one line. */
 function short(text: string | null | undefined): ReactNode {
   return (
     <Text inherit truncate maw="9rem" title={text ?? undefined}>

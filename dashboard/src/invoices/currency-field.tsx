@@ -18,7 +18,7 @@ const CURRENCIES = [
   "CZK",
 ] as const;
 
-/** A price may be in a currency that is not offered here. */
+/** A price may be in a currency not offered here. */
 export function CurrencyField({ value = null, ...input }: Omit<SelectProps<string>, "data">) {
   return (
     <Select

@@ -1,4 +1,4 @@
-// What of an invoice can still be changed while it waits for its payment.
+// The fields of an invoice that can still be changed while it awaits payment.
 import { Group, Modal, TextInput } from "@mantine/core";
 import { isEmail } from "@mantine/form";
 import type { Invoice, UpdateInvoiceBody } from "../api/operations.ts";
@@ -94,7 +94,7 @@ function valuesOf({ name, description, redirectUrl, customer }: Invoice): Values
   };
 }
 
-/** Only what was changed since the form was opened. The API takes no empty email and no empty name of a customer: these stay. */
+/** Only fields changed since the form was opened. The API accepts no empty customer email or name: these stay. */
 function changesOf(before: Values, after: Values): UpdateInvoiceBody {
   const isChanged = (name: keyof Values) => after[name].trim() !== before[name];
   const mayBeEmpty = (name: keyof Values) => name === "customerAddress" || name === "customerPhoneNumber";

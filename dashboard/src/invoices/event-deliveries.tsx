@@ -11,7 +11,7 @@ export const DELIVERY_STATES = {
   FAILED: { name: "Failed", color: "red" },
 } as const;
 
-/** While one of them waits; live updates are of what is delivered, not of its delivery. */
+/** While a delivery is pending; live updates cover events, not their deliveries. */
 export const READ_AGAIN_MS = 5_000;
 
 interface Props {

@@ -1,4 +1,4 @@
-// Why a payment was credited, in words, from the rule by which it was matched.
+// Why a payment was credited, in words, from the rule that matched it.
 const RULES: Readonly<Record<string, string>> = {
   ADDRESS: "Credited because it came to this invoice's own address.",
   EXACT_AMOUNT: "Credited because the amount is exactly this invoice's own.",

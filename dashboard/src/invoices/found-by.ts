@@ -1,6 +1,6 @@
 import type { SearchResults } from "../api/operations.ts";
 
-/** How a search found an invoice, to be read after "found". */
+/** How a search found an invoice, to follow the word "found". */
 export const FOUND_BY: Readonly<Record<NonNullable<SearchResults["invoices"]>[number]["matchedBy"], string>> = {
   ID: "by its id",
   EXTERNAL_ID: "by its order number",

@@ -1,4 +1,5 @@
-// What the list does not show of a transaction or an address: how it leads to an invoice, and payments that no invoice has.
+// What the list does not show about a transaction or an address: how it relates to an invoice, and payments without an
+// invoice.
 import { Anchor, Card, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -9,7 +10,7 @@ import { useFormats } from "../shell/reader.tsx";
 import { FOUND_BY } from "./found-by.ts";
 import { InvoiceState } from "./status.tsx";
 
-/** A hash or an address: long, and without what names and emails have. */
+/** A hash or an address: long, and without characters of names and emails. */
 const ON_CHAIN = /^[0-9a-zA-Z:]{20,}$/;
 
 /** What a text finds on chain; undefined if nothing. */

@@ -56,7 +56,7 @@ interface DialogsProps {
   readonly onClose: () => void;
 }
 
-/** Beside the rows and not in them: a row goes when the window gets narrow or the list is read again, and what was typed would go with it. */
+/** Outside the rows: a row is removed when the window narrows or the list is refetched, which would discard what was typed. */
 export function InvoiceDialogs({ opened, onClose }: DialogsProps) {
   if (opened === undefined) return null;
   const { dialog, invoice } = opened;

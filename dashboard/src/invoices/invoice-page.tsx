@@ -19,7 +19,9 @@ import { InvoiceState } from "./status.tsx";
 import { SummarySection } from "./summary-section.tsx";
 import { TimelineSection } from "./timeline-section.tsx";
 
-/** Confirmations come every few seconds on quick networks, and are no news: they are read while they are counted. */
+/**
+ * Confirmations arrive every few seconds on fast networks, and are not events: they are polled while they are counted.
+ */
 const CONFIRMATIONS_MS = 5_000;
 
 export function InvoicePage() {

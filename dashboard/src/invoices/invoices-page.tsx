@@ -107,7 +107,7 @@ function useColumns() {
     defaultValue: FIRST_COLUMNS,
     getInitialValueInEffect: false,
   });
-  // In their own order, without those of an older version.
+  // In their own order, without an older version's columns.
   return [COLUMN_IDS.filter((id) => chosen.includes(id)), choose] as const;
 }
 

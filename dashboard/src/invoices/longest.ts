@@ -1,4 +1,4 @@
-/** Lengths as the contract has them (createInvoiceBody). */
+/** Lengths from the contract (createInvoiceBody). */
 export const LONGEST = {
   name: 200,
   externalId: 200,

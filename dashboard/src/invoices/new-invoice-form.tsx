@@ -15,7 +15,7 @@ import { CurrencyField } from "./currency-field.tsx";
 import { LONGEST } from "./longest.ts";
 import { useWalletPairs } from "./wallet-pairs.ts";
 
-/** How long an invoice waits; "" is as long as the settings say. */
+/** An invoice's lifetime; "" is the settings' value. */
 const LIFETIMES = [
   { value: "", label: "As in the settings" },
   { value: "900", label: "15 minutes" },
@@ -28,7 +28,7 @@ const LIFETIMES = [
 interface Values {
   readonly productId: string;
   readonly name: string;
-  /** As it was typed. */
+  /** As typed. */
   readonly rawAmount: string;
   readonly currency: string;
   readonly customerEmail: string;
@@ -58,7 +58,7 @@ const EMPTY: Values = {
   methods: [],
 };
 
-/** Leads to the invoice that it creates. */
+/** Links to the invoice it creates. */
 export function NewInvoiceForm() {
   const { form, draft, send, isBusy } = useNewInvoice();
   const maySeeProducts = useMay("product:view");
@@ -111,12 +111,12 @@ export function NewInvoiceForm() {
   );
 }
 
-/** How an invoice for a product begins. */
+/** The initial values of an invoice for a product. */
 function soldAs({ name, currency, price }: Product) {
   return { name, currency, rawAmount: fieldText(price) };
 }
 
-/** What of the invoice is of the shop's own order. */
+/** The fields about the shop's own order. */
 function OrderFields({ form }: { readonly form: Inputs<"externalId" | "expiresInSeconds"> }) {
   return (
     <Group grow align="flex-start">

@@ -18,13 +18,13 @@ export function NewInvoice({ isOpen, onClose }: Props) {
   );
 }
 
-// Each is loaded when it is shown: the form has a page's weight, and what registers a wallet knows every network.
+// Each is loaded when shown: the form is as large as a page, and the wallet form knows every network.
 const NewInvoiceForm = lazy(async () => ({ default: (await import("./new-invoice-form.tsx")).NewInvoiceForm }));
 const FirstWallet = lazy(async () => ({ default: (await import("../welcome/first-wallet.tsx")).FirstWallet }));
 
 /**
- * Without a wallet nothing can be paid, so it is asked for first. What is open then stays, whatever a later reading of the wallets says: the form
- * holds what was typed, and a wallet that is being added is compared with the wallet software.
+ * Without a wallet nothing can be paid, so it is asked for first. The open form then stays, whatever a later read of the wallets says: it holds
+ * what was typed, and a wallet being added is being compared with the wallet software.
  */
 function WalletFirst() {
   const merchant = useMerchant();
@@ -33,7 +33,7 @@ function WalletFirst() {
   const [open, setOpen] = useState<"wallet" | "form">();
   const isFirst = pairs.length === 0;
   if (open === undefined && isRead) setOpen(isFirst ? "wallet" : "form");
-  // Somebody else has added it.
+  // Another user has added it.
   if (open === "wallet" && !mayAdd && !isFirst) setOpen("form");
   if (open === undefined) return <Loader />;
   if (open === "form") return <NewInvoiceForm />;

@@ -1,4 +1,4 @@
-// The decision about an invoice by hand: accept what came, dismiss it, or note that the money was sent back.
+// A user's decision about an invoice: accept what was received, dismiss it, or note that it was returned.
 import { Alert, Button, Group, Modal, SegmentedControl, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";

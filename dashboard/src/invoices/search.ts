@@ -3,13 +3,13 @@ import { type InvoiceStatus, isInvoiceStatus } from "./status.tsx";
 
 export interface InvoicesSearch extends WithCursor {
   readonly status?: InvoiceStatus | undefined;
-  /** Only those that a person must decide about. */
+  /** Only those that need a decision. */
   readonly needsReview?: true | undefined;
   readonly search?: string | undefined;
   readonly customerId?: string | undefined;
 }
 
-/** Ignores what the list does not know. */
+/** Ignores unknown values. */
 export function invoicesSearch(given: Readonly<Record<string, unknown>>): InvoicesSearch {
   const { status, needsReview, search, customerId, cursor } = given;
   return chosen({

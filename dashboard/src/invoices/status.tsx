@@ -3,7 +3,7 @@ import type { Invoice } from "../api/operations.ts";
 
 export type InvoiceStatus = Invoice["status"];
 
-/** The states of an invoice in words, and the colour of each. */
+/** Invoice statuses in words, each with its colour. */
 export const INVOICE_STATES: Readonly<Record<InvoiceStatus, { readonly name: string; readonly color: string }>> = {
   AWAITING_PAYMENT: { name: "Awaiting payment", color: "indigo" },
   PENDING_CONFIRMATION: { name: "Confirming", color: "blue" },

@@ -65,7 +65,7 @@ export function SummarySection({ invoice }: { readonly invoice: Invoice }) {
 }
 
 interface LinkIfProps {
-  /** False: the text alone. */
+  /** False: only the text. */
   readonly to: string | false;
   readonly children: string;
 }

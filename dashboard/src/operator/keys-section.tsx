@@ -7,7 +7,7 @@ import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 
-/** Counts every stored row that depends on a key, so it is read when the page is opened, and not again while it is. */
+/** Counts every stored row that depends on a key, so it is read once when the page is opened. */
 export function KeysSection() {
   const keys = useList("listKeys", {});
   return (

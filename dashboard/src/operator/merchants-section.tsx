@@ -11,9 +11,9 @@ import { SearchField } from "../shell/search-field.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 
-/** Few, so that what is below stays near: a merchant is searched for. */
+/** Few, so that what is below stays close: merchants are searched. */
 const AT_ONCE = 5;
-/** As the API takes it. */
+/** The API's limit. */
 const LONGEST_NAME = 200;
 /** More are not counted. */
 const MOST_DUE = 1_000;

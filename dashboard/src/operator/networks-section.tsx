@@ -13,7 +13,7 @@ import { READ_AGAIN_MS, useStatus } from "./use-status.ts";
 
 type Health = DeploymentStatus["networks"][number];
 
-/** While a range is being read again, its progress is shown as it grows. */
+/** While a range is being reread, its progress is shown. */
 const READ_SOON_MS = 3_000;
 
 export function NetworksSection() {
@@ -50,7 +50,7 @@ function isRereading({ reread }: NetworkState): boolean {
 
 interface Props {
   readonly network: NetworkState;
-  /** Undefined until it was read. */
+  /** Undefined until read. */
   readonly health: Health | undefined;
 }
 

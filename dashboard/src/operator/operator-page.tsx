@@ -6,7 +6,7 @@ import { NetworksSection } from "./networks-section.tsx";
 import { OperatorsSection } from "./operators-section.tsx";
 import { StatusSection } from "./status-section.tsx";
 
-/** For the people who run the deployment. It opens no merchant's data. */
+/** For operators of the deployment. It gives no access to merchants' data. */
 export function OperatorPage() {
   return (
     <>

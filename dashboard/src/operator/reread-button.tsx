@@ -29,9 +29,9 @@ export function RereadButton(props: Props) {
   );
 }
 
-/** As many as are read in a minute or two. */
+/** As many as can be read in a minute or two. */
 const USUAL_BLOCKS = 1_000;
-/** As the API takes it. */
+/** The API's limit. */
 const MOST_BLOCKS = 1_000_000;
 const HEIGHT = { digits: 0, most: BigInt(Number.MAX_SAFE_INTEGER) } as const;
 const NO_HEIGHT = "Enter a block's number.";

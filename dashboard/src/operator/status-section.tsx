@@ -50,7 +50,7 @@ function Reasons({ reasons }: Pick<DeploymentStatus, "reasons">) {
   );
 }
 
-/** The service writes its reasons as for lines of a log: without a capital and a full stop. */
+/** The service's reasons are like log lines: without a capital and a full stop. */
 function sentence(detail: string): string {
   return `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
 }

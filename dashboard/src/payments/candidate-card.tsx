@@ -27,7 +27,7 @@ const REASONS: Readonly<Record<Candidate["reason"], string>> = {
 interface Props {
   readonly payment: PaymentDetails;
   readonly candidate: Candidate;
-  /** Undefined for a member who may not decide. */
+  /** Undefined for a member who may not resolve it. */
   readonly onChosen: ((decision: Decision) => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The second step of a decision: what follows from it, and why it was made.
+// The second step of a decision: its consequences, and its reason.
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { Invoice, PaymentDetails } from "../api/operations.ts";
@@ -92,7 +92,7 @@ function Consequence({ payment, decision }: { readonly payment: PaymentDetails; 
   );
 }
 
-/** The notice after a payment was ignored: for as long as it is shown, a mistake costs one press. */
+/** The notice after a payment was ignored: while it is shown, a mistake is undone with one press. */
 function Ignored({ payment }: { readonly payment: PaymentDetails }) {
   const putBack = usePutBack(payment);
   return (

@@ -1,4 +1,4 @@
-// Amounts are decimal texts, and so is their difference: a number of JavaScript would round it.
+// Amounts are decimal texts, and so is their difference: a JavaScript number would round it.
 
 const DIGITS = 18;
 const DECIMAL = /^(\d+)(?:\.(\d{1,18}))?$/;
@@ -9,7 +9,7 @@ interface Difference {
   readonly is: "more" | "less" | "equal";
 }
 
-/** How much more or less `paid` is than `asked`; undefined where one of them is no amount. */
+/** How much more or less `paid` is than `asked`; undefined if one of them is not an amount. */
 export function differenceOf(paid: string, asked: string): Difference | undefined {
   const [one, other] = [unitsOf(paid), unitsOf(asked)];
   if (one === undefined || other === undefined) return undefined;

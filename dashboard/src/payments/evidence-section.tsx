@@ -70,7 +70,7 @@ export function EvidenceSection({ payment }: { readonly payment: PaymentDetails 
   );
 }
 
-/** The source's own text; it may have been cut, and is then no JSON any more. */
+/** The source's own text; it may have been cut, and is then no longer JSON. */
 function pretty(raw: string): string {
   try {
     return JSON.stringify(JSON.parse(raw), null, 2);

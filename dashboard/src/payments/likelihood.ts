@@ -1,4 +1,4 @@
-// Why an invoice is listed as a candidate, in the order in which the API ranks candidates: named by a payer, close in amount, close in time.
+// Why an invoice is listed as a candidate, in the API's ranking order: named by a payer, close in amount, close in time.
 import type { PaymentDetails } from "../api/operations.ts";
 
 type Candidate = PaymentDetails["evidence"]["candidates"][number];

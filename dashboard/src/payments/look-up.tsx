@@ -1,4 +1,4 @@
-// A transaction that a customer named is read from the chain at once, and what it pays is credited or listed.
+// A transaction that a customer named is read from the chain at once, and its payments are credited or listed.
 import { Button, Modal, Select, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
@@ -9,7 +9,7 @@ import { Icon } from "../shell/icons.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { useNetworks } from "./networks.ts";
 
-/** As the contract has it (lookUpPaymentBody). */
+/** From the contract (lookUpPaymentBody). */
 const HASH = /^(0x)?[0-9a-fA-F]{64}$/;
 
 export function LookUpButton() {

@@ -1,4 +1,4 @@
-// Any other invoice of the merchant can be meant, too: the customer may name an order that no rule thought of.
+// Any other invoice of the merchant may be meant too: the customer may name an order that no rule suggested.
 import { Button, Card, Select, Stack, Text, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
@@ -22,7 +22,7 @@ export function OtherInvoiceCard({ payment, onChosen }: Props) {
   const [chosen, choose] = useState<Invoice>();
   const { merchantId } = payment;
   const nameOf = ({ name, rawAmount, currency }: Invoice) => `${name}, ${money(rawAmount, currency)}`;
-  // What is chosen fills the field; it is no search of its own.
+  // The chosen item fills the field; it is not a search.
   const isSearch = search !== "" && (chosen === undefined || search !== nameOf(chosen));
   const { data } = useList("listInvoices", { merchantId, query: { limit: SHOWN, ...(isSearch ? { search } : {}) } });
   const found = data?.data ?? [];

@@ -1,4 +1,4 @@
-// A payment with its evidence. One that no rule could credit stands beside the invoices that it may have been meant for.
+// A payment with its evidence. One that no rule could credit is shown next to the invoices it may be meant for.
 import { Alert, Anchor, Button, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -20,10 +20,10 @@ import { OtherInvoiceCard } from "./other-invoice-card.tsx";
 import { PaymentFacts } from "./payment-facts.tsx";
 import { PaymentState } from "./status.tsx";
 
-/** With the payment's own card and the one of any other invoice they fill two rows. */
+/** Together with the payment's own card and that of any other invoice they fill two rows. */
 const SHOWN_AT_FIRST = 4;
 
-/** Confirmations come every few seconds on quick networks. */
+/** Confirmations arrive every few seconds on fast networks. */
 export function PaymentPage() {
   const params = useParams({ from: "/frame/merchant/console/$merchantId/payments/$paymentId" });
   const { merchantId, paymentId } = params;

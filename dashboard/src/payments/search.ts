@@ -2,13 +2,13 @@ import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 import { isListedStatus, type ListedStatus } from "./status.tsx";
 
 export interface PaymentsSearch extends WithCursor {
-  /** Those that wait for a decision unless given. */
+  /** Those that need a decision by default. */
   readonly status?: ListedStatus | undefined;
   readonly network?: string | undefined;
   readonly txHash?: string | undefined;
 }
 
-/** Ignores what the list does not know. */
+/** Ignores unknown values. */
 export function paymentsSearch(given: Readonly<Record<string, unknown>>): PaymentsSearch {
   const { status, network, txHash, cursor } = given;
   return chosen({

@@ -3,7 +3,7 @@ import type { Payment } from "../api/operations.ts";
 
 type PaymentStatus = Payment["status"];
 
-/** The states of a payment in words, and the colour of each. */
+/** Payment statuses in words, each with its colour. */
 export const PAYMENT_STATES: Readonly<Record<PaymentStatus, { readonly name: string; readonly color: string }>> = {
   UNMATCHED: { name: "To decide", color: "orange" },
   IGNORED: { name: "Ignored", color: "gray" },
@@ -13,7 +13,7 @@ export const PAYMENT_STATES: Readonly<Record<PaymentStatus, { readonly name: str
   REORGED: { name: "Left the chain", color: "red" },
 };
 
-/** What a list of payments is filtered by. */
+/** The filter of a list of payments. */
 export type ListedStatus = PaymentStatus | "ALL";
 
 export function isListedStatus(value: unknown): value is ListedStatus {

@@ -1,4 +1,4 @@
-// Invoices that need a decision: money came late, or too little came. They are decided on their own page.
+// Invoices that need a decision: late payments, or too little paid. They are resolved on their own page.
 import { Anchor, Group, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Attention } from "../api/operations.ts";

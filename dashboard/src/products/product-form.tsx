@@ -1,4 +1,4 @@
-// The form of a product: a new one, or one that is changed.
+// The form of a product: a new one, or an existing one.
 import { Checkbox, Fieldset, Group, TextInput } from "@mantine/core";
 import { changedFields } from "../api/changed-fields.ts";
 import { listed } from "../api/listed.ts";
@@ -12,13 +12,13 @@ import { NumberField } from "../shell/number-field.tsx";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 import { PictureField } from "./picture.tsx";
 
-/** Lengths as the contract has them (createProductBody). */
+/** Lengths from the contract (createProductBody). */
 const LONGEST = { name: 200, description: 1_000 } as const;
 
 interface Values {
   readonly name: string;
   readonly description: string;
-  /** As it was typed. */
+  /** As typed. */
   readonly price: string;
   readonly currency: string;
   readonly image: string;
@@ -27,7 +27,7 @@ interface Values {
   readonly askForPhoneNumber: boolean;
 }
 
-/** All but the picture, which may be larger than a tab can keep. */
+/** All except the picture, which may be larger than a tab can store. */
 const KEPT = [
   ...(["name", "description", "price", "currency"] as const),
   ...(["askForName", "askForAddress", "askForPhoneNumber"] as const),
@@ -45,7 +45,7 @@ const EMPTY: Values = {
 };
 
 interface Props {
-  /** The one that is changed; undefined for a new one. */
+  /** The one being changed; undefined for a new one. */
   readonly product?: Product;
   readonly onSaved: (product: Product) => void;
 }
@@ -110,7 +110,7 @@ function useProductForm({ product, onSaved }: Props) {
       create.mutate({ merchantId, body: bodyOf(values, ruleOf(values.currency)) }, refusedIn(form));
       return;
     }
-    // The picture that is there is a URL of our own, which would be fetched again.
+    // An existing picture is one of our own URLs, which would be fetched again.
     const before = form.getInitialValues();
     const body = changedFields(bodyOf(before, ruleOf(before.currency)), bodyOf(values, ruleOf(values.currency)));
     if (Object.keys(body).length === 0) onSaved(product);

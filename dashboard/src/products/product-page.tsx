@@ -137,7 +137,7 @@ function Actions({ product }: { readonly product: Product }) {
   );
 }
 
-/** Taken back with the same button, so it asks nothing. */
+/** Undone with the same button, so there is no confirmation. */
 function SaleButton({ product: { id: productId, merchantId, isActive } }: { readonly product: Product }) {
   const update = useChange("updateProduct", {
     onSuccess: (changed) => showDone(changed.isActive ? "The product is for sale." : "The product is off sale."),

@@ -6,7 +6,7 @@ export interface ProductsSearch extends WithCursor {
   readonly search?: string | undefined;
 }
 
-/** Ignores what the list does not know. */
+/** Ignores unknown values. */
 export function productsSearch({ isActive, search, cursor }: Readonly<Record<string, unknown>>): ProductsSearch {
   return chosen({
     isActive: typeof isActive === "boolean" ? isActive : undefined,

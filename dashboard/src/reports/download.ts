@@ -1,5 +1,5 @@
-// An export that is read as it comes and becomes a file of the browser, which keeps large ones on disk. After a lost connection it goes on behind the
-// last whole record, with the same moment.
+// An export that is read as it arrives and becomes a browser file; browsers keep large ones on disk. After a lost connection it continues after the
+// last complete record, with the same snapshot time.
 import { targetOf } from "../api/call.ts";
 import { connection } from "../api/connection.ts";
 import { ApiError } from "../api/errors.ts";
@@ -24,7 +24,7 @@ export async function download(wanted: Wanted, onProgress: OnProgress, signal: A
   let records = 0;
   let place: Readonly<Record<string, string>> = {};
   for (;;) {
-    // What has come behind the last record with an id; it comes again after a lost connection.
+    // What arrived after the last record with an id; it is resent after a lost connection.
     let rest: readonly string[] = [];
     let more = 0;
     try {
@@ -68,7 +68,7 @@ interface Part {
   readonly last: string;
 }
 
-/** What has arrived, cut behind whole records. */
+/** What has arrived, cut after complete records. */
 async function* partsOf(format: Format, { body }: Response): AsyncGenerator<Part> {
   const reader = body?.getReader();
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -20,7 +20,7 @@ interface Props {
   readonly to: string;
 }
 
-/** Files of the days that the page shows, and of a month. */
+/** Files for the page's days, and for a month. */
 export function ExportSection({ from, to }: Props) {
   const { id: merchantId } = useMerchant();
   const timezone = useZoneName();
@@ -94,7 +94,7 @@ function MonthChoice({ months, month, onChoose }: MonthChoiceProps) {
   );
 }
 
-/** How many there will be is not known before the last. */
+/** The total is unknown before the last one. */
 function Running({ records, onCancel }: { readonly records: number; readonly onCancel: () => void }) {
   const { count } = useFormats();
   return (

@@ -1,13 +1,13 @@
-// Whole records in a part of an export that has arrived so far, so that what broke off can go on behind the last of them.
+// Complete records in the part of an export that has arrived, so that a broken one can continue after the last of them.
 
 export type Format = "csv" | "jsonl";
 
 interface Whole {
-  /** How many whole records there are. */
+  /** How many complete records there are. */
   readonly count: number;
-  /** Where the last of them ends. */
+  /** Where the last one ends. */
   readonly end: number;
-  /** The text of the last of them; "" if there is none. */
+  /** The last one's text; "" if there is none. */
   readonly last: string;
 }
 
@@ -29,7 +29,7 @@ export function wholeRecords(format: Format, text: string): Whole {
 
 const ID = /(?:^|[,"])((?:pay|inv)_[0-9A-Z]{26})(?=[,"])/;
 
-/** The id of a line, which stands before all texts that people wrote; undefined for names of columns and for sums. */
+/** A line's id, which precedes all user-written texts; undefined for column names and sums. */
 export function idOf(record: string): string | undefined {
   return ID.exec(record)?.[1];
 }

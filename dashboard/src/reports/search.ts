@@ -1,4 +1,4 @@
-// What the address of the page carries: the days, and by what they are added up.
+// The page's search parameters: the days, and how they are grouped.
 import { LIMITS } from "../../../src/lib/limits.ts";
 import { dayIn } from "../home/spans.ts";
 
@@ -26,7 +26,7 @@ export function isDate(value: unknown): value is string {
   return typeof value === "string" && /^2\d{3}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 }
 
-/** The range that the page shows. */
+/** The page's range. */
 export function rangeOf(search: ReportsSearch, timeZone: string, nowMs: number): Required<ReportsSearch> {
   const today = dayIn(timeZone, nowMs);
   const { to = today, by = "day" } = search;
@@ -35,7 +35,7 @@ export function rangeOf(search: ReportsSearch, timeZone: string, nowMs: number):
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Why the totals of the range cannot be asked for. */
+/** Why the range's totals cannot be requested. */
 export function rangeError({ from, to }: Pick<Required<ReportsSearch>, "from" | "to">): string | undefined {
   if (to < from) return "The last day is before the first.";
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
@@ -44,7 +44,7 @@ export function rangeError({ from, to }: Pick<Required<ReportsSearch>, "from" | 
     : undefined;
 }
 
-/** This month and those before it, `YYYY-MM`. */
+/** This month and the previous ones, `YYYY-MM`. */
 export function monthsUntil(today: string, count: number): readonly string[] {
   const [year = 0, month = 1] = today.split("-").map(Number);
   return Array.from({ length: count }, (_, back) =>

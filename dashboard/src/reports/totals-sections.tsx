@@ -28,7 +28,7 @@ export function ReceivedSection({ totals }: Props) {
 
 type Received = Pick<Sums, "received">;
 
-/** What was received, a line for each currency. */
+/** What was received, one line per currency. */
 function Amounts({ of, isLarge = false }: { readonly of: Received; readonly isLarge?: boolean }) {
   const { sum } = useFormats();
   return (
@@ -47,11 +47,11 @@ function Amounts({ of, isLarge = false }: { readonly of: Received; readonly isLa
   );
 }
 
-/** The same with a bar under each line, as long as its part of the most that `all` have in its currency. */
+/** The same with a bar under each line, in proportion to the largest amount of `all` in its currency. */
 function BarAmounts({ of, all }: { readonly of: Received; readonly all: readonly Received[] }) {
   const { sum } = useFormats();
   return of.received.map(({ currency, amount }) => {
-    // Lengths are numbers of JavaScript, which may lose digits; what is written is not.
+    // Lengths are JavaScript numbers, which may lose digits; the printed amounts are exact.
     const most = Math.max(...all.map((each) => Number(receivedIn(each, currency))));
     return (
       <Box key={currency}>
@@ -73,7 +73,7 @@ function BarAmounts({ of, all }: { readonly of: Received; readonly all: readonly
 
 const TITLES = { day: "By day", week: "By week", month: "By month" } as const;
 
-/** Without the periods in which nothing happened; the newest first. On a phone there is room for the payments alone. */
+/** Without empty periods; newest first. On a phone there is only room for the payments. */
 export function PeriodsSection({ totals }: Props) {
   const { count } = useFormats();
   const nameOf = usePeriodName();

@@ -2,7 +2,7 @@ import { Box, Group, Stack, Text } from "@mantine/core";
 import { CodeBlock } from "../shell/code-block.tsx";
 import { CopyIcon } from "../shell/copy-text.tsx";
 
-/** How whoever runs the deployment makes a set-up link. */
+/** How an operator creates a set-up link. */
 export function MakeLink() {
   return (
     <Stack gap="xs">

@@ -1,4 +1,5 @@
-// Redeems a set-up link: whoever opened it gets a passkey, is an operator of the deployment, and goes on to name a shop.
+// Redeems a set-up link: the user who opened it gets a passkey, becomes an operator of the deployment, and goes on to
+// name a shop.
 import { Alert, Button, Stack, Text, TextInput } from "@mantine/core";
 import { isEmail, useForm } from "@mantine/form";
 import { useMutation, useQueryClient } from "@tanstack/react-query";

@@ -83,7 +83,7 @@ function BrandFields({ form, logoUrl, onLogo }: FieldsProps) {
         placeholder="#2f5bd8"
         swatches={SWATCHES}
         withEyeDropper={false}
-        // What was typed stays, and is said to be wrong, instead of becoming the last colour again.
+        // The typed text stays and is marked invalid instead of reverting to the last colour.
         fixOnBlur={false}
         {...form.getInputProps("color")}
       />

@@ -1,5 +1,5 @@
-// How the customer's page will look, while its brand is still being chosen: in the same colours by the same rules as the page itself
-// (src/checkout/pay/brand-color.ts).
+// How the customer's page will look, while its brand is still being chosen: in the same colours and by the same rules as the page
+// itself (src/checkout/pay/brand-color.ts).
 import { Box, Group, Image, Stack, Text, useComputedColorScheme } from "@mantine/core";
 import { BACKGROUNDS, brandColors, INK } from "../../../src/checkout/pay/brand-color.ts";
 import { useFormats } from "../shell/reader.tsx";

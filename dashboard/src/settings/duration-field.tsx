@@ -9,19 +9,19 @@ const UNITS = [
   { value: "60", label: "minutes" },
   { value: "1", label: "seconds" },
 ];
-/** Of any unit; each setting has bounds of its own. */
+/** For any unit; each setting has its own bounds. */
 const COUNT = { digits: 2, most: 1_000_000_000n } as const;
 
 interface Props {
   readonly label: string;
   readonly description: string;
-  /** In seconds; not a number while what is typed is none. */
+  /** In seconds; NaN while the typed text is not a number. */
   readonly value: number;
   readonly error?: ReactNode;
   readonly onChange: (seconds: number) => void;
 }
 
-/** A time span, in the unit in which it is a whole number. */
+/** A time span, in a unit in which it is a whole number. */
 export function DurationField({ label, description, value, error, onChange }: Props) {
   const [unit, setUnit] = useState(() => UNITS.find(({ value: size }) => value % Number(size) === 0)?.value ?? "1");
   const size = Number(unit);
@@ -54,7 +54,7 @@ export function DurationField({ label, description, value, error, onChange }: Pr
   );
 }
 
-/** The time span itself stays as it was. */
+/** The time span itself is unchanged. */
 function shortText(count: number): string {
   return fieldText(Math.round(count * 100) / 100);
 }

@@ -1,4 +1,5 @@
-// What the tolerances mean for an invoice, as the service reckons (src/commerce/settlement/value.ts): in whole cents here, rounded down.
+// What the tolerances mean for an invoice, as the service calculates (src/commerce/settlement/value.ts): in whole cents here, rounded
+// down.
 
 interface Tolerances {
   readonly underpaidPercent: number;
@@ -8,7 +9,7 @@ interface Tolerances {
 }
 
 interface Bounds {
-  /** From this amount on an invoice is paid. */
+  /** An invoice is paid from this amount. */
   readonly from: string;
   /** Above it, it is overpaid. */
   readonly to: string;
@@ -19,7 +20,7 @@ export function paidBounds(units: number, { underpaidPercent, underpaidMax, over
   return { from: decimal(units * 100 - less), to: decimal(units * 100 + shareOf(units, overpaidPercent)) };
 }
 
-/** In cents. A percentage has at most two digits, so that its hundredths are whole. */
+/** In cents. A percentage has at most two decimals, so its hundredths are whole. */
 function shareOf(units: number, percent: number): number {
   return Math.floor((units * Math.round(percent * 100)) / 100);
 }

@@ -4,7 +4,7 @@ import { fieldText, numberError, wireNumber } from "../shell/amounts.ts";
 import { NumberField } from "../shell/number-field.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
-/** As they were typed. */
+/** As typed. */
 type Values = Readonly<Record<"maxActiveInvoices" | "maxPublicInvoices", string>>;
 
 const ACTIVE = { digits: 0, least: 1n, most: 1_000_000n } as const;

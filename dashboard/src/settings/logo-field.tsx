@@ -7,7 +7,7 @@ import { ACCEPTED, fittingDataUrl, PICTURE_TYPES } from "../shell/picture-file.t
 
 interface Props {
   readonly logoUrl: string | null;
-  /** Null: none any more. Nothing is shown to customers until the form is saved. */
+  /** Null: removed. Nothing is shown to customers until the form is saved. */
   readonly onChanged: (image: Uploaded | null) => void;
 }
 

@@ -1,4 +1,5 @@
-// One part of the settings: its own form, which sends only what was changed in it. Who may not change settings reads them.
+// One part of the settings: its own form, which sends only what was changed in it. Users who may not change settings can
+// read them.
 import { Box, Button, Group, Stack } from "@mantine/core";
 import { type FormValidateInput, type UseFormReturnType, useForm } from "@mantine/form";
 import type { ReactNode } from "react";
@@ -57,7 +58,7 @@ export function SettingsForm<V extends object>({ title, about, initial, validate
   );
 }
 
-/** Fields that whoever may not change them can only read. */
+/** Fields that are read-only for users who may not change them. */
 export function Fields({ mayChange, children }: { readonly mayChange: boolean; readonly children: ReactNode }) {
   return (
     <Box component="fieldset" disabled={!mayChange} bd="none" p={0} m={0} miw={0}>

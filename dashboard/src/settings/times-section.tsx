@@ -7,7 +7,7 @@ import { SettingsForm } from "./settings-form.tsx";
 
 type Values = Readonly<Record<(typeof FIELDS)[number]["name"], number>>;
 
-/** Bounds as the contract has them (merchants/contract.ts), in seconds. */
+/** Bounds from the contract (merchants/contract.ts), in seconds. */
 const FIELDS = [
   {
     name: "invoiceLifetimeSeconds",

@@ -7,7 +7,7 @@ import { useFormats } from "../shell/reader.tsx";
 import { paidBounds } from "./examples.ts";
 import { SettingsForm } from "./settings-form.tsx";
 
-/** Numbers are as they were typed. */
+/** Numbers as typed. */
 interface Values {
   readonly underpaidTolerancePercent: string;
   readonly underpaidToleranceMax: string;
@@ -17,7 +17,7 @@ interface Values {
 }
 
 const EXAMPLES = [20, 100, 2_000];
-/** As the contract has them (merchants/contract.ts). */
+/** From the contract (merchants/contract.ts). */
 const RULES = {
   underpaidTolerancePercent: { digits: 2, most: 10n },
   underpaidToleranceMax: ANY_CURRENCY,

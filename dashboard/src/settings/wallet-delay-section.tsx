@@ -9,7 +9,7 @@ import { SettingsForm } from "./settings-form.tsx";
 const HOURS = { digits: 0, most: 168n } as const;
 
 interface Values {
-  /** As it was typed. */
+  /** As typed. */
   readonly walletChangeDelayHours: string;
 }
 

@@ -1,4 +1,4 @@
-// Every number that is typed into the console is read here, by the rule of the whole service (src/lib/typed-amount.ts): exactly, or not at all.
+// Every number typed into the console is parsed here, by the whole service's rule (src/lib/typed-amount.ts): exactly, or not at all.
 import { type AmountProblem, amountText, currencyDigits, readAmount } from "../../../src/lib/typed-amount.ts";
 import { coins, money } from "./formats.ts";
 
@@ -6,30 +6,30 @@ export interface NumberRule {
   readonly digits: number;
   readonly least?: bigint;
   readonly most: bigint;
-  /** Of an amount of money. */
+  /** For an amount of money. */
   readonly currency?: string;
   /** Undefined: the browser's own. */
   readonly locale?: string;
 }
 
-/** As the contract has it (createInvoiceBody, createProductBody). */
+/** From the contract (createInvoiceBody, createProductBody). */
 const MOST_PRICE = 1_000_000n;
 
-/** Of prices. `stored`: the price that is there, which may have more digits than its currency, and must not be lost. */
+/** For prices. `stored`: the existing price, which may have more digits than its currency, and must not be lost. */
 export function priceRule(currency: string, stored = "0"): NumberRule {
   const digits = Math.max(currencyDigits(currency), digitsOf(stored));
   return { digits, most: MOST_PRICE, currency };
 }
 
-/** Of amounts in any currency, with as many digits as the service keeps. */
+/** For amounts in any currency, with all digits that the service stores. */
 export const ANY_CURRENCY: NumberRule = { digits: 6, most: MOST_PRICE };
 
-/** A number of the service as a field shows it. */
+/** A number from the service, as a field shows it. */
 export function fieldText(number: string | number | null, locale?: string): string {
   return number === null ? "" : amountText(String(number), locale);
 }
 
-/** Why the text cannot be sent; null if it can. `ifEmpty`: what to say of a field without a text, null if it may be left so. */
+/** Why the text cannot be sent; null if it can. `ifEmpty`: the message for an empty field, null if it may be empty. */
 export function numberError(text: string, rule: NumberRule, ifEmpty: string | null = "Enter a number"): string | null {
   const number = readAmount(text, { ...rule, locale: rule.locale });
   if (!number.ok) return number.error.kind === "EMPTY" ? ifEmpty : words(text, number.error, rule);
@@ -37,7 +37,7 @@ export function numberError(text: string, rule: NumberRule, ifEmpty: string | nu
   return BigInt(number.value.split(".")[0] ?? "0") < least ? `At least ${shown(String(least), rule)}` : null;
 }
 
-/** What the text will be sent as, between which amounts it leaves a choice, or that it is too large; undefined while there is nothing to say of it. */
+/** What the text will be sent as, the amounts it may mean, or that it is too large; undefined if there is nothing to say. */
 export function readingOf(text: string, rule: NumberRule): string | undefined {
   const number = readAmount(text, { ...rule, locale: rule.locale });
   if (number.ok) return `= ${shown(number.value, rule)}`;
@@ -46,8 +46,8 @@ export function readingOf(text: string, rule: NumberRule): string | undefined {
 }
 
 /**
- * The number of a text that `numberError` has passed, for the contract's JSON numbers: with at most 13 digits the shortest text of the number, which
- * the service reads, is what was typed.
+ * The number of a text that `numberError` has passed, for the contract's JSON numbers: with at most 13 digits, the number's shortest text, which the
+ * service reads, equals what was typed.
  */
 export function wireNumber(text: string, rule: NumberRule): number {
   const number = readAmount(text, { ...rule, locale: rule.locale });
@@ -55,7 +55,7 @@ export function wireNumber(text: string, rule: NumberRule): number {
   return Number(number.value);
 }
 
-/** The same for what is shown beside a field; undefined while it holds no number. */
+/** The same for the text next to a field; undefined while it is not a number. */
 export function numberIn(text: string, rule: NumberRule): number | undefined {
   return numberError(text, rule) === null ? wireNumber(text, rule) : undefined;
 }
@@ -72,7 +72,7 @@ function words(text: string, problem: AmountProblem, rule: NumberRule): string {
     }
     case "TOO_LARGE": {
       const most = `At most ${shown(String(problem.most), rule)}`;
-      // It hurts where the unit is worth little, such as IDR and VND.
+      // This limit matters for currencies with small units, such as IDR and VND.
       return rule.most === MOST_PRICE && rule.currency !== undefined
         ? `${most}: the limit is the same number in every currency. Price a larger order in one that is worth more`
         : most;

@@ -1,14 +1,14 @@
 import { Box, Code } from "@mantine/core";
 
 interface Props {
-  /** What it is, for who hears it. */
+  /** Its name, for screen readers. */
   readonly name: string;
   readonly code: string;
-  /** More scrolls. */
+  /** Longer code scrolls. */
   readonly tallest?: number;
 }
 
-/** Code as it is, which scrolls sideways in its own place, by keyboard too. */
+/** Code verbatim, in a box that scrolls sideways, by keyboard too. */
 export function CodeBlock({ name, code, tallest }: Props) {
   return (
     <Box component="section" aria-label={name} tabIndex={0} style={{ overflow: "auto" }} mah={tallest}>

@@ -1,6 +1,6 @@
 import { TEST_NETWORK_NAMES } from "../../../src/chains/registry/test-network-names.ts";
 
-/** `USDT on ETH`, `USDC on Ethereum Sepolia testnet`; a main network's own coin has its code alone. */
+/** `USDT on ETH`, `USDC on Ethereum Sepolia testnet`; a main network's own coin only has its code. */
 export function coinName(coin: string, network: string): string {
   return coin === network ? coin : `${coin} on ${networkName(network)}`;
 }

@@ -1,20 +1,20 @@
-// Asks for a word before something that nothing brings back: a click too many must not be enough.
+// Requires typing a word before something irreversible: an accidental click must not be enough.
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type FormEvent, type ReactNode, useState } from "react";
 
 interface Props {
-  /** The button, and the dialog's title: `Revoke the key`. */
+  /** Label of the button, and the dialog's title: `Revoke the key`. */
   readonly action: string;
   /** What it does, and what it does not. */
   readonly consequence: ReactNode;
-  /** What has to be typed, such as the name of what is meant. */
+  /** The text to type, such as the object's name. */
   readonly word: string;
   readonly isBusy: boolean;
-  /** Of which row, for the button's name; the action alone unless given. */
+  /** The row, for the button's name; only the action by default. */
   readonly subject?: string;
   readonly size?: "xs" | "sm";
-  /** With the word as it was typed. */
+  /** Called with the typed word. */
   readonly onConfirmed: (typed: string) => void;
 }
 

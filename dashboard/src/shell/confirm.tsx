@@ -1,15 +1,15 @@
-// Asks before something that cannot be taken back.
+// Asks before something that cannot be undone.
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { ReactNode } from "react";
 
 interface Props {
-  /** The button, and the dialog's title: `Cancel invoice`. */
+  /** Label of the button, and the dialog's title: `Cancel invoice`. */
   readonly action: string;
   /** What it does, and what it does not. */
   readonly consequence: ReactNode;
   readonly isBusy: boolean;
-  /** Of which row, for the button's name; the action alone unless given. */
+  /** The row, for the button's name; only the action by default. */
   readonly subject?: string;
   readonly size?: "xs" | "sm";
   readonly onConfirmed: () => void;

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from "react";
 import { connection } from "../api/connection.ts";
 import { Icon } from "./icons.tsx";
 
-/** Says that the service cannot be reached, for as long as that is so. */
+/** Says that the service cannot be reached, for as long as that lasts. */
 export function ConnectionBanner() {
   const isLost = useSyncExternalStore(connection.subscribe, connection.isLost);
   const { online } = useNetwork();

@@ -5,7 +5,7 @@ interface Props {
   readonly value: string;
   /** What it is, for the button's name: `Copy the address`. */
   readonly name: string;
-  /** What is shown; the value itself unless given. */
+  /** The displayed text; the value itself by default. */
   readonly shown?: string;
 }
 

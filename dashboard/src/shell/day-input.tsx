@@ -10,11 +10,11 @@ interface Props {
   readonly max?: string | undefined;
   readonly error?: boolean;
   readonly required?: boolean;
-  /** With "" only where it is not required. */
+  /** With "" only if it is optional. */
   readonly onChange: (date: string) => void;
 }
 
-/** A day that is half typed is no day yet, and stays as it is typed. */
+/** A half-typed day is not a date yet, and stays as typed. */
 export function DayInput({ value, required = false, onChange, ...of }: Props) {
   const [typed, setTyped] = useState({ text: value, of: value });
   if (typed.of !== value) setTyped({ text: value, of: value });

@@ -3,13 +3,13 @@ import type { ReactNode } from "react";
 
 interface Props {
   readonly title: string;
-  /** Why there is nothing, and what to do. */
+  /** Why the list is empty, and what to do. */
   readonly children?: ReactNode;
   /** The button that does it. */
   readonly action?: ReactNode;
 }
 
-/** In the place of a list's rows where there are none. */
+/** Shown instead of an empty list's rows. */
 export function EmptyList({ title, children, action }: Props) {
   return (
     <Card padding="xl">

@@ -6,15 +6,15 @@ import { showError } from "../api/queries.ts";
 
 interface Props {
   readonly onSubmit: ComponentProps<"form">["onSubmit"];
-  /** On the button that sends it. */
+  /** Label of the submit button. */
   readonly action: string;
   readonly isBusy: boolean;
-  /** The button beside it, which sends nothing. */
+  /** The button next to it, which sends nothing. */
   readonly leave?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** Fields, and the button that sends them. The form says itself what is wrong, instead of the browser. */
+/** Fields, and the button that sends them. The form itself shows what is wrong, instead of the browser. */
 export function Form({ onSubmit, action, isBusy, leave, children }: Props) {
   return (
     <form onSubmit={onSubmit} noValidate>
@@ -31,12 +31,12 @@ export function Form({ onSubmit, action, isBusy, leave, children }: Props) {
   );
 }
 
-/** A field of several lines, which grows with its text. */
+/** A multi-line field that grows with its text. */
 export function LongText(input: TextareaProps) {
   return <Textarea autosize minRows={2} {...input} />;
 }
 
-/** A form that has these fields, whatever else it has. */
+/** A form that has at least these fields. */
 export interface Inputs<Name extends string> {
   readonly getInputProps: (name: Name) => GetInputPropsReturnType;
 }
@@ -47,7 +47,7 @@ interface Refusable {
   readonly setErrors: (errors: Errors) => void;
 }
 
-/** How a change that a form has sent says why it was refused: at the fields, and beside them. */
+/** Shows why a form's change was refused: at its fields, and next to them. */
 export function refusedIn(form: Refusable, errorsOf: (error: Error) => Errors = fieldErrors) {
   return {
     onError: (error: Error) => {

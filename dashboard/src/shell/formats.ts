@@ -13,7 +13,7 @@ export interface Reader {
 }
 
 const MOST_DIGITS = 18;
-/** Codes that Intl has signs and digits for; others, such as USDT, are written behind the number. */
+/** Codes that Intl has signs and digits for; others, such as USDT, are written after the number. */
 const ISO_CODE = /^[A-Z]{3}$/;
 
 /** `49.900000` USD is `$49.90`: trailing zeros beyond the currency's own digits are left out, and nothing is rounded. */
@@ -23,7 +23,7 @@ export function money(amount: string, currency: string, { locale }: Reader): str
   return new Intl.NumberFormat(locale, { ...styleOf(currency), maximumFractionDigits: MOST_DIGITS }).format(amount);
 }
 
-/** A sum of many amounts, in the currency's own digits; exact where nothing would be left of it. */
+/** A sum of many amounts, in the currency's own digits; exact if that would round it to nothing. */
 export function sum(amount: string, currency: string, reader: Reader): string {
   if (!isDecimal(amount) || !ISO_CODE.test(currency) || Math.abs(Number(amount)) < 1)
     return money(amount, currency, reader);
@@ -49,7 +49,7 @@ export function exactTime(time: string, { locale, timeZone }: Reader): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "long", timeZone }).format(new Date(time));
 }
 
-/** A day of the calendar, such as 2026-11-23, without its year. It is the same day in every time zone. */
+/** A calendar day, such as 2026-11-23, without its year. It is the same day in every time zone. */
 export function day(date: string, { locale }: Pick<Reader, "locale">): string {
   return new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", timeZone: "UTC" }).format(new Date(date));
 }
@@ -64,7 +64,7 @@ export function count(number: number, { locale }: Pick<Reader, "locale">): strin
   return new Intl.NumberFormat(locale).format(number);
 }
 
-/** How long something took, in the largest unit of which there are two or more: `90 sec`, `2 min`, `3 hr`. */
+/** How long something took, in the largest unit with a value of two or more: `90 sec`, `2 min`, `3 hr`. */
 export function duration(seconds: number, { locale }: Pick<Reader, "locale">): string {
   const units = [
     ["day", 86_400],
@@ -84,7 +84,7 @@ const STEPS = [
   ["week", 5],
 ] as const;
 
-/** `3 minutes ago`, `in 2 hours`; from five weeks on in months. */
+/** `3 minutes ago`, `in 2 hours`; in months from five weeks on. */
 export function fromNow(time: string, nowMs: number, { locale }: Pick<Reader, "locale">): string {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
   let value = (Date.parse(time) - nowMs) / 1_000;
@@ -95,7 +95,7 @@ export function fromNow(time: string, nowMs: number, { locale }: Pick<Reader, "l
   return format.format(Math.round((value * 5 * 7) / 30), "month");
 }
 
-/** The ends of an address, by which people compare. */
+/** The ends of an address, which people compare. */
 export function shortened(address: string): string {
   return address.length <= 16 ? address : `${address.slice(0, 8)}…${address.slice(-6)}`;
 }

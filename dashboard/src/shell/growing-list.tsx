@@ -5,14 +5,14 @@ import { Read } from "./read.tsx";
 
 interface Props<Row> {
   readonly query: UseInfiniteQueryResult<readonly Row[], Error>;
-  /** What is said where there is no row. */
+  /** The message for an empty list. */
   readonly none?: string;
-  /** The button to further rows. */
+  /** The button for more rows. */
   readonly more?: string;
   readonly children: (row: Row) => ReactNode;
 }
 
-/** A list that grows under itself: its rows so far, and the way to more of them. */
+/** A growing list: its rows so far, and a button for more. */
 export function GrowingList<Row extends { readonly id: string }>({ query, none, more, children }: Props<Row>) {
   return (
     <Read query={query}>
@@ -27,7 +27,7 @@ export function GrowingList<Row extends { readonly id: string }>({ query, none, 
   );
 }
 
-/** Nothing once all rows are there. */
+/** Nothing once all rows are shown. */
 export function MoreButton({
   query,
   children = "Show more",

@@ -1,4 +1,5 @@
-// The few icons of the console: strokes on a grid of 24, in the colour of the text. They are decoration; names are beside them or on their buttons.
+// The few icons of the console: strokes on a grid of 24, in the colour of the text. They are decorative; names are next to them or on their
+// buttons.
 
 const PATHS = {
   account: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8M4.5 20.5c.8-3.6 3.8-5.5 7.5-5.5s6.7 1.9 7.5 5.5",

@@ -1,4 +1,4 @@
-// A page that is one list of the merchant: its filters and its place in the address, its rows, and what is said where there are none.
+// A page that is one list of the merchant: its filters and page in the address, its rows, and its message if empty.
 import { Button, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { EmptyList } from "./empty-list.tsx";
@@ -10,13 +10,13 @@ import type { WithCursor } from "./search-text.ts";
 type Go<S> = (to: { readonly search: (last: Partial<S>) => Partial<S>; readonly replace?: boolean }) => unknown;
 
 export interface Address<S> {
-  /** What is chosen: the filters and the page. */
+  /** The chosen filters and page. */
   readonly search: S;
-  /** Changes filters; what is shown then begins at the first page. */
+  /** Changes filters; the list then restarts at the first page. */
   readonly filter: (change: Partial<S>) => void;
   /** To another page of the same filters. */
   readonly turn: (cursor: string | undefined) => void;
-  /** With these filters, and no other. */
+  /** With exactly these filters. */
   readonly show: (search: Partial<S>) => void;
 }
 
@@ -35,14 +35,14 @@ interface Props<Row> extends Pick<ListProps<Row>, "query" | "children"> {
   readonly title: string;
   readonly subtitle: string;
   readonly actions: ReactNode;
-  /** Above the rows. */
+  /** Shown above the rows. */
   readonly filters: ReactNode;
   readonly address: Pick<Address<WithCursor>, "search" | "turn" | "show">;
-  /** Where there is nothing yet: no row, and no filter. */
+  /** If there is nothing yet: no row, and no filter. */
   readonly none: ReactNode;
-  /** Where no row is as wanted: what is said, and on the button to all rows. */
+  /** If no row matches: the message, and the label of the button to all rows. */
   readonly unmatched: { readonly title: string; readonly all: string; readonly about?: string };
-  /** Whether something was found elsewhere: then nothing is said of no rows. */
+  /** Whether something was found elsewhere: then an empty list has no message. */
   readonly isFoundElsewhere?: boolean;
 }
 
@@ -79,7 +79,7 @@ export function ListPage<Row>({ query, children, title, subtitle, actions, filte
   );
 }
 
-/** Beside a page's title: makes what the page lists. */
+/** Next to a page's title: creates what the page lists. */
 export function NewButton({ onClick, children }: { readonly onClick: () => void; readonly children: string }) {
   return (
     <Button leftSection={<Icon name="plus" />} onClick={onClick}>

@@ -10,17 +10,17 @@ interface Answer<Row> {
 
 export interface ListProps<Row> {
   readonly query: UseQueryResult<Answer<Row>, Error>;
-  /** Of the page that is shown; undefined on the newest. */
+  /** Cursor of the shown page; undefined for the newest. */
   readonly cursor: string | undefined;
-  /** Undefined: to the newest. */
+  /** Undefined: go to the newest. */
   readonly onGo: (cursor: string | undefined) => void;
-  /** In the place of the rows where there are none. */
+  /** Shown instead of the rows if there are none. */
   readonly empty: ReactNode;
-  /** `isStale`: whether other rows are being read. */
+  /** `isStale`: whether other rows are loading. */
   readonly children: (rows: readonly Row[], isStale: boolean) => ReactNode;
 }
 
-/** A list that is read by cursor, and the way through it. */
+/** A list paged by cursor, with its navigation. */
 export function List<Row>({ query, cursor, onGo, empty, children }: ListProps<Row>) {
   return (
     <Read query={query}>

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { followMerchant, type Key, type Reads } from "../api/live.ts";
 import { useOpenMerchant } from "./merchants.ts";
 
-/** Follows the merchant whose pages are open, unless it refuses the user, who lacks what its team demands. */
+/** Follows the merchant whose pages are open, unless it refuses the user, who lacks a factor that its team requires. */
 export function useLiveUpdates(): void {
   const queries = useQueryClient();
   const open = useOpenMerchant();
@@ -33,7 +33,7 @@ function follow(merchantId: string, queries: QueryClient): () => void {
   };
 }
 
-/** Keys are those that `reading` makes (api/queries.ts). */
+/** Keys created by `reading` (api/queries.ts). */
 function readsOf(queries: QueryClient): Reads {
   const of =
     (isTouched: (key: Key) => boolean) =>

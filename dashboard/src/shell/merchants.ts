@@ -1,4 +1,4 @@
-// Who is signed in, their merchants, and the merchant that is open.
+// The signed-in user, their merchants, and the open merchant.
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Merchant } from "../api/operations.ts";
@@ -18,32 +18,32 @@ export function useMerchants(): readonly Merchant[] {
   return useSuspenseQuery(MERCHANTS).data.data;
 }
 
-/** The merchant that the address names; undefined on pages of the user, and for a merchant that the user is no member of. */
+/** The merchant that the address names; undefined on pages of the user, and for a merchant the user does not belong to. */
 export function useOpenMerchant(): Merchant | undefined {
   const { merchantId } = useParams({ strict: false });
   return useMerchants().find(({ id }) => id === merchantId);
 }
 
-/** The merchant whose pages the navigation lists: the open one, else the one of the last visit. */
+/** The merchant whose pages the navigation lists: the open one, otherwise the one from the last visit. */
 export function useNavigationMerchant(): Merchant | undefined {
   const open = useOpenMerchant();
   const merchants = useMerchants();
   return open ?? firstMerchant(merchants);
 }
 
-/** For pages below a merchant, which are only shown when it is there. */
+/** For pages below a merchant, which are only shown if it exists. */
 export function useMerchant(): Merchant {
   const merchant = useOpenMerchant();
   if (merchant === undefined) throw new Error("no merchant is open");
   return merchant;
 }
 
-/** Whether the user may do this at the open merchant. What they may not do is not shown. */
+/** Whether the user may do this for the open merchant. Forbidden actions are not shown. */
 export function useMay(permission: Permission): boolean {
   return useMerchant().permissions.includes(permission);
 }
 
-/** The merchant to open first: the one of the last visit, else the newest. */
+/** The merchant to open first: the one from the last visit, otherwise the newest. */
 export function firstMerchant(merchants: readonly Merchant[]): Merchant | undefined {
   const last = localStorage.getItem(LAST_MERCHANT);
   return merchants.find(({ id }) => id === last) ?? merchants[0];

@@ -4,19 +4,19 @@ import { type NumberRule, readingOf } from "./amounts.ts";
 interface Props extends Omit<TextInputProps, "value" | "onChange" | "description" | "error"> {
   readonly label: string;
   readonly rule: NumberRule;
-  /** As it was typed. */
+  /** As typed. */
   readonly value?: string;
   readonly onChange: (text: string) => void;
-  /** What to write; it makes room for what was written. */
+  /** The expected format; it is replaced by what is typed. */
   readonly hint?: string;
   readonly error?: TextInputProps["error"];
-  /** Behind the number, such as `hours`. */
+  /** Unit shown after the number, such as `hours`. */
   readonly unit?: string;
 }
 
-/** A number or an amount of money, in the writing of the reader's country. Below it is what it will be sent as. */
+/** A number or an amount of money, in the notation of the reader's country. What will be sent is shown below. */
 export function NumberField({ rule, value = "", onChange, hint, error, unit, ...input }: Props) {
-  // Digits alone are a number that nobody misreads.
+  // Plain digits are never ambiguous.
   const isPlain = rule.currency === undefined && /^\d*$/.test(value);
   const reading = isPlain ? undefined : readingOf(value, rule);
   const isSaid = reading !== undefined && reading === error;

@@ -1,4 +1,4 @@
-// Transactions and addresses: to copy, and with a link to the explorer of their network where the deployment has one.
+// Transactions and addresses: to copy, and with a link to their network's explorer if the deployment has one.
 import { ActionIcon, Group, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { reading } from "../api/queries.ts";
@@ -10,7 +10,7 @@ const EXPLORERS = { ...reading("listExplorers", {}), staleTime: Number.POSITIVE_
 interface TransactionProps {
   readonly network: string;
   readonly hash: string;
-  /** For the buttons' names; `the transaction hash` unless given. */
+  /** For the buttons' names; `the transaction hash` by default. */
   readonly name?: string;
 }
 

@@ -5,7 +5,7 @@ interface Props {
   /** The page's heading, and its title in the browser. */
   readonly title: string;
   readonly subtitle?: ReactNode;
-  /** Beside the title: the state of what is shown. */
+  /** Next to the title: the shown object's state. */
   readonly mark?: ReactNode;
   readonly actions?: ReactNode;
 }

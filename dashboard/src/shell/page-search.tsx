@@ -27,7 +27,7 @@ export function SearchButton() {
   );
 }
 
-/** Ctrl-K: finds pages, merchants to switch to, and what the open merchant has: invoices, customers and payments. */
+/** Ctrl-K: finds pages, merchants to switch to, and the open merchant's data: invoices, customers and payments. */
 export function PageSearch() {
   const navigate = useNavigate();
   const merchants = useMerchants();
@@ -93,7 +93,7 @@ function keywordsOf(words: readonly string[] | undefined): Pick<SpotlightActionD
   return words === undefined ? {} : { keywords: [...words] };
 }
 
-/** The dialog selects its first row when something is typed, which may be before any was found. */
+/** The dialog selects its first row when something is typed, which may be before any result arrives. */
 function openFirst(dialog: Element | null): void {
   if (dialog?.querySelector("[data-action][data-selected]") !== null) return;
   dialog.querySelector<HTMLElement>("[data-action]")?.click();

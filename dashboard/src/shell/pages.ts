@@ -1,4 +1,4 @@
-// The pages that the navigation and the search list, in their order, and the permission without which a member does not see one.
+// The pages listed by the navigation and the search, in order, each with the permission needed to see it.
 import type { Merchant } from "../api/operations.ts";
 import type { IconName } from "./icons.tsx";
 
@@ -8,7 +8,7 @@ interface Page {
   readonly name: string;
   readonly icon: IconName;
   readonly about: string;
-  /** Other words under which Ctrl-K finds it. */
+  /** Other words that find it with Ctrl-K. */
   readonly words?: readonly string[];
 }
 
@@ -116,7 +116,9 @@ const MERCHANT_PAGES: readonly MerchantPage[] = [
   },
 ];
 
-/** Pages of the user, whatever the merchant. Welcome is where a merchant begins, so it is shown until there is one. */
+/**
+ * Pages of the user, whatever the merchant. Welcome is where a merchant is created, so it is shown until there is one.
+ */
 export const WELCOME: OwnPage = {
   name: "Welcome",
   to: "/console/welcome",
@@ -131,7 +133,7 @@ export const ACCOUNT: OwnPage = {
   words: ["profile", "security", "2FA", "password"],
 };
 
-/** Only for those who run the deployment. */
+/** Only for operators. */
 export const OPERATOR: OwnPage = {
   name: "Operator",
   to: "/operator",

@@ -1,4 +1,4 @@
-// The 34 permissions, and the one for keys, in words, in groups: what a key may do, and what a role may do.
+// The 34 permissions, and the one for keys, in words, by group: what a key or a role may do.
 import type { Permission } from "./pages.ts";
 
 type Domain = Permission extends `${infer D}:${string}` ? D : never;
@@ -36,7 +36,7 @@ export interface PermissionGroup {
   readonly members: readonly { readonly permission: Permission; readonly action: string }[];
 }
 
-/** Those that are given, by what they are about; groups without any are left out. */
+/** The given ones, by subject; empty groups are omitted. */
 export function permissionGroups(permissions: readonly Permission[]): readonly PermissionGroup[] {
   const groups = Object.entries(DOMAINS).map(([domain, name]) => ({
     name,

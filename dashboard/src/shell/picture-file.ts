@@ -1,15 +1,15 @@
-// A picture from a file: what the API takes is a data URL of a PNG, JPEG or WebP of at most 32 KB.
+// A picture from a file: the API accepts a data URL of a PNG, JPEG or WebP of at most 32 KB.
 
 export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
 const MOST_BYTES = 32 * 1_024;
-/** A larger picture is drawn smaller until it fits. */
+/** A larger picture is scaled down until it fits. */
 const SIDES = [1_024, 640, 400, 256];
 const QUALITY = 0.85;
 
 /** For a file field's `accept`. */
 export const ACCEPTED = PICTURE_TYPES.join(",");
 
-/** The file as a data URL that the service takes; throws if it is no picture. */
+/** The file as a data URL that the service accepts; throws if it is not a picture. */
 export async function fittingDataUrl(file: File): Promise<string> {
   const isFit = file.size <= MOST_BYTES && PICTURE_TYPES.some((type) => type === file.type);
   if (isFit) return dataUrlOf(file);

@@ -1,9 +1,9 @@
-// What is shown instead of a page, or of a part of one: it could not be read, it threw, or there is no such page.
+// Shown instead of a page or part of one: it could not be read, it threw, or it does not exist.
 import { Alert, Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { ApiError, ConnectionError } from "../api/errors.ts";
 
-/** A read that failed: why, and the way on. */
+/** A failed read: the reason, and how to continue. */
 export function Problem({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (
@@ -32,7 +32,7 @@ export function Problem({ error, retry }: { readonly error: Error; readonly retr
   );
 }
 
-/** What a page that threw becomes; the rest of the console stays. */
+/** Shown if a page throws; the rest of the console stays. */
 export function BrokenPage({ error, reset }: ErrorComponentProps) {
   if (error instanceof ApiError || error instanceof ConnectionError) {
     return (

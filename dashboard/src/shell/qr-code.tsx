@@ -2,7 +2,7 @@ import { qrPath } from "../../../src/checkout/pay/qr.ts";
 
 interface Props {
   readonly text: string;
-  /** What a scanner finds there. */
+  /** Its content, for a scanner. */
   readonly label: string;
   readonly size?: number;
 }

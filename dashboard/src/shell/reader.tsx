@@ -1,4 +1,4 @@
-// How this reader sees amounts and times: the browser's language, and the time zone that they chose on the page Account.
+// How this reader sees amounts and times: the browser's language, and the time zone chosen on the Account page.
 import { useLocalStorage } from "@mantine/hooks";
 import { coins, count, dateTime, day, duration, exactTime, money, percentage, type Reader, sum } from "./formats.ts";
 
@@ -12,7 +12,7 @@ export function useZoneName(): string {
   const [timeZone] = useTimeZone();
   if (timeZone !== "") return timeZone;
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  // A computer without a zone gives its offset, which the API does not take: days of an offset are nobody's.
+  // A computer without a zone reports an offset, which the API refuses: nobody's calendar follows a fixed offset.
   return /^[A-Za-z]/.test(own) && own !== "Etc/Unknown" ? own : "UTC";
 }
 

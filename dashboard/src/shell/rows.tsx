@@ -4,9 +4,9 @@ import type { ReactNode } from "react";
 
 export interface Column<Row> {
   readonly name: string;
-  /** Stands at the right, in figures of one width. */
+  /** Right-aligned, in tabular figures. */
   readonly isNumeric?: true;
-  /** Holds a button, which makes no row taller and is in view however wide the table is. Only a screen reader is told its name. */
+  /** Has a button that makes no row taller and stays visible however wide the table is. Only a screen reader reads its name. */
   readonly isAction?: true;
   readonly maxWidth?: number;
   readonly show: (row: Row) => ReactNode;
@@ -15,11 +15,11 @@ export interface Column<Row> {
 interface Props<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** What a row says where there is no room for columns. */
+  /** A row's text where there is no room for columns. */
   readonly card: (row: Row) => ReactNode;
-  /** Whether other rows are being read. */
+  /** Whether other rows are loading. */
   readonly isStale?: boolean;
-  /** In pixels; a narrower table scrolls by itself. */
+  /** In pixels; a narrower table scrolls separately. */
   readonly minWidth?: number;
 }
 

@@ -4,18 +4,18 @@ import { useState } from "react";
 import { Icon } from "./icons.tsx";
 
 const SEARCH_AFTER_MS = 300;
-/** As the API takes it. */
+/** The API's limit. */
 const LONGEST_SEARCH = 320;
 
 interface Props {
   /** For a screen reader: `Search products`. */
   readonly name: string;
-  /** What can be searched for. */
+  /** What can be searched. */
   readonly hint: string;
-  /** What is searched for when the page opens. */
+  /** The search text when the page opens. */
   readonly asked: string | undefined;
   readonly longest?: number;
-  /** Called once the reader has stopped typing; undefined for nothing. */
+  /** Called once the reader stops typing; undefined if empty. */
   readonly onSearch: (words: string | undefined) => void;
 }
 

@@ -1,6 +1,6 @@
-// What the address of a list carries: its filters and its page, so that a link shows the same rows.
+// A list's search parameters: its filters and its page, so that a link shows the same rows.
 
-/** The `nextCursor` of the page before; undefined on the first. */
+/** The previous page's `nextCursor`; undefined on the first. */
 export interface WithCursor {
   readonly cursor?: string | undefined;
 }
@@ -11,7 +11,7 @@ export function searchText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Without the members that are undefined: an address names only what was chosen. */
+/** Without undefined members: an address contains only what was chosen. */
 export function chosen<S extends object>(search: S): Partial<S> {
   const found: Partial<S> = {};
   for (const name in search) if (search[name] !== undefined) found[name] = search[name];

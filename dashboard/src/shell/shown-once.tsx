@@ -1,15 +1,15 @@
-// A secret that the service does not keep in the clear: it is shown when it is made, in this dialog alone, and never again.
+// A secret that the service does not keep in the clear: it is shown when created, only in this dialog, and never again.
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CopyText } from "./copy-text.tsx";
 
 interface Props {
   readonly title: string;
-  /** Undefined while there is none to show. */
+  /** Undefined if there is none to show. */
   readonly secret: string | undefined;
   /** For the button's name: `the key`. */
   readonly name: string;
-  /** Where it belongs. */
+  /** Explains where it belongs. */
   readonly children: ReactNode;
   readonly onKept: () => void;
 }

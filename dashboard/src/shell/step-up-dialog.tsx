@@ -3,10 +3,10 @@ import { useSyncExternalStore } from "react";
 import { stepUp } from "../api/step-up.ts";
 import { FactorForm } from "../sign-in/factor-form.tsx";
 
-/** Above the dialog whose button asked for it; Mantine's own dialogs are at 200. */
+/** Above the dialog whose button requested it; Mantine's own dialogs are at 200. */
 const ABOVE_DIALOGS = 300;
 
-/** Opens when a call needs a fresh factor. Once it is given, the call goes on by itself. */
+/** Opens when a call needs a recent factor. Once it is given, the call continues automatically. */
 export function StepUpDialog() {
   const isAsked = useSyncExternalStore(stepUp.subscribe, stepUp.isAsked);
   return (

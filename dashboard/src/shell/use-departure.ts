@@ -1,8 +1,8 @@
-// Changes after which the merchant is not the user's any more.
+// Changes after which the merchant no longer belongs to the user.
 import { onlineManager, type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call, type InputOf, type OperationId } from "../api/call.ts";
 
-/** Leaves the merchant's pages by loading the console anew: nothing that was read of it may be read again. */
+/** Leaves the merchant's pages by reloading the console: none of the merchant's data may be refetched. */
 export function useDeparture<K extends OperationId>(operation: K) {
   const client = useQueryClient();
   return useMutation({
@@ -15,7 +15,7 @@ export function useDeparture<K extends OperationId>(operation: K) {
   });
 }
 
-/** Nothing is read while the departure is sent, such as what a live update names, nor after it: it would not be found. */
+/** Nothing is read during the departure, even if a live update announces it, nor after it: it would not be found. */
 async function departing<T>(client: QueryClient, sending: () => Promise<T>): Promise<T> {
   onlineManager.setOnline(false);
   await client.cancelQueries();

@@ -5,23 +5,23 @@ import { changesOf, draftIn, fitting, keepDraft } from "./drafts.ts";
 import { useMe, useMerchant } from "./merchants.ts";
 
 interface Options<V> {
-  /** Of the form, and of what it changes. */
+  /** Key of the form, and of the object it changes. */
   readonly name: string;
   readonly initialValues: V;
   readonly validate: FormValidateInput<V>;
-  /** The fields that come back. Never one for a secret, and none that holds a picture. */
+  /** The restored fields. Never one for a secret or a picture. */
   readonly kept: readonly (keyof V & string)[];
 }
 
 interface Draft {
-  /** Whether what the form shows was typed before it was opened. */
+  /** Whether the form shows a restored draft. */
   readonly isBack: boolean;
   readonly discard: () => void;
-  /** Once the form was sent. */
+  /** Called once the form was sent. */
   readonly forget: () => void;
 }
 
-/** A form of the open merchant that is not lost with Escape or a reload. */
+/** A form of the open merchant that survives Escape and a reload. */
 export function useDraft<V extends object>({ name, initialValues, validate, kept }: Options<V>) {
   const { id: userId } = useMe();
   const { id: merchantId } = useMerchant();
@@ -52,7 +52,7 @@ export function useDraft<V extends object>({ name, initialValues, validate, kept
   return { form, draft: { isBack, discard, forget } satisfies Draft };
 }
 
-/** Above the fields of a form that was filled in before. */
+/** Shown above a restored form's fields. */
 export function DraftNotice({ draft: { isBack, discard } }: { readonly draft: Draft }) {
   if (!isBack) return null;
   return (

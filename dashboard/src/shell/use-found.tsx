@@ -1,4 +1,4 @@
-// What the open merchant has that fits what was typed, for Ctrl-K.
+// The open merchant's data that match the typed text, for Ctrl-K.
 
 import { useDebouncedValue } from "@mantine/hooks";
 import type { SpotlightActionData, SpotlightActionGroupData } from "@mantine/spotlight";
@@ -13,7 +13,7 @@ import { Icon } from "./icons.tsx";
 import { useFormats } from "./reader.tsx";
 
 const ASK_AFTER_MS = 250;
-/** As the API takes it. */
+/** The API's limit. */
 const LONGEST = 320;
 
 interface Found {
@@ -39,7 +39,7 @@ function useGroups(merchantId: string) {
   const toInvoice = (invoiceId: string) =>
     navigate({ to: "/console/$merchantId/invoices/$invoiceId", params: { merchantId, invoiceId } });
   return ({ invoices = [], customers = [], payments = [] }: SearchResults, asked: string) => {
-    // The dialog itself shows only what has the typed text in it: a name does not have the hash by which it was found.
+    // The dialog only shows entries that contain the typed text, but a name does not contain the hash that found it.
     const group = (name: string, actions: readonly SpotlightActionData[]) =>
       actions.length === 0 ? [] : [{ group: name, actions: actions.map((each) => ({ ...each, keywords: [asked] })) }];
     return [

@@ -8,7 +8,7 @@ import { useMe } from "./merchants.ts";
 export function UserMenu() {
   const me = useMe();
   const navigate = useNavigate();
-  // The session is over: what was read belongs to nobody any more, so the page is loaded anew.
+  // The session is over and its data belongs to nobody, so the page is reloaded.
   const signOut = useChange("signOut", {
     onSuccess: () => {
       forgetDrafts(sessionStorage);

@@ -1,4 +1,4 @@
-// Gives a factor: to complete a sign-in, or to confirm that it is still the user (step-up). Which kinds count is what the API says.
+// Asks for a factor: to complete a sign-in, or to confirm the user (step-up). The API says which kinds count.
 import { Alert, Button, Divider, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function FactorForm({ purpose, onGiven }: Props) {
-  // Asking mails a code to those who need one, so it is asked once for each dialog.
+  // The request mails a code to users who need one, so it is sent once per dialog.
   const asked = useQuery({
     queryKey: ["factors", purpose],
     queryFn: () => call(`start${purpose}`, {}),

@@ -1,4 +1,4 @@
-// Shows its content to a signed-in user, and the way to sign in to others: for pages that mails link to.
+// Shows its content to a signed-in user, and the sign-in to others: for pages that mails link to.
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -9,13 +9,13 @@ import { ME } from "../shell/merchants.ts";
 import { Loading, Problem } from "../shell/problem.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 
-/** Where a provider sent the browser back with a mailbox still to prove: to which address the code went. Read once, then forgotten. */
+/** If a provider sent the browser back with a mailbox still to prove: the address the code was sent to. Read once, then forgotten. */
 const proof = new URLSearchParams(location.hash.slice(1)).get("proof");
 if (proof !== null) history.replaceState(history.state, "", location.pathname + location.search);
 
 interface Props {
   readonly here: string;
-  /** Said above the way to sign in. */
+  /** Shown above the sign-in. */
   readonly intro?: string;
   readonly children: (me: Me) => ReactNode;
 }
@@ -25,7 +25,7 @@ export function Gate({ here, intro, children }: Props) {
   if (me.isPending) return <Loading />;
   const { data, error } = me;
   if (!(error instanceof ApiError) || !isSignedOut(error)) {
-    // A later reading that fails takes nothing away.
+    // A later failed read removes nothing.
     return data === undefined ? <Problem error={error} retry={() => void me.refetch()} /> : children(data);
   }
   return (

@@ -1,4 +1,7 @@
-/** The token of a mail's link. It is in the fragment, which browsers do not send to servers, and leaves the address at once. */
+/**
+ * The token in a mail's link. It is in the fragment, which browsers do not send to servers, and is removed from the address at
+ * once.
+ */
 export const mailedToken = new URLSearchParams(location.hash.slice(1)).get("token");
 
 if (mailedToken !== null) history.replaceState(history.state, "", location.pathname + location.search);

@@ -1,4 +1,4 @@
-// Passkeys as the browser has them: options from the API in, an answer for the API out.
+// The browser's passkeys: takes options from the API, returns an answer for the API.
 import type {
   AddPasskeyBody,
   PasskeyCreationOptions,
@@ -10,7 +10,7 @@ export const hasPasskeys = "PublicKeyCredential" in window && "parseRequestOptio
 
 const NOT_GIVEN = "No passkey was given. Try again.";
 
-/** The browser's own words are of no use to a user: the dialog was closed, or there is no passkey here. */
+/** The browser's own message does not help users: the dialog was closed, or there is no passkey here. */
 class PasskeyNotGiven extends Error {
   override readonly name = "PasskeyNotGiven";
 }
@@ -24,7 +24,7 @@ export async function givePasskey(options: PasskeyRequestOptions): Promise<Verif
   return { ...others, type: "public-key", response };
 }
 
-/** Has the user's device make a passkey. */
+/** Has the user's device create a passkey. */
 export async function makePasskey(options: PasskeyCreationOptions): Promise<AddPasskeyBody["credential"]> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options as PublicKeyCredentialCreationOptionsJSON);
   const credential = await navigator.credentials.create({ publicKey }).catch(refuse);

@@ -1,10 +1,10 @@
-/** What the address of the sign-in page carries: where to go afterwards, a path of this origin. */
+/** The sign-in page's search parameters: where to go afterwards, a path of this origin. */
 export function signInSearch(search: Readonly<Record<string, unknown>>): { readonly returnTo?: string } {
   const { returnTo } = search;
   return typeof returnTo === "string" && isOwnPath(returnTo) ? { returnTo } : {};
 }
 
-/** Not `//host` and not `/\host`, which browsers take for another origin. */
+/** Not `//host` and not `/\host`, which browsers treat as another origin. */
 function isOwnPath(text: string): boolean {
   return /^\/(?![/\\])/.test(text);
 }

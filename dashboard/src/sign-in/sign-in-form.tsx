@@ -20,7 +20,7 @@ type Step =
   | { readonly kind: "FACTOR" };
 
 interface Props {
-  /** EMAIL, or what is still owed: a second factor, or the code that proves a provider's mailbox. */
+  /** EMAIL, or what is still missing: a second factor, or the code that proves a provider's mailbox. */
   readonly first: Step;
   /** The path to which a provider sends the browser back. */
   readonly here: string;

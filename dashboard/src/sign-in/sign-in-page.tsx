@@ -20,7 +20,7 @@ export function SignInPage() {
   );
 }
 
-/** Signed in: on to where the user wanted to go. */
+/** Signed in: continues to where the user wanted to go. */
 function Leave({ to }: { readonly to: string }) {
   const navigate = useNavigate();
   useEffect(() => {

@@ -1,4 +1,4 @@
-// What a team may demand of the accounts of its members.
+// What a team may require of its members' accounts.
 import type { ListedMember, TeamSecurity } from "../api/operations.ts";
 
 export type MissingFactor = ListedMember["missing"][number];
@@ -9,7 +9,7 @@ interface Words {
   /** As in `lacks a passkey`. */
   readonly noun: string;
   readonly about: string;
-  /** The deployment has to know it. */
+  /** The deployment must support it. */
   readonly provider?: "google" | "github";
 }
 

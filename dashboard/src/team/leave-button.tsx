@@ -2,7 +2,7 @@ import { ConfirmButton } from "../shell/confirm.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { useDeparture } from "../shell/use-departure.ts";
 
-/** For all but the owner: a team always has one. */
+/** For everyone except the owner: a team always has one. */
 export function LeaveButton() {
   const { id: merchantId, role } = useMerchant();
   const leave = useDeparture("leaveTeam");

@@ -10,7 +10,7 @@ export const ROLE_WORDS: Readonly<
   VIEWER: { name: "Viewer", about: "Sees everything, changes nothing.", color: "gray" },
 };
 
-/** Those that a user with this role may give, and take from others who have them. */
+/** Those that a user with this role may grant, and remove from others. */
 function rolesBelow(role: Role | null): readonly Role[] {
   return role === null ? [] : ROLES.filter((each) => outranks(role, each));
 }

@@ -10,7 +10,7 @@ import { Section } from "../shell/section.tsx";
 import { FACTORS, type MissingFactor } from "./factors.ts";
 import { useMembers } from "./use-members.ts";
 
-/** What each member's account must have; only the owner changes it. */
+/** What each member's account must have; only the owner can change it. */
 export function SecuritySection() {
   const { id: merchantId } = useMerchant();
   const security = useQuery(reading("getTeamSecurity", { merchantId }));
@@ -58,7 +58,7 @@ function isFactor(name: string): name is MissingFactor {
 interface RowProps {
   readonly factor: MissingFactor;
   readonly isDemanded: boolean;
-  /** Of the members that have been read. */
+  /** Among the members read so far. */
   readonly lacking: readonly ListedMember[];
   readonly areAllRead: boolean;
 }

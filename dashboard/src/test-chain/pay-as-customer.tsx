@@ -9,13 +9,13 @@ import { useMay } from "../shell/merchants.ts";
 import { Section } from "../shell/section.tsx";
 import { StartChain } from "./start-chain.tsx";
 
-/** The chain makes a block every second while a payment is confirmed. */
+/** The chain mines a block every second while a payment is being confirmed. */
 const READ_AGAIN_MS = 1_000;
 
-/** What the customer pays: what the invoice asks for, or half of it, to see what becomes of a wrong amount. */
+/** What the customer pays: what the invoice asks for, or half of it, to see what happens to a wrong amount. */
 type Part = "ALL" | "HALF";
 
-/** Of a decimal text, with one more digit. */
+/** Half of a decimal text, with one more digit. */
 function halfOf(amount: string): string {
   const [whole = "0", fraction = ""] = amount.split(".");
   const digits = String(BigInt(`${whole}${fraction}0`) / 2n).padStart(fraction.length + 2, "0");
@@ -26,7 +26,7 @@ function halfOf(amount: string): string {
 export function PayAsCustomer({ invoice }: { readonly invoice: Invoice }) {
   const { merchantId, id: invoiceId } = invoice;
   const { data: chain } = useQuery(reading("getTestChain", {}));
-  // Those of wallets that are younger than the invoice, too.
+  // Includes wallets newer than the invoice.
   const { data: methods } = useQuery(reading("listPaymentMethods", { merchantId, params: { invoiceId } }));
   const mayCreate = useMay("invoice:create");
   const mayAddWallet = useMay("wallet:create");
@@ -60,7 +60,7 @@ export function PayAsCustomer({ invoice }: { readonly invoice: Invoice }) {
         method === undefined || chain.state === "STOPPED" ? (
           <StartChain walletFor={method === undefined ? merchantId : undefined} />
         ) : (
-          // A failure is shown where all failures of changes are.
+          // A failure is shown like any failed change.
           <Group gap="xs">
             <Button
               variant="default"
@@ -79,7 +79,7 @@ export function PayAsCustomer({ invoice }: { readonly invoice: Invoice }) {
   );
 }
 
-/** Reads the invoice more often than its page does, until the payment has its confirmations. */
+/** Refetches the invoice more often than its page does, until the payment has its confirmations. */
 function Paid({ invoice }: { readonly invoice: Invoice }) {
   const { merchantId, id: invoiceId, status } = invoice;
   const isWaiting = status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION";
@@ -99,7 +99,7 @@ function Paid({ invoice }: { readonly invoice: Invoice }) {
   );
 }
 
-/** Where others wait at the same address, nothing says for which invoice half an amount was meant. */
+/** If other invoices wait at the same address, half an amount cannot be attributed to one. */
 function PaidHalf({ invoice: { merchantId, id: invoiceId } }: { readonly invoice: Invoice }) {
   useList("getInvoice", { merchantId, params: { invoiceId } }, () => READ_AGAIN_MS);
   return (

@@ -4,12 +4,12 @@ import { showDone, useChange } from "../api/queries.ts";
 const CONFIRMATIONS = 3;
 
 interface Props {
-  /** Who gets a wallet on the chain; undefined if it has one. */
+  /** The merchant that gets a wallet on the chain; undefined if it has one. */
   readonly walletFor: string | undefined;
   readonly onStarted?: () => void;
 }
 
-/** Starts a test chain on this machine, and makes a fresh address on it a wallet. Nobody has its key: what is sent there was never worth anything. */
+/** Starts a test chain on this machine, and registers a new address on it as a wallet. Nobody has its key: coins sent there are worthless. */
 export function StartChain({ walletFor, onStarted }: Props) {
   const start = useChange("startTestChain", { isRepeatable: false });
   const register = useChange("registerWallet");
@@ -26,7 +26,7 @@ export function StartChain({ walletFor, onStarted }: Props) {
     started();
   };
   return (
-    // A failure is shown where all failures of changes are.
+    // A failure is shown like any failed change.
     <Button loading={start.isPending || register.isPending} onClick={() => void begin().catch(() => undefined)}>
       Start a test chain on this machine
     </Button>

@@ -12,11 +12,11 @@ interface Props {
   /** The button that leaves without a wallet. */
   readonly leave: { readonly name: string; readonly onLeave: () => void };
   readonly onDone: () => void;
-  /** Whether the address of the wallet is offered for other networks, where it may be. */
+  /** Whether the wallet's address is offered for other networks, if possible. */
   readonly offersNetworks?: boolean;
 }
 
-/** Adds a wallet, and then says what the service warns of, if anything. */
+/** Adds a wallet, and then shows the service's warnings, if any. */
 export function AddWallet({ merchantId, leave, onDone, offersNetworks = false }: Props) {
   const [added, setAdded] = useState<RegisteredWallet>();
   const hasOffer = (wallet: RegisteredWallet) => offersNetworks && isOnEvm(wallet.network);
