@@ -1,11 +1,11 @@
-// Runs before `npm run test:all`: brings the nodes, the browser and the Python that tests need (install-nodes.sh), where they can be had. Where they
-// cannot, the tests run all the same: those that need one are skipped, and the end of the run says why (test/support/closing-line.ts).
+// Runs before `npm run test:all`: installs the nodes, the browser and the Python that tests need (install-nodes.sh), if possible. Otherwise the
+// tests run anyway: those that need one are skipped, and the end of the run says why (test/support/closing-line.ts).
 import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const FOLDER = ".nodes";
-/** Why the last installation failed; absent after one that did not. */
+/** Why the last installation failed; absent after a successful one. */
 export const REASON_FILE = join(FOLDER, "not-installed.txt");
 
 async function bringNodes(): Promise<void> {
@@ -15,7 +15,7 @@ async function bringNodes(): Promise<void> {
   if (reason !== undefined) writeFileSync(REASON_FILE, reason);
 }
 
-/** Undefined when all is there. What the script says is shown as it comes. */
+/** Undefined if everything is installed. The script's output is shown as it runs. */
 function install(): Promise<string | undefined> {
   const script = spawn("sh", ["scripts/install-nodes.sh"], { stdio: ["ignore", "inherit", "pipe"] });
   let said = "";
@@ -29,7 +29,7 @@ function install(): Promise<string | undefined> {
   });
 }
 
-/** The script's own first line, without its word on where apt's messages are. */
+/** The script's own first line, without its note on where apt's messages are. */
 function reasonIn(said: string): string {
   const [, reason] = /^nodes: (.*?)(; apt's message is above)?\.?$/m.exec(said) ?? [];
   return reason ?? "scripts/install-nodes.sh failed";

@@ -12,7 +12,7 @@ const FOLDER = "static";
 /** Records which files were built from which sources. Never uploaded (static/.assetsignore). */
 const STAMP_FILE = join(FOLDER, "made-from.json");
 
-/** What is built by itself, when one of its own sources has changed. */
+/** A part built separately, when one of its own sources has changed. */
 interface Part {
   readonly sources: readonly string[];
   readonly make: () => Promise<readonly BuiltFile[]>;
@@ -104,7 +104,7 @@ async function referenceFiles(): Promise<readonly BuiltFile[]> {
   ];
 }
 
-/** Without the reference to its source map, which is not served. */
+/** Without the link to its source map, which is not served. */
 function swaggerFile(name: string): string {
   const text = readFileSync(join("node_modules/swagger-ui-dist", name), "utf8");
   return text.replace(/^(?:\/\/|\/\*)# sourceMappingURL=.*$/gm, "");

@@ -1,6 +1,6 @@
-// Bundles and minifies the script and the style of the payers' pages, and the script by which shops' plugins for BTCPay Server show them. The script is a static asset whose name changes with its content. The
-// style is inside each page, so that the first view needs no further request. src/checkout/pay keeps what the Worker needs: the script's name
-// and, as a text module, the style.
+// Bundles and minifies the script and the style of the payers' pages, and the script that BTCPay Server plugins use to show them. The script is a
+// static asset whose name changes with its content. The style is inside each page, so the first view needs no further request. src/checkout/pay keeps
+// what the Worker needs: the script's name and, as a text module, the style.
 import { createHash } from "node:crypto";
 import { build } from "esbuild";
 import { keepGenerated } from "./generated-file.ts";
@@ -8,10 +8,10 @@ import { keepGenerated } from "./generated-file.ts";
 const NAME_FILE = "src/checkout/pay/assets.generated.ts";
 const STYLE_FILE = "src/checkout/pay/style.generated.txt";
 const COMMAND = "npm run assets:build";
-/** In the file that shops load, for whoever reads it there. */
+/** A notice in the file that shops load, for its readers. */
 const MODAL_NOTICE =
   "/* Shows the payer's page over a page of a shop. Its messages are never a proof of payment: believe a webhook, or the invoice as your server reads it. */";
-/** Digits of SHA-256: enough that no two files share a name, because browsers cache them for a year. */
+/** Digits of SHA-256: enough that no two files share a name, since browsers cache them for a year. */
 const HASH_LENGTH = 16;
 
 interface CheckoutAssets {

@@ -1,5 +1,5 @@
-// The error codes that a key can be answered, as types of the client: status, facts, what each means and what its caller does. From the one map
-// of refusals to answers and the texts of the guide, so that neither can say something else.
+// The error codes that a key can get, as client types: status, facts, meaning and remedy. Generated from the one map of refusals and the
+// guide's texts, so they cannot disagree.
 import type { FailureCode } from "../src/platform/failures.ts";
 import { failureResponse } from "../src/platform/http/errors.ts";
 import { refusalsOf, SAMPLES } from "../src/platform/http/refusals.ts";
@@ -7,9 +7,9 @@ import type { RouteSpec } from "../src/platform/http/route.ts";
 import type { ErrorText } from "./error-texts/error-text.ts";
 import { ERROR_GROUPS } from "./error-texts.ts";
 
-/** Members of every refusal, and those that the client's error has by names of their own. */
+/** Members of every refusal, and those with their own names in the client's error. */
 const ENVELOPE = ["statusCode", "message", "error", "code", "requestId", "details"];
-/** Of a request that no route takes: a wrong address, or a client that is newer than its service. */
+/** For a request without a route: a wrong address, or a client newer than its service. */
 const OF_NO_ROUTE: readonly FailureCode[] = ["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
 
 /** TypeScript source of the table. Not yet formatted. `specs`: the routes that a key may call. */
@@ -33,7 +33,7 @@ export interface ErrorTable {
 async function memberText(code: FailureCode, { means, remedy }: ErrorText): Promise<string> {
   const { status, body } = await sample(code);
   const facts = Object.entries(body).filter(([name]) => !ENVELOPE.includes(name));
-  // Another request may have removed what is in the way before it could be named.
+  // Another request may have removed the conflict before it could be named.
   const unsure = Object.entries(SAMPLES[code]).filter(([, value]) => value === undefined);
   const types = [
     ...facts.map(([name, value]) => `readonly ${name}: ${typeOf(value)};`),
@@ -54,7 +54,7 @@ function typeOf(value: unknown): string {
   throw new Error(`a fact is a text, a number or a list of texts, not ${JSON.stringify(value)}`);
 }
 
-/** An editor's tooltip has no links: a page of the guide is named by its place in the repository. */
+/** An editor's tooltip has no links: a guide page is named by its path in the repository. */
 function withoutLinks(text: string): string {
   return text.replace(/\[([^\]]+)\]\([^)]+\)/g, (_, name: string) =>
     /^[\w-]+\.md$/.test(name) ? `docs/guides/${name}` : name,

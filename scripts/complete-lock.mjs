@@ -1,8 +1,8 @@
-// `npm run lock:complete`, after every change of the packages: makes package-lock.json independent of the registry that wrote it. With a mirror
-// that lacks the packages of other systems npm silently leaves them out; npm 11's `npm ci` then refuses the lock file, and on such a system the
-// compiled part would be missing. This adds an entry for each, marked for its system and fetched only there, with the integrity that the registry
-// names: a package without one would be installed whatever it contains. Registry URLs are removed, so that everybody installs from their own
-// registry. Running it twice changes nothing.
+// `npm run lock:complete`, after every change of the packages: makes package-lock.json independent of the registry that wrote it. If a mirror
+// lacks other systems' packages, npm silently omits them; npm 11's `npm ci` then refuses the lock file, and on such a system the compiled part
+// would be missing. This adds an entry for each, marked for its system and fetched only there, with the integrity that the registry names: a
+// package without one would be installed unchecked. Registry URLs are removed, so everyone installs from their own registry. Running it twice
+// changes nothing.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -56,7 +56,7 @@ function addIfAbsent(path, parent, name, version) {
   const places = placesOf(path, name);
   const present = places.find((place) => packages[place] !== undefined);
   if (present !== undefined && (packages[present].version === version || !EXACT_VERSION.test(version))) return;
-  // Another version is where this one would be found, so this one goes below its parent.
+  // Another version would be found there, so this one goes below its parent.
   const place = present === undefined ? `node_modules/${name}` : places[0];
   const { cpu, libc, os } = systemOf(name, version);
   // npm's order of the fields; undefined ones are not written.

@@ -1,4 +1,4 @@
-// `npm run console:pictures`: takes pictures of every page of the console, of a merchant with a full month and of one with nothing, wide and
+// `npm run console:pictures`: takes pictures of every page of the console, of a merchant with a full month and of an empty one, wide and
 // narrow, light and dark. Run it by hand after a visual change, and look at them. Writes docs/screenshots/console/: `invoices.png` is wide and
 // light, the others are `invoices-dark.png`, `invoices-narrow.png` and `invoices-narrow-dark.png`. Names given as arguments limit it to those.
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { palettePng } from "./palette-png.ts";
 const FOLDER = "docs/screenshots/console";
 const WIDTHS = { "": 1280, "-narrow": 390 } as const;
 const SCHEMES = { "": "light", "-dark": "dark" } as const;
-/** Longer pages are cut off: their ends repeat what is above. */
+/** Longer pages are cut off: their ends repeat the rest. */
 const TALLEST = 1_900;
 const USUAL = 844;
 const DAYS_BETWEEN = [4, 5, 3, 6, 4, 5, 2];
@@ -64,7 +64,7 @@ async function openBrowser(from: Browser, { baseUrl }: Street): Promise<Page> {
 
 async function take(page: Page, of: (typeof CONSOLE_PAGES)[number], seen: Seen): Promise<void> {
   await page.setViewportSize({ width: 1280, height: USUAL });
-  // Pages that differ in the fragment alone would not be loaded anew.
+  // Pages that differ only in the fragment would not be reloaded.
   await page.goto("about:blank");
   await openConsolePage(page, of, seen);
   for (const [narrow, width] of Object.entries(WIDTHS)) {
@@ -80,7 +80,7 @@ async function take(page: Page, of: (typeof CONSOLE_PAGES)[number], seen: Seen):
 }
 
 async function photograph(page: Page, width: number): Promise<Buffer> {
-  // The window grows with the page, because what is fixed in it does not. A dialog stays in the middle of a usual one.
+  // The window grows with the page, because fixed elements do not. A dialog stays in the middle of a normal one.
   const tall = await page.evaluate<number>("document.documentElement.scrollHeight");
   const hasDialog = (await page.getByRole("dialog").count()) > 0;
   await page.setViewportSize({ width, height: hasDialog ? USUAL : Math.min(Math.max(tall, USUAL), TALLEST) });

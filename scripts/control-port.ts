@@ -1,5 +1,5 @@
-// The control port of `npm start`: what a Worker cannot do on this machine, the script that started it does when the development Worker asks.
-// It starts a test chain, and pays on it as a customer would. Only who knows the token is answered, and never a page in a browser.
+// The control port of `npm start`: does on this machine, at the development Worker's request, what a Worker cannot. It starts a test chain,
+// and pays on it as a customer would. It answers only callers with the token, and never a page in a browser.
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -14,17 +14,17 @@ import { portOf } from "./port-of.ts";
 
 /** While a payment is confirmed. */
 const MINE_EVERY_MS = 1_000;
-/** Otherwise: a chain without new blocks is reported as one that cannot be read, and one that grew quickly would fill the disk. */
+/** Otherwise: a chain without new blocks is reported as unreadable, and a fast one would fill the disk. */
 const IDLE_MINE_EVERY_MS = 60_000;
 const MOST_BODY_BYTES = 4_096;
 
-/** A stablecoin: what is asked for is the price. */
+/** A stablecoin: the amount asked for is the price. */
 const CRYPTOCURRENCY = "USDC";
 
 export interface ControlPort {
-  /** Variables of the Worker: where this port is, and the chain's place, whether or not it runs yet. */
+  /** Variables of the Worker: this port, and the chain's address, whether or not it runs yet. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Starts the chain again if an earlier run of this home had one: its payments must not disappear. */
+  /** Restarts the chain if an earlier run of this home had one: its payments must not disappear. */
   resume(): Promise<void>;
   /** Ends the chain and the port. May be called again. */
   stop(): Promise<void>;
@@ -96,7 +96,7 @@ function testChain(port: number, stateFile: string) {
   };
 }
 
-/** One after the other, so that the confirmations can be watched as they come. */
+/** One after the other, so that each confirmation is visible. */
 async function mineBlocks(chain: EvmChain, count: number): Promise<void> {
   try {
     for (let mined = 0; mined < count; mined++) {
@@ -108,7 +108,7 @@ async function mineBlocks(chain: EvmChain, count: number): Promise<void> {
   }
 }
 
-/** There is none for every system. */
+/** It does not exist for every system. */
 function hasAnvil(): boolean {
   try {
     return existsSync(anvilProgram());
@@ -137,7 +137,9 @@ async function answer(
 
 const ACTIONS = ["GET /chain", "POST /chain", "POST /payments"] as const;
 
-/** Undefined for who must not ask: a browser names an origin or another host, even where its page has learnt the port. */
+/**
+ * Undefined for callers that must be refused: a browser sends an origin or another host, even if its page knows the port.
+ */
 function actionOf(request: IncomingMessage, token: string): (typeof ACTIONS)[number] | undefined {
   const { host, origin } = request.headers;
   const [, given = "", path] = /^\/([^/]*)(\/.*)$/.exec(request.url ?? "") ?? [];

@@ -1,4 +1,4 @@
-// What the console is built from, apart from its builder (dashboard-assets.ts), which loads Vite.
+// The console's sources, apart from its builder (dashboard-assets.ts), which loads Vite.
 
 export type BuiltFile = readonly [path: string, content: string | Uint8Array];
 

@@ -1,4 +1,4 @@
-// `npm run deploy`: makes a deployment in your Cloudflare account, or upgrades it (docs/operations/deploy.md).
+// `npm run deploy`: creates a deployment in your Cloudflare account, or upgrades it (docs/operations/deploy.md).
 import { lookup } from "node:dns/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";

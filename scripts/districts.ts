@@ -28,8 +28,8 @@ export function floorOf(path: string): number | undefined {
 }
 
 /**
- * The features of each district, floor by floor from the top down: its folders, and "" for the files that lie in none of them. A feature may
- * import what stands on a lower floor of its district, and nothing that stands on its own floor or above. The import test enforces it.
+ * The features of each district, floor by floor from the top down: its folders, and "" for files outside them. A feature may import from
+ * lower floors of its district, but not from its own floor or above. The import test enforces it.
  */
 export const FEATURES: Readonly<Record<District, readonly (readonly string[])[]>> = {
   app: [
@@ -84,7 +84,7 @@ export function featureOf(path: string): string {
   return `${district}/${rest.length > 0 ? feature : ""}`;
 }
 
-/** Whether the files are of two features of one district, and the second is not on a lower floor than the first. */
+/** Whether the files belong to two features of one district, and the second is not on a lower floor than the first. */
 export function isAcrossFeatures(from: string, target: string): boolean {
   const [one, other] = [featureOf(from), featureOf(target)];
   const floors = DISTRICTS.flatMap(([name]) => FEATURES[name].map((floor) => floor.map((each) => `${name}/${each}`)));

@@ -1,5 +1,5 @@
-// `npm run drill`: a deployment with a thousand invoices, payments under way, its database put back to an earlier minute, and the import that brings back
-// what was lost. The exit status is 0 only if nothing is missing. With `-- --without <safeguard>` one safeguard is taken away, and the drill must say
+// `npm run drill`: a deployment with a thousand invoices, pending payments, its database restored to an earlier minute, and the import that recovers
+// what was lost. The exit status is 0 only if nothing is missing. With `-- --without <safeguard>` one safeguard is removed, and the drill must report
 // what goes wrong. It leaves no process and no file.
 import "./end-with-parent.ts";
 
@@ -9,7 +9,7 @@ import { isSafeguard, SAFEGUARDS, type Safeguard } from "./drill/safeguards.ts";
 import { logEnd, openStage, type Stage } from "./drill/stage.ts";
 import { StartError } from "./settings.ts";
 
-/** 1,000 invoices before, 400 in the lost time. */
+/** 1,000 invoices before, 400 in the lost period. */
 const SIZES: Sizes = { before: 500, lost: 200, after: 50 };
 /** With `--small`: the same in less than two minutes. */
 const SMALL: Sizes = { before: 50, lost: 24, after: 10 };

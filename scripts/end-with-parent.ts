@@ -13,7 +13,9 @@ setInterval(() => {
   if (isAlone) process.kill(process.pid, "SIGTERM");
 }, WATCH_EVERY_MS).unref();
 
-/** Name and parent of a process, if the system has /proc ("pid (name) state parent ..."); a name may hold anything. */
+/**
+ * Name and parent of a process, if the system has /proc ("pid (name) state parent ..."); a name may contain anything.
+ */
 function statusOf(pid: number | undefined): { readonly name: string; readonly parent: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");

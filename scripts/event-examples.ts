@@ -1,4 +1,4 @@
-// Example events made by the code itself, of a fictional shop. Everything is fixed, so that the catalogue only changes with the code.
+// Example events of a fictional shop, created by the code itself. Everything is fixed, so the catalogue only changes with the code.
 import { apiKeyBodyOf } from "../src/accounts/api-keys/api-key-body.ts";
 import { memberBodyOf } from "../src/accounts/teams/member.ts";
 import { type InvoiceFile, newFile, type PaymentMethod } from "../src/commerce/invoice-records/invoice.ts";
@@ -197,7 +197,7 @@ export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   exampleOf("ping", { webhookId }),
 ]);
 
-/** One delivery of the ping, for writers of a verifier. */
+/** One delivery of the ping, for authors of a verifier. */
 export const SIGNED = {
   eventId: derivedId("evt", `${OPERATION}|ping`),
   deliveryId: derivedId("dlv", OPERATION),

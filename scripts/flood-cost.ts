@@ -1,16 +1,16 @@
-// What it costs a stranger to hold up a network's cursor for an hour with transfers that no rule credits: a model, for docs/limits.md.
+// What it costs a stranger to delay a network's cursor for an hour with transfers that no rule credits: a model, for docs/limits.md.
 
-/** As counted by `test/simulation/detection/floods.test.ts`: transfers of as many amounts as there are, to an address of 100 merchants. */
+/** As counted by `test/simulation/detection/floods.test.ts`: transfers of as many amounts as exist, to an address of 100 merchants. */
 const DECIDED_A_PASS = 2_000;
-/** Of such a pass on a busy machine, with the pause before the next one; nobody has measured it in production. */
+/** For such a pass on a busy machine, with the pause before the next one; not measured in production. */
 const PASS_SECONDS = 16;
 const HOUR_SECONDS = 3_600;
 
 interface Fee {
   readonly network: string;
-  /** In US dollars. */
+  /** Fee per transfer in US dollars. */
   readonly perTransfer: number;
-  /** How the fee follows, with its sources. */
+  /** How the fee is calculated, with sources. */
   readonly from: string;
 }
 

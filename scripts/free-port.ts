@@ -1,4 +1,4 @@
-// Checks a port before anything else: wrangler would report a used port late, with its own message.
+// Checks a port before anything else: wrangler reports a used port late, with its own message.
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { StartError } from "./settings.ts";
@@ -27,7 +27,7 @@ export async function demandFreePort(port: number): Promise<void> {
 const TEST_PORTS = { from: 12_000, to: 32_000 };
 const MOST_TRIES = 100;
 
-/** Of the test worker that this process is; 0 is none. Each has ports of its own, because another could take a port before it is listened on. */
+/** The test worker's number; 0 is none. Each has its own ports, because another could take a port before the server listens. */
 const SLICES = 8;
 const sliceAt = Number(process.env.VITEST_POOL_ID ?? 0) % SLICES;
 const SLICE = (TEST_PORTS.to - TEST_PORTS.from) / SLICES;

@@ -11,7 +11,7 @@ const { openApiDocument } = await import("../src/app/openapi.ts");
 const { clientErrors } = await import("./client-errors.ts");
 const { SECRET_KEY_PERMISSIONS } = await import("../src/accounts/roles/permissions.ts");
 const document: ApiDocument = JSON.parse(JSON.stringify(openApiDocument(specs, "")));
-/** Tags of routes that anybody may call and the console does. */
+/** Tags of public routes that the console uses. */
 const FOR_USERS: readonly string[] = ["Sign-in", "Wallets", "Deployment", "Service"];
 const held = new Set<string>(SECRET_KEY_PERMISSIONS);
 
@@ -32,12 +32,12 @@ keepGenerated({
   command: "npm run client:generate",
 });
 
-/** What a secret key may call. */
+/** Whether a secret key may call it. */
 function isForKeys({ callers, permission }: RouteSpec): boolean {
   return callers === "MEMBER_OR_KEY" && (permission ?? "").split(" or ").some((each) => held.has(each));
 }
 
-/** What a user may call, signed in or about to sign in. */
+/** Whether a user may call it, signed in or signing in. */
 function isForUsers({ callers, path, tag }: RouteSpec): boolean {
   if (callers === "KEY") return false;
   return callers !== "ANYBODY" || (path.startsWith("/api/") && FOR_USERS.includes(tag));

@@ -15,14 +15,14 @@ export interface Home {
   readonly state: string;
   /** NAME=value lines for `wrangler dev --env-file`. */
   readonly secretsFile: string;
-  /** The rows of the demo merchant, inserted at every start, so that an emptied state gets them again. */
+  /** The rows of the demo merchant, inserted at every start, so an emptied state gets them again. */
   readonly seedFile: string;
   readonly demoFile: string;
   /** Releases this home for another start. May be called again. */
   release(): void;
 }
 
-/** How a missing secret is created. Homes from before there was a MASTER_KEY have keyrings of their own, which go on in its place. */
+/** How a missing secret is created. Homes older than MASTER_KEY have their own keyrings, which replace it. */
 export const SECRETS: Readonly<Record<string, () => string>> = { MASTER_KEY: newKeyring };
 
 function newKeyring(): string {
@@ -54,7 +54,7 @@ export function apiKeyMacKeys({ secretsFile }: Pick<Home, "secretsFile">): Keyri
   return keys.value;
 }
 
-/** Replaces the file atomically, so that nobody reads half of it, and never leaves it readable by others. */
+/** Replaces the file atomically, so nobody reads half of it, and never leaves it readable by others. */
 export function writePrivateFile(path: string, text: string): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600 });
@@ -63,7 +63,7 @@ export function writePrivateFile(path: string, text: string): void {
 }
 
 /**
- * Two servers on one state would hand out the same addresses, each from its own memory. Uses SQLite's lock on our own file: the system releases
+ * Two servers on one state would allocate the same addresses, each from its own memory. Uses SQLite's lock on our own file: the system releases
  * it however the process ends, so there is no stale lock to clean up.
  */
 function lockHome(path: string): DatabaseSync {

@@ -21,7 +21,7 @@ stop() {
 mkdir -p "${1:-.nodes}"
 nodes=$(cd "${1:-.nodes}" && pwd)
 
-# runs COMMAND: whether it is a node or a browser that starts on this machine, or a Python or a PHP with its library.
+# runs COMMAND: whether it is a node or a browser that starts here, or a Python or a PHP with its library.
 runs() {
   case ${1##*/} in
     python3*) "$1" -c 'import http.server, sqlite3' ;;
@@ -74,7 +74,7 @@ signed=
 [ ! -r "$KEYRING" ] || signed="[signed-by=$KEYRING] "
 printf 'deb %s%s %s main\n' "$signed" "$site" "$RELEASE" "$signed" "$site" "$RELEASE-backports" >"$new/sources.list"
 
-# No package counts as installed, so that all of its libraries come along. What this system does after a fetch is not for a folder of ours.
+# No package counts as installed, so that all its libraries are included. This system's post-fetch hooks do not apply to our folder.
 cat >"$new/apt.conf" <<CONF
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
@@ -135,7 +135,7 @@ exec "\$root/$program" "\$@"
 SH
 }
 
-# interpreter: PHP's database is in files of its own, which it loads when they are named. -n: not by the settings of this system.
+# interpreter: PHP's database driver is in separate files, loaded by name. -n: without this system's settings.
 interpreter() {
   extensions=$(dirname "$(first 'usr/lib/php/*/pdo_sqlite.so')")
   cat >"$new/php/php.sh" <<SH
@@ -149,12 +149,12 @@ SH
 loader=$(first 'usr/lib/*/ld-linux*.so.*')
 libraries=$(dirname "$loader")
 for node in $missing; do
-  # /usr/bin/litecoind is a script that writes into the caller's home; the node itself is beside it.
+  # /usr/bin/litecoind is a script that writes into the caller's home; the node itself is next to it.
   # PHP's file is named with its version; without its installer nothing links to it.
   program=$(first "usr/lib/litecoin/$node usr/bin/$node usr/bin/$node[0-9].[0-9]")
   mkdir "$new/$node"
   cp -al "$new/root" "$new/$node/root"
-  # Finds its files relative to itself, so that the folder may be moved. exec: the started process is the node itself.
+  # Finds its files relative to itself, so the folder may be moved. exec: the started process is the node itself.
   printf '#!/bin/sh\nroot=$(dirname "$0")/root\nexec "$root/%s" --library-path "$root/%s" "$root/%s" "$@"\n' \
     "$loader" "$libraries" "$program" >"$new/$node/$node.sh"
   [ "$node" != chromium ] || browser

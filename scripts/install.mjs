@@ -15,7 +15,7 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
 if (changedAtMs("node_modules/.package-lock.json") < changedAtMs("package-lock.json")) {
   console.log("Installing the locked packages (once, about a minute) ...");
   // --include=dev: NODE_ENV=production or omit=dev would leave out wrangler and the current Node.
-  // A user's own `ignore-scripts` stays: the message below says what then is missing.
+  // A user's own `ignore-scripts` is kept: the message below says what is then missing.
   const npm = spawnSync("npm ci --include=dev --no-audit --no-fund --loglevel=error", {
     shell: true,
     stdio: "inherit",

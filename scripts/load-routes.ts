@@ -15,14 +15,14 @@ export async function loadRoutes() {
   return SPECS;
 }
 
-/** Also the routes in the shapes of BTCPay Server, which are in none of our own references. */
+/** Also loads BTCPay Server's routes, which are in none of our own references. */
 export async function loadAllRoutes() {
   await replaceRuntime();
   const { GREENFIELD_SPECS, SPECS } = await import("../src/app/app.ts");
   return { GREENFIELD_SPECS, SPECS };
 }
 
-/** From here on Node can load the modules of the Worker. */
+/** From here on Node can load the Worker's modules. */
 export async function replaceRuntime(): Promise<void> {
   await makeMcpLibrary();
   registerHooks({

@@ -1,4 +1,4 @@
-// Measures the code base: `npm run house`, or `npm run house -- <folder>` for another checkout to compare with. How long the Worker takes to start is
+// Measures the code base: `npm run house`, or `npm run house -- <folder>` for another checkout to compare. How long the Worker takes to start is
 // measured against a baseline by `npm run bench -- --only start`.
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { lineCount, parse, visit } from "../test/support/syntax-tree.ts";
 import { featureOf, floorOf } from "./districts.ts";
 
 const root = resolve(process.argv[2] ?? ".");
-/** What is not the Worker: `src` is measured by its districts. */
+/** Areas other than the Worker: `src` is measured by district. */
 const AREAS = ["dashboard", "client", "scripts", "bench", "test"] as const;
 
 const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
@@ -40,7 +40,7 @@ const characters = [...sources.values()].reduce((sum, text) => sum + text.length
 const total = [...lines.values()].reduce((sum, each) => sum + each, 0);
 const long = longFunctionsIn(sources);
 
-/** Hand-written files of an area with their texts; what is generated says so in its first line, or in its name. */
+/** Hand-written files of an area with their texts; generated files say so in their first line or name. */
 function writtenIn(area: string): Sources {
   const files = globSync(`${area}/**/*.{ts,tsx,mjs}`, { cwd: root })
     .map((path) => path.replaceAll("\\", "/"))
@@ -59,7 +59,7 @@ function longestIn(of: Sources): number {
   return longest;
 }
 
-/** What walks.md says of a create and of a payment. */
+/** The figures in walks.md for a create and a payment. */
 function walksOf(): readonly (readonly [string, string])[] {
   const page = readFileSync(join(root, "docs/design/walks.md"), "utf8");
   const figures = [...page.matchAll(/(\d+) files(?: \(at most \d+\))? in (\d+) folders/g)];
@@ -71,7 +71,7 @@ function walksOf(): readonly (readonly [string, string])[] {
 
 const areas = AREAS.map((area) => [area, writtenIn(area)] as const);
 process.chdir(root);
-// By its own program: it knows how its Worker is built.
+// With its own program, which knows how its Worker is built.
 const { bundleWorker }: typeof import("../bench/bundle.ts") = await import(join(root, "bench/bundle.ts"));
 const { gzipBytes } = await bundleWorker({ file: "src/app/worker.ts" });
 

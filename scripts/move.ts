@@ -4,7 +4,7 @@ import { move } from "./move/run.ts";
 
 const { stdin, stdout } = process;
 const terminal = { input: stdin, output: stdout };
-// Whoever reads only the beginning, as `| head` does, stops no move half-way.
+// A reader that closes early, such as `| head`, must not stop a move half-way.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });

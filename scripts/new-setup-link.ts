@@ -7,9 +7,9 @@ import { makeId, newUlid } from "../src/lib/ids.ts";
 const TOKEN_BYTES = 32;
 
 interface NewSetUpLink {
-  /** Secret: whoever opens it first becomes an operator. */
+  /** Secret: the first to open it becomes an operator. */
   readonly link: string;
-  /** Replaces links that were not used. Times are by the clock of the database, because this machine's may be wrong. */
+  /** Replaces links that were not used. Times are by the database's clock, because this machine's may be wrong. */
   readonly sql: string;
 }
 

@@ -1,11 +1,11 @@
-// A PNG of at most 256 colours: a third of the size of one in full colour, and hardly to be told from it where pages are flat.
+// A PNG of at most 256 colours: a third of the size of one in full colour, and hardly distinguishable for flat pages.
 import { crc32, deflateSync } from "node:zlib";
 import { PNG } from "pngjs";
 
 const MOST_COLOURS = 256;
 const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 
-/** The same opaque picture with its most frequent colours; others become the nearest of these. */
+/** The same opaque picture with its most frequent colours; others become the closest of these. */
 export function palettePng(png: Buffer): Buffer {
   const { width, height, data } = PNG.sync.read(png);
   const colours = Uint32Array.from({ length: width * height }, (_, pixel) => data.readUInt32BE(pixel * 4) >>> 8);
@@ -17,7 +17,7 @@ export function palettePng(png: Buffer): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // 8 bits a pixel, indexed.
+  // 8 bits per pixel, indexed.
   header.set([8, 3], 8);
   return Buffer.concat([
     SIGNATURE,

@@ -1,5 +1,5 @@
-// wrangler runs this before each build (wrangler.toml), so it skips what is done: builds the static assets, and for a plain `wrangler dev` also
-// writes development settings to .dev.vars, which git ignores and no deploy reads, and migrates the local database. npm runs it in the
+// wrangler runs this before each build (wrangler.toml), so it skips finished work: builds the static assets, and for a plain `wrangler dev`
+// also writes development settings to .dev.vars, which git ignores and no deploy reads, and migrates the local database. npm runs it in the
 // repository's folder.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { buildAssets } from "./build-assets.ts";
@@ -13,13 +13,13 @@ const OTHER_FILES = [".env", ".env.local"];
 /** Where wrangler keeps local state by default. */
 const HOME = { path: ".wrangler", state: ".wrangler/state" };
 const DATABASE_FOLDER = `${HOME.state}/v3/d1`;
-/** Names the migrations applied last, so that no process is started if there are no new ones. */
+/** Names the migrations applied last, so no process starts if there are no new ones. */
 const APPLIED_FILE = `${DATABASE_FOLDER}/edgetill-migrations`;
 const SENTENCE =
   "Serving with the development settings of .dev.vars and the database in .wrangler/state; " +
   "`npm start` also makes a demo merchant with its keys and runs the cron.";
 
-/** Whether our secrets are already in a file of another name: then wrangler keeps reading that file. */
+/** Whether our secrets are already in a file with another name: wrangler then keeps reading that file. */
 function hasOtherSettings(): boolean {
   return !existsSync(SETTINGS_FILE) && OTHER_FILES.some((file) => setsAny(file, Object.keys(SECRETS)));
 }

@@ -29,14 +29,14 @@ export interface StartOptions {
   readonly logFile?: string;
   /** The Worker's script, where it is not that of wrangler.toml. */
   readonly main?: string | undefined;
-  /** A program that serves in wrangler's place and is called as it is: many servers of tests start faster with one. */
+  /** A program that serves in wrangler's place and is called as it is: many test servers start faster with one. */
   readonly wrangler?: string | undefined;
 }
 
 /** Whether the server has ended, for code that waits for something else. */
 interface Life {
   readonly isOver: boolean;
-  /** From when it is told to end: a scheduled run that is cut off then has not failed. */
+  /** Set when it is told to end: a scheduled run cut off after that has not failed. */
   readonly isEnding: boolean;
 }
 
@@ -103,7 +103,7 @@ async function runSchedule(baseUrl: string, life: Life): Promise<void> {
   }
 }
 
-/** Not whether it is healthy: while a server was stopped its jobs did not run, which only running it mends. */
+/** Does not check health: while a server was stopped its jobs did not run, and only running it fixes that. */
 async function hasDatabase(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(30_000) });

@@ -1,5 +1,5 @@
 // The settings that `npm start` reads from its environment. An invalid value stops the start with a message that names it, so that no server
-// runs with other settings than intended.
+// runs with unintended settings.
 import { resolve } from "node:path";
 import { parseProviders } from "../src/accounts/security-policies/providers.ts";
 import { parseExplorers } from "../src/chains/registry/explorers.ts";
@@ -19,7 +19,7 @@ export class StartError extends Error {}
 export interface Settings {
   readonly port: number;
   readonly baseUrl: string;
-  /** What `npm run deploy -- --name` asks for: the name of the Worker, and the beginning of those of its database and queues. */
+  /** The name that `npm run deploy -- --name` sets: the Worker's, and the prefix of its database's and queues'. */
   readonly name: string;
   /** Absolute path; a start writes only below it. */
   readonly home: string;
@@ -43,7 +43,7 @@ export function readSettings(environment: Environment): Settings {
       RATE_SOURCE: rateSource(environment),
       CHAIN_SOURCES: chainSources(environment),
       EXPLORERS: explorers(environment),
-      // Whoever comes to a server on this machine may have an account.
+      // Any visitor to a server on this machine may have an account.
       SIGN_UP: "open",
       SIGN_IN_PROVIDERS: signInProviders(environment),
       MAIL_PROVIDER: mailProvider(environment),
@@ -71,7 +71,7 @@ function restoreEpoch(environment: Environment): string {
   return text;
 }
 
-/** A line for each request would hide what the terminal is for. */
+/** A line per request would bury the terminal's purpose. */
 function logSample(environment: Environment): string {
   const text = given(environment, "LOG_SAMPLE") ?? "0";
   const parsed = parseLogSample(text);
@@ -126,7 +126,7 @@ function turnstile(environment: Environment) {
   return keys;
 }
 
-/** Checked by the Worker's own rule, whose messages never repeat the value: it may contain vendors' keys. */
+/** Checked by the Worker's own rule, whose messages never show the value: it may contain vendors' keys. */
 function chainSources(environment: Environment): string {
   const text = given(environment, "CHAIN_SOURCES") ?? "{}";
   const sources = parseChainSources({ CHAIN_SOURCES: text });

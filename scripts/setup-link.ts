@@ -1,5 +1,5 @@
-// `npm run setup-link`: makes a link that makes whoever opens it an operator of the deployment, once, within 24 hours. Without flags for the server
-// of this machine (`npm start`); with `--remote` for a deployment, by wrangler, which must be allowed to change its database.
+// `npm run setup-link`: creates a link that makes the user who opens it an operator of the deployment, once, within 24 hours. Without flags for
+// this machine's server (`npm start`); with `--remote` for a deployment, through wrangler, which must be allowed to change its database.
 import { spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
 import { parseArgs } from "node:util";

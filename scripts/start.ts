@@ -6,7 +6,7 @@ import { examples } from "./examples.ts";
 import { type Server, startServer } from "./server.ts";
 import { readSettings, StartError } from "./settings.ts";
 
-/** What a shell reports for a process that a signal ended. */
+/** The exit status of a process ended by a signal, as in a shell. */
 const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 let server: Server | undefined;
@@ -14,7 +14,7 @@ let stoppedBy: number | undefined;
 for (const [signal, status] of Object.entries(STOPPED_BY)) {
   process.on(signal, () => {
     stoppedBy = status;
-    // Children of an unfinished start end by themselves: they watch their parent.
+    // Children of an unfinished start end on their own: they watch their parent.
     if (server === undefined) process.exit(status);
     server.stop();
   });
@@ -22,7 +22,7 @@ for (const [signal, status] of Object.entries(STOPPED_BY)) {
 
 try {
   const given = readSettings(process.env);
-  // Who names sources watches those, and is offered no other chain.
+  // A user who configures sources watches those, and is offered no test chain.
   const control = given.variables.CHAIN_SOURCES === "{}" ? await openControlPort(given.home) : undefined;
   const settings = { ...given, variables: { ...given.variables, ...control?.variables } };
   const fromHere = relative(".", settings.home);

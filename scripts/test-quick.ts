@@ -1,5 +1,5 @@
-// `npm run test:quick`, for the inner loop: the rules of the repository, and the unit tests that a change since main reaches. Random
-// tests run a tenth as often as in `npm test`, so that a change that reaches all of them takes a minute, too.
+// `npm run test:quick`, for the inner loop: the rules of the repository, and the unit tests affected by changes since main. Random
+// tests run a tenth as often as in `npm test`, so that even a change that affects all of them takes a minute.
 import { execFileSync } from "node:child_process";
 import { relative, resolve } from "node:path";
 import { createVitest, type TestSpecification } from "vitest/node";
@@ -32,7 +32,7 @@ try {
   await vitest.close();
 }
 
-/** The one that the working branch began at; HEAD where there is no main, so that the change is what is not committed. */
+/** The commit where the working branch started; HEAD if there is no main, so that only uncommitted changes count. */
 function lastCommitOfMain(): string {
   for (const main of ["origin/main", "main"]) {
     try {

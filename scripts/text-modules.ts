@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 export const TEXT_FILE = /\.(jsonc|txt)$/;
 
-/** JavaScript that exports what the file holds. */
+/** JavaScript that exports the file's content. */
 export function textModule(file: string): string {
   return `export default ${JSON.stringify(readFileSync(file, "utf8"))};`;
 }

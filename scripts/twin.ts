@@ -58,7 +58,7 @@ try {
   const cronEveryMs = CRON_EVERY_MS[mode];
   const given = { ...(mode === "day" ? { POLL_SECONDS: "2" } : {}), RATE_LIMIT_PER_MINUTE: "100000" };
   const before = flags.isFromBefore ? new ReleaseBefore({ name, variables: given }) : undefined;
-  // At a signal, too: the runtime's own hook ends the process then.
+  // At a signal too: the runtime's own hook then ends the process.
   if (before !== undefined) process.once("exit", () => before.remove());
   const twin = await openTwin({
     name,
@@ -121,7 +121,7 @@ async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags):
   return report.wrong.length === 0 ? 0 : 1;
 }
 
-/** What the release before does with a database that is reset, with objects that fail and with clocks is not ours. */
+/** The previous release's behaviour with a reset database, failing objects and clocks is not ours. */
 async function bothWays(twin: Twin, chain: EvmChain, session: Session, flags: Flags, before: ReleaseBefore) {
   const random = randomFrom(flags.seed + 1);
   const options = { ...flags, hasPeople: false, settleMs: SETTLE_MS, random, onProgress: say };
@@ -137,7 +137,7 @@ async function bothWays(twin: Twin, chain: EvmChain, session: Session, flags: Fl
   );
   say("The day is over. Waiting for what was paid to be seen, and for every event to come ...");
   const findings = await day.close();
-  // Timers of the release before, and its jobs, which run under one name only, are not ours.
+  // The previous release's timers and jobs, which share one name, are not ours.
   const report = reportOf(twin, { ...findings, wrong: [...findings.wrong, ...hands.wrong] }, options, []);
   console.log(report.text);
   return report.wrong.length === 0 ? 0 : 1;

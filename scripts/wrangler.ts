@@ -24,7 +24,7 @@ export const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
 const PARENT_WATCH = ["--import", new URL("./end-with-parent.ts", import.meta.url).href];
 /**
  * The flags of wrangler.toml, which the command line replaces, and one more: the development server handles queue messages one after the other,
- * and without the flag an endpoint that hangs would block the deliveries of all others.
+ * and without the flag a hanging endpoint would block all other deliveries.
  */
 export const COMPATIBILITY_FLAGS = [
   "nodejs_compat",
@@ -42,8 +42,8 @@ const NOT_INHERITED = [
 ];
 
 /**
- * wrangler.toml, but for the name, which `EDGETILL_NAME` may replace as a deploy does, and one line: wrangler gives the Worker only those secrets
- * that the configuration requires, and a development server has optional ones, too. In the root, because paths in it are relative.
+ * wrangler.toml, except for the name, which `EDGETILL_NAME` may replace as in a deploy, and one line: wrangler passes only the secrets that the
+ * configuration requires, and a development server also has optional ones. In the root, because its paths are relative.
  */
 const configurationOf = (name: string) => `wrangler.development${name === DEFAULT_NAME ? "" : `.${name}`}.toml`;
 const NAMED = /^((?:name|database_name|queue) = )"edgetill/gm;
@@ -97,7 +97,7 @@ function refuseOtherRelease(home: Place): void {
   );
 }
 
-/** Names of the migrations that were applied to the database, oldest first; empty where there is no database yet. */
+/** Names of the migrations applied to the database, oldest first; empty if there is no database yet. */
 function appliedMigrations(home: Place): readonly string[] {
   const folder = join(home.state, DATABASES);
   const file = existsSync(folder) ? readdirSync(folder).find((name) => DATABASE_FILE.test(name)) : undefined;
@@ -125,7 +125,7 @@ function migratedCopy(): string {
 }
 
 /**
- * Stores the copy atomically, so that nobody copies half of it. If it cannot be stored, or another process stored the same first, ours is
+ * Stores the copy atomically, so nobody copies half of it. If it cannot be stored, or another process stored the same first, ours is
  * dropped.
  */
 function keepCopy(state: string, copy: string): void {
@@ -162,13 +162,13 @@ export function executeSqlFile(home: Pick<Home, "state">, file: string): void {
 interface Serving {
   readonly logFile: string | undefined;
   readonly main: string | undefined;
-  /** The program that is called as wrangler is. */
+  /** The program used in wrangler's place. */
   readonly wrangler: string | undefined;
 }
 
 /**
- * Starts the Worker on 127.0.0.1. Variables go by the environment of the process and secrets by a file: a command line can be read by
- * every user of the machine. The --env-file also keeps a .dev.vars or .env in the working folder out.
+ * Starts the Worker on 127.0.0.1. Variables are passed in the environment and secrets in a file: any user of the machine can read a
+ * command line. The --env-file also overrides a .dev.vars or .env in the working folder.
  */
 export function spawnServer(
   home: Home,
@@ -227,8 +227,8 @@ function environment(home: Place): NodeJS.ProcessEnv {
   const inherited = { ...process.env };
   for (const name of NOT_INHERITED) delete inherited[name];
   return {
-    // The runtime collects its garbage by the size of V8's heaps, which are small here, and not by what their objects hold outside of them. Without
-    // these flags it grew by some 100 KB with every request (docs/design/performance.md, "Memory over an hour"). A value of one's own has precedence.
+    // The runtime triggers garbage collection by the size of V8's heaps, which are small here, not by what their objects hold outside. Without these
+    // flags it grew by some 100 KB with every request (docs/design/performance.md, "Memory over an hour"). A user's own value takes precedence.
     MINIFLARE_WORKERD_V8_FLAGS: "--gc-global --max-semi-space-size=4",
     ...inherited,
     CI: "true",

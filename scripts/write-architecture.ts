@@ -5,7 +5,7 @@ import { DISTRICTS, FEATURES } from "./districts.ts";
 export const ARCHITECTURE_PAGE = "docs/design/architecture.md";
 const [BEGIN, END] = ["<!-- districts: npm run docs:architecture -->\n", "<!-- /districts -->"];
 
-/** The page with its picture drawn anew; what people wrote around it stays. */
+/** The page with its diagram redrawn; handwritten text around it stays. */
 export function architecturePage(page: string): string {
   const [before = "", rest = ""] = page.split(BEGIN);
   const [, after = ""] = rest.split(END);

@@ -1,5 +1,5 @@
-// Writes docs/operations/deploy-transcript.md (`npm run docs:deploy`): what `npm run deploy` prints, at first, when a step fails, and at an
-// upgrade. The deploy really runs, against the stand-in of wrangler that its tests use; wrangler's own output is longer.
+// Writes docs/operations/deploy-transcript.md (`npm run docs:deploy`): what `npm run deploy` prints, the first time, after a failed step,
+// and for an upgrade. The deploy really runs, against the wrangler stand-in of its tests; wrangler's own output is longer.
 import { newOperator } from "../test/support/deploys.ts";
 import { keepGenerated } from "./generated-file.ts";
 
@@ -18,7 +18,7 @@ for (const flags of [FLAGS, AGAIN, AGAIN]) {
 operator.leave();
 const [failed, completed, upgraded] = runs;
 
-/** Every run makes another token, and another id. */
+/** Every run creates a different token and id. */
 function withoutSecrets(printed: string): string {
   return printed
     .replaceAll(/(?<=#)[\w-]{43}/g, "<token>")

@@ -1,4 +1,5 @@
-// Writes docs/guides/errors.md (`npm run docs:errors`) from the one map of refusals to answers, and from the texts beside this file.
+// Writes docs/guides/errors.md (`npm run docs:errors`) from the one map of refusals to answers, and from the texts next to this
+// file.
 import { writeFileSync } from "node:fs";
 import type { FailureCode } from "../src/platform/failures.ts";
 import { failureResponse } from "../src/platform/http/errors.ts";
@@ -8,7 +9,7 @@ import { isKeyOf } from "./keys-of.ts";
 
 export const ERRORS_PAGE = "docs/guides/errors.md";
 
-/** The members of every refusal, in their order. */
+/** The members of every refusal, in order. */
 const ENVELOPE = ["statusCode", "message", "error", "code", "requestId"];
 
 /** The file's text. */

@@ -121,7 +121,7 @@ subscription is checked when an event happens: a change of \`events\` applies fr
 switched off gets no events until it is first switched on. For events older than 30 days use \`replay\`, below.`;
 }
 
-/** What a consumer does with the events that it has. */
+/** What a consumer does with events. */
 const READING = `## Order and duplicates
 
 Every event is delivered at least once, in no guaranteed order: a retried event may arrive after later events.

@@ -1,5 +1,5 @@
-// Writes docs/design/storage.md (`npm run docs:storage`): every table of D1 and of the Durable Objects, from the schema, from its comments, from
-// the sources that write it, and from scripts/storage/.
+// Writes docs/design/storage.md (`npm run docs:storage`): every table of D1 and of the Durable Objects, from the schema, its comments, the
+// sources that write it, and scripts/storage/.
 import { globSync, readFileSync } from "node:fs";
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { LEFT_OUT } from "../src/platform/merchant-exports/tables.ts";
@@ -27,8 +27,8 @@ const GROUPS: readonly (readonly [string, readonly ExampleRow[]])[] = [
 ];
 
 /**
- * The texts that `writersIn` reads: those of a migration are its triggers, because what else it writes, it writes once. Scripts that write into
- * a deployment's database are named; others fill the one of development.
+ * The texts that `writersIn` reads: a migration counts only for its triggers, because anything else it writes, it writes once. Scripts that
+ * write into a deployment's database are named; others fill the one of development.
  */
 export function writingSources(): ReadonlyMap<string, string> {
   const paths = globSync(["src/**/*.ts", "scripts/new-setup-link.ts", "migrations/*.sql"]).map((path) =>
@@ -43,12 +43,12 @@ export function writingSources(): ReadonlyMap<string, string> {
   );
 }
 
-/** By the names of tables. */
+/** By table name. */
 export function commentsOfSchema(): ReadonlyMap<string, TableComments> {
   return schemaComments(globSync(SCHEMA).map((path) => readFileSync(path, "utf8")));
 }
 
-/** The `CREATE TABLE` of an object's table, as its file has it. */
+/** The `CREATE TABLE` of an object's table, as in its file. */
 export function statementOf({ name, madeIn }: Pick<ObjectTable, "name" | "madeIn">): string {
   const begin = new RegExp(`["\`](create table if not exists ${name} \\([^"\`]*)["\`]`, "i");
   const [, statement] = begin.exec(readFileSync(madeIn, "utf8")) ?? [];
@@ -95,7 +95,7 @@ interface Facts {
   readonly writers: ReadonlyMap<string, Writers>;
 }
 
-/** What of an example is not null, as it is stored, by the names of columns. */
+/** An example's non-null values, as stored, by column name. */
 export function storedValues({ table, values }: ExampleRow): ReadonlyMap<string, string | number> {
   const properties = propertiesOf(table);
   return new Map(
@@ -136,7 +136,7 @@ function tableText(row: ExampleRow, { comments, writers }: Facts): string {
   ].join("\n\n");
 }
 
-/** The names of the schema by those of the columns. */
+/** Schema names by column name. */
 function propertiesOf(table: SQLiteTable): ReadonlyMap<string, string> {
   const { columns } = getTableConfig(table);
   return new Map(

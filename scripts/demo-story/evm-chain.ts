@@ -43,7 +43,7 @@ interface EvmChainOptions {
   readonly port?: number;
   /** Default: 1, the main network. */
   readonly chainId?: number;
-  /** Whether pages in a browser cannot read it; by default any page can, as a wallet in it may want to. */
+  /** Whether pages in a browser cannot read it; by default any page can, for wallets in the browser. */
   readonly isClosedToPages?: boolean;
   /** Seconds between blocks; by default blocks are mined on demand. */
   readonly blockSeconds?: number;
@@ -51,7 +51,7 @@ interface EvmChainOptions {
   readonly stateFile?: string;
 }
 
-/** `tokens` are the contracts of the tokens. */
+/** `tokens`: the token contracts. */
 export async function startEvmChain(tokens: readonly string[], options: EvmChainOptions = {}): Promise<EvmChain> {
   const { port = await findFreePort(), chainId = 1, isClosedToPages = false, blockSeconds, stateFile } = options;
   const url = `http://127.0.0.1:${port}`;
@@ -91,7 +91,7 @@ export function anvilProgram(): string {
 export async function evmChainAt(url: string): Promise<Omit<EvmChain, "url" | "stop">> {
   const rpc = rpcAt(url);
   const text = async (method: string, ...params: readonly unknown[]) => String(await rpc(method, ...params));
-  // The second one is the shop's own address (TEST_ADDRESS): what an address pays to itself is no customer's payment.
+  // The second one is the shop's own address (TEST_ADDRESS): a payment of an address to itself is not a customer's.
   const accounts = z
     .array(z.string())
     .parse(await rpc("eth_accounts"))

@@ -11,7 +11,7 @@ import { spawnTied } from "./tied-process.ts";
 export interface LitecoinChain {
   /** With user and password, for CHAIN_SOURCES. */
   readonly url: string;
-  /** Sends a customer's payment of whole coins (text), which waits in the mempool; returns its transaction hash. */
+  /** Sends a customer's payment of whole coins (text), which stays in the mempool; returns its transaction hash. */
   pay(to: string, coins: string): Promise<string>;
   mine(): Promise<void>;
   stop(): Promise<void>;

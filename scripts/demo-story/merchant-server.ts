@@ -1,5 +1,5 @@
 // The merchant's server in the demo: the example receiver from the documentation, as its own process. It receives events about all payments;
-// then it is down while one more customer pays, and receives that event after its restart.
+// then it is down while another customer pays, and receives that event after its restart.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -122,7 +122,7 @@ export async function missesNothing(
     const processed = server.processed();
     const missing = events.data.filter(({ id }) => !processed.includes(id));
     if (missing.length > 0) throw new Error(`${missing.length} of ${events.data.length} events were never delivered`);
-    // Checked by its output, because its own list has each id only once in any case.
+    // Verified by its output, because its own list has each id only once anyway.
     const acted = server.lines.filter((line) => line.includes(invoice.id) && line.includes("(verified"));
     if (acted.length !== events.data.length)
       throw new Error(`${events.data.length} events, acted ${acted.length} times`);

@@ -45,7 +45,7 @@ interface Theatre {
   disturbed: Act | undefined;
 }
 
-/** Creates the invoices, plays all stories at once, and returns when each has ended or the time is over. */
+/** Creates the invoices, plays all stories at once, and returns when each has ended or time is up. */
 export async function playAll(
   of: { readonly shop: Shop; readonly chains: Chains },
   stories: readonly Story[],
@@ -112,7 +112,7 @@ function isOver({ story, invoice, failure, isPlayed }: Act): boolean {
   return isPlayed && (failure !== undefined || isAtEnd(story.ending, invoice));
 }
 
-/** Mines a chain's blocks, one after the other, until the play is over. */
+/** Mines a chain's blocks, one after the other, until the play ends. */
 async function blocks(theatre: Theatre, everyMs: number, mine: () => Promise<void>): Promise<void> {
   while (!theatre.isOver) {
     await mine();
@@ -152,7 +152,7 @@ function stageOf(theatre: Theatre, act: Act): Stage {
   };
 }
 
-/** Whether no payment is in progress: the customer waits or has failed, or everything sent is confirmed. */
+/** Whether no payment is in progress: the customer is waiting or has failed, or everything sent is confirmed. */
 function isSafe({ story, invoice, failure }: Act): boolean {
   const isWaiting = story.ending.isLate === true && invoice.payments.length === 0;
   const isThere = invoice.payments.length === story.ending.payments;

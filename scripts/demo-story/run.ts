@@ -15,7 +15,7 @@ import { until } from "./until.ts";
 import { lineView, tableView } from "./view.ts";
 import { yourTurn } from "./your-turn.ts";
 
-/** What a shell reports for a process that a signal ended. */
+/** The exit status of a process ended by a signal, as in a shell. */
 const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const POLL_SECONDS = 0.5;
 const PAIR_OF_THE_LAST = { cryptocurrency: "USDT", network: "ETH" } as const;

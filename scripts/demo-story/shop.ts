@@ -31,7 +31,7 @@ export interface ShopOptions {
   readonly signInProviders?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** The keys of Turnstile, and a stand-in of its service; default: nobody is challenged. */
   readonly turnstile?: { readonly siteKey: string; readonly secretKey: string; readonly origin: string };
-  /** Inserts further rows at every start. */
+  /** Inserts extra rows at every start. */
   readonly seedMore?: StartOptions["seedMore"];
   readonly wrangler?: StartOptions["wrangler"];
 }
@@ -78,7 +78,7 @@ export interface Shop {
   stop(): Promise<void>;
 }
 
-/** A merchant's address from public test vectors: everybody knows its private key, so never pay to it on a real chain. */
+/** A merchant's address from public test vectors: its private key is public, so never pay to it on a real chain. */
 export const TEST_ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
 const ANSWERS_WITHIN_MS = 30_000;

@@ -7,7 +7,7 @@ export interface Stage {
   pay(percent?: number): Promise<string>;
   /** Sends exactly what is still due. */
   payRest(): Promise<string>;
-  /** Waits until the invoice, read from the API, fulfils the condition. */
+  /** Waits until the invoice, read from the API, meets the condition. */
   until(isIt: (invoice: Invoice) => boolean): Promise<void>;
   /** Waits until no other story has a payment in progress, and prevents new ones: blocks will be reverted. */
   beginDisturbing(): Promise<void>;
@@ -43,7 +43,7 @@ export function pathOf(invoice: Invoice): readonly string[] {
   return invoice.invoiceTimeline.map((item) => item.paymentStatus);
 }
 
-/** Whether the invoice is where its story ends. */
+/** Whether the invoice has reached its story's end. */
 export function isAtEnd(ending: Ending, invoice: Invoice): boolean {
   return differences(ending, invoice).length === 0;
 }

@@ -1,6 +1,6 @@
 const EVERY_MS = 100;
 
-/** Reads repeatedly until `isIt` holds and returns that value. After `boundMs` throws with the last value. */
+/** Reads repeatedly until `isIt` is true and returns that value. After `boundMs` throws with the last value. */
 export async function until<T>(read: () => Promise<T>, isIt: (value: T) => boolean, boundMs: number): Promise<T> {
   const lateAtMs = Date.now() + boundMs;
   for (;;) {

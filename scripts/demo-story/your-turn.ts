@@ -12,7 +12,7 @@ import type { Invoice, PaymentMethod, Shop } from "./shop.ts";
 
 const BRAND_COLOR = "#0f766e";
 const BLOCK_EVERY_MS = { evm: 2_000, litecoin: 6_000 } as const;
-/** Newest invoices searched for one that waits for money. */
+/** Newest invoices searched for one that awaits payment. */
 const LOOKED_AT = 20;
 const HELP = "Press Enter to pay the amount due, type a number to pay that percentage of it, or q to end.";
 

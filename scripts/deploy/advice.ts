@@ -1,6 +1,6 @@
-// What to do about a command of wrangler that failed. wrangler's own message is shown above it; this says what it means for the deployment.
+// What to do about a failed wrangler command. wrangler's own message is shown above it; this says what it means for the deployment.
 
-/** The first that fits is given. The texts are those of wrangler and of Cloudflare's API. */
+/** The first match is used. The texts are wrangler's and those of Cloudflare's API. */
 const KNOWN: readonly (readonly [RegExp, string])[] = [
   [
     /CLOUDFLARE_API_TOKEN environment variable for wrangler|"loggedIn":\s*false|not authenticated|Did not login/,

@@ -1,5 +1,5 @@
-// What a deployment is made of: what its operator decides, by flags, by answering questions, or by an earlier deploy. Nothing here asks or
-// reads anything, so each rule is a function.
+// A deployment's parameters, decided by its operator through flags, answers or an earlier deploy. Nothing here asks or reads anything, so
+// each rule is a function.
 import { parseArgs } from "node:util";
 import * as z from "zod";
 import type { NetworkName } from "../../src/chains/registry/networks.ts";
@@ -8,7 +8,7 @@ import { parseSender } from "../../src/platform/mail/provider.ts";
 import { keysOf } from "../keys-of.ts";
 import { readPublicSources } from "./public-sources.ts";
 
-/** Where D1 can be, as `wrangler d1 create --location` names it. Each is also a place of Durable Objects. */
+/** Where D1 can be, as `wrangler d1 create --location` names it. Each is also a location of Durable Objects. */
 export const LOCATIONS = {
   weur: "Western Europe",
   eeur: "Eastern Europe",
@@ -25,7 +25,7 @@ export const DEFAULT_NAME = "edgetill";
 /** The longest name of a queue is 63 characters, and ours end in `-webhooks`. */
 export const NAME = /^[a-z]([a-z0-9-]{0,48}[a-z0-9])?$/;
 const DOMAIN = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
-/** As R2 names buckets. */
+/** R2's bucket names. */
 const BUCKET = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 const VARIABLE = /^([A-Z][A-Z0-9_]*)=(.*)$/s;
 
@@ -34,10 +34,10 @@ const locationNames = keysOf(LOCATIONS);
 const answersSchema = z.strictObject({
   name: z.string().regex(NAME),
   location: z.enum(locationNames),
-  /** Null: the address that the account has at workers.dev. */
+  /** Null: the account's address at workers.dev. */
   domain: z.string().regex(DOMAIN).nullable(),
   mail: z.enum(MAIL_KINDS),
-  /** Empty without mail. */
+  /** Empty if there is no mail. */
   mailFrom: z.string(),
   /** The R2 bucket of nightly exports; null without. An earlier release did not ask. */
   exportsBucket: z.string().regex(BUCKET).nullable().default(null),
@@ -46,7 +46,7 @@ const answersSchema = z.strictObject({
 });
 export type Answers = z.output<typeof answersSchema>;
 
-/** What is kept of a deployment between two deploys. */
+/** What is stored about a deployment between two deploys. */
 const rememberedSchema = z.strictObject({
   answers: answersSchema,
   accountId: z.string(),
@@ -68,7 +68,7 @@ export function parseRemembered(text: string): Result<Remembered, string> {
   return err(`${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
 }
 
-/** The answers that were given so far. */
+/** The answers given so far. */
 export type Given = { readonly [Name in keyof Answers]?: Answers[Name] | undefined };
 
 export interface Flags {
@@ -76,9 +76,9 @@ export interface Flags {
   readonly accountId: string | undefined;
   /** Networks to watch with public sources; undefined if no flag says which. */
   readonly publicSources: readonly NetworkName[] | undefined;
-  /** Deploys without the file of secrets: the Worker keeps those that it has. */
+  /** Deploys without the secrets file: the Worker keeps its secrets. */
   readonly keepsSecrets: boolean;
-  /** Whether a domain may be taken from a record that exists. */
+  /** Whether a domain may be taken over from an existing record. */
   readonly replacesRecord: boolean;
   readonly isConfirmed: boolean;
   readonly asksForHelp: boolean;
@@ -177,7 +177,7 @@ function parse(args: readonly string[]) {
 
 export type Question = "name" | "location" | "domain" | "mail" | "mailFrom";
 
-/** What the operator wrote, as an answer. An empty domain is the address at workers.dev. The error is a sentence. */
+/** The operator's text as an answer. An empty domain means the address at workers.dev. The error is a sentence. */
 export function readAnswer(question: Question, text: string): Result<Given, string> {
   const value = text.trim();
   switch (question) {
@@ -203,7 +203,7 @@ export function readAnswer(question: Question, text: string): Result<Given, stri
   }
 }
 
-/** What was given now, and what an earlier deploy was given. A database does not move, so its location cannot change. */
+/** Merges the new answers with an earlier deploy's. A database does not move, so its location cannot change. */
 export function combine(given: Given, remembered: Answers | undefined): Result<Given, string> {
   if (remembered !== undefined && given.location !== undefined && given.location !== remembered.location) {
     return err(
@@ -217,7 +217,7 @@ export function combine(given: Given, remembered: Answers | undefined): Result<G
   return ok({ ...all, ...(all.mail === "none" ? { mailFrom: "" } : {}), variables: Object.fromEntries(kept) });
 }
 
-/** Which questions are open, in the order in which they are asked. */
+/** The open questions, in the order they are asked. */
 export function openQuestions(given: Given): readonly Question[] {
   const questions: Question[] = [];
   if (given.name === undefined) questions.push("name");

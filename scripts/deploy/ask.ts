@@ -1,4 +1,4 @@
-// Asks at the terminal for what no flag and no earlier deploy has answered, until each answer is valid.
+// Asks at the terminal for whatever no flag or earlier deploy has answered, until each answer is valid.
 import type { Result } from "../../src/lib/result.ts";
 import {
   DEFAULT_NAME,
@@ -11,7 +11,7 @@ import {
 } from "./answers.ts";
 import { DeployError } from "./deploy-error.ts";
 
-/** The line that the operator typed. */
+/** The line the operator typed. */
 export type Ask = (question: string) => Promise<string>;
 
 const MAX_TRIES = 5;

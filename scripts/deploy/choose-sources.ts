@@ -1,5 +1,5 @@
-// Which networks a new deployment watches with public sources: as the flag says, or whoever is at the terminal; nobody's silence means one. Each
-// source is tried before it is named, and one that fails is said and left out.
+// Which networks a new deployment watches with public sources: as the flag or the user at the terminal says; silence means none. Each source is
+// tried before it is used, and a failing one is reported and left out.
 import { isTestNetwork, type NetworkName } from "../../src/chains/registry/networks.ts";
 import { type Ask, askUntilValid } from "./ask.ts";
 import { probeSource, settingOf, type VendorEdge } from "./probe-source.ts";
@@ -39,7 +39,7 @@ export async function askPublicSources(ask: Ask, print: (text: string) => void):
   );
 }
 
-/** Tries the networks at once, and the sources of each in turn. */
+/** Tries the networks concurrently, and each one's sources in turn. */
 export async function trySources(
   names: readonly NetworkName[],
   edge: VendorEdge,

@@ -1,4 +1,4 @@
-// Settles what is to be deployed, and into which account, before anything is made.
+// Decides what is to be deployed, and to which account, before anything is created.
 import {
   type Answers,
   combine,
@@ -17,7 +17,7 @@ import { readAccounts, readRememberedText, readSecrets } from "./look.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { wranglerOf } from "./surroundings.ts";
 
-/** The answers of the flags, of the deploy before, and of whoever is at the terminal. */
+/** The answers from flags, the previous deploy and the user at the terminal. */
 export async function decide(
   flags: Flags,
   surroundings: Surroundings,
@@ -62,7 +62,7 @@ function recall(root: string, name: string): Remembered | undefined {
   );
 }
 
-/** A deployment stays in its account: with another sign-in all of it would be made once more. */
+/** A deployment stays in its account: with another sign-in everything would be created again. */
 export async function chooseAccount(
   flags: Flags,
   surroundings: Surroundings,

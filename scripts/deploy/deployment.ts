@@ -1,11 +1,11 @@
-// The names of all that belongs to one deployment: what is at Cloudflare, and what is kept here. Two deployments share none of them.
+// The names of everything that belongs to one deployment, at Cloudflare and locally. Two deployments share none of them.
 import { createHash } from "node:crypto";
 
 export interface Deployment {
   /** Also the name of the Worker and of its database. */
   readonly name: string;
   readonly queues: readonly [webhooks: string, jobs: string];
-  /** In the root, because wrangler reads the paths in it from where it is. */
+  /** In the root, because wrangler resolves its paths from there. */
   readonly configuration: string;
   readonly folder: string;
   readonly rememberedFile: string;
@@ -25,7 +25,7 @@ export function deploymentOf(name: string): Deployment {
 }
 
 /**
- * Counters of `ratelimits` are shared in an account by whoever names the same number, so each limit of each deployment has its own. `base` is the
+ * Counters of `ratelimits` are shared in an account by all users of the same number, so each limit of each deployment has its own. `base` is the
  * limit's number in wrangler.toml.
  */
 export function rateLimitNamespace(name: string, base: string): string {

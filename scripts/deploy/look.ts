@@ -1,4 +1,4 @@
-// What a deployment has already, at Cloudflare and in this folder. Only reads.
+// What already exists of a deployment, at Cloudflare and in this folder. Only reads.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -13,7 +13,7 @@ interface Account {
   readonly name: string;
 }
 
-/** The accounts that the sign-in reaches; none is listed for some tokens. */
+/** The accounts the sign-in can access; empty for some tokens. */
 export async function readAccounts(wrangler: Wrangler): Promise<readonly Account[]> {
   const { accounts } = jsonIn<{ readonly accounts?: readonly Account[] }>(await look(wrangler, COMMANDS.whoami));
   return accounts ?? [];
@@ -61,7 +61,7 @@ function demandGood(finished: Finished): void {
   if (!finished.isGood) throw new DeployError("The look at the account failed", finished.everything);
 }
 
-/** wrangler may print a warning before what was asked for. */
+/** wrangler may print a warning before its output. */
 function jsonIn<T>({ stdout, everything }: Finished): T {
   const begin = stdout.search(/^[[{]/m);
   try {
@@ -71,7 +71,7 @@ function jsonIn<T>({ stdout, everything }: Finished): T {
   }
 }
 
-/** The settings in the deployment's file of secrets; none if there is no file. */
+/** The settings in the deployment's secrets file; empty if there is no file. */
 export function readSecrets(root: string, { secretsFile }: Deployment): Readonly<Record<string, string | undefined>> {
   const file = join(root, secretsFile);
   return existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {};

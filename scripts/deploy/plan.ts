@@ -1,16 +1,16 @@
-// What a deploy does, decided from what is there. Each step makes one thing and may be repeated; a deploy that was interrupted is planned again
-// from what it left.
+// A deploy's steps, decided from what exists. Each step creates one thing and may be repeated; an interrupted deploy is replanned from what it
+// left.
 import { err, ok, type Result } from "../../src/lib/result.ts";
 import type { Location } from "./answers.ts";
 import type { Deployment } from "./deployment.ts";
 
 export interface Found {
   readonly databaseId: string | undefined;
-  /** Of the deployment's queues, those that exist. */
+  /** The deployment's existing queues. */
   readonly queues: readonly string[];
   /** Names of the Worker's secrets; undefined if there is no Worker of this name. */
   readonly secrets: readonly string[] | undefined;
-  /** Whether the file of secrets here has a MASTER_KEY. */
+  /** Whether the local secrets file has a MASTER_KEY. */
   readonly hasKey: boolean;
   /** Whether this folder has deployed it before. */
   readonly isRemembered: boolean;
@@ -26,7 +26,7 @@ export type Step =
   | { readonly kind: "deploy" }
   | { readonly kind: "make-link" };
 
-/** A Worker with one of these secrets is a deployment of ours. */
+/** A Worker with one of these secrets is our deployment. */
 const OUR_SECRETS = ["MASTER_KEY", "ROW_MAC_KEY"];
 
 /** The error says what to do. */
@@ -88,7 +88,7 @@ export function titleOf(step: Step, deployment: Deployment, location: Location):
   }
 }
 
-/** The words after `wrangler` of what each step runs. */
+/** The arguments of `wrangler` for each step. */
 export const COMMANDS = {
   whoami: ["whoami", "--json"],
   listDatabases: ["d1", "list", "--json"],
@@ -144,7 +144,7 @@ export const COMMANDS = {
   ],
 } as const;
 
-/** Without a configuration of its own: wrangler.toml, which wrangler reads by itself. */
+/** Without its own configuration: wrangler.toml, which wrangler reads by default. */
 function configured(configuration: string | undefined): readonly string[] {
   return configuration === undefined ? [] : ["--config", configuration];
 }

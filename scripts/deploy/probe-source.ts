@@ -1,5 +1,5 @@
 // Tries a public source from where the command runs, with the clients that a pass uses and the calls that it makes: whether it serves this chain, how
-// new its newest block is, and whether it can read a block for an address. That one is nobody's, so nothing is told about yours.
+// new its newest block is, and whether it can read a block for an address. The address belongs to nobody, so nothing about yours is revealed.
 import { controlAddress } from "../../src/chains/dispatch/control-address.ts";
 import { openChainClient } from "../../src/chains/dispatch/open-chain-client.ts";
 import { type Network, networkNamed } from "../../src/chains/registry/networks.ts";
@@ -12,7 +12,7 @@ import { abortedAfter } from "../../src/lib/sleep.ts";
 import { MINUTE_MS, SECOND_MS } from "../../src/lib/time.ts";
 import type { PublicSource } from "./public-sources.ts";
 
-/** How vendors are reached. */
+/** How to reach vendors. */
 export interface VendorEdge {
   readonly fetch: ChainClientSettings["fetch"];
   /** For one request. */
@@ -23,21 +23,21 @@ export interface VendorEdge {
 
 interface Answering {
   readonly height: number;
-  /** Of the newest block. */
+  /** Age of the newest block. */
   readonly ageSeconds: number;
-  /** The node has no balances of a recent block, by which payments of contracts are found. */
+  /** The node has no balances for a recent block, needed to find payments by contracts. */
   readonly lacksBalances: boolean;
 }
 
-/** Nodes behind one address differ in their newest blocks, so one a little below is read. */
+/** Nodes behind one URL differ in their newest blocks, so a slightly lower one is read. */
 const BELOW_TIP = 3;
 
-/** With this much the newest block of a chain that goes on is older only once in a hundred thousand times. */
+/** With this tolerance, a live chain's newest block is older only once in a hundred thousand times. */
 function staleAfterMs({ blockSeconds }: Network): number {
   return Math.max(10 * MINUTE_MS, 12 * blockSeconds * SECOND_MS);
 }
 
-/** The error is why it is left out. */
+/** The error is the reason for leaving it out. */
 export async function probeSource(
   source: PublicSource,
   { fetch, timeoutMs, probeMs }: VendorEdge,

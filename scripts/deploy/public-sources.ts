@@ -1,7 +1,7 @@
-// Public sources of chain data that need no account and no key, for a deployment that has no source of its own yet. What is said of each is what
-// the named page says; none of them was tried when this was written, which is why a deploy tries each before it names it. Not here, though public:
-// BNB Chain's own of the main network (eth_getLogs is switched off there), dRPC's (three calls in one request, a pass sends more) and
-// Flashbots' (one call in one request), and those of whose maker no page could be read.
+// Public sources of chain data that need no account and no key, for a deployment without its own source yet. Each one's description comes from the
+// named page; none was tried when this was written, so a deploy tries each before using it. Public but not listed: BNB Chain's own of the main
+// network (eth_getLogs is switched off there), dRPC's (three calls in one request, a pass sends more) and Flashbots' (one call in one request),
+// and those without a readable page by their provider.
 import { isTestNetwork, NETWORKS, type NetworkName, networkNamed } from "../../src/chains/registry/networks.ts";
 import type { ChainSourceKind } from "../../src/chains/sources/chain-sources.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
@@ -11,19 +11,19 @@ export interface PublicSource {
   readonly kind: ChainSourceKind;
   readonly url: string;
   readonly vendor: string;
-  /** The page that says that it is public. */
+  /** The page that says it is public. */
   readonly document: string;
-  /** Whose page that is; the vendor's own unless another is named. */
+  /** Whose page it is; the vendor's own by default. */
   readonly documentOf: string;
   /** When the page was read, as a date. */
   readonly readOn: string;
   /** What the page says about limits, in one sentence. */
   readonly limit: string;
-  /** In one sentence. */
+  /** What the vendor learns, in one sentence. */
   readonly learns: string;
 }
 
-/** The members that are of one source alone. */
+/** Members specific to one source. */
 type Row = Pick<PublicSource, "network" | "url">;
 type Vendor = Pick<PublicSource, "kind" | "vendor" | "document" | "limit"> & Partial<Pick<PublicSource, "documentOf">>;
 
@@ -46,7 +46,7 @@ const of = (vendor: Vendor & { readonly kind: keyof typeof LEARNS }, rows: reado
     learns: LEARNS[vendor.kind],
   }));
 
-/** In the order in which those of a network are tried and named. */
+/** In the order in which a network's sources are tried and listed. */
 export const PUBLIC_SOURCES: readonly PublicSource[] = [
   ...of(
     {
@@ -233,12 +233,12 @@ export function publicSourcesOf(network: NetworkName): readonly PublicSource[] {
   return PUBLIC_SOURCES.filter((each) => each.network === network);
 }
 
-/** Networks that have one, main networks first. */
+/** Networks that have at least one, main networks first. */
 export const OFFERED: readonly NetworkName[] = NETWORKS.map(({ name }) => name).filter(
   (name) => publicSourcesOf(name).length > 0,
 );
 
-/** Names or aliases, `all` for all main networks that have one, `none` or nothing for none. The error is a sentence. */
+/** Names or aliases, `all` for all main networks that have one, `none` or empty for none. The error is a sentence. */
 export function readPublicSources(text: string): Result<readonly NetworkName[], string> {
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
   if (words.length === 0 || /^none$/i.test(words.join())) return ok([]);
@@ -251,6 +251,6 @@ export function readPublicSources(text: string): Result<readonly NetworkName[], 
     if (!OFFERED.includes(name)) return err(`${name} has no public source: ${FEWER[name] ?? "none is known"}`);
     names.add(name);
   }
-  // In the order of the registry, whatever the order of the words.
+  // In registry order, whatever the order of the words.
   return ok(NETWORKS.map(({ name }) => name).filter((name) => names.has(name)));
 }

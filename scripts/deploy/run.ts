@@ -1,5 +1,5 @@
-// `npm run deploy`: asks or takes flags, looks at what is there, and makes what is missing. Each step shows the command that it runs; a deploy
-// that failed is run again and goes on where it stopped.
+// `npm run deploy`: asks or reads flags, looks at what exists, and creates what is missing. Each step shows its command; a failed deploy is
+// rerun and continues where it stopped.
 
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ import { type Surroundings, wranglerOf } from "./surroundings.ts";
 import { type Named, namesSources, paymentsText } from "./takes-payments.ts";
 import type { Finished, Wrangler } from "./wrangler-command.ts";
 
-/** All that a step needs. What an earlier step found out is in `progress`. */
+/** Everything a step needs. Earlier steps' results are in `progress`. */
 interface Run {
   readonly surroundings: Surroundings;
   readonly flags: Flags;
@@ -91,7 +91,7 @@ async function deployWith(flags: Flags, surroundings: Surroundings): Promise<voi
   };
   await confirm(run, plan.value, found.secrets === undefined);
   remember(run, here.isLinkMade);
-  // Before the steps, so that a deploy that goes on later, with fewer flags, has them.
+  // Before the steps, so that a later continuation with fewer flags has them.
   if (run.chosen.setting !== undefined)
     setJson(join(surroundings.root, deployment.secretsFile), "CHAIN_SOURCES", run.chosen.setting);
   const goOn = `npm run deploy -- --name ${answers.name}${surroundings.ask === undefined ? " --yes" : ""}\nIt goes on from here: what was made is kept, and nothing is made twice.`;
@@ -103,7 +103,7 @@ async function deployWith(flags: Flags, surroundings: Surroundings): Promise<voi
   print(closing(run, found.secrets === undefined, paymentsText(named(), run.chosen, run.progress.origin ?? "")));
 }
 
-/** Never for a deployment that has sources, and never unless somebody says so. */
+/** Never for a deployment that has sources, and never unless requested. */
 async function chooseSources(
   flags: Flags,
   { ask, print, vendors, nowMs }: Surroundings,
@@ -198,7 +198,7 @@ async function succeed(
   return finished;
 }
 
-/** Makes MASTER_KEY where there is none, and sets MAIL_PROVIDER as answered. Everything else in the file is the operator's. */
+/** Creates MASTER_KEY if there is none, and sets MAIL_PROVIDER as answered. Everything else in the file is the operator's. */
 function writeSecrets({ surroundings, deployment, answers, resendKey }: Run): void {
   const file = join(surroundings.root, deployment.secretsFile);
   addMissingSettings(file, { MASTER_KEY: () => `k1:${randomBytes(32).toString("base64")}` });
@@ -212,13 +212,13 @@ function setJson(file: string, name: "MAIL_PROVIDER" | "CHAIN_SOURCES", json: st
   writePrivateFile(file, `${others}${name}='${json}'\n`);
 }
 
-/** Undefined if it stays as it is in the file. wrangler expands `$` in values, unless it is escaped. */
+/** Undefined if it stays as in the file. wrangler expands `$` in values unless it is escaped. */
 function mailProvider({ mail }: Answers, apiKey = ""): string | undefined {
   if (mail === "cloudflare") return JSON.stringify({ kind: mail });
   return mail === "none" || apiKey === "" ? undefined : JSON.stringify({ kind: mail, apiKey }).replaceAll("$", "\\$");
 }
 
-/** Adds what to do to a failure of a step, or without a `title` of the look before them. */
+/** Adds advice to a failed step, or, without a `title`, to the look before the steps. */
 async function guarded<T>(again: string, work: () => Promise<T>, title?: string): Promise<T> {
   try {
     return await work();
@@ -226,7 +226,7 @@ async function guarded<T>(again: string, work: () => Promise<T>, title?: string)
     if (!(error instanceof DeployError)) throw error;
     const { message, output } = error;
     if (output === undefined && title === undefined) throw error;
-    // The output of a step has been shown; a look shows none.
+    // A step's output has been shown; a look shows none.
     const said = title ?? `${message}\n\n${output?.trim()}`;
     const advice = output === undefined ? message : adviceFor(output);
     throw new DeployError(`${said}\n\nWhat to do: ${advice}\nThen run ${again}`);

@@ -1,4 +1,4 @@
-// What a deploy runs in. A test gives it a folder, a wrangler and a terminal of its own.
+// What a deploy runs in. A test supplies its own folder, wrangler and terminal.
 import type { Ask } from "./ask.ts";
 import type { RawConfiguration } from "./configuration.ts";
 import type { Deployment } from "./deployment.ts";
@@ -14,9 +14,9 @@ export interface Surroundings {
   readonly print: (text: string) => void;
   /** Undefined without a terminal. */
   readonly ask: Ask | undefined;
-  /** wrangler.toml as it is. */
+  /** wrangler.toml, unchanged. */
   readonly base: RawConfiguration;
-  /** Whether the name already leads somewhere. */
+  /** Whether the name already resolves. */
   readonly isTaken: (domain: string) => Promise<boolean>;
   readonly vendors: VendorEdge;
   readonly buildAssets: () => Promise<void>;
@@ -29,7 +29,7 @@ export function wranglerOf(
   accountId: string | undefined,
 ): Wrangler {
   const { root, environment, print, wrangler: program } = surroundings;
-  // Read anew for each command: a step adds to them.
+  // Reread for each command: a step adds to them.
   const notInherited = () => [
     "MASTER_KEY",
     ...(deployment === undefined ? [] : Object.keys(readSecrets(root, deployment))),

@@ -1,4 +1,4 @@
-// The last words of a deploy about money: on which networks it can be taken now, on which it cannot and why, and what public sources mean for speed.
+// A deploy's final message about payments: on which networks they can be accepted now, on which not and why, and what public sources mean for speed.
 import { NETWORKS } from "../../src/chains/registry/networks.ts";
 import { type ChainSources, parseChainSources } from "../../src/chains/sources/chain-sources.ts";
 import type { ChosenSources } from "./choose-sources.ts";
@@ -8,7 +8,7 @@ type Settings = Readonly<Record<string, string | undefined>>;
 
 const PART = /^CHAIN_SOURCES(_[2-9])?$/;
 
-/** Names of the settings of sources that are not empty. */
+/** Names of source settings that are not empty. */
 function sourceSettings(settings: Settings): readonly string[] {
   return Object.entries(settings).flatMap(([name, value = ""]) =>
     PART.test(name) && !["", "{}"].includes(value.trim()) ? [name] : [],
@@ -16,15 +16,15 @@ function sourceSettings(settings: Settings): readonly string[] {
 }
 
 export interface Named {
-  /** Those of the file of secrets. */
+  /** Those in the secrets file. */
   readonly settings: Settings;
   /** Names of the secrets that the Worker had before; undefined without a Worker. */
   readonly ofWorker: readonly string[] | undefined;
-  /** Whether the file was left at home. */
+  /** Whether the secrets file was left out. */
   readonly keepsSecrets: boolean;
 }
 
-/** Whether sources are named already, here or in the Worker. */
+/** Whether sources are already configured, here or in the Worker. */
 export function namesSources({ settings, ofWorker = [] }: Named): boolean {
   return sourceSettings(settings).length > 0 || ofWorker.some((name) => PART.test(name));
 }
@@ -56,7 +56,7 @@ export function paymentsText(named: Named, { failures }: ChosenSources, origin: 
   ].join("");
 }
 
-/** Main networks, and test networks that were asked for. */
+/** Main networks, and requested test networks. */
 function withoutText(sources: ChainSources, failures: ChosenSources["failures"]): readonly string[] {
   const without = NETWORKS.filter(({ name, isTest }) => !sources.has(name) && (!isTest || failures.has(name)));
   const unnamed = without.flatMap(({ name }) => (failures.has(name) ? [] : [name]));

@@ -1,6 +1,6 @@
 // The deploy of Workers Builds: a repository that the "Deploy to Cloudflare" button made, built by Cloudflare at each push. There is no
-// terminal, and nothing of ours is kept between two builds. What `npm run deploy` makes elsewhere is there already: the button wrote the names
-// and the id of the database into wrangler.toml and gave the Worker its secrets.
+// terminal, and nothing of ours is kept between builds. What `npm run deploy` creates elsewhere already exists: the button wrote the names and
+// the id of the database into wrangler.toml and gave the Worker its secrets.
 import { newSetUpLink } from "../new-setup-link.ts";
 import { adviceFor } from "./advice.ts";
 import type { RawConfiguration } from "./configuration.ts";
@@ -9,7 +9,7 @@ import { COMMANDS } from "./plan.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { type Environment, type Finished, wranglerFor } from "./wrangler-command.ts";
 
-/** The id in a wrangler.toml that nobody has provisioned. */
+/** The id in an unprovisioned wrangler.toml. */
 const NO_DATABASE = "00000000-0000-0000-0000-000000000000";
 const COUNT_LINKS = "SELECT count(*) AS links FROM set_up_links";
 
@@ -38,7 +38,8 @@ async function deploy(surroundings: Surroundings): Promise<void> {
   if ((base.vars?.LOCATION_HINT ?? "") === "") {
     print("LOCATION_HINT in wrangler.toml is empty: each object is made near its first caller, and stays there.\n");
   }
-  // The documentation says that a build does not run the [build] of wrangler.toml. Where it does, this is done by then.
+  // The documentation says that a build does not run the [build] of wrangler.toml. If it does, this is already done by
+  // then.
   await surroundings.buildAssets();
   const setting = { root, program: surroundings.wrangler, environment, print };
   const wrangler = wranglerFor({ ...setting, notInherited: () => [], accountId: undefined });

@@ -1,5 +1,4 @@
-// Runs wrangler for a deploy and shows each command as it could be typed. What a command prints is shown, and kept so that a failure can be
-// explained.
+// Runs wrangler for a deploy and shows each command as it could be typed. Output is shown, and kept so a failure can be explained.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,9 +8,9 @@ export interface Finished {
   readonly isGood: boolean;
   /** Empty if the command had the terminal to itself. */
   readonly stdout: string;
-  /** All that it printed, and the error that it left in its output file. */
+  /** Everything it printed, and the error in its output file. */
   readonly everything: string;
-  /** Where a deploy said that the Worker is reachable. */
+  /** Where a deploy reported that the Worker is reachable. */
   readonly targets: readonly string[];
 }
 
@@ -25,7 +24,10 @@ export interface Wrangler {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs wrangler with these arguments; true if it ended well. With the terminal to itself nothing comes to `onOutput`. */
+/**
+ * Runs wrangler with these arguments; true if it succeeded. With direct access to the terminal, nothing reaches
+ * `onOutput`.
+ */
 export type Program = (
   args: readonly string[],
   of: {
@@ -58,7 +60,7 @@ interface WranglerSetting {
   readonly program: Program;
   readonly environment: Environment;
   readonly print: (text: string) => void;
-  /** Names that the file of secrets sets: wrangler would prefer a value of the shell. */
+  /** Names set by the secrets file: wrangler would prefer the shell's value. */
   readonly notInherited: () => readonly string[];
   readonly accountId: string | undefined;
 }
@@ -128,7 +130,7 @@ interface OutputEntry {
   readonly targets?: readonly string[];
 }
 
-/** One JSON text a line; no file if the command ended before it began. */
+/** One JSON text per line; no file if the command ended before it started. */
 function entriesOf(file: string): readonly OutputEntry[] {
   let text: string;
   try {
@@ -142,7 +144,7 @@ function entriesOf(file: string): readonly OutputEntry[] {
     .map((line): OutputEntry => JSON.parse(line));
 }
 
-/** As a shell would need it. */
+/** Quoted as a shell needs it. */
 function commandText(args: readonly string[]): string {
   return ["wrangler", ...args.map((each) => (/^[\w./=:@-]+$/.test(each) ? each : JSON.stringify(each)))].join(" ");
 }

@@ -1,4 +1,4 @@
-// A member at a browser: signs in with a code from the server's mailbox, and calls the API with the session.
+// A member with a browser: signs in with a code from the server's mailbox, and calls the API with the session.
 export class DrillBrowser {
   readonly #baseUrl: string;
   readonly #email: string;

@@ -1,4 +1,4 @@
-// A Bitcoin node's JSON-RPC over a chain that exists only here: blocks are made when the drill says so, with the payments that it says.
+// A Bitcoin node's JSON-RPC over a chain that exists only here: blocks are created when the drill says so, with the given payments.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { networkNamed } from "../../src/chains/registry/networks.ts";
@@ -22,7 +22,7 @@ interface Block {
 export interface DrillChain {
   readonly url: string;
   readonly height: number;
-  /** Makes one block with these payments, of this moment. */
+  /** Makes one block with these payments, at the current time. */
   mine(sent?: readonly Sent[]): void;
   stop(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// What happens before, in and after the lost time, and what must be true in the end. Findings are sentences; none means that the drill passed.
+// What happens before, during and after the lost period, and what must be true in the end. Findings are sentences; none means that the drill
+// passed.
 import { setTimeout as pause } from "node:timers/promises";
 import { networkNamed } from "../../src/chains/registry/networks.ts";
 import { isoTime } from "../../src/lib/time.ts";
@@ -8,7 +9,7 @@ import { type DrillShop, type Shown, shownOf, stateOf } from "./shop.ts";
 import type { Stage } from "./stage.ts";
 
 export interface Sizes {
-  /** Invoices of each shop before the restored minute, in the lost time, and after the import. */
+  /** Invoices of each shop before the restored minute, in the lost period, and after the import. */
   readonly before: number;
   readonly lost: number;
   readonly after: number;
@@ -20,7 +21,7 @@ interface Order {
 }
 
 const AT_ONCE = 16;
-/** More than a machine under load needs; what takes so long never comes. */
+/** More than a machine under load needs; anything that takes this long never happens. */
 const PATIENCE_MS = 120_000;
 const EVERY_MS = 250;
 const OVERLAP_BLOCKS = networkNamed("BTC")?.overlapBlocks ?? 0;
@@ -68,7 +69,7 @@ export class Play {
     const lost = await this.#create("lost", this.#sizes.lost);
     this.#orders.push(...lost);
     this.#lost.push(...lost);
-    // Payments of both kinds of invoices are under way, some seen and some not when the database is put back.
+    // Payments of both kinds of invoices are pending, some seen and some not, at the restore.
     const waiting = this.#orders.slice(40, 80);
     const half = lost.filter((_, n) => n % 2 === 0);
     this.#pay([...waiting, ...half]);
@@ -89,12 +90,12 @@ export class Play {
     return owner;
   }
 
-  /** The old deployment goes on with the restored database for a while, as it does in life: it reads blocks whose payments it cannot know. */
+  /** The old deployment continues with the restored database for a while, as in reality: it reads blocks whose payments it cannot know. */
   async #putBack(): Promise<void> {
     await this.#stage.stop();
     this.#stage.putBack();
     this.#pay(this.#lost.filter((_, n) => n % 4 === 1));
-    // A pass that finds a new block reads the last ones again, and would find the payments of the lost time by that alone.
+    // A pass that finds a new block rereads the last ones, and would find the lost period's payments just from that.
     for (let n = 0; n < OVERLAP_BLOCKS; n++) this.#chain.mine();
     await this.#stage.start();
     const { height } = this.#chain;
@@ -106,13 +107,13 @@ export class Play {
     this.#say("Put the database back. The old deployment went on with it, and has read every block.");
   }
 
-  /** Starts with RESTORE_EPOCH; returns how the first create was answered. */
+  /** Starts with RESTORE_EPOCH; returns the first create's answer. */
   async #afterwards(restoredTo: string): Promise<number> {
     const { own, revoked } = this.#stage;
     await this.#stage.start(`1@${restoredTo}`);
     const body = { name: "Too early", rawAmount: 1, paymentMethods: [] };
     const { status } = await own.call("POST", "/invoices", body);
-    // Nobody gets in with what was revoked, not for a moment.
+    // Revoked access never works again, not even briefly.
     const { status: byRevoked } = await revoked.shop.call("GET", "/invoices");
     if (byRevoked === 200) this.#find("the revoked key works again, before the import has ended");
     if (status !== 503) this.#find(`an invoice could be created before the import had ended: ${status}`);
@@ -131,7 +132,7 @@ export class Play {
     await this.#checkConsumers();
   }
 
-  /** Every payment that was ever made is credited to its invoice. */
+  /** Every payment ever made is credited to its invoice. */
   async #checkPayments(): Promise<void> {
     const missing = await this.#unpaid(this.#paid);
     for (const { shop, shown } of missing.slice(0, 3)) {
@@ -172,7 +173,7 @@ export class Play {
     this.#say(`${byPlace.size} addresses and amounts, ${fresh.length} of them new, and none twice.`);
   }
 
-  /** The program of a merchant repeats a create whose answer it may not have got. */
+  /** A merchant's program repeats a create whose answer it may not have got. */
   async #checkRetries(): Promise<void> {
     for (const { shop, shown } of [...this.#lost.slice(0, 5), ...this.#lost.slice(-5)]) {
       const { status, json } = await shop.call("POST", "/invoices", shown.body, { "idempotency-key": shown.key });
@@ -195,7 +196,7 @@ export class Play {
     this.#say("Asked with the revoked key, the removed member and an old session.");
   }
 
-  /** A consumer that skips what it has seen knows of each invoice what the API says. */
+  /** A consumer that skips events it has seen agrees with the API about each invoice. */
   async #checkConsumers(): Promise<void> {
     await this.#consume();
     const behind: string[] = [];
@@ -221,7 +222,7 @@ export class Play {
       Array.from({ length: count }, (_, n) => ({ shop, key: `${name}-${n}`, n })),
     );
     const orders: Order[] = [];
-    // Of several prices, so that there are enough amounts near each.
+    // With several prices, so that there are enough amounts near each.
     await eachOf(wanted, async ({ shop, key, n }) => {
       orders.push({ shop, shown: await shop.create(key, 2_000 + (n % 7)) });
     });
@@ -244,7 +245,7 @@ export class Play {
     if (missing.length > 0) throw new Error(`${missing.length} of ${what} were not found in time`);
   }
 
-  /** Those that are not paid, once all are, or none has been paid for a while. */
+  /** Unpaid orders, once all are paid or none has been paid for a while. */
   async #unpaid(orders: readonly Order[]): Promise<readonly Order[]> {
     let lateAtMs = Date.now() + PATIENCE_MS;
     let missing = orders;
@@ -270,7 +271,7 @@ async function until(what: string, isTrue: () => Promise<boolean>): Promise<void
   }
 }
 
-/** So many at once. */
+/** This many at once. */
 async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {

@@ -12,18 +12,18 @@ export interface Edit {
 
 const SOURCES = "src";
 const MAIN = "app/worker.ts";
-/** Ignored by git. In a fresh clone nothing has made it yet. */
+/** Ignored by git. In a fresh clone it does not exist yet. */
 const FOLDER = ".edgetill";
 
-/** What each of them does, undone. */
+/** The edits that undo each safeguard. */
 export const SAFEGUARDS = {
-  /** Objects list themselves, so that an import finds those of the lost time. */
+  /** Objects register themselves, so an import finds those of the lost period. */
   directory: [{ file: "platform/directory/own-entry.ts", from: "await directory.enter(name, atMs);", to: "" }],
-  /** What is revoked is also kept outside of the database. */
+  /** Revocations are also stored outside the database. */
   revocations: [
     { file: "platform/db/batch.ts", from: "if (revocations.length > 0) await keep?.(revocations);", to: "void keep;" },
   ],
-  /** Nobody is answered before the import has repeated what was revoked. */
+  /** No request is answered before the import has repeated the revocations. */
   "epoch-gate": [
     {
       file: "platform/deployment/read-deployment.ts",
@@ -31,7 +31,7 @@ export const SAFEGUARDS = {
       to: 'return ok("OPEN");',
     },
   ],
-  /** Events of the restored deployment do not repeat numbers of the lost time. */
+  /** Events of the restored deployment do not repeat the lost period's numbers. */
   "sequence-skip": [
     {
       file: "commerce/invoices/dependencies.ts",
@@ -39,7 +39,7 @@ export const SAFEGUARDS = {
       to: "sequenceFloor: 0,",
     },
   ],
-  /** Networks are read again from the restored minute on. */
+  /** Networks are reread from the restored minute on. */
   cursor: [
     { file: "commerce/restores/run-restore.ts", from: "...lowerCursors(db, restoredToMs),", to: "" },
     { file: "commerce/restores/recover-place.ts", from: "...lowerCursors(db, restoredToMs, network)", to: "" },
@@ -71,7 +71,7 @@ export interface Variant {
   remove(): void;
 }
 
-/** Copies the sources, without the safeguard, into a folder below the root, from which their packages are found. */
+/** Copies the sources, without the safeguard, into a folder below the root, so that their packages are found. */
 export function writeVariant(without: Safeguard): Variant {
   mkdirSync(FOLDER, { recursive: true });
   const folder = mkdtempSync(join(FOLDER, "drill-"));

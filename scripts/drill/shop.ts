@@ -1,15 +1,16 @@
-// A merchant of the drill, as its own program sees the service: invoices by its key, and events as a consumer that follows the guide.
+// A merchant of the drill, as its own program sees the service: invoices with its key, and events like a consumer that follows the
+// guide.
 export interface Shown {
   readonly id: string;
   readonly address: string;
-  /** In satoshis. */
+  /** Amount in satoshis. */
   readonly units: bigint;
   /** The Idempotency-Key of its create, and the body. */
   readonly key: string;
   readonly body: object;
 }
 
-/** What a consumer keeps of an invoice. */
+/** What a consumer stores about an invoice. */
 interface Seen {
   readonly sequence: number;
   readonly state: string;
@@ -38,7 +39,7 @@ export class DrillShop {
   readonly #baseUrl: string;
   readonly #seen = new Map<string, Seen>();
   #after = "0";
-  /** Events that the consumer ignored because it had seen a later one of the invoice. */
+  /** Events ignored because a later one of the invoice was already seen. */
   ignored = 0;
 
   constructor(of: {
@@ -74,7 +75,7 @@ export class DrillShop {
     return json;
   }
 
-  /** Creates an invoice under a key, and says what its payer is shown. */
+  /** Creates an invoice under a key; returns what its payer is shown. */
   async create(key: string, rawAmount: number): Promise<Shown> {
     const body = {
       name: `Order ${key}`,
@@ -91,7 +92,7 @@ export class DrillShop {
     return status === 200 ? json : undefined;
   }
 
-  /** Reads the events since the last time, or all again where the position is gone, and keeps the newest state of each invoice. */
+  /** Reads the events since the last time, or all if the position is gone, and keeps each invoice's newest state. */
   async consume(): Promise<void> {
     for (;;) {
       const { status, json } = await this.call("GET", `/events?limit=100&after=${this.#after}`);
@@ -107,7 +108,7 @@ export class DrillShop {
     }
   }
 
-  /** The state that the consumer knows; undefined for an invoice that it never heard of. */
+  /** The state that the consumer knows; undefined for an unknown invoice. */
   known(id: string): string | undefined {
     return this.#seen.get(id)?.state;
   }
@@ -129,7 +130,7 @@ export function shownOf({ id, paymentMethods }: InvoiceJson): Pick<Shown, "id" |
   return { id, address: method.address, units: BigInt(Math.round(Number(method.amount) * 100_000_000)) };
 }
 
-/** What merchants decide on. */
+/** The state that merchants act on. */
 export function stateOf({ status, needsReview, amountReceived }: InvoiceJson): string {
   return `${status}, received ${amountReceived}${needsReview ? ", to be reviewed" : ""}`;
 }

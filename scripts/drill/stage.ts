@@ -1,4 +1,4 @@
-// The deployment of the drill: a development server in a folder of its own, its database that is copied and put back, and its merchants.
+// The deployment of the drill: a development server in its own folder, its database, which is copied and restored, and its merchants.
 
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,17 +16,17 @@ import { databaseFile, executeSqlFile } from "../wrangler.ts";
 import { type Safeguard, type Variant, writeVariant } from "./safeguards.ts";
 import { DrillShop } from "./shop.ts";
 
-/** An address of public test vectors. */
+/** An address from public test vectors. */
 const SHARED_ADDRESS = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
 const MEMBER = "member@example.com";
 
 export interface Stage {
   readonly baseUrl: string;
   readonly logFile: string;
-  /** The shop with addresses of its own, and the one with a shared address and distinct amounts. */
+  /** The shop with one address per invoice, and the one with a shared address and distinct amounts. */
   readonly own: DrillShop;
   readonly shared: DrillShop;
-  /** A key and a member of the first shop that are revoked in the lost time. */
+  /** A key and a member of the first shop that are revoked in the lost period. */
   readonly revoked: {
     readonly shop: DrillShop;
     readonly keyId: string;
@@ -36,9 +36,9 @@ export interface Stage {
   readonly ownerEmail: string;
   start(epoch?: string): Promise<void>;
   stop(): Promise<void>;
-  /** Copies the database as it is, while the server runs. */
+  /** Copies the current database while the server runs. */
   copyDatabase(): Promise<void>;
-  /** Puts the copy back; the server must be stopped. */
+  /** Restores the copy; the server must be stopped. */
   putBack(): void;
   /** Rows of the database, which is open for this statement only. */
   rows(sql: string): readonly Record<string, unknown>[];
@@ -48,7 +48,7 @@ export interface Stage {
 
 export async function openStage(chainUrl: string, without: Safeguard | undefined): Promise<Stage> {
   const path = mkdtempSync(join(tmpdir(), "edgetill-drill-"));
-  // A copy of the sources has what is generated among them only if it is there before: in a fresh clone it is not.
+  // Generated sources are in the copy only if they exist first: in a fresh clone they do not.
   if (without !== undefined) await buildAssets();
   const deployment = new Deployment(path, { chainUrl, port: await findFreePort(), without });
   try {
@@ -90,7 +90,7 @@ interface Setting {
   readonly without: Safeguard | undefined;
 }
 
-/** The server and its folder, which is gone when the drill is. */
+/** The server and its folder, which is removed with the drill. */
 class Deployment {
   readonly logFile: string;
   readonly #path: string;
@@ -139,7 +139,7 @@ class Deployment {
     });
   }
 
-  /** Only once: a restored database must not get again what was taken from it. */
+  /** Only once: a restored database must not get back what was lost. */
   #seed(home: Home, merchantId: string): void {
     if (this.#seeded !== undefined) return;
     this.#seeded = seedRows(merchantId, apiKeyMacKeys(home));
@@ -192,7 +192,7 @@ class Deployment {
   }
 }
 
-/** The end of the server's log, for a drill that broke off. */
+/** The end of the server's log, for a drill that failed. */
 export function logEnd({ logFile }: Pick<Stage, "logFile">): string {
   return readFileSync(logFile, "utf8").slice(-4_000);
 }

@@ -1,4 +1,4 @@
-// Texts of the errors of a request itself, of the deployment, and of people, their rights and their teams.
+// Texts of the errors of a request itself, of the deployment, and of users, their rights and their teams.
 import { type ErrorTexts, READ_THE_LIST, WAIT } from "./error-text.ts";
 
 export const REQUEST = {

@@ -1,4 +1,4 @@
-// The text of an error, and what several of them say.
+// The text of an error, and phrases that several share.
 import type { FailureCode } from "../../src/platform/failures.ts";
 
 export interface ErrorText {

@@ -1,4 +1,4 @@
-// Texts of the errors of what a merchant sells and is paid for, of events, and of failures of the service.
+// Texts of errors about a merchant's sales and payments, of events, and of failures of the service.
 import { type ErrorTexts, guide, READ_THE_LIST, WAIT } from "./error-text.ts";
 
 export const CATALOGUE = {

@@ -1,4 +1,4 @@
-// The export of a night from its bucket, into a folder of this machine. What is there already and unchanged is not brought again.
+// Downloads a night's export from its bucket into a local folder. Existing unchanged files are not downloaded again.
 import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { COMMANDS } from "../deploy/plan.ts";
@@ -9,7 +9,7 @@ import { digestOf, readIndex, readManifest } from "./read-export.ts";
 interface Download {
   readonly bucket: string;
   readonly date: string;
-  /** Empty: all of the night. */
+  /** Empty: the whole night. */
   readonly merchants: readonly string[];
   readonly folder: string;
 }
@@ -18,7 +18,7 @@ export async function download(wrangler: Wrangler, { bucket, date, merchants, fo
   const bring = async (path: string) => {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // A file has its name only when all of it is there.
+    // A file gets its name only when complete.
     const args = COMMANDS.getObject(`${bucket}/exports/${date}/${path}`, `${file}.part`);
     const { isGood, everything } = await wrangler.run(args, { isQuiet: true });
     if (!isGood) throw new ImportError(`${path} could not be read from the bucket:\n${everything}`);

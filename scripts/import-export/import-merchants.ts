@@ -1,5 +1,5 @@
-// Reads exports back: checks all of them and the database first, then inserts table by table. The merchant's own row comes last: until it is there
-// nothing is served of the merchant, and the import is not done.
+// Reads exports back: checks all of them and the database first, then inserts table by table. The merchant's own row comes last: until it exists
+// nothing of the merchant is served, and the import is incomplete.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ImportError } from "./import-error.ts";
@@ -8,11 +8,11 @@ import { insertsOf, SHARED } from "./statements.ts";
 import type { Row, Target } from "./target.ts";
 
 interface ImportRequest {
-  /** The folder of a night. */
+  /** A night's folder. */
   readonly folder: string;
-  /** Empty: all of the night. */
+  /** Empty: the whole night. */
   readonly merchants: readonly string[];
-  /** How many addresses of each extended key are passed over. */
+  /** How many addresses of each extended key to skip. */
   readonly skipAddresses: number;
   /** Where the progress of imports is kept. */
   readonly progressFolder: string;
@@ -21,9 +21,9 @@ interface ImportRequest {
 
 /** Statements of one call, in characters. */
 const CALL_CHARACTERS = 8_000_000;
-/** Behind all others: a job that runs meanwhile finds no invoice without what belongs to it. */
+/** After all others: a job that runs meanwhile finds no incomplete invoice. */
 const LAST = ["invoices"];
-/** In the last call. */
+/** Inserted in the last call. */
 const ENDING = ["merchants", "network_cursors"];
 
 export async function importMerchants(target: Target, request: ImportRequest): Promise<void> {
@@ -51,7 +51,7 @@ export async function importMerchants(target: Target, request: ImportRequest): P
   }
 }
 
-/** Only what an earlier run of the same import wrote may be there. */
+/** Only rows from an earlier run of the same import may exist. */
 async function demandEmpty(target: Target, exports: readonly CheckedExport[]): Promise<ReadonlySet<string>> {
   const ids = new Set(exports.map(({ manifest }) => manifest.merchantId));
   const users = new Set(exports.flatMap((each) => rowsIn(each, "users").map(({ id }) => id)));
@@ -70,7 +70,7 @@ async function demandEmpty(target: Target, exports: readonly CheckedExport[]): P
 
 async function demandColumns(target: Target, exports: readonly CheckedExport[]): Promise<void> {
   const tables = new Set(exports.flatMap(({ manifest }) => manifest.parts.map(({ table }) => table)));
-  // By the text of the schema: D1 allows no pragma over all tables.
+  // From the schema's text: D1 allows no pragma over all tables.
   const found = await target.query("SELECT name, sql FROM sqlite_master WHERE type = 'table'");
   const schema = new Map(found.map(({ name, sql }) => [name, String(sql)]));
   const isKnown = (table: string, column: string) =>
@@ -85,7 +85,10 @@ async function demandColumns(target: Target, exports: readonly CheckedExport[]):
   }
 }
 
-/** Rows are signed and sealed with keys of the deployment: with others no wallet would be shown, and no secret opened. False: it has recorded none. */
+/**
+ * Rows are signed and sealed with the deployment's keys: with other keys no wallet would be shown and no secret opened. False if it has recorded
+ * none.
+ */
 async function demandKeys(target: Target, exports: readonly CheckedExport[]): Promise<boolean> {
   const own = await target.query("SELECT keyring, key_id, fingerprint FROM deployment_keys");
   const print = ({ keyring, key_id, fingerprint }: Row) => `${keyring} ${key_id} ${fingerprint}`;
@@ -136,7 +139,7 @@ async function importMerchant(target: Target, each: CheckedExport, request: Impo
   );
 }
 
-/** The same calls each time, because a run that goes on counts them. */
+/** The same calls each time, because a resumed run counts them. */
 function* callsOf(each: CheckedExport, skipAddresses: number): Generator<readonly string[]> {
   const { parts } = each.manifest;
   const rank = (table: string) => LAST.indexOf(table);
@@ -159,8 +162,8 @@ function* callsOf(each: CheckedExport, skipAddresses: number): Generator<readonl
 const ACTIVE = "status IN ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')";
 
 /**
- * One call, so that all of it is there or nothing: the merchant with the counts of its rows, the beginnings of its keys, which pass over addresses that
- * may have been shown after the export, and where networks are read from.
+ * A single atomic call: the merchant with its row counts, the start indexes of its keys, which skip addresses that may have been shown after the
+ * export, and the networks' read positions.
  */
 function endingOf(each: CheckedExport, skipAddresses: number): readonly string[] {
   const { merchantId } = each.manifest;
@@ -175,11 +178,11 @@ function endingOf(each: CheckedExport, skipAddresses: number): readonly string[]
   ];
 }
 
-/** Jobs of the deployment may have added rows meanwhile, and removed none. */
+/** Jobs of the deployment may have added rows meanwhile, but removed none. */
 async function demandRows(target: Target, { manifest, distinct }: CheckedExport): Promise<void> {
   const { merchantId } = manifest;
   const tables = Object.keys(distinct).filter((table) => !SHARED.has(table));
-  // In one query, because each call of wrangler takes seconds.
+  // In one query, because each wrangler call takes seconds.
   const counts = tables.map((table) => {
     const where = (OF_MERCHANT[table] ?? "merchant_id = ?").replaceAll("?", `'${merchantId}'`);
     return `(SELECT count(*) FROM ${table} WHERE ${where}) AS ${table}`;

@@ -1,4 +1,4 @@
-// An export in a folder: which merchants it has, and whether each of them is whole. Nothing is written anywhere before all of it was checked.
+// An export in a folder: which merchants it has, and whether each is complete. Nothing is written before everything was checked.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const merchantId = z.string().regex(/^mer_[0-9A-Za-z]+$/);
 const count = z.int().min(0);
 
 const partSchema = z.object({
-  // Below the merchant's folder, so that no manifest names a file elsewhere.
+  // Below the merchant's folder, so a manifest cannot name a file elsewhere.
   key: z.string().regex(/^exports\/[0-9-]+\/mer_[0-9A-Za-z]+\/[a-z_]+-[0-9]+\.jsonl\.gz$/),
   table: z.string(),
   rows: count,
@@ -40,26 +40,26 @@ const indexSchema = z.object({
 type CheckedManifest = z.output<typeof manifestSchema>;
 type CheckedPart = z.output<typeof partSchema>;
 
-/** A merchant's export that was checked. */
+/** A merchant's verified export. */
 export interface CheckedExport {
   readonly manifest: CheckedManifest;
-  /** Of the manifest: what an import that goes on must find unchanged. */
+  /** The manifest's hash: a resumed import must find it unchanged. */
   readonly sha256: string;
-  /** How many rows each table has, a row that is there twice counted once. */
+  /** How many rows each table has, counting a repeated row once. */
   readonly distinct: Readonly<Record<string, number>>;
   readonly read: (part: CheckedPart) => readonly StoredRow[];
 }
 
-/** Of these tables a row may be in an export twice; the later line counts. */
+/** Rows of these tables may be in an export twice; the later line counts. */
 const MAY_COME_TWICE = new Set(["payments", "customers"]);
 
-/** What a night's index says; undefined where the night has none, because it was not finished. */
+/** What a night's index says; undefined if the night was not finished and has none. */
 export function readIndex(folder: string): z.output<typeof indexSchema> | undefined {
   const file = join(folder, "merchants.json");
   return existsSync(file) ? parsed(indexSchema, readFileSync(file, "utf8"), "merchants.json") : undefined;
 }
 
-/** `expected`: the manifest's SHA-256 by the night's index. */
+/** `expected`: the manifest's SHA-256 in the night's index. */
 export function readManifest(folder: string, wanted: string, expected?: string) {
   const file = join(folder, wanted, "manifest.json");
   if (!existsSync(file)) throw new ImportError(`${wanted} has no manifest.json: its export did not end.`);
@@ -71,7 +71,7 @@ export function readManifest(folder: string, wanted: string, expected?: string) 
   return { manifest, sha256 };
 }
 
-/** Throws ImportError for an export that is not whole. */
+/** Throws ImportError for an incomplete export. */
 export function checkExport(folder: string, wanted: string, expected: string | undefined): CheckedExport {
   const { manifest, sha256 } = readManifest(folder, wanted, expected);
   const own = join(folder, wanted);
@@ -94,7 +94,7 @@ export function checkExport(folder: string, wanted: string, expected: string | u
   return { manifest, sha256, distinct, read: (part) => rowsOf(readPart(own, part), part) };
 }
 
-/** The parts of each table are numbered from 1, each once, in their order. */
+/** Each table's parts are numbered from 1, each once, in order. */
 function demandNext(part: CheckedPart, { date, merchantId }: CheckedManifest, numbers: Record<string, number>): void {
   const number = (numbers[part.table] ?? 0) + 1;
   numbers[part.table] = number;

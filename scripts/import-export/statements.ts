@@ -1,13 +1,14 @@
-// Rows as SQL for `wrangler d1 execute --file`, which takes no parameters. Each statement may be repeated: what was inserted is replaced by the same.
+// Rows as SQL for `wrangler d1 execute --file`, which takes no parameters. Each statement may be repeated: it replaces inserted rows with the same
+// ones.
 import type { StoredRow } from "../../src/platform/merchant-exports/store.ts";
 
 /** D1 refuses a statement of more than 100 KB. */
 const MOST_CHARACTERS = 90_000;
-/** A longer text is written in pieces: a character may take eight of a literal. */
+/** A longer text is written in pieces: a character may take eight in a literal. */
 const MOST_OF_A_TEXT = 10_000;
-/** In a row that is too long although none of its texts is. */
+/** For a row that is too long although none of its texts is. */
 const MOST_OF_A_TEXT_THERE = 1_000;
-/** Of the deployment, not of a merchant: their rowids mean nothing elsewhere. */
+/** These belong to the deployment, not a merchant: their rowids mean nothing elsewhere. */
 const INSERTS: Readonly<Record<string, string>> = { network_cursors: "INSERT", deployment_keys: "INSERT OR IGNORE" };
 export const SHARED: ReadonlySet<string> = new Set(["network_cursors", "deployment_keys"]);
 
@@ -15,7 +16,7 @@ export function insertsOf(table: string, rows: readonly StoredRow[]): readonly s
   const own = rows.flatMap((row) => ownRow(table, row));
   const [first] = own;
   if (first === undefined) return [];
-  // All rows of a table have the columns that it had at the export, but for a deployment that was upgraded meanwhile.
+  // All rows of a table have the columns from the export, unless the deployment was upgraded meanwhile.
   const groups = Map.groupBy(own, (row) => Object.keys(row).join());
   return [...groups.values()].flatMap((group) => insertsOfGroup(table, group));
 }
@@ -45,10 +46,10 @@ function insertsOfGroup(table: string, rows: readonly StoredRow[]): readonly str
   return statements;
 }
 
-/** Enough to keep rows apart where a column is unique. */
+/** Enough to keep rows distinct where a column is unique. */
 const beginningOf = (value: StoredRow[string] | undefined) => [...String(value).slice(0, 300)].slice(0, 200).join("");
 
-/** The row as values, of its long texts only the beginning. */
+/** The row as values, with only the start of its long texts. */
 function shortened(
   row: StoredRow,
   columns: readonly string[],
@@ -61,10 +62,10 @@ function shortened(
     : { text, long };
 }
 
-/** Of rows whose words are left out: the job makes them again for rows that do not say what words they have. */
+/** For rows whose words are omitted: the job recreates them for rows without recorded words. */
 const OF_WORDS: ReadonlySet<string> = new Set(["search_text", "indexed_at_ms"]);
 
-/** A network that rests was not watched; one that is watched goes on from the earlier place, or it would pass over payments. */
+/** An idle network was not watched; a watched one continues from the earlier position, or it would miss payments. */
 function ownRow(table: string, row: StoredRow): readonly StoredRow[] {
   if (!SHARED.has(table)) return [Object.fromEntries(Object.entries(row).filter(([name]) => !OF_WORDS.has(name)))];
   const { rowid: _, ...own } = row;
@@ -81,7 +82,7 @@ function isLong(value: StoredRow[string] | undefined, most: number): boolean {
   return typeof value === "string" && value.length > most;
 }
 
-/** Appends piece after piece to what is there up to the piece, so that repeating one of them changes nothing. */
+/** Appends one piece after another to the existing text, so repeating one changes nothing. */
 function piecesOf(table: string, row: StoredRow, column: string): readonly string[] {
   const characters = [...String(row[column])];
   const { rowid, id, ...others } = row;
@@ -98,7 +99,10 @@ function piecesOf(table: string, row: StoredRow, column: string): readonly strin
   return statements;
 }
 
-/** Everything but plain characters goes as bytes: no program in between that splits or decodes the text can mistake it. */
+/**
+ * Everything but plain characters is written as bytes, so no program in between that splits or decodes the text can
+ * misread it.
+ */
 function literalOf(value: string | number | null): string {
   if (value === null) return "NULL";
   if (typeof value === "number") return String(value);

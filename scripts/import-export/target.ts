@@ -1,4 +1,4 @@
-// The database that an import writes to: that of `npm start` on this machine, or that of a deployment, by wrangler.
+// The database that an import writes to: that of `npm start` on this machine, or a deployment's, through wrangler.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ export type Row = Readonly<Record<string, string | number | null>>;
 const ROWS = z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])));
 
 export interface Target {
-  /** Tells this database from others, in the name of a file. */
+  /** Distinguishes this database from others, in a file name. */
   readonly name: string;
   query(sql: string): Promise<readonly Row[]>;
-  /** All of the statements or none of them. */
+  /** Executes all of the statements or none. */
   execute(statements: readonly string[]): Promise<void>;
 }
 

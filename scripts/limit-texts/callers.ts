@@ -1,4 +1,4 @@
-// Texts of the limits of requests, of public orders and of payers, who may be anybody.
+// Texts of the limits of requests, of public orders and of payers, who may be anyone.
 import { type LimitTexts, REACHED, TOO_OFTEN } from "./limit-text.ts";
 
 export const CALLER_LIMIT_TEXTS = {

@@ -1,4 +1,4 @@
-// The text of a limit, and what several of them say.
+// The text of a limit, and phrases that several share.
 import type { LimitName } from "../../src/lib/limits.ts";
 
 export interface LimitText {
@@ -8,7 +8,7 @@ export interface LimitText {
   readonly protects: string;
   /** What the refused caller sees. */
   readonly refusal: string;
-  /** The setting that changes it, with its home; "none" where it is fixed. */
+  /** The setting that changes it, with its home; "none" if it is fixed. */
   readonly setting: string;
 }
 

@@ -1,4 +1,4 @@
-// Texts of the limits of merchants, of their people, and of signing in.
+// Texts of the limits of merchants, their members, and signing in.
 import { CODES_REFUSED, type LimitTexts, REACHED, TOO_OFTEN } from "./limit-text.ts";
 
 export const MERCHANT_LIMIT_TEXTS = {

@@ -1,5 +1,5 @@
-// From BTCPay Server's words for a key to Edgetill's. BTCPay writes every account as an xpub (tpub on test networks) and says the kind of address
-// behind it: nothing for native SegWit, -[p2sh] for nested SegWit, -[legacy] for P2PKH. Edgetill's prefixes say the kind themselves.
+// Converts BTCPay Server's notation for a key to Edgetill's. BTCPay writes every account as an xpub (tpub on test networks) and appends the kind
+// of address: nothing for native SegWit, -[p2sh] for nested SegWit, -[legacy] for P2PKH. Edgetill's prefixes contain the kind.
 import { decodeBase58check, encodeBase58check } from "../../src/chains/encodings/address-text.ts";
 import { NETWORKS, type Network } from "../../src/chains/registry/networks.ts";
 import { looksLikeSecret } from "../../src/chains/secrets/secret-material.ts";
@@ -23,7 +23,7 @@ export interface Account {
 /** How many addresses are compared. */
 export const COMPARED = 3;
 
-/** xpub and tpub, and the spellings of Litecoin's own that some of its software has. The addresses are compared whatever it is. */
+/** xpub and tpub, and Litecoin's own prefixes in some software. The addresses are compared in any case. */
 const BTCPAY_VERSIONS: Readonly<Record<string, { readonly isTest: boolean }>> = {
   "0488b21e": { isTest: false },
   "043587cf": { isTest: true },
@@ -56,13 +56,13 @@ interface BtcpayKey {
   /** `BTC` or `LTC` */
   readonly code: string;
   readonly scheme: string;
-  /** `m/84'/0'/0'`, `84'/0'/0'` or `abcd82a1/84'/0'/0'`; undefined if BTCPay was not told. */
+  /** `m/84'/0'/0'`, `84'/0'/0'` or `abcd82a1/84'/0'/0'`; undefined if BTCPay does not know. */
   readonly accountKeyPath: string | undefined;
-  /** The first addresses by BTCPay's own derivation, from index 0. */
+  /** The first addresses derived by BTCPay itself, from index 0. */
   readonly previewed: readonly string[];
 }
 
-/** The account in Edgetill's words, with BTCPay's own addresses as the proof. The reason of a refusal never repeats a key. */
+/** The account in Edgetill's notation, verified with BTCPay's own addresses. A refusal's reason never shows a key. */
 export function accountOfBtcpay(of: BtcpayKey): Result<Account, string> {
   const spelled = spelledForEdgetill(of.scheme);
   if (!spelled.ok) return spelled;
@@ -81,7 +81,7 @@ export function accountOfBtcpay(of: BtcpayKey): Result<Account, string> {
   return ok(same);
 }
 
-/** A key that the operator gives for a coin. `near`: the network that is meant if several have such keys. */
+/** A key that the operator gives for a coin. `near`: the intended network if several have such keys. */
 export function accountOfKey(code: string, xpub: string, near: Network | undefined): Result<Account, string> {
   const networks = networksOf(code, xpub);
   const network = networks.find(({ name }) => name === near?.name) ?? networks[0];
@@ -124,7 +124,7 @@ function prefixOf(xpub: string): string {
   return bytesToHex((decodeBase58check(xpub) ?? new Uint8Array(4)).subarray(0, 4));
 }
 
-/** For a key that is not an account's the path does not matter: it is refused. */
+/** The path does not matter for a key that is not an account's: it is refused. */
 function pathFor(network: Network, xpub: string): string {
   const payload = decodeBase58check(xpub) ?? new Uint8Array(78);
   const child = payload.length < 13 ? 0 : new DataView(payload.buffer, payload.byteOffset).getUint32(9);

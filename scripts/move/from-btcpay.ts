@@ -1,4 +1,4 @@
-// What of a BTCPay store Edgetill can have, and in which words. Pure.
+// What Edgetill supports of a BTCPay store, and in what form. Pure.
 import type * as Api from "../../client/edgetill.ts";
 import type { Network } from "../../src/chains/registry/networks.ts";
 import { sourcesOf, WEBHOOK_TYPES } from "../../src/commerce/greenfield/webhook-type.ts";
@@ -11,15 +11,15 @@ import { identityOfKey, type Wanted, type WantedSettings, type WantedWallet } fr
 export interface Choices {
   /** Keys of new accounts, by coin. */
   readonly keys: ReadonlyMap<string, string>;
-  /** Coins whose key was never shown to anybody, as the operator says. */
+  /** Coins whose key was never shown to anyone, according to the operator. */
   readonly unused: ReadonlySet<string>;
-  /** The secrets of webhooks by their ids, where the shop keeps its plugin. */
+  /** The secrets of webhooks by their ids, if the shop keeps its plugin. */
   readonly plugin?: ReadonlyMap<string, string> | undefined;
 }
 
 type EventNames = Api.CreateWebhookBody["events"];
 
-/** BTCPay's events in Edgetill's names. An invoice with a part of its money ends as underpaid, which for BTCPay is expired as well. */
+/** BTCPay's events in Edgetill's names. A partly paid invoice ends as underpaid, which for BTCPay is expired as well. */
 export const EVENTS: Readonly<Record<string, EventNames>> = {
   InvoiceCreated: ["invoice.created"],
   InvoiceReceivedPayment: ["payment.detected"],
@@ -45,7 +45,7 @@ const LONGEST_LIFETIME_SECONDS = 2_592_000;
 const SHORTEST_LIFETIME_SECONDS = 60;
 const HIGHEST_TOLERANCE_PERCENT = 10;
 
-/** `all`: every store that was read, because stores may share a key. */
+/** `all`: every store read, because stores may share a key. */
 export function wantedOfStore(
   all: readonly BtcpayExport[],
   { store, methods, webhooks }: BtcpayExport,
@@ -125,7 +125,7 @@ function accountOfMethod({ code = "", scheme, accountKeyPath, previewed }: Btcpa
 const neverSaid = (code: string) =>
   `BTCPay Server may have shown addresses of this key, and Edgetill begins each key at its first address, so two customers would get one address. Make a new account in your wallet software and give its key with --key ${code}=..., or if no address was ever shown, say --unused ${code}`;
 
-/** The proof against an operator who says that no address of a key was shown; undefined if there is none. */
+/** Evidence against an operator's claim that no address of a key was shown; undefined if there is none. */
 function whyUsed(all: readonly BtcpayExport[], { keyHash }: Account): string | undefined {
   const holders = all.flatMap(({ store: { id }, methods, hasInvoices }) =>
     methods
@@ -212,14 +212,14 @@ function webhookOf({ id, url, isEnabled, everything, events }: BtcpayWebhook): W
       url,
       events: [...new Set(known)].toSorted(),
       description: `Moved from BTCPay Server, webhook ${id}`,
-      // Its receiver knows neither Edgetill's bodies nor the new secret yet.
+      // Its receiver supports neither Edgetill's bodies nor the new secret yet.
       isActive: false,
     },
     left,
   };
 }
 
-/** For a receiver that goes on reading BTCPay Server's format. It begins at once where it knows the secret. */
+/** For a receiver that keeps BTCPay Server's format. It starts at once if it knows the secret. */
 function pluginWebhookOf(
   { id, url, isEnabled, everything, events }: BtcpayWebhook,
   secrets: ReadonlyMap<string, string>,
@@ -245,7 +245,7 @@ function pluginWebhookOf(
   return { body, left };
 }
 
-/** Names come from another server: `toString` is none of ours. */
+/** Names come from another server: `toString` is not one of ours. */
 function ownMember<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -1,4 +1,4 @@
-// What of a merchant of another server of this interface Edgetill can have. Pure.
+// What Edgetill supports of a merchant on another server of this interface. Pure.
 import type * as Api from "../../client/edgetill.ts";
 import { assetOn, type Network, networkNamed } from "../../src/chains/registry/networks.ts";
 import { formatMicros, microsFromJsonNumber } from "../../src/lib/money.ts";
@@ -114,7 +114,7 @@ function freshWallet(wallet: OtherWallet, account: Account, oldHash: string | un
   };
 }
 
-/** Only `nextIndex` 0 proves that no address was given. `lastUsedIndex` is 0 before the first address and after it. */
+/** Only `nextIndex` 0 proves that no address was used. `lastUsedIndex` is 0 before the first address and after it. */
 function whyUsed({ nextIndex, lastUsedIndex }: OtherWallet, code: string, isSaidUnused: boolean): string | undefined {
   if (nextIndex === 0) return undefined;
   const isUsed = (nextIndex ?? 0) > 0 || (lastUsedIndex ?? 0) > 0;
@@ -125,7 +125,7 @@ function whyUsed({ nextIndex, lastUsedIndex }: OtherWallet, code: string, isSaid
     : `the other server may have given addresses of this key. ${way}, or if no address was ever shown, say --unused ${code}`;
 }
 
-/** A key that both servers know begins disabled, so that it is in use at one of them only. */
+/** A key that both servers know starts disabled, so that only one of them uses it. */
 function xpubWanted(wallet: OtherWallet, account: Account, isEnabled: boolean): WantedWallet {
   const { network, xpub, derivationPath, keyHash, addresses } = account;
   return {
@@ -181,13 +181,13 @@ function productOf(product: OtherProduct): Decision<Api.CreateProductBody> {
   };
 }
 
-/** As the server will keep it, with six fraction digits, so that a second run knows it again. */
+/** As the server will keep it, with six fraction digits, so that a second run recognises it. */
 function priceOf(price: string | number): number | undefined {
   const micros = price === "" ? undefined : microsFromJsonNumber(Number(price));
   return micros?.ok ? Number(formatMicros(micros.value)) : undefined;
 }
 
-/** Other servers answer a text that is not there as null or as an empty one. */
+/** Other servers return a missing text as null or as an empty one. */
 function textOf(text: string | null | undefined): string | null {
   return (text ?? "") === "" ? null : (text ?? null);
 }

@@ -1,5 +1,5 @@
-// What BTCPay Server answers, by its Greenfield API (https://docs.btcpayserver.org/API/Greenfield/v1/), read for a move. 1.x answers payment methods
-// as an object with `data.derivationScheme`, 2.x as a list with `config.accountDerivation`; both are read.
+// BTCPay Server's answers in its Greenfield API (https://docs.btcpayserver.org/API/Greenfield/v1/), read for a move. 1.x returns payment methods as
+// an object with `data.derivationScheme`, 2.x as a list with `config.accountDerivation`; both are read.
 import * as z from "zod";
 import { plainText } from "../../src/lib/plain-text.ts";
 import { COMPARED } from "./derivation.ts";
@@ -19,7 +19,7 @@ export interface BtcpayStore {
 export interface BtcpayMethod {
   /** As BTCPay names it: `BTC-CHAIN`, `BTC`, `BTC-LN`. */
   readonly id: string;
-  /** Of a method on chain; else undefined. */
+  /** For an on-chain method; otherwise undefined. */
   readonly code: string | undefined;
   readonly isEnabled: boolean;
   /** Undefined if the key may not read it. */
@@ -27,7 +27,7 @@ export interface BtcpayMethod {
   readonly accountKeyPath: string | undefined;
   /** The first receiving addresses, from index 0; empty if they could not be read. */
   readonly previewed: readonly string[];
-  /** Whether its wallet ever had a transaction; undefined if that was not asked, or the key may not know. */
+  /** Whether its wallet ever had a transaction; undefined if not requested, or if the key may not read it. */
   readonly hasTransactions: boolean | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface BtcpayExport {
   readonly methods: readonly BtcpayMethod[];
   /** Undefined if the key may not read them. */
   readonly webhooks: readonly BtcpayWebhook[] | undefined;
-  /** Undefined if the key may not know. */
+  /** Undefined if the key may not read it. */
   readonly hasInvoices: boolean | undefined;
 }
 
@@ -82,7 +82,7 @@ const webhooks = z.array(
   }),
 );
 
-/** Every store that the key may see, with what a move needs of it. `unused`: coins of which the wallets' transactions are asked for, too. */
+/** Every store that the key may see, with what a move needs of it. `unused`: coins whose wallets' transactions are requested too. */
 export async function readBtcpay(read: Reader, unused: ReadonlySet<string>): Promise<readonly BtcpayExport[]> {
   const path = "/api/v1/stores";
   const answer = await read(path);

@@ -1,5 +1,5 @@
-// Reads a merchant of another server of this interface (docs/interface.md), through its own routes. What the interface leaves open is read as the
-// servers in use answer it (docs/design/decisions.md 1 "Drop-in"); a field that is missing is left out.
+// Reads a merchant of another server of this interface (docs/interface.md), through its own routes. What the interface leaves open is read as
+// existing servers answer it (docs/design/decisions.md 1 "Drop-in"); a missing field is omitted.
 import * as z from "zod";
 import { COMPARED } from "./derivation.ts";
 import { MoveError } from "./move-error.ts";
@@ -66,7 +66,7 @@ export interface OtherMerchant {
   readonly webhooks: readonly OtherWebhook[];
   readonly products: readonly OtherProduct[];
   readonly customers: readonly OtherCustomer[];
-  /** Kinds that the server does not have, or does not show to the key. */
+  /** Kinds that the server lacks, or does not show to the key. */
   readonly unread: readonly string[];
 }
 

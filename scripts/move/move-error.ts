@@ -1,2 +1,2 @@
-// Ends a move. The message is for the operator, and never holds a key.
+// Ends a move. The message is for the operator, and never contains a key.
 export class MoveError extends Error {}

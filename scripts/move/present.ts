@@ -1,4 +1,4 @@
-// What the merchant at Edgetill has already.
+// What the merchant at Edgetill already has.
 
 import type * as Api from "../../client/edgetill.ts";
 import type { Edgetill } from "../../client/edgetill.ts";
@@ -8,13 +8,13 @@ import { identityOfAddress, identityOfKey, type Wanted, type WantedWallet } from
 
 export interface Present {
   readonly merchantName: string;
-  /** Of the key: `wallet:create`. */
+  /** The key's permissions, such as `wallet:create`. */
   readonly permissions: readonly string[];
   readonly wallets: readonly PresentWallet[];
   readonly webhooks: readonly Api.Webhook[];
   readonly products: readonly Api.Product[];
   readonly customers: readonly Api.Customer[];
-  /** Undefined if nothing of them is wanted. */
+  /** Undefined if none are wanted. */
   readonly settings: Api.Settings | undefined;
 }
 
@@ -22,13 +22,13 @@ interface PresentWallet {
   readonly id: string;
   /** `BTC on BTC` */
   readonly pair: string;
-  /** Undefined of a wallet that shows no address, such as a frozen one. */
+  /** Undefined for a wallet that shows no address, such as a frozen one. */
   readonly identity: string | undefined;
-  /** The first ones, as the server shows them; empty for a single address, and for pairs that are not wanted. */
+  /** The first ones, as the server shows them; empty for a single address, and for unwanted pairs. */
   readonly addresses: readonly string[];
 }
 
-/** Reads only the kinds of which something is wanted, so that a key needs no more. */
+/** Reads only the wanted kinds, so that a key needs no more permissions. */
 export async function readPresent(edgetill: Edgetill, wanted: Wanted): Promise<Present> {
   const merchant = await edgetill.merchant.get();
   const products: Api.Product[] = [];

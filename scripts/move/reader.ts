@@ -1,5 +1,5 @@
-// Reads JSON from the server that is left, or from files with its answers. The key goes to the origin that the operator named and nowhere else:
-// no redirect is followed, and plain http is for this machine alone.
+// Reads JSON from the old server, or from files with its answers. The key is sent only to the operator's named origin: no redirect is followed,
+// and plain http is only for this machine.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { plainText } from "../../src/lib/plain-text.ts";
@@ -9,14 +9,14 @@ import { MoveError } from "./move-error.ts";
 /** FORBIDDEN: the key lacks a permission. ABSENT: the server does not have it, or there is no such file. */
 export type NotRead = "FORBIDDEN" | "ABSENT";
 
-/** GET of a path below the base, with its query. Throws a MoveError where going on would be guessing. */
+/** GET of a path below the base, with its query. Throws a MoveError if continuing would be guesswork. */
 export type Reader = (path: string) => Promise<Result<unknown, NotRead>>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** The base of a server as its operator writes it, without a slash at its end. */
+/** The base of a server as its operator writes it, without a trailing slash. */
 export function baseUrlOf(flag: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) throw new MoveError(`${flag} must be a URL, such as https://pay.example.com.`);
@@ -29,7 +29,7 @@ export function baseUrlOf(flag: string, text: string): string {
 
 interface Origin {
   readonly baseUrl: string;
-  /** The header that carries the key, and its value. */
+  /** The header with the key, and its value. */
   readonly key: readonly [name: string, value: string];
 }
 
@@ -49,7 +49,7 @@ export function readerOf({ baseUrl, key: [name, value] }: Origin): Reader {
   };
 }
 
-/** Files by their paths: `/api/v1/stores/a/webhooks` is `stores/a/webhooks.json` in the folder. Queries do not matter. */
+/** Files by their paths: `/api/v1/stores/a/webhooks` is `stores/a/webhooks.json` in the folder. Queries are ignored. */
 export function folderReader(folder: string): Reader {
   return async (path) => {
     const [, below = ""] = /^\/api\/v1\/([\w/-]+)(\?|$)/.exec(path) ?? [];

@@ -1,4 +1,4 @@
-// What is to be written: what is wanted without what is there. Pure, so that a second run after an interruption finds what the first one did.
+// The steps to write: what is wanted minus what exists. Pure, so a second run after an interruption finds what the first one did.
 import type * as Api from "../../client/edgetill.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { plainText } from "../../src/lib/plain-text.ts";
@@ -14,13 +14,13 @@ export type Step =
 
 export interface Work {
   readonly steps: readonly Step[];
-  /** Lines about what is there already. */
+  /** Lines about existing objects. */
   readonly there: readonly string[];
-  /** Lines about what cannot be written beside what is there. */
+  /** Lines about objects that conflict with existing ones. */
   readonly blocked: readonly string[];
 }
 
-/** Of a merchant that has nothing yet. */
+/** A merchant that is still empty. */
 export const NOTHING: Present = {
   merchantName: "",
   permissions: [],
@@ -95,14 +95,14 @@ function webhookWork(wanted: Wanted, { webhooks }: Present): Work {
 
 const isSameFormat = ({ format = "STANDARD" }: Api.CreateWebhookBody, same: Api.Webhook) => format === same.format;
 
-/** By the mark that a move leaves: the server spells the URL in its own way, and events may be changed afterwards. */
+/** By the mark that a move leaves: the server normalizes the URL, and events may change afterwards. */
 function isSameWebhook(body: Api.CreateWebhookBody, { description }: Api.Webhook): boolean {
   return description === body.description;
 }
 
 /**
- * Rows that are equal in all that moves are told apart by their number: of three equal ones, two that are there leave the third. `ordinal` is its
- * number among its equals.
+ * Rows that are equal in everything that moves are distinguished by number: if two of three equal ones exist, the third remains. `ordinal` is the
+ * number among equal rows.
  */
 function listWork<Body, Row>(
   kind: string,
@@ -136,7 +136,7 @@ function productIdentity(of: Api.CreateProductBody | Api.Product): string {
   return JSON.stringify([name, description ?? null, price, currency, flags]);
 }
 
-/** By the email where there is one, as the server tells them apart. */
+/** By email if there is one, as the server does. */
 function customerIdentity({ email, name, address, phoneNumber }: Api.UpsertCustomerBody | Api.Customer): string {
   return typeof email === "string"
     ? email.toLowerCase()
@@ -161,7 +161,7 @@ function settingsWork(wanted: WantedSettings, present: Api.Settings | undefined)
   return { steps: isDone ? [] : [{ kind: "settings", body, isWeaker }], there, blocked: [] };
 }
 
-/** One line for people. */
+/** One line for the operator. */
 export function lineOf(step: Step): string {
   switch (step.kind) {
     case "wallet": {
@@ -189,9 +189,9 @@ export function lineOf(step: Step): string {
   }
 }
 
-/** The same for the same step in every run, so that the server does it once. */
+/** The same for the same step in every run, so the server does it once. */
 export function idempotencyKeyOf(step: Step): string {
-  // Without secrets: the server keeps the key.
+  // Without secrets: the server stores the idempotency key.
   return `move-${sha256Hex(JSON.stringify(step, (name, value: unknown) => (name === "secret" ? undefined : value)))}`;
 }
 

@@ -1,8 +1,8 @@
-// What a move would have in a merchant of Edgetill, whatever server it comes from.
+// What a move wants an Edgetill merchant to have, whatever server it comes from.
 import type * as Api from "../../client/edgetill.ts";
 
 export interface Wanted {
-  /** Whose it was: `the store "Coffee" (5ERa…)`. */
+  /** The previous owner: `the store "Coffee" (5ERa…)`. */
   readonly title: string;
   readonly wallets: readonly WantedWallet[];
   readonly webhooks: readonly Api.CreateWebhookBody[];
@@ -17,7 +17,7 @@ export interface Wanted {
 
 export interface WantedWallet {
   readonly body: Api.RegisterWalletBody;
-  /** Equal for the same key or address of the same network, however it is spelled. */
+  /** Equal for the same key or address on the same network, however it is spelled. */
   readonly identity: string;
   /** The first addresses that the wallet must show; empty for a single address. */
   readonly addresses: readonly string[];
@@ -26,12 +26,12 @@ export interface WantedWallet {
 export interface WantedSettings {
   readonly invoiceLifetimeSeconds?: number;
   readonly underpaidTolerancePercent?: number;
-  /** Shown to customers; only where the merchant has no brand name. */
+  /** Shown to customers; only if the merchant has no brand name. */
   readonly brandName?: string;
   readonly formerStoreId?: string;
 }
 
-/** Addresses that are the same in any case: of EVM networks, and those of Bitcoin and Litecoin in bech32. */
+/** Addresses that ignore case: EVM ones, and bech32 of Bitcoin and Litecoin. */
 const ANY_CASE = /^(0x|bc1|tb1|bcrt1|ltc1|tltc1|rltc1)/i;
 
 /** The identity of an account's key, and of a single address. */

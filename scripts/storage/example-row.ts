@@ -1,11 +1,11 @@
-// How an example row of a table is written, and the ids that the rows of a fictional shop have in common. Everything is fixed, so that the page
-// changes with the schema alone.
+// How a table's example row is written, and the ids shared by a fictional shop's rows. Everything is fixed, so the page only changes with the
+// schema.
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { derivedId, newUlid } from "../../src/lib/ids.ts";
 
 export interface ExampleRow {
   readonly table: SQLiteTable;
-  /** By the names of the schema. What is absent is null, or the column's default. */
+  /** By schema name. Absent values are null, or the column's default. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -28,12 +28,12 @@ export const eventId = derivedId("evt", OPERATION);
 export const webhookId = derivedId("whk", OPERATION);
 export const deliveryId = derivedId("dlv", OPERATION);
 
-/** An address of nobody: the example of EIP-55. */
+/** Nobody's address: the example of EIP-55. */
 export const ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7";
 export const PAIR = { network: "ETH", cryptocurrency: "USDT" } as const;
 export const TX_HASH = `0x${"5c".repeat(32)}`;
-/** Stands where a SHA-256 or an HMAC is. */
+/** Placeholder for a SHA-256 or an HMAC. */
 export const HASH = "9f".repeat(32);
-/** Stands where something is sealed by a key of the deployment. */
+/** Placeholder for a value sealed with the deployment's key. */
 export const SEALED = "v1.k1.bm9uY2U.c2VhbGVk";
 export const [CREATED, UPDATED] = [{ createdAtMs: NOW_MS }, { updatedAtMs: NOW_MS }] as const;

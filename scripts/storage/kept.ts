@@ -1,9 +1,9 @@
-// How long the rows of each table are kept, and the file that decides it. A test compares each time with its file, and the tables that have one with
-// those from which something is deleted.
+// How long the rows of each table are kept, and the file that decides it. A test compares each time with its file, and these tables with those from
+// which rows are deleted.
 
 export interface Kept {
   readonly kept: string;
-  /** Below the root; absent where rows stay. */
+  /** Below the root; absent if rows are kept. */
   readonly decidedIn?: string;
 }
 

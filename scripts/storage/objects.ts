@@ -1,5 +1,5 @@
-// What each class of Durable Objects stores: its own tables, as its files make them, and values by key. A test compares the list with the classes of
-// wrangler.toml and with every `CREATE TABLE` of the sources, and puts the examples into the tables.
+// What each class of Durable Objects stores: its own tables, as its files create them, and values by key. A test compares the list with the classes
+// of wrangler.toml and with every `CREATE TABLE` of the sources, and puts the examples into the tables.
 import { HOUR_MS, MINUTE_MS } from "../../src/lib/time.ts";
 import { ADDRESS, HASH, invoiceId, merchantId, NOW_MS, OPERATION, walletId } from "./example-row.ts";
 import type { Kept } from "./kept.ts";
@@ -8,15 +8,15 @@ type Stored = string | number | null;
 
 export interface ObjectTable extends Kept {
   readonly name: string;
-  /** The file that makes it. */
+  /** The file that creates it. */
   readonly madeIn: string;
   readonly holds: string;
-  /** By the names of columns; what is absent is null, or given by SQLite. */
+  /** By column name; absent values are null, or filled in by SQLite. */
   readonly example: Readonly<Record<string, Stored>>;
 }
 
 interface StoringObject {
-  /** What there is one of for each. */
+  /** What each instance stands for. */
   readonly one: string;
   readonly tables: readonly ObjectTable[];
   /** What it stores besides tables; empty if nothing. */
@@ -30,7 +30,7 @@ const ENTRY: ObjectTable = {
   example: { made_at_ms: NOW_MS },
   kept: "without end",
 };
-/** 49.905 USDT as an amount is written: padded, so that texts sort as numbers do. */
+/** 49.905 USDT as stored: padded, so that texts sort like numbers. */
 const UNITS = "49905000".padStart(78, "0");
 const PRICE = "49900000".padStart(78, "0");
 const ALLOCATIONS = "src/commerce/wallets/allocations.ts";

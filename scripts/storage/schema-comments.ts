@@ -1,16 +1,16 @@
-// What the comments of the schema say of tables and columns: `/** ... */` before each.
+// The schema's comments on tables and columns: `/** ... */` before each.
 
 export interface TableComments {
   /** Empty without a comment. */
   readonly text: string;
-  /** By the names of columns. */
+  /** By column name. */
   readonly columns: ReadonlyMap<string, string>;
 }
 
 const TABLE = /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?export const \w+ = sqliteTable\(\s*"(\w+)"/g;
 const COLUMN = /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?\b\w+: \w+(?:<[^()]*>)?\(\s*"(\w+)"/g;
 
-/** By the names of tables; `sources` are the texts of the files of the schema. */
+/** By table name; `sources` are the texts of the schema's files. */
 export function schemaComments(sources: readonly string[]): ReadonlyMap<string, TableComments> {
   return new Map(sources.flatMap(commentsIn));
 }
@@ -24,7 +24,7 @@ function commentsIn(source: string): readonly (readonly [string, TableComments])
   });
 }
 
-/** A comment's text in one line, as a cell of a table takes it. */
+/** A comment's text in one line, for a table cell. */
 function plain(comment: string): string {
   const lines = comment.split("\n").map((line) => line.replace(/^\s*\*\s?/, "").trim());
   return lines.join(" ").trim().replaceAll("|", "\\|");

@@ -1,4 +1,4 @@
-// What a walk is measured by, and how much of it there may be.
+// The measure of a walk, and its limits.
 import type { Trace } from "./trace.ts";
 
 export interface WalkBound {
@@ -6,7 +6,7 @@ export interface WalkBound {
   readonly folders: number;
 }
 
-/** What was reached. Whoever makes a walk shorter lowers its bound. */
+/** What was reached. A change that shortens a walk lowers its bound. */
 export const WALK_BOUNDS = {
   create: { files: 131, folders: 37 },
   payment: { files: 137, folders: 33 },
@@ -14,7 +14,7 @@ export const WALK_BOUNDS = {
 
 const ROOT = "src/";
 
-/** The files, below src, in the order of their first function. */
+/** The files, below src, in order of their first function. */
 export function filesIn(trace: Trace): readonly string[] {
   return [...new Set(trace.map(({ file }) => file.slice(ROOT.length)))];
 }
@@ -28,7 +28,7 @@ export function foldersIn(trace: Trace): ReadonlyMap<string, number> {
   );
 }
 
-/** Where a walk is longer than it may be; empty when it is not. */
+/** Where a walk exceeds its bound; empty if it does not. */
 export function beyondBound(name: string, { files, folders }: WalkBound, bound: WalkBound): readonly string[] {
   return [
     ...(files > bound.files ? [`${name} visits ${files} files, more than ${bound.files}`] : []),

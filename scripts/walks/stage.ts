@@ -1,5 +1,5 @@
 // The Worker in Node, set up as in production: D1 and the Durable Objects use SQLite, and fakes replace the queue, two rate sources and an
-// Ethereum node. The clock moves with that chain, so that a walk is the same on every machine.
+// Ethereum node. The clock moves with that chain, so a walk is the same on every machine.
 import { DatabaseSync } from "node:sqlite";
 import { keyringOf } from "../../src/platform/keys/keyrings.ts";
 import {
@@ -30,7 +30,7 @@ interface Sender {
 const NODE_URL = "https://eth.example.com";
 const SETTINGS = {
   ENVIRONMENT: "production",
-  // Lines of the log are no part of a walk.
+  // Log lines are not part of a walk.
   LOG_SAMPLE: "0",
   PUBLIC_URL: "https://pay.example.com",
   RATE_SOURCE: "coinbase,kraken",

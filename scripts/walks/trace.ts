@@ -43,7 +43,7 @@ export class Tracer {
     });
   }
 
-  /** Runs `work`, which must await everything that it starts. */
+  /** Runs `work`, which must await everything it starts. */
   async of<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly trace: Trace }> {
     const trace: Traced[] = [];
     this.#trace = trace;

@@ -19,7 +19,7 @@ export async function walk(tracer: Tracer) {
   let orders = 0;
   const create = async (by: "SECRET" | "PUBLIC", more: object): Promise<CreatedInvoice> => {
     orders++;
-    // Each invoice has its own price, so that no two compete for an amount.
+    // Each invoice has its own price, so no two compete for an amount.
     const body = { name: `Order ${orders}`, rawAmount: 20 + orders, currency: "USD", ...more };
     return stage.post("invoices", body, { by, idempotencyKey: `order-${orders}` });
   };
@@ -33,7 +33,7 @@ export async function walk(tracer: Tracer) {
     if (stage.woken !== before + 1) throw new Error("a payment has not woken the endpoint");
   };
   await stage.post("wallets", { walletType: "DIRECT_WALLET", ...USDT, address: ADDRESS });
-  // Wallets of one millisecond would be read in the order of their random ids.
+  // Wallets from one millisecond would be read in order of their random ids.
   stage.chain.mine();
   await stage.post("wallets", { walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" });
   const coldCreate = await tracer.of(order);

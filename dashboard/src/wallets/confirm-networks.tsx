@@ -1,4 +1,4 @@
-// Confirms the networks that were chosen for an address, registers them, and says of each what became of it.
+// Confirms the networks chosen for an address, registers them, and shows each one's outcome.
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { displayNameOf, type Pair } from "./pairs.ts";
 import { type Outcome, useRegistrations } from "./registrations.ts";

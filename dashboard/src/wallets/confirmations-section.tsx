@@ -18,7 +18,7 @@ export function ConfirmationsSection({ wallet }: { readonly wallet: Wallet }) {
     validate: { requiredConfirmations: (text) => numberError(text, CONFIRMATIONS) },
   });
   const wanted = numberIn(form.values.requiredConfirmations, CONFIRMATIONS);
-  // What is in force is warned of at the top of the page.
+  // The current value's warnings are at the top of the page.
   const isChanged = wanted !== requiredConfirmations;
   const update = useChange("updateWallet", {
     isShownInPlace: true,

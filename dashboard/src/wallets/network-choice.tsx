@@ -1,4 +1,4 @@
-// The networks that a wallet's address is offered for, none of them chosen, and in words why others are not.
+// The networks that a wallet's address is offered for, none of them selected, and why others are not.
 import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { WalletNetworks } from "../api/operations.ts";
@@ -8,7 +8,7 @@ type Offer = WalletNetworks["networks"][number];
 
 interface Props {
   readonly offers: readonly Offer[];
-  /** The network of the wallet itself, which is none of the others. */
+  /** The wallet's own network, which is not one of the others. */
   readonly own: string;
   readonly onChosen: (pairs: readonly Pair[]) => void;
 }
@@ -38,7 +38,7 @@ export function NetworkChoice({ offers, own, onChosen }: Props) {
   );
 }
 
-/** Coins of the network that have no wallet. */
+/** The network's coins without a wallet. */
 const pairsOf = ({ network, coins }: Offer): readonly Pair[] =>
   coins.flatMap(({ cryptocurrency, walletId }) => (walletId === null ? pairOf(cryptocurrency, network) : []));
 
@@ -82,7 +82,7 @@ function NetworkBoxes({ offer, chosen, onChange }: BoxesProps) {
   );
 }
 
-/** Why networks are not offered; the first of these that counts for all is the only one that is said. */
+/** Why networks are not offered; the first reason that applies to all is the only one shown. */
 function Refusals({ offers, own }: Pick<Props, "offers" | "own">) {
   const namesOf = (state: Offer["state"], among = offers) =>
     among.filter((offer) => offer.state === state).map(({ network }) => displayNameOf(network));

@@ -1,5 +1,5 @@
-// One address on several EVM networks: they are asked first, chosen one by one, confirmed with the whole address, and registered one after the
-// other, each as any wallet is.
+// One address on several EVM networks: they are queried first, selected one by one, confirmed with the whole address, and registered one after
+// the other, each like any wallet.
 import { Button, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -30,7 +30,7 @@ export function OtherNetworks({ wallet }: Props) {
 function Asked({ wallet }: Props) {
   const { id: walletId, merchantId, address } = wallet;
   const [chosen, setChosen] = useState<readonly Pair[]>();
-  // Each reading asks every network, so what was answered is kept until it is left, and then forgotten.
+  // Each read queries every network, so the answer is kept until the page is left, and then dropped.
   const networks = useQuery({
     ...reading("checkNetworks", { merchantId, params: { walletId } }),
     enabled: chosen === undefined,

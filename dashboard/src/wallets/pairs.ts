@@ -22,7 +22,7 @@ export function pairsFor(recognised: Recognised): readonly Pair[] {
     .toSorted((a, b) => Number(b.cryptocurrency === "USDT") - Number(a.cryptocurrency === "USDT"));
 }
 
-/** The pair; none for a network that this console does not know. */
+/** The pair; undefined for a network unknown to this console. */
 export function pairOf(cryptocurrency: string, network: string): readonly Pair[] {
   const known = networkNamed(network);
   if (known === undefined) return [];
@@ -40,7 +40,7 @@ export function isOnEvm(network: string): boolean {
   return networkNamed(network)?.family === "evm";
 }
 
-/** How many confirmations a payment on the network should have; undefined for a network that this console does not know. */
+/** How many confirmations a payment on the network should have; undefined for a network unknown to this console. */
 export function recommendedConfirmations(network: string): number | undefined {
   return networkNamed(network)?.recommendedConfirmations;
 }

@@ -1,4 +1,4 @@
-// Wallets that were registered or enabled and are not used yet: the time in which a team can object.
+// Wallets that were registered or enabled and are not in use yet: during this time the team can object.
 import { Alert, Anchor, Group, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { AuditEvent, Wallet } from "../api/operations.ts";
@@ -26,7 +26,7 @@ export function PendingChanges({ wallets }: { readonly wallets: readonly Wallet[
 
 interface Props {
   readonly wallet: Wallet;
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   readonly change: AuditEvent | undefined;
 }
 

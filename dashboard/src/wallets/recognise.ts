@@ -1,4 +1,4 @@
-// What a pasted text seems to be, so that the form can say so at once. The service decides; this only helps to choose.
+// What a pasted text looks like, so that the form can say so at once. The service decides; this only helps to choose.
 type Family = "bitcoin" | "evm" | "tron";
 
 export type Recognised =
@@ -29,7 +29,7 @@ export function recognise(pasted: string): Recognised {
   return { kind: "UNKNOWN" };
 }
 
-/** In words; undefined while nothing can be said. */
+/** In words; undefined if nothing can be said. */
 export function recognisedText(recognised: Recognised): string | undefined {
   switch (recognised.kind) {
     case "ADDRESS":

@@ -3,7 +3,7 @@ import { targetOf } from "../api/call.ts";
 import type { Wallet } from "../api/operations.ts";
 import { Section } from "../shell/section.tsx";
 
-/** The browser downloads it by itself: the list may be long, and is streamed. */
+/** The browser downloads it directly: the list may be long, and is streamed. */
 export function RecoverySection({ wallet: { id: walletId, merchantId } }: { readonly wallet: Wallet }) {
   const linkTo = (format: "csv" | "json") =>
     targetOf("exportRecovery", { merchantId, params: { walletId }, query: { format } }).url;

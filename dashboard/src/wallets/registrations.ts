@@ -1,4 +1,4 @@
-// Registers one address for several pairs, one after the other: each is a call of its own, with all that is asked of a single one.
+// Registers one address for several pairs, one after the other: each is a separate call with the usual requirements.
 import { useEffect, useRef, useState } from "react";
 import { StepUpCancelled } from "../api/errors.ts";
 import { useChange } from "../api/queries.ts";
@@ -9,7 +9,7 @@ export type Outcome =
   /** A sentence. */
   | { readonly kind: "FAILED"; readonly reason: string };
 
-/** `outcomes`: by the label of a pair that was tried. A refusal of one does not keep the next from being tried; leaving the page does. */
+/** `outcomes`: by the label of each attempted pair. A refusal does not stop the next attempt; leaving the page does. */
 export function useRegistrations(merchantId: string, address: string) {
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map());
   const isShown = useIsShown();

@@ -12,7 +12,7 @@ export function WalletState({ wallet: { isEnabled, warnings } }: { readonly wall
   return <Badge color="green">In use</Badge>;
 }
 
-/** Whether payments to the wallet are noticed now. */
+/** Whether payments to the wallet are currently detected. */
 export function NetworkHealth({ wallet: { network, warnings } }: { readonly wallet: Wallet }) {
   const { id: merchantId } = useMerchant();
   const { data } = useQuery(reading("getAttention", { merchantId }));

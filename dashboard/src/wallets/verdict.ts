@@ -1,5 +1,5 @@
-// What the service will say about a wallet, before it is asked: its own rules, run in the browser. Loaded once something was pasted, because it
-// brings the arithmetic of keys.
+// What the service will say about a wallet, before the request: its own rules, run in the browser. Loaded once something was pasted, because it
+// includes the key arithmetic.
 import { decodeBase58check, trimSpaces } from "../../../src/chains/encodings/address-text.ts";
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import { addressAt, receiveChain, receivePath } from "../../../src/commerce/wallets/derive-address.ts";
@@ -7,7 +7,7 @@ import { payoutTarget } from "../../../src/commerce/wallets/payout-target.ts";
 import type { Pair } from "./pairs.ts";
 import type { Recognised } from "./recognise.ts";
 
-/** Enough to compare with what the wallet software shows. */
+/** Enough to compare with the wallet software. */
 const COMPARED = 5;
 const HARDENED = 2 ** 31;
 /** BIP32 "Serialization format": version 4, depth 1, parent's fingerprint 4, then the child number. */
@@ -30,9 +30,9 @@ type Registration =
   | { readonly walletType: "XPUB_WALLET"; readonly xpub: string; readonly derivationPath: string };
 
 export type Verdict =
-  /** With the first addresses of a key; none for an address. */
+  /** With a key's first addresses; empty for an address. */
   | { readonly isUsable: true; readonly registration: Registration; readonly addresses: readonly PathAndAddress[] }
-  /** Begins in lower case. */
+  /** Starts in lower case. */
   | { readonly isUsable: false; readonly reason: string };
 
 export function verdictOf(pasted: Pasted): Verdict {
@@ -60,7 +60,7 @@ function registrationOf({ text, pair, recognised }: Pasted): Registration {
   return { walletType: "XPUB_WALLET", xpub, derivationPath };
 }
 
-/** A key says which account it is of; 0 for a text that is no key. */
+/** A key contains its account number; 0 for a text that is not a key. */
 function accountOf(xpub: string): number {
   const bytes = decodeBase58check(xpub);
   if (bytes === undefined || bytes.length < CHILD_NUMBER_AT + 4) return 0;

@@ -1,4 +1,4 @@
-// Registers a wallet: what was pasted is recognised at once, and the service has the last word.
+// Registers a wallet: pasted text is recognised at once, and the service decides.
 import { Alert, Button, Select, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
@@ -13,7 +13,7 @@ import { type Pair, pairsFor } from "./pairs.ts";
 import { type Recognised, recognise, recognisedText } from "./recognise.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** As the contract has it. */
+/** From the contract. */
 export const CONFIRMATIONS: NumberRule = { digits: 0, least: 1n, most: 1_000n };
 
 interface Props {
@@ -26,7 +26,7 @@ interface Props {
 interface Values {
   readonly text: string;
   readonly pair: string;
-  /** "" is as many as recommended. */
+  /** "" means the recommended number. */
   readonly confirmations: string;
 }
 
@@ -84,7 +84,7 @@ export function WalletForm({ merchantId, leave, onRegistered }: Props) {
   );
 }
 
-/** Of what was pasted: whether the service will take it, and what it will make of it. */
+/** For the pasted text: whether the service will accept it, and as what. */
 function useVerdict({ text, pair, recognised }: { text: string; pair: Pair | undefined; recognised: Recognised }) {
   const { data, isLoading } = useQuery({
     queryKey: ["walletVerdict", text, pair?.label],

@@ -115,7 +115,7 @@ function useRemoval({ id: walletId, merchantId, cryptocurrency, network }: Walle
   };
 }
 
-/** The invoices for which a deletion was refused. */
+/** The invoices that blocked a deletion. */
 function blockersIn(error: Error | null): readonly string[] {
   const isBlocked = error instanceof ApiError && error.code === "WALLET_HAS_ACTIVE_PAYMENTS";
   const ids = isBlocked ? error.facts.invoiceIds : [];

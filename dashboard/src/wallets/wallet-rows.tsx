@@ -10,7 +10,7 @@ import { useLastAddress } from "./last-address.tsx";
 import { recommendedConfirmations } from "./pairs.ts";
 import { NetworkHealth, WalletState } from "./state.tsx";
 
-/** From so many on, wallet software may not show payments to the newest addresses (BIP44). */
+/** From this many on, wallet software may not show payments to the newest addresses (BIP44). */
 const USUAL_GAP_LIMIT = 20;
 
 const COLUMNS: readonly Column<Wallet>[] = [

@@ -1,4 +1,4 @@
-// What is wrong with a wallet, in words: what it means, and what to do about it.
+// A wallet's problem in words: what it means, and what to do about it.
 import { Alert } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Wallet } from "../api/operations.ts";
@@ -12,7 +12,7 @@ interface Words {
   readonly text: ReactNode;
 }
 
-/** Of each warning that the service gives; undefined for one that this console does not know. */
+/** For each of the service's warnings; undefined for one unknown to this console. */
 function wordsOf(warning: string, wallet: Wallet): Words | undefined {
   const { network, requiredConfirmations, usableFrom } = wallet;
   switch (warning) {

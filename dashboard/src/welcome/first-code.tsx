@@ -6,7 +6,7 @@ import { CodeBlock } from "../shell/code-block.tsx";
 import { CopyIcon, CopyText } from "../shell/copy-text.tsx";
 import { SNIPPET_NAMES, type SnippetName, snippets } from "./snippets.ts";
 
-/** What a shop's server needs to sell. Only the permissions that the user has can be given. */
+/** What a shop's server needs to sell. Only permissions the user has can be granted. */
 const PERMISSIONS = {
   "invoice:view": "INVOICE_VIEW",
   "invoice:create": "INVOICE_CREATE",
@@ -23,7 +23,7 @@ interface Props {
 }
 
 export function FirstCode({ merchant, onDone, onSkip }: Props) {
-  // In this component alone: the secret is shown once, and kept nowhere.
+  // Only in this component: the secret is shown once, and stored nowhere.
   const [secret, setSecret] = useState<string>();
   const create = useChange("createApiKey", { onSuccess: (key) => setSecret(key.secret) });
   if (secret !== undefined) return <Snippets merchant={merchant} secret={secret} onDone={onDone} />;

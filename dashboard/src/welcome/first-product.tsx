@@ -21,7 +21,7 @@ interface Props {
 
 interface Values {
   readonly name: string;
-  /** As it was typed. */
+  /** As typed. */
   readonly price: string;
   readonly currency: (typeof CURRENCIES)[number];
 }

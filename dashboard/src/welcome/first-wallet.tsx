@@ -7,7 +7,7 @@ import { AddWallet } from "../wallets/add-wallet.tsx";
 interface Props {
   readonly merchant: Merchant;
   readonly onDone: () => void;
-  /** The same as done unless given. */
+  /** The same as done by default. */
   readonly onSkip?: () => void;
 }
 
@@ -20,7 +20,7 @@ export function FirstWallet({ merchant, onDone, onSkip = onDone }: Props) {
   );
 }
 
-/** On a developer's machine: a wallet without leaving the page, on which invoices can be paid at once. */
+/** On a developer's machine: a wallet without leaving the page, whose invoices can be paid at once. */
 function TestWallet({ merchant, onDone }: Props) {
   return (
     <>

@@ -1,10 +1,10 @@
-// Code that makes an invoice, to be pasted as it is.
+// Code that creates an invoice, ready to paste.
 
 interface Where {
-  /** Of the service. */
+  /** The service's URL. */
   readonly origin: string;
   readonly merchantId: string;
-  /** Of the API key. */
+  /** The API key's secret. */
   readonly secret: string;
 }
 

@@ -1,4 +1,4 @@
-// From nothing to a first product: a merchant, a wallet, something to sell. Each step can be left out.
+// From nothing to a first product: a merchant, a wallet, something to sell. Each step can be skipped.
 import { Anchor, Button, Card, Group, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link } from "@tanstack/react-router";

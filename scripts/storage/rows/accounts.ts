@@ -1,4 +1,4 @@
-// Example rows of users and of what they prove themselves with, of merchants, teams and keys.
+// Example rows of users and their credentials, of merchants, teams and keys.
 import { derivedId } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { printJson } from "../../../src/lib/typed-json.ts";

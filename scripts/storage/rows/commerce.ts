@@ -1,4 +1,4 @@
-// Example rows of what a merchant sells and is paid: wallets, invoices, payments, customers, products, reports.
+// Example rows of a merchant's sales and payments: wallets, invoices, payments, customers, products, reports.
 import { derivedId } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { printJson } from "../../../src/lib/typed-json.ts";
