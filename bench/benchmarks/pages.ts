@@ -16,8 +16,8 @@ const INVOICES = 50;
 const HEADERS = { "cf-connecting-ip": "203.0.113.9", "accept-language": "en" };
 const ADDRESS = "(bc1q[0-9a-z]{38})";
 /** What a first view may weigh with all that it loads, gzip; and its one script. */
-const MAX_VIEW_BYTES = 30 * 1_024;
-const MAX_SCRIPT_BYTES = 12 * 1_024;
+const MAX_VIEW_BYTES = 15 * 1_024;
+const MAX_SCRIPT_BYTES = 13 * 1_024;
 
 export async function pages(context: Context): Promise<Outcome> {
   const product = await context.product();

@@ -6,17 +6,23 @@ import { open, untilAsked, useStands } from "./stands-harness.ts";
 describeInBrowser("a browser wallet", () => {
   useStands();
   const ACCOUNT = "0xAAaAaAaaAaAaAaaAaAAAAAAAAaaaAaAaAaaAaaAa";
+  /** The call of a token with an address and a number, as EIP-20 and the contract ABI have them. */
+  const callOf = (selector: string, address: string, units: number) =>
+    `0x${selector}${address.padStart(64, "0")}${units.toString(16).padStart(64, "0")}`;
+  const SHOP = "70997970c51812dc3a010c7d01b50e0d17dc79c8";
+  const THIEF = "3c44cdddb6a900fa2b585dd299e03d12fa4293bc";
+  const [FIRST, SECOND] = [callOf("a9059cbb", SHOP, 10), callOf("a9059cbb", SHOP, 11)];
   const TRANSFER = {
     chainId: "0x89",
     to: "0xdAC17F958D2ee523a2206206994597C13D831ec7",
     value: "0x0",
-    data: "0xa9059cbb00",
+    data: FIRST,
   };
   const of = { pollSeconds: 3_000, hasSocket: false };
 
   const panel = (transfer: object) =>
     `<div data-part="wallets" data-wallets='${JSON.stringify(transfer)}' data-pay-with="Pay with {wallet}" data-waiting="Confirm in {wallet}"
-      data-sent="Sent" data-rejected="Not sent by {wallet}" data-wrong-network="Switch {wallet} to Polygon" hidden><p data-wallet-status></p></div>`;
+      data-sent="Sent" data-rejected="Not sent by {wallet}" data-changed="Look again" data-wrong-network="Switch {wallet} to Polygon" hidden><p data-wallet-status></p></div>`;
 
   /** A wallet that answers as set in `window.wallet`, and records its requests. */
   const walletScript = (info: object = {}) => `
@@ -29,7 +35,7 @@ describeInBrowser("a browser wallet", () => {
         if (wallet.waits[method]) await new Promise((done) => { wallet.goOn = done; });
         if (wallet.errors[method]) throw wallet.errors[method];
         if (method === "eth_requestAccounts") return ["${ACCOUNT}"];
-        if (method === "eth_chainId") return wallet.chain;
+        if (method === "eth_chainId") return wallet.chains?.shift() ?? wallet.chain;
         if (method === "wallet_switchEthereumChain") { wallet.chain = wallet.switchedTo; return null; }
         return "0xhash";
       } },
@@ -65,6 +71,16 @@ describeInBrowser("a browser wallet", () => {
     },
   );
 
+  it("has a picture of an icon with a script in it, which does not run", async () => {
+    const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" onload="parent.owned=1"><script>parent.owned=1</script></svg>')}`;
+    const name = `${"W".repeat(60)}<script>owned=1</script>`;
+    const stand = await open(mainOf(panel(TRANSFER), of), { initScripts: [walletScript({ icon, name })] });
+    expect(await stand.page.getAttribute("[data-wallet] img", "src")).toBe(icon);
+    expect(await stand.text("[data-wallet]")).toBe(`Pay with ${"W".repeat(40)}`);
+    await stand.settle();
+    expect(await stand.page.evaluate("window.owned")).toBeUndefined();
+  });
+
   it("sends exactly the page's transfer, once it is on the right chain", async () => {
     const stand = await openWallet();
     await press(stand);
@@ -76,15 +92,88 @@ describeInBrowser("a browser wallet", () => {
       ["eth_chainId"],
       ["wallet_switchEthereumChain", { chainId }],
       ["eth_chainId"],
+      ["eth_chainId"],
       ["eth_sendTransaction", { from: ACCOUNT, ...TRANSFER }],
     ]);
+  });
+
+  it("is given the transfer only after the server was asked for it again, at each press", async () => {
+    const stand = await openWallet(TRANSFER, "wallet.errors.eth_sendTransaction = { code: 4001 }");
+    for (const times of [1, 2]) {
+      await press(stand);
+      await expect.poll(async () => (await sent(stand)).length).toBe(times);
+      await status(stand, "Not sent by Test Wallet");
+      expect(stand.asked).toHaveLength(times);
+    }
+  });
+
+  it("is not given an amount that the page does not show, and gets it once the page shows it", async () => {
+    const stand = await openWallet();
+    stand.answer(mainOf(panel({ ...TRANSFER, data: SECOND }), of));
+    await press(stand);
+    await status(stand, "Look again");
+    expect(await sent(stand)).toEqual([]);
+    // The page has been brought up to date.
+    await untilAsked(stand, 2);
+    await press(stand);
+    await status(stand, "Sent");
+    expect(await sent(stand)).toMatchObject([["eth_sendTransaction", { data: SECOND }]]);
+  });
+
+  it.each([
+    ["another recipient", { ...TRANSFER, data: callOf("a9059cbb", THIEF, 10) }],
+    ["another token", { ...TRANSFER, to: "0xc2132D05D31c914a87C6611C10748AEb04B58e8F" }],
+    ["another chain", { ...TRANSFER, chainId: "0x1" }],
+    ["no transfer", { ...TRANSFER, data: callOf("095ea7b3", SHOP, 10) }],
+  ])("is given nothing when the server names %s than when the button was pressed", async (_, other) => {
+    const stand = await openWallet(TRANSFER, "wallet.waits.eth_requestAccounts = true");
+    await press(stand);
+    await status(stand, "Confirm in Test Wallet");
+    // Also not when the page has been replaced meanwhile and shows the same.
+    stand.answer(mainOf(panel(other), of));
+    await stand.hide(false);
+    await untilAsked(stand, 1);
+    await stand.page.evaluate("wallet.goOn()");
+    await status(stand, "Look again");
+    expect(await sent(stand)).toEqual([]);
+  });
+
+  it.each([
+    ["an approval of a token", { ...TRANSFER, data: callOf("095ea7b3", SHOP, 10) }],
+    ["a transfer from somebody", { ...TRANSFER, data: `${callOf("23b872dd", SHOP, 10)}${"0".repeat(64)}` }],
+    ["a transfer with more after it", { ...TRANSFER, data: `${FIRST}00` }],
+    ["a transfer to what is no address", { ...TRANSFER, data: FIRST.replace("a9059cbb0", "a9059cbb1") }],
+    ["a transfer of a token with coins", { ...TRANSFER, value: "0x1" }],
+    ["coins with a call", { ...TRANSFER, value: "0xa", data: "0xd0e30db0" }],
+    ["no coins", { ...TRANSFER, data: "0x" }],
+  ])("is never given %s, even if the page and the server say so", async (_, other) => {
+    const stand = await openWallet(other);
+    await press(stand);
+    await status(stand, "Look again");
+    expect(await calls(stand)).toEqual([]);
+  });
+
+  it("is given nothing when the server does not answer", async () => {
+    const stand = await openWallet();
+    stand.answer({ status: 503 });
+    await press(stand);
+    await status(stand, "Look again");
+    expect(await sent(stand)).toEqual([]);
+  });
+
+  it("that is switched to another chain while the server is asked is given nothing", async () => {
+    const stand = await openWallet(TRANSFER, "wallet.chains = ['0x89', '0x1']");
+    await press(stand);
+    await status(stand, "Switch Test Wallet to Polygon");
+    expect(await sent(stand)).toEqual([]);
   });
 
   it("is not asked to switch when it is on the chain already, whatever the format of the chain id", async () => {
     const stand = await openWallet(TRANSFER, "wallet.chain = '0x089'");
     await press(stand);
     await status(stand, "Sent");
-    expect(await methods(stand)).toEqual(["eth_requestAccounts", "eth_chainId", "eth_sendTransaction"]);
+    const looks = ["eth_chainId", "eth_chainId"];
+    expect(await methods(stand)).toEqual(["eth_requestAccounts", ...looks, "eth_sendTransaction"]);
   });
 
   it.each([
@@ -124,7 +213,7 @@ describeInBrowser("a browser wallet", () => {
     await status(stand, "Sent");
     await press(stand);
     // Nor after the part was replaced, which then says again that it was sent.
-    stand.answer(mainOf(panel({ ...TRANSFER, data: "0x02" }), of));
+    stand.answer(mainOf(panel({ ...TRANSFER, data: SECOND }), of));
     await stand.hide(false);
     await untilAsked(stand, 1);
     expect(await stand.text("[data-wallet-status]")).toBe("Sent");
@@ -138,28 +227,28 @@ describeInBrowser("a browser wallet", () => {
     await press(stand);
     await status(stand, "Sent");
     stand.answer(
-      mainOf(`<h1 tabindex="-1">Rest</h1>${panel({ ...TRANSFER, data: "0x02" })}`, { ...of, stage: "partial" }),
+      mainOf(`<h1 tabindex="-1">Rest</h1>${panel({ ...TRANSFER, data: SECOND })}`, { ...of, stage: "partial" }),
     );
     await stand.hide(false);
     await expect.poll(() => stand.page.getAttribute("[data-wallet]", "aria-disabled")).toBe("false");
     await press(stand);
     await expect
       .poll(async () => (await sent(stand)).map(([, params]) => params))
-      .toMatchObject([{}, { data: "0x02" }]);
+      .toMatchObject([{}, { data: SECOND }]);
   });
 
   it("sends the page's transfer at the time of sending, not at the time its button was pressed", async () => {
     const stand = await openWallet(TRANSFER, "wallet.waits.eth_requestAccounts = true");
     await press(stand);
     await status(stand, "Confirm in Test Wallet");
-    stand.answer(mainOf(panel({ ...TRANSFER, data: "0x02" }), of));
+    stand.answer(mainOf(panel({ ...TRANSFER, data: SECOND }), of));
     await stand.hide(false);
     await untilAsked(stand, 1);
     // The part was replaced: its button is there again, and still disabled.
     expect(await stand.page.getAttribute("[data-wallet]", "aria-disabled")).toBe("true");
     await stand.page.evaluate("wallet.goOn()");
     await status(stand, "Sent");
-    expect(await sent(stand)).toMatchObject([["eth_sendTransaction", { data: "0x02" }]]);
+    expect(await sent(stand)).toMatchObject([["eth_sendTransaction", { data: SECOND }]]);
   });
 
   it.each([

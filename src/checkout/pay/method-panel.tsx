@@ -154,6 +154,7 @@ function Wallets({ chrome, method }: Of) {
       data-sent={texts.walletSent}
       data-rejected={texts.walletRejected}
       data-unclear={texts.walletUnclear}
+      data-changed={texts.walletChanged}
       data-wrong-network={texts.walletWrongNetwork.replaceAll("{network}", method.networkName)}
       hidden
     >

@@ -49,6 +49,7 @@ export const en = {
   walletSent: "Sent. We are waiting for the network.",
   walletRejected: "The wallet did not send it. Nothing was paid.",
   walletUnclear: "It is not certain whether {wallet} sent the payment. Check there before you pay again.",
+  walletChanged: "Nothing was sent: the payment could not be confirmed as it is shown here. Check it and try again.",
   walletWrongNetwork: "Switch {wallet} to {network} and try again.",
   warnNetwork: "Send only {coin}, and only on {network}. Anything else sent to this address is lost.",
   warnCoin: "Send only {coin}. Anything else sent to this address is lost.",

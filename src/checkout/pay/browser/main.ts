@@ -26,7 +26,7 @@ const dressers = [
   startCountdown(clock, ask),
   startCopy(),
   startSearch(),
-  startWallets(),
+  startWallets(ask),
   startReturn(),
   startFrame(),
   startPrint(),

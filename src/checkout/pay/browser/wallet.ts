@@ -11,17 +11,29 @@ export interface Wallet {
 }
 
 /** The content of `data-wallets`: quantities and bytes in hex, exactly as the wallet gets them. */
-interface Transfer {
+export interface Transfer {
   readonly chainId: string;
   readonly to: string;
   readonly value: string;
   readonly data: string;
 }
 
-/** `unclear`: the wallet was asked to send and reported no result. */
-export type Outcome = "sent" | "rejected" | "unclear" | "wrongNetwork";
+/** What the payer sees, and what the server says when it is asked again; undefined if that is no transfer. */
+interface Payment {
+  shown(): Transfer | undefined;
+  read(): Promise<Transfer | undefined>;
+}
+
+/** `unclear`: the wallet was asked to send and reported no result. `changed`: the server does not confirm what the page shows; nothing was sent. */
+export type Outcome = "sent" | "rejected" | "unclear" | "wrongNetwork" | "changed";
 
 const LONGEST_NAME = 40;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+const QUANTITY = /^0x[1-9a-f][0-9a-f]*$/i;
+/** ERC-20's `transfer(address,uint256)`: its selector, an address and an amount in 32 bytes each. No other call is ever asked of a wallet. */
+const TOKEN_TRANSFER = /^0xa9059cbb0{24}[0-9a-f]{104}$/i;
+/** Of that, what names the recipient. */
+const TARGET_LENGTH = 74;
 /** EIP-1193: the user rejected the request. */
 const REJECTED = 4001;
 
@@ -42,41 +54,55 @@ export function walletOf(announcement: unknown): Wallet | undefined {
   };
 }
 
-/** Undefined if it is not a transfer. */
+/** Undefined if it is not a transfer: the native coin's value without a call, or a token's `transfer` without a value. */
 export function transferOf(json: string | undefined): Transfer | undefined {
-  const parsed: unknown = json ? JSON.parse(json) : undefined;
+  const parsed = parse(json);
   const chainId = member(parsed, "chainId");
   const to = member(parsed, "to");
   const value = member(parsed, "value");
   const data = member(parsed, "data");
-  if (!isHex(chainId) || !isHex(to) || !isHex(value) || !isHex(data)) return undefined;
-  return { chainId, to, value, data };
+  if (!fits(QUANTITY, chainId) || !fits(ADDRESS, to) || !fits(/^0x/, value) || !fits(/^0x/, data)) return undefined;
+  const isTransfer = data === "0x" ? QUANTITY.test(value) : value === "0x0" && TOKEN_TRANSFER.test(data);
+  return isTransfer ? { chainId, to, value, data } : undefined;
 }
 
 /**
- * Asks for an account, for the transfer's chain, and then, only if the wallet reports that chain, for the transfer. `current` returns the
- * page's present transfer, because the amount may have been quoted again while the payer decides. Never rejects.
+ * Asks for an account, for the transfer's chain, and then for the transfer: only if the server, asked anew, says what the page shows, and the wallet
+ * reports that chain. The amount may have been quoted again while the payer decided; the chain, the coin and the recipient must not have changed.
+ * Never rejects.
  */
-export async function sendTransfer(wallet: Wallet, current: () => Transfer | undefined): Promise<Outcome> {
+export async function sendTransfer(wallet: Wallet, { shown, read }: Payment): Promise<Outcome> {
   let isAsked = false;
   try {
-    const asked = current();
+    const asked = shown();
+    if (asked === undefined) return "changed";
     const accounts = await wallet.request("eth_requestAccounts");
     const from: unknown = Array.isArray(accounts) ? accounts[0] : undefined;
-    if (asked === undefined || !isHex(from)) return "rejected";
+    if (!fits(ADDRESS, from)) return "rejected";
     const refusal = await useChain(wallet, asked.chainId);
     if (refusal !== undefined) return refusal;
-    const transfer = current();
-    if (transfer === undefined) return "rejected";
-    if (transfer.chainId !== asked.chainId) return "wrongNetwork";
+    const transfer = await read().catch(() => undefined);
+    if (transfer === undefined || textOf(transfer) !== textOf(shown())) return "changed";
+    if (targetOf(transfer) !== targetOf(asked)) return "changed";
+    // The wallet may have been switched meanwhile.
+    if (!(await isOn(wallet, transfer.chainId))) return "wrongNetwork";
     isAsked = true;
-    // Names the chain, so that a wallet that was switched meanwhile refuses the transfer instead of sending it on a chain that nobody watches.
+    // Names the chain, so that a wallet that is switched now refuses the transfer instead of sending it on a chain that nobody watches.
     await wallet.request("eth_sendTransaction", [{ from, ...transfer }]);
     return "sent";
   } catch (error) {
     // A wallet that lost its node or its window may still have sent it.
     return isAsked && member(error, "code") !== REJECTED ? "unclear" : "rejected";
   }
+}
+
+function textOf(transfer: Transfer | undefined): string {
+  return JSON.stringify(transfer);
+}
+
+/** The chain, the coin and the recipient. */
+function targetOf({ chainId, to, data }: Transfer): string {
+  return [chainId, to, data.slice(0, TARGET_LENGTH)].join();
 }
 
 async function useChain(wallet: Wallet, chainId: string): Promise<Outcome | undefined> {
@@ -93,11 +119,19 @@ async function useChain(wallet: Wallet, chainId: string): Promise<Outcome | unde
 
 async function isOn(wallet: Wallet, chainId: string): Promise<boolean> {
   const answer = await wallet.request("eth_chainId");
-  return isHex(answer) && BigInt(answer) === BigInt(chainId);
+  return fits(/^0x[0-9a-f]+$/i, answer) && BigInt(answer) === BigInt(chainId);
 }
 
-function isHex(value: unknown): value is string {
-  return typeof value === "string" && /^0x[0-9a-f]*$/i.test(value);
+function fits(pattern: RegExp, value: unknown): value is string {
+  return typeof value === "string" && pattern.test(value);
+}
+
+function parse(json: string | undefined): unknown {
+  try {
+    return JSON.parse(json ?? "");
+  } catch {
+    return undefined;
+  }
 }
 
 function member(value: unknown, name: string): unknown {

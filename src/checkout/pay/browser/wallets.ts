@@ -1,7 +1,8 @@
 // Shows a button for each wallet in the browser. A wallet is only asked for something after its button was pressed.
 import { all, currentMain, onPress, say } from "./page.ts";
-import { type Outcome, sendTransfer, transferOf, type Wallet, walletOf } from "./wallet.ts";
+import { type Outcome, sendTransfer, type Transfer, transferOf, type Wallet, walletOf } from "./wallet.ts";
 
+const PATIENCE_MS = 15_000;
 const PLACE = "[data-wallets]";
 const MOST_WALLETS = 12;
 
@@ -11,8 +12,8 @@ interface Message {
   readonly stage: string;
 }
 
-/** Call the result when the page has changed. */
-export function startWallets(): () => void {
+/** Call the result when the page has changed. `ask` brings the page up to date. */
+export function startWallets(ask: () => void): () => void {
   const wallets = new Map<string, Wallet>();
   let isAwaited = false;
   let isBusy = false;
@@ -62,15 +63,27 @@ export function startWallets(): () => void {
     isBusy = true;
     const pressedAt = stage();
     show("waiting", wallet);
-    const outcome = await sendTransfer(wallet, () =>
-      transferOf(document.querySelector<HTMLElement>(PLACE)?.dataset.wallets),
-    );
+    const outcome = await sendTransfer(wallet, { shown: () => transferIn(document), read: readTransfer });
     isBusy = false;
     if (outcome === "sent") sentFrom = pressedAt;
     show(outcome, wallet);
+    if (outcome === "changed") ask();
   });
 
   return dress;
+}
+
+function transferIn(page: Document): Transfer | undefined {
+  return transferOf(page.querySelector<HTMLElement>(PLACE)?.dataset.wallets);
+}
+
+/** The transfer as the server states it now, for the same page. */
+async function readTransfer(): Promise<Transfer | undefined> {
+  const answer = await fetch(currentMain()?.dataset.stateUrl ?? "", {
+    cache: "no-store",
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  return answer.ok ? transferIn(new DOMParser().parseFromString(await answer.text(), "text/html")) : undefined;
 }
 
 /** Adds a button for each wallet that has none there yet, and shows the result of the latest payment. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { checkoutAssets } from "../../../../scripts/checkout-assets.ts";
 
 const { script, style, scriptPath } = await checkoutAssets();
-/** Uncompressed; a page's whole first view is 30 KB on the wire. */
-const MOST_SCRIPT_BYTES = 12 * 1_024;
+/** Uncompressed. What a whole first view weighs on the wire, weight.test.ts says. */
+const MOST_SCRIPT_BYTES = 13 * 1_024;
 
 describe("the script and the style of the checkout", () => {
   it("are the ones that the Worker serves", () => {

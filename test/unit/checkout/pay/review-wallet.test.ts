@@ -1,12 +1,16 @@
 // Requests to a wallet, and what a payer reads when one fails: never that nothing was paid when something may have been.
 import { expect, it } from "vitest";
-import { sendTransfer, type Wallet } from "../../../../src/checkout/pay/browser/wallet.ts";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
+import { sendTransfer, transferOf, type Wallet } from "../../../../src/checkout/pay/browser/wallet.ts";
+import { evmTransfer } from "../../../../src/checkout/pay/evm-transfer.ts";
 
-const TRANSFER = { chainId: "0x1", to: "0x01", value: "0x0a", data: "0x" };
+const ACCOUNT = `0x${"a".repeat(40)}`;
+const TRANSFER = { chainId: "0x1", to: `0x${"b".repeat(40)}`, value: "0xa", data: "0x" };
+const PAYMENT = { shown: () => TRANSFER, read: async () => ({ ...TRANSFER }) };
 
 /** On the right chain, failing with `error` at one method. */
 function walletFailing(at: string, error: unknown): Wallet {
-  const answers: Readonly<Record<string, unknown>> = { eth_requestAccounts: ["0x02"], eth_chainId: "0x1" };
+  const answers: Readonly<Record<string, unknown>> = { eth_requestAccounts: [ACCOUNT], eth_chainId: "0x1" };
   const request = async (method: string) => {
     if (method === at) throw error;
     return answers[method];
@@ -23,7 +27,24 @@ it.each([
   ["eth_requestAccounts", new Error("the window closed"), "rejected"],
   ["eth_chainId", new Error("the window closed"), "rejected"],
 ])("a wallet that fails at %s with %j has the outcome %s", async (method, error, outcome) => {
-  expect(await sendTransfer(walletFailing(method, error), () => TRANSFER)).toBe(outcome);
+  expect(await sendTransfer(walletFailing(method, error), PAYMENT)).toBe(outcome);
+});
+
+it("a wallet gets no transfer that the server does not confirm", async () => {
+  const wallet = walletFailing("eth_sendTransaction", new Error("nobody may ask"));
+  const reads = [async () => undefined, async () => ({ ...TRANSFER, value: "0xb" }), () => Promise.reject(new Error())];
+  for (const read of reads) expect(await sendTransfer(wallet, { ...PAYMENT, read })).toBe("changed");
+  expect(await sendTransfer(wallet, { ...PAYMENT, shown: () => undefined })).toBe("changed");
+});
+
+it("what the server computes for a wallet is what the page accepts as a transfer, and nothing else is", () => {
+  for (const network of NETWORKS)
+    for (const asset of network.assets) {
+      const made = evmTransfer({ network, asset, address: ACCOUNT, amountUnits: 10n });
+      expect(transferOf(JSON.stringify(made))).toEqual(made ?? undefined);
+    }
+  for (const text of [undefined, "", "{", "null", "[]", JSON.stringify({ ...TRANSFER, value: "0x0" })])
+    expect(transferOf(text)).toBeUndefined();
 });
 
 it("a wallet sends the page's transfer, with the chain id in it", async () => {
@@ -33,6 +54,6 @@ it("a wallet sends the page's transfer, with the chain id in it", async () => {
     if (method === "eth_sendTransaction") asked.push(...params);
     return wallet.request(method, params);
   };
-  expect(await sendTransfer({ ...wallet, request }, () => TRANSFER)).toBe("sent");
-  expect(asked).toEqual([{ from: "0x02", ...TRANSFER }]);
+  expect(await sendTransfer({ ...wallet, request }, PAYMENT)).toBe("sent");
+  expect(asked).toEqual([{ from: ACCOUNT, ...TRANSFER }]);
 });
