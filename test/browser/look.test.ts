@@ -181,28 +181,6 @@ describeInBrowser("the checkout", () => {
     expect(await ways.count()).toBe(9);
   });
 
-  it("shows the whole address and its QR code first, and the QR code of the payment link on request", async () => {
-    const shop = await openShop(["BTC"]);
-    const invoice = await shop.createInvoice({ rawAmount: 30 });
-    const { page } = await browsing.visit();
-    await page.goto(payPath(invoice));
-    await untilStage(page, "pay");
-    const { address, paymentUri } = await methodOf(shop, invoice, "BTC");
-    expect((await seenIn(page.locator("p.address"))).replaceAll(/\s/g, "")).toBe(address);
-    expect(
-      await page.evaluate(
-        "getSelection().selectAllChildren(document.querySelector('p.address')), String(getSelection()).trim()",
-      ),
-    ).toBe(address);
-    expect(await page.getByRole("img", { name: en.qrAddressAlt, exact: true }).isVisible()).toBe(true);
-    expect(await page.getByRole("img", { name: en.qrUriAlt }).isVisible()).toBe(false);
-    await page.getByText(en.qrUri, { exact: true }).click();
-    expect(await page.getByRole("img", { name: en.qrUriAlt }).isVisible()).toBe(true);
-    expect(await page.getByRole("img", { name: en.qrAddressAlt, exact: true }).isVisible()).toBe(false);
-    expect(await page.getByRole("link", { name: en.openInWallet }).getAttribute("href")).toBe(paymentUri);
-    expect(await findingsEverywhere(page)).toEqual([]);
-  });
-
   it("can be used with the keyboard alone: every control is reachable with a visible focus, and copying is announced", async () => {
     const shop = await openShop();
     await dress(shop, "Corner shop");

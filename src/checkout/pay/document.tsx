@@ -25,6 +25,7 @@ export function Document(of: {
   readonly children?: Child;
 }) {
   const { chrome, shop, refresh } = of;
+  const colors = brandColors(shop?.color ?? null);
   return (
     <>
       {raw("<!doctype html>")}
@@ -35,9 +36,8 @@ export function Document(of: {
           <meta name="robots" content="noindex" />
           <meta name="color-scheme" content="light dark" />
           <title>{of.title}</title>
-          {/* Without it browsers request /favicon.ico. */}
-          <link rel="icon" href="data:," />
-          <style nonce={chrome.nonce}>{raw(`${STYLE}${brandStyle(brandColors(shop?.color ?? null))}`)}</style>
+          <link rel="icon" href={shop?.logoUrl ?? markOf(colors)} />
+          <style nonce={chrome.nonce}>{raw(`${STYLE}${brandStyle(colors)}`)}</style>
           <script src={SCRIPT_PATH} nonce={chrome.nonce} defer />
           {refresh === undefined ? null : (
             <noscript>
@@ -111,6 +111,14 @@ function LanguageForm({ chrome, keep }: { readonly chrome: Chrome; readonly keep
       <button type="submit">{chrome.texts.changeLanguage}</button>
     </form>
   );
+}
+
+/** Our own mark in the shop's colour, for a shop without a logo; a data URI, so that nothing is loaded for it. */
+function markOf({ brand, onBrand }: BrandColors): string {
+  const tile = `<rect width='32' height='32' rx='8' fill='${brand}'/>`;
+  const lines = `<path d='M10 9h13M10 16h9M10 23h13' stroke='${onBrand}' stroke-width='3.4' stroke-linecap='round'/>`;
+  const svg = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>${tile}${lines}</svg>`;
+  return `data:image/svg+xml,${svg.replaceAll(/[<>#]/g, encodeURIComponent)}`;
 }
 
 /** The policy allows no style attributes, so a shop's colours are custom properties in the page's style element. */

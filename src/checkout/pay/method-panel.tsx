@@ -1,4 +1,5 @@
-// Everything needed to pay: amount, address and warnings. The parts that a new rate changes can be swapped separately.
+// Everything needed to pay: the QR code, then amount, address and warnings, beside it on a wide screen. The parts that a new rate changes can be
+// swapped separately.
 
 import { networkNamed } from "../../chains/registry/networks.ts";
 import { addressGroups, decimalMoney, timeText } from "../../platform/texts/format.ts";
@@ -20,24 +21,29 @@ export function MethodPanel(of: Of & { readonly hasDeadline: boolean }) {
   return (
     <>
       <Way {...of} />
-      <div class="facts">
-        <div data-part="amount">{method.amount === null ? null : <Amount {...of} amount={method.amount} />}</div>
-        <Address {...of} />
-        {of.hasDeadline ? <Deadline chrome={of.chrome} method={method} /> : null}
+      <div class="send">
+        <div data-part="codes">
+          <QrCodes chrome={of.chrome} method={method} />
+        </div>
+        <div class="details">
+          <div class="facts">
+            <div data-part="amount">{method.amount === null ? null : <Amount {...of} amount={method.amount} />}</div>
+            <Address {...of} />
+            {of.hasDeadline ? <Deadline chrome={of.chrome} method={method} /> : null}
+          </div>
+          <p class="warning">
+            <Filled
+              text={isNetworkClear(method) ? texts.warnCoin : texts.warnNetwork}
+              values={{ coin: method.coin, network: networkText(method) }}
+            />
+          </p>
+          <a class="button" data-part="open" href={method.uri}>
+            {texts.openInWallet}
+          </a>
+        </div>
+        {/* Last, so that buttons that the script adds move nothing: on a wide screen there is room below the code. */}
+        <Wallets {...of} />
       </div>
-      <p class="warning">
-        <Filled
-          text={isNetworkClear(method) ? texts.warnCoin : texts.warnNetwork}
-          values={{ coin: method.coin, network: networkText(method) }}
-        />
-      </p>
-      <div data-part="codes">
-        <QrCodes chrome={of.chrome} method={method} />
-      </div>
-      <Wallets {...of} />
-      <a class="button" data-part="open" href={method.uri}>
-        {texts.openInWallet}
-      </a>
     </>
   );
 }

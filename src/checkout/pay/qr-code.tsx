@@ -1,23 +1,40 @@
+import { networkNamed } from "../../chains/registry/networks.ts";
 import type { Chrome } from "./chrome.ts";
 import type { MethodView } from "./method-view.ts";
 import { qrPath } from "./qr.ts";
 
-/** The QR code of the address, which every wallet reads, and on a second tab one that also fills in the amount. */
+/** The code that wallets read best is shown; the other one is on a second tab. A link without an amount says no more than the address. */
 export function QrCodes({ chrome, method }: { readonly chrome: Chrome; readonly method: MethodView }) {
   const { texts } = chrome;
-  if (method.uri === method.address)
+  if (method.amount === null || method.uri === method.address)
     return <Code text={method.address} label={texts.qrAddressAlt} class="qr-address" />;
+  const tabs = [
+    { id: "qr-address", label: texts.qrAddress },
+    { id: "qr-uri", label: texts.qrUri },
+  ];
   return (
     <fieldset class="qr">
       <legend class="visually-hidden">{texts.qrLabel}</legend>
-      <input type="radio" name="qr" id="qr-address" class="visually-hidden" autocomplete="off" checked />
-      <label for="qr-address">{texts.qrAddress}</label>
-      <input type="radio" name="qr" id="qr-uri" class="visually-hidden" autocomplete="off" />
-      <label for="qr-uri">{texts.qrUri}</label>
+      {(isLinkRead(method) ? tabs.toReversed() : tabs).map(({ id, label }, nth) => (
+        <>
+          <input type="radio" name="qr" id={id} class="visually-hidden" autocomplete="off" checked={nth === 0} />
+          <label for={id}>{label}</label>
+        </>
+      ))}
       <Code text={method.address} label={texts.qrAddressAlt} class="qr-address" />
       <Code text={method.uri} label={texts.qrUriAlt} class="qr-uri" />
     </fieldset>
   );
+}
+
+/**
+ * Whether the code of the payment link comes first, because its amount is read, and a wallet that skips the rest sends the same coin to the same
+ * address: BIP21, and ether on Ethereum itself. Of a token's EIP-681 link wallets have taken the contract for the recipient, and the money was lost
+ * (MyEtherWallet issues 3056 and 5185, MetaMask extension 28527), others skip the chain (Trezor Suite 26919), and TronLink's scanner takes nothing
+ * but an address (BTCPay Server's USDt plugin, pull request 46).
+ */
+function isLinkRead({ key, network }: MethodView): boolean {
+  return networkNamed(network)?.family === "bitcoin" || key === "ETH_ETH";
 }
 
 /**

@@ -1,22 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
 import { checkoutMain, checkoutPage } from "../../../../src/checkout/pay/checkout-page.tsx";
-import { coinName } from "../../../../src/checkout/pay/coins.ts";
 import { modalStatus } from "../../../../src/checkout/pay/modal-status.ts";
 import { NOTES, type Note } from "../../../../src/checkout/pay/note.ts";
 import { problemPage } from "../../../../src/checkout/pay/problem-page.tsx";
-import { type CheckoutView, checkoutView } from "../../../../src/checkout/pay/view.ts";
+import type { CheckoutView } from "../../../../src/checkout/pay/view.ts";
 import { makeId } from "../../../../src/lib/ids.ts";
 import { LANGUAGES, type Language } from "../../../../src/platform/texts/languages.ts";
 import { fill, textsOf } from "../../../../src/platform/texts/texts.ts";
-import { ADDRESS, BTC_BTC, viewFacts } from "../../../support/checkout-facts.ts";
+import { escaped, page, shownText, texts } from "../../../support/checkout-html.ts";
 import {
   checkoutViewOf,
   chromeOf,
   EVM_METHOD,
   METHOD,
-  NOW,
   PAYMENT,
   STAGES,
   wayOf,
@@ -26,31 +23,6 @@ import { RUNS } from "../../../support/property-runs.ts";
 const CLAIM_ID = makeId("clm", "0".repeat(26));
 const CLAIM_TEXTS = ["claimCredited", "claimLate", "claimDiffers", "claimToDecide", "claimNotFound"] as const;
 const ALL_LANGUAGES = Object.keys(LANGUAGES) as Language[];
-
-function page(view: CheckoutView, of: { language?: Language; note?: Note | null } = {}): string {
-  return String(checkoutPage({ chrome: chromeOf(of.language), view, note: of.note ?? null }));
-}
-
-/** Without the style and the values that the script fills in, which are not texts of the page. */
-function texts(html: string): string {
-  return html.replaceAll(/<style.*?<\/style>/gs, "").replaceAll(/ data-[a-z-]+="[^"]*"/g, "");
-}
-
-/** As a browser shows it. */
-function shownText(html: string): string {
-  const bare = texts(html).replaceAll(/<[^>]*>/g, "");
-  const entities = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&" };
-  return Object.entries(entities).reduce((text, [entity, sign]) => text.replaceAll(entity, sign), bare);
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
-}
 
 describe("every stage in every language", () => {
   const cases = STAGES.flatMap((stage) => ALL_LANGUAGES.map((language) => ({ stage, language })));
@@ -160,11 +132,26 @@ describe("the checkout page", () => {
       const html = page(checkoutViewOf(stage, { method: EVM_METHOD }));
       const loaded = [...html.matchAll(/<(?:script|img|link|iframe|source)[^>]*? (?:src|href)="([^"]*)"/g)];
       expect(loaded.length).toBeGreaterThan(2);
-      for (const [, address] of loaded) expect(address).toMatch(/^(\/[a-z]|data:,$)/);
+      for (const [, address] of loaded) expect(address).toMatch(/^(\/[a-z]|data:image\/svg\+xml,)/);
       expect(html).not.toMatch(/ style="| on[a-z]+="/);
       for (const [tag] of html.matchAll(/<(?:script|style)[^>]*>/g)) expect(tag).toContain('nonce="nonce-of-the-test"');
       expect(html.match(/<script/g)).toHaveLength(1);
     }
+  });
+
+  it("has the shop's logo as its icon, and without one our mark in the shop's colour", () => {
+    const iconOf = (shop: Partial<CheckoutView["shop"]>) => {
+      const html = page(checkoutViewOf("pay", { shop: { ...checkoutViewOf("pay").shop, ...shop } }));
+      return /<link rel="icon" href="([^"]*)"/.exec(html)?.[1] ?? "";
+    };
+    expect(iconOf({})).toBe("/images/m/logo");
+    const mark = decodeURIComponent(iconOf({ logoUrl: null })).replaceAll("&#39;", "'");
+    expect(mark).toMatch(/^data:image\/svg\+xml,<svg xmlns='http:\/\/www.w3.org\/2000\/svg'.*fill='#0f766e'.*<\/svg>$/);
+    // A colour that is none is not written into it.
+    expect(iconOf({ logoUrl: null, color: "'/><script>" })).toBe(iconOf({ logoUrl: null, color: null }));
+    expect(String(problemPage(chromeOf(), { code: "INVOICE_NOT_FOUND" }))).toContain(
+      '<link rel="icon" href="data:image',
+    );
   });
 
   it("escapes names, whatever they contain", () => {
@@ -207,82 +194,6 @@ describe("the checkout page", () => {
       }),
       { numRuns: RUNS / 5 },
     );
-  });
-});
-
-describe("the page for paying", () => {
-  it.each([METHOD, EVM_METHOD])(
-    "shows the whole address of $key in groups, and copies the exact address and amount",
-    (method) => {
-      const html = page(checkoutViewOf("pay", { method }));
-      const [, groups = ""] = /<p class="address">(.*?)<\/p>/.exec(html) ?? [];
-      expect(groups.replaceAll(/<[^>]*>/g, "")).toBe(method.address);
-      expect(groups.match(/<span>/g)).toHaveLength(Math.ceil(method.address.length / 4));
-      const copied = [...html.matchAll(/ data-copy="([^"]*)"/g)].map(([, text]) => text);
-      expect(copied).toEqual([method.amount, method.address]);
-      expect(html).toContain(`href="${escaped(method.uri)}"`);
-      expect(shownText(html)).toContain(`${method.amount} ${method.code}`);
-    },
-  );
-
-  it("has a QR code of the address, and a second one only if the payment link has more than the address", () => {
-    expect(page(checkoutViewOf("pay")).match(/<svg[^>]* role="img"/g)).toHaveLength(2);
-    const bare = { ...METHOD, uri: METHOD.address };
-    const html = page(checkoutViewOf("pay", { method: bare }));
-    expect(html.match(/<svg[^>]* role="img"/g)).toHaveLength(1);
-    expect(html).not.toContain('type="radio"');
-  });
-
-  it("gives browser wallets the exact transfer, and only on EVM networks", () => {
-    const html = page(checkoutViewOf("pay", { method: EVM_METHOD }));
-    const [, transfer = ""] = / data-wallets="([^"]*)"/.exec(html) ?? [];
-    expect(JSON.parse(transfer.replaceAll("&quot;", '"'))).toEqual(EVM_METHOD.transfer);
-    // The script fills in the wallet; the network is filled in already.
-    expect(html).toMatch(/data-pay-with="[^"]*\{wallet\}/);
-    expect(html).toMatch(/data-wrong-network="[^"]*Ethereum/);
-    expect(page(checkoutViewOf("pay"))).not.toContain("data-wallets");
-  });
-
-  it("warns by the network's name on every EVM network, where the same address is on all of them, also of its own coin", () => {
-    const evm = NETWORKS.filter(({ family }) => family === "evm");
-    expect(evm).toHaveLength(14);
-    for (const { name, displayName, nativeCode, chainId } of evm) {
-      const active = [{ cryptocurrency: nativeCode, network: name }];
-      const html = page(checkoutView(viewFacts({ active })));
-      expect(shownText(html)).toContain(
-        fill(textsOf("en").warnNetwork, { coin: coinName(nativeCode), network: displayName }),
-      );
-      expect(html).toContain(`href="ethereum:${ADDRESS}@${chainId}?value=`);
-    }
-    const bitcoin = page(checkoutView(viewFacts({ active: [BTC_BTC] })));
-    expect(shownText(bitcoin)).toContain(fill(textsOf("en").warnCoin, { coin: "Bitcoin" }));
-  });
-
-  it("counts down to the amount's deadline and says what happens then", () => {
-    const { atRequote, atExpiry } = textsOf("en");
-    const html = page(checkoutViewOf("pay"));
-    expect(html).toContain(`data-deadline="${METHOD.deadlineMs}" datetime="2026-10-02T10:14:59.000Z"`);
-    expect(shownText(html)).toContain("Oct 2, 2026, 10:14");
-    expect(html).toContain(atRequote);
-    expect(page(checkoutViewOf("pay", { method: EVM_METHOD }))).toContain(atExpiry);
-    expect(html).toContain(`data-now="${NOW}"`);
-  });
-
-  it("shows no address when nothing should be sent", () => {
-    const sendable = STAGES.filter((stage) => page(checkoutViewOf(stage)).includes("data-copy"));
-    expect(sendable).toEqual(["pay", "partial"]);
-    for (const stage of STAGES) {
-      const isShown = shownText(page(checkoutViewOf(stage))).includes(METHOD.address);
-      expect(isShown).toBe(sendable.includes(stage));
-    }
-    // If the shop accepts late payments, the missing amount can still be sent.
-    expect(page(checkoutViewOf("underpaid", { acceptsLate: true }))).toContain(`data-copy="${METHOD.address}"`);
-    expect(page(checkoutViewOf("underpaid", { acceptsLate: true, isMonitored: false }))).not.toContain("data-copy");
-  });
-
-  it("links back to the choice while there is one", () => {
-    expect(page(checkoutViewOf("pay"))).toContain("?choose=1");
-    expect(page(checkoutViewOf("pay", { canChoose: false }))).not.toContain("?choose=1");
   });
 });
 
