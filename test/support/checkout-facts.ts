@@ -39,6 +39,8 @@ export interface Given {
   }[];
   /** Pairs that can be picked. */
   readonly available?: readonly { readonly cryptocurrency: string; readonly network: string }[];
+  /** By keys such as `BTC_BTC`. */
+  readonly estimates?: Readonly<Record<string, string>>;
   readonly payments?: readonly Partial<Payment>[];
   readonly settings?: Partial<SettingsColumns>;
   readonly merchantName?: string;
@@ -80,6 +82,7 @@ export function viewFacts(given: Given = {}): ViewFacts {
       settings: settingsOf(settingsColumns(given.settings)),
     },
     methods: bodies,
+    estimates: new Map(Object.entries(given.estimates ?? {})),
     claim: null,
     claimed: [],
     askedMethod: given.asked,
@@ -136,7 +139,7 @@ function methodOf(invoice: Invoice, of: NonNullable<Given["active"]>[number], nt
   return { ...active, remainderUnits: restUnits(active, invoice, invoice.receivedMicros), ...changes };
 }
 
-function walletOf(of: Pick<Wallet, "cryptocurrency" | "network" | "address">): Wallet {
+export function walletOf(of: Pick<Wallet, "cryptocurrency" | "network" | "address">): Wallet {
   return {
     id: makeId("wal", ID),
     merchantId: MERCHANT_ID,

@@ -1,7 +1,7 @@
 // Views for payers' pages without a shop: one per stage, for an order of 49.90 EUR paid in USDT on TRON.
 import { keysOf } from "../../scripts/keys-of.ts";
 import type { Chrome } from "../../src/checkout/pay/chrome.ts";
-import type { Choice, MethodView, Way } from "../../src/checkout/pay/method-view.ts";
+import type { Choice, MethodView, Offer } from "../../src/checkout/pay/method-view.ts";
 import type { CheckoutView, PaymentView, Stage } from "../../src/checkout/pay/view.ts";
 import type { Language } from "../../src/platform/texts/languages.ts";
 import { textsOf } from "../../src/platform/texts/texts.ts";
@@ -72,17 +72,26 @@ export const PAYMENT: PaymentView = {
 };
 
 const CHOICES: readonly Choice[] = [
-  { code: "BTC", name: "Bitcoin", ways: [wayOf("BTC_BTC", "Bitcoin", null)] },
-  { code: "ETH", name: "Ether", ways: [wayOf("ETH_ETH", "Ethereum", null)] },
+  {
+    code: "BTC",
+    name: "Bitcoin",
+    ways: [wayOf("BTC_BTC", "Bitcoin", null, { estimate: "0.000562", minutes: 20, fee: "VARIES" })],
+  },
+  { code: "ETH", name: "Ether", ways: [wayOf("ETH_ETH", "Ethereum", null, { estimate: "0.0157", fee: "VARIES" })] },
   {
     code: "USDT",
     name: "Tether USD",
-    ways: [wayOf("USDT_ETH", "Ethereum", "ERC-20"), wayOf("USDT_TRX", "TRON", "TRC-20")],
+    ways: [
+      wayOf("USDT_ETH", "Ethereum", "ERC-20", { estimate: "57.29", minutes: 3, fee: "VARIES" }),
+      wayOf("USDT_TRX", "TRON", "TRC-20", { estimate: "57.29", fee: "MEDIUM" }),
+    ],
   },
 ];
 
-export function wayOf(key: string, networkName: string, standard: string | null): Way {
-  return { key, network: key.slice(key.indexOf("_") + 1), networkName, standard, isTest: false };
+export function wayOf(key: string, networkName: string, standard: string | null, of: Partial<Offer> = {}): Offer {
+  const network = key.slice(key.indexOf("_") + 1);
+  const terms = { amount: null, estimate: null, minutes: 1, fee: "LOW" } as const;
+  return { key, network, networkName, standard, isTest: false, ...terms, ...of };
 }
 
 export function chromeOf(language: Language = "en"): Chrome {

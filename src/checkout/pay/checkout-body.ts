@@ -11,25 +11,27 @@ import {
 } from "../../commerce/invoices/invoice-body.ts";
 import { isoTime } from "../../lib/time.ts";
 import { coinName } from "./coins.ts";
-import { methodView, wayOf } from "./method-view.ts";
+import type { Estimates } from "./estimates.ts";
+import { methodView, offerOf } from "./method-view.ts";
 
 export function checkoutBodyOf(
   of: {
     readonly file: InvoiceFile;
     readonly merchant: { readonly id: string; readonly name: string; readonly settings: Pick<Settings, "brand"> };
     readonly methods: readonly MethodBody[];
+    readonly estimates: Estimates;
     /** Signed; null before payment. */
     readonly redirectUrl: string | null;
   },
   context: BodyContext,
 ) {
-  const { file, merchant, methods, redirectUrl } = of;
+  const { file, merchant, methods, estimates, redirectUrl } = of;
   const { brand } = merchant.settings;
   const logo = brand.logo === null ? null : imageUrl(context.publicUrl, { merchantId: merchant.id, name: brand.logo });
   return {
     ...publicInvoiceBody(invoiceBodyOf(file, context)),
     redirectUrl,
-    paymentMethods: methods.map((body) => methodBodyFor(file, body)),
+    paymentMethods: methods.map((body) => methodBodyFor(file, body, estimates)),
     merchant: { name: brand.name ?? merchant.name, color: brand.color, logo, supportUrl: brand.supportUrl },
     monitorUntil: isoTime(file.invoice.monitorUntilMs),
     now: isoTime(context.nowMs),
@@ -37,8 +39,8 @@ export function checkoutBodyOf(
 }
 
 /** Adds what our own page takes from the registry and the settings, so that another page needs no copy of them. */
-function methodBodyFor(file: InvoiceFile, body: MethodBody) {
-  const { networkName, standard, isTest } = wayOf(body);
+function methodBodyFor(file: InvoiceFile, body: MethodBody, estimates: Estimates) {
+  const { networkName, standard, isTest, estimate, minutes, fee } = offerOf(body, estimates);
   const shown = body.status === "ACTIVE" ? methodView(file, body) : null;
   return {
     ...body,
@@ -46,6 +48,9 @@ function methodBodyFor(file: InvoiceFile, body: MethodBody) {
     networkName,
     standard,
     isTest,
+    estimatedAmount: estimate,
+    confirmationMinutes: minutes,
+    usualFee: fee,
     isAddressShared: shown?.isShared ?? null,
     validUntil: shown === null ? null : isoTime(shown.deadlineMs),
   };

@@ -1,6 +1,7 @@
 import type { Chrome } from "./chrome.ts";
-import type { Choice, Way } from "./method-view.ts";
-import { Filled, networkText, payLink } from "./parts.tsx";
+import { CoinMark } from "./coin-mark.tsx";
+import type { Choice, Offer, Way } from "./method-view.ts";
+import { Filled, Ltr, networkText, payLink } from "./parts.tsx";
 import type { CheckoutView } from "./view.ts";
 
 /** From this many payment methods on there is a search field. */
@@ -40,6 +41,7 @@ export function ChooseStage({ chrome, view }: Of) {
           </p>
         ) : null}
       </form>
+      <p class="hint">{texts.warnFees}</p>
     </>
   );
 }
@@ -47,17 +49,14 @@ export function ChooseStage({ chrome, view }: Of) {
 /** A coin on one network is a single button; a coin on several has a button for each network. */
 function ChoiceGroup({ chrome, view, choice }: Of & { readonly choice: Choice }) {
   const [only, another] = choice.ways;
+  const price = commonPrice(choice);
   if (only !== undefined && another === undefined) {
+    const place = only.networkName === choice.name ? null : only;
     return (
       <div data-find-group>
         <button type="submit" class="way" name="method" value={only.key} data-find={findText(choice, only)}>
-          <CoinName choice={choice} />
-          {only.networkName === choice.name ? null : (
-            <small>
-              <Filled text={chrome.texts.onNetwork} values={{ network: networkText(only) }} />
-            </small>
-          )}
-          <TestMark chrome={chrome} view={view} way={only} />
+          <CoinLine choice={choice} price={price} />
+          <Terms chrome={chrome} view={view} offer={only} place={place} />
         </button>
       </div>
     );
@@ -65,14 +64,16 @@ function ChoiceGroup({ chrome, view, choice }: Of & { readonly choice: Choice })
   return (
     <fieldset data-find-group>
       <legend>
-        <CoinName choice={choice} />
+        <CoinLine choice={choice} price={price} />
       </legend>
       <div class="ways">
         {choice.ways.map((way) => (
           <button type="submit" class="way" name="method" value={way.key} data-find={findText(choice, way)}>
-            <bdi>{way.networkName}</bdi>
-            {way.standard === null ? null : <small dir="ltr">{way.standard}</small>}
-            <TestMark chrome={chrome} view={view} way={way} />
+            <span>
+              <bdi>{way.networkName}</bdi> {way.standard === null ? null : <small dir="ltr">{way.standard}</small>}
+            </span>
+            {price === null ? <Price text={priceOf(choice, way)} /> : null}
+            <Terms chrome={chrome} view={view} offer={way} place={null} />
           </button>
         ))}
       </div>
@@ -80,17 +81,64 @@ function ChoiceGroup({ chrome, view, choice }: Of & { readonly choice: Choice })
   );
 }
 
+/** The coin's mark and name, and what it costs. */
+function CoinLine({ choice: { code, name }, price }: { readonly choice: Choice; readonly price: string | null }) {
+  return (
+    <span class="line">
+      <CoinMark code={code} />
+      <span>
+        {name} {name === code ? null : <small>{code}</small>}
+      </span>
+      <Price text={price} />
+    </span>
+  );
+}
+
+function Price({ text }: { readonly text: string | null }) {
+  if (text === null) return null;
+  return (
+    <span class="price">
+      <Ltr>{text}</Ltr>
+    </span>
+  );
+}
+
+/** `49.9 USDT` if it is locked, `≈ 49.9 USDT` before; null if it is not known, or any amount may be sent. */
+function priceOf({ code }: Choice, { amount, estimate }: Offer): string | null {
+  if (amount !== null) return `${amount} ${code}`;
+  return estimate === null ? null : `≈ ${estimate} ${code}`;
+}
+
+/** The price that is the same on every network of the coin. */
+function commonPrice(choice: Choice): string | null {
+  const [price = null, ...others] = new Set(choice.ways.map((way) => priceOf(choice, way)));
+  return others.length === 0 ? price : null;
+}
+
+/** Where, how long and for what fee. */
+function Terms({ chrome, view, offer, place }: Of & { readonly offer: Offer; readonly place: Way | null }) {
+  const { texts } = chrome;
+  const fees = { LOW: texts.feeLow, MEDIUM: texts.feeMedium, VARIES: texts.feeVaries } as const;
+  return (
+    <>
+      <small>
+        {place === null ? null : (
+          <>
+            <Filled text={texts.onNetwork} values={{ network: networkText(place) }} />
+            {" · "}
+          </>
+        )}
+        <Filled text={texts.wayMinutes} values={{ minutes: String(offer.minutes) }} />
+        {offer.fee === null ? null : ` · ${fees[offer.fee]}`}
+      </small>
+      <TestMark chrome={chrome} view={view} way={offer} />
+    </>
+  );
+}
+
 /** The mark of a test network; if all are test networks, the page says so once. */
 function TestMark({ chrome, view, way }: Of & { readonly way: Way }) {
   return way.isTest && !view.isTest ? <small>{chrome.texts.testNetwork}</small> : null;
-}
-
-function CoinName({ choice: { code, name } }: { readonly choice: Choice }) {
-  return (
-    <span>
-      {name} {name === code ? null : <small>{code}</small>}
-    </span>
-  );
 }
 
 function findText({ code, name }: Choice, { network, networkName, standard }: Way): string {

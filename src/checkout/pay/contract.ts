@@ -3,6 +3,7 @@ import * as z from "zod";
 import { invoiceForPublicKeys, methodBody } from "../../commerce/invoices/contract.ts";
 import { time } from "../../lib/fields.ts";
 import { NOTES } from "./note.ts";
+import { USUAL_FEES } from "./usual-fee.ts";
 
 /** An unknown or outdated value in a link is ignored, so that the link still opens the page. */
 const said = (description: string) => z.string().max(100).optional().catch(undefined).meta({ description });
@@ -48,6 +49,22 @@ export const checkoutBody = () =>
               .nullable()
               .meta({ description: "The token standard as exchanges list it, such as `TRC-20`." }),
             isTest: z.boolean().meta({ description: "True for a test network, whose coins have no value." }),
+            estimatedAmount: z
+              .string()
+              .nullable()
+              .meta({
+                description:
+                  "About the amount that would be due if an AVAILABLE method were picked now, rounded up: only picking it locks a rate. Null for other methods, without a rate, and once something was received.",
+                examples: ["0.000499011"],
+              }),
+            confirmationMinutes: z.int().meta({
+              description:
+                "About how long a payment takes to be confirmed, at least 1: block time times `requiredConfirmations`.",
+            }),
+            usualFee: z.enum(USUAL_FEES).nullable().meta({
+              description:
+                "What the network usually takes for a transfer: LOW is some cents at most, MEDIUM can be dollars, VARIES depends on how full blocks are. Null where it is not known.",
+            }),
             isAddressShared: z.boolean().nullable().meta({
               description:
                 "True if other invoices use the same address: the payer must send exactly this amount in one payment. Null while no address is shown.",

@@ -4,6 +4,7 @@
 import { networkNamed } from "../../chains/registry/networks.ts";
 import { addressGroups, decimalMoney, timeText } from "../../platform/texts/format.ts";
 import type { Chrome } from "./chrome.ts";
+import { CoinMark } from "./coin-mark.tsx";
 import type { MethodView } from "./method-view.ts";
 import { CopyButton, Filled, Ltr, networkText, payLink } from "./parts.tsx";
 import { QrCodes } from "./qr-code.tsx";
@@ -74,7 +75,7 @@ function Way({ chrome, view, method }: Of) {
   return (
     <p class="chosen">
       <span>
-        <b>{method.coin}</b>{" "}
+        <CoinMark code={method.code} /> <b>{method.coin}</b>{" "}
         {method.coin === method.networkName ? null : (
           <Filled text={chrome.texts.onNetwork} values={{ network: networkText(method) }} />
         )}

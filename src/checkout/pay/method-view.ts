@@ -5,8 +5,10 @@ import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
 import { parseUnits } from "../../lib/money.ts";
 import { coinName, tokenStandard } from "./coins.ts";
+import type { Estimates } from "./estimates.ts";
 import type { EvmTransfer } from "./evm-transfer.ts";
 import { evmTransfer } from "./evm-transfer.ts";
+import { type UsualFee, usualFee } from "./usual-fee.ts";
 
 /** The active method that was asked for, else the one that received money, else the newest. */
 export function chosenMethod(
@@ -48,26 +50,42 @@ export function methodView(file: InvoiceFile, body: MethodBody): MethodView | nu
     deadlineMs: isRequoted ? lockedUntilMs : invoice.expiresAtMs,
     atDeadline: isRequoted ? "requote" : "expire",
     requiredConfirmations: body.requiredConfirmations,
-    minutes: Math.max(1, Math.ceil((network.blockSeconds * body.requiredConfirmations) / 60)),
+    minutes: minutesOf(body),
     transfer: amountUnits === 0n ? null : evmTransfer({ network, asset, address: body.address, amountUnits }),
   };
 }
 
 /** Coins in the order of their codes, each with its networks in the order of their names. */
-export function choicesOf(methods: readonly MethodBody[]): readonly Choice[] {
+export function choicesOf(methods: readonly MethodBody[], estimates: Estimates): readonly Choice[] {
   const codes = [...new Set(methods.map(({ cryptocurrency }) => cryptocurrency))].toSorted();
   return codes.map((code) => ({
     code,
     name: coinName(code),
     ways: methods
       .filter(({ cryptocurrency }) => cryptocurrency === code)
-      .map(wayOf)
+      .map((body) => offerOf(body, estimates))
       .toSorted((a, b) => (a.networkName < b.networkName ? -1 : 1)),
   }));
 }
 
+/** A method with what it costs and how long it takes, as far as that is known. */
+export function offerOf(body: MethodBody, estimates: Estimates): Offer {
+  const way = wayOf(body);
+  return {
+    ...way,
+    amount: body.status === "ACTIVE" ? body.amountDue : null,
+    estimate: body.status === "AVAILABLE" ? (estimates.get(way.key) ?? null) : null,
+    minutes: minutesOf(body),
+    fee: usualFee(body),
+  };
+}
+
+function minutesOf(body: MethodBody): number {
+  return Math.max(1, Math.ceil((pairOf(body).network.blockSeconds * body.requiredConfirmations) / 60));
+}
+
 /** A payment method in the words that payers use. */
-export function wayOf(pair: Pair): Way {
+function wayOf(pair: Pair): Way {
   const { network, asset } = pairOf(pair);
   return {
     key: pairKey({ cryptocurrency: asset.code, network: network.name }),
@@ -82,7 +100,7 @@ export function wayOf(pair: Pair): Way {
 export interface Choice {
   readonly code: string;
   readonly name: string;
-  readonly ways: readonly Way[];
+  readonly ways: readonly Offer[];
 }
 
 export interface Way {
@@ -94,6 +112,17 @@ export interface Way {
   /** E.g. `TRC-20`; null for a native coin, or if there is no such name. */
   readonly standard: string | null;
   readonly isTest: boolean;
+}
+
+export interface Offer extends Way {
+  /** The amount that is due if it is chosen already, exact decimal text. */
+  readonly amount: string | null;
+  /** About the amount that would be due if it were chosen now. */
+  readonly estimate: string | null;
+  /** About how long a payment takes to be confirmed, at least 1. */
+  readonly minutes: number;
+  /** Null where it is not known. */
+  readonly fee: UsualFee | null;
 }
 
 export interface MethodView extends Way {

@@ -20,11 +20,13 @@ import { checkoutMain, checkoutPage } from "./checkout-page.tsx";
 import { type Chrome, linkTo } from "./chrome.ts";
 import { checkoutBody, checkoutQuery, claimForm, methodForm, modalQuery, pageQuery } from "./contract.ts";
 import { type CheckoutDependencies, checkoutDependencies } from "./dependencies.ts";
+import { type Estimates, NO_ESTIMATES } from "./estimates.ts";
 import { findShown } from "./find-shown.ts";
 import { claimNote, type Note, pickNote } from "./note.ts";
 import { type PageCall, type PageReply, pagesOf } from "./pages-of.tsx";
 import { pairNamed, pickMethod } from "./pick-method.ts";
 import { type Checkout, findCheckout, keepLanguage, readCheckout, type StoredCheckout } from "./read-checkout.ts";
+import { readEstimates } from "./read-estimates.ts";
 import { receiptPage } from "./receipt-page.tsx";
 import { cookieOf, viewOf } from "./shown-copy.ts";
 import { type CheckoutView, checkoutView, soleWay } from "./view.ts";
@@ -47,11 +49,11 @@ const paying = pagesOf(checkoutDependencies)
       const { isHead, deps, ip, requestId } = call;
       if (!isHead) noteVisit(call, opened.value);
       const sole = isHead ? undefined : soleWay({ file, methods, nowMs: deps.nowMs });
-      if (sole === undefined) return ok(keptPage(call, opened.value, call.query.note));
+      if (sole === undefined) return ok(await keptPage(call, opened.value, call.query.note));
       const picked = await pickMethod(deps, { file, named: sole, ip, requestId });
-      if (!picked.ok) return ok(pageOf(call, opened.value, pickNote(picked.error)));
+      if (!picked.ok) return ok(await pageOf(call, opened.value, pickNote(picked.error)));
       const again = await readCheckout(deps, file.invoice.id, call.query.claim);
-      return again.ok ? ok(keptPage(call, again.value, call.query.note)) : again;
+      return again.ok ? ok(await keptPage(call, again.value, call.query.note)) : again;
     },
   })
   .get(`${ONE}/state`, {
@@ -65,7 +67,7 @@ const paying = pagesOf(checkoutDependencies)
     answer: async (call) => {
       const read = await readCheckout(call.deps, call.params.invoiceId ?? "", call.query.claim);
       if (!read.ok) return read;
-      const { shown, frameAncestors } = shownOf(call, read.value, call.query.note);
+      const { shown, frameAncestors } = await shownOf(call, read.value, call.query.note);
       const headers = keepShown(call, shown.view, read.value.merchant.id);
       const part = { html: checkoutMain(shown), frameAncestors, drawnFrom: drawnFrom(shown), headers };
       return ok({ kind: "page", status: 200, ...part });
@@ -116,7 +118,7 @@ const paid = pagesOf(checkoutDependencies)
     answer: async (call) => {
       const read = await readCheckout(call.deps, call.params.invoiceId ?? "");
       if (!read.ok) return read;
-      const { shown, frameAncestors } = shownOf({ ...call, query: {} }, read.value, undefined);
+      const { shown, frameAncestors } = await shownOf({ ...call, query: {} }, read.value, undefined);
       // The receipt's own path, so that its language links lead to the receipt.
       const chrome = { ...shown.chrome, path: `${shown.chrome.path}/receipt` };
       return ok({ kind: "page", status: 200, html: receiptPage({ ...shown, chrome }), frameAncestors });
@@ -179,7 +181,8 @@ const forOwnPages = routesOf({
       const { file, methods } = read.value;
       const redirectUrl = await signedReturn(env, file, deps.nowMs);
       const merchant = withSettings(read.value);
-      return ok(jsonReply(200, checkoutBodyOf({ file, merchant, methods, redirectUrl }, deps.body)));
+      const estimates = await readEstimates(deps, read.value);
+      return ok(jsonReply(200, checkoutBodyOf({ file, merchant, methods, estimates, redirectUrl }, deps.body)));
     },
   })
   .post("/api/v1/checkout/:invoiceId/payment-methods", {
@@ -207,7 +210,7 @@ export const checkoutRoutes: readonly MountedRoute[] = [...paying, ...claiming, 
 interface Showing {
   readonly chrome: Chrome;
   readonly query: { readonly method?: string | undefined; readonly choose?: string | undefined };
-  readonly deps: Pick<CheckoutDependencies, "nowMs">;
+  readonly deps: Pick<CheckoutDependencies, "nowMs" | "table">;
 }
 
 /** Stores what a visit reveals about the payer; the page does not wait for it. */
@@ -218,18 +221,18 @@ function noteVisit(call: PageCall<unknown, unknown, CheckoutDependencies>, check
   call.background(recordLocation(deps, { customer, location, kept: checkout.location }));
 }
 
-function pageOf(call: Showing, checkout: Checkout, note: Note | undefined): PageReply {
-  const { shown, frameAncestors } = shownOf(call, checkout, note);
+async function pageOf(call: Showing, checkout: Checkout, note: Note | undefined): Promise<PageReply> {
+  const { shown, frameAncestors } = await shownOf(call, checkout, note);
   return { kind: "page", status: 200, html: checkoutPage(shown), frameAncestors };
 }
 
 /** The same page, and the browser keeps what it shows. A request for headers alone changes nothing. */
-function keptPage(
+async function keptPage(
   call: PageCall<unknown, Showing["query"], CheckoutDependencies>,
   checkout: Checkout,
   note: Note | undefined,
-): PageReply {
-  const { shown, frameAncestors } = shownOf(call, checkout, note);
+): Promise<PageReply> {
+  const { shown, frameAncestors } = await shownOf(call, checkout, note);
   const headers = call.isHead ? {} : keepShown(call, shown.view, checkout.merchant.id);
   return { kind: "page", status: 200, html: checkoutPage(shown), frameAncestors, headers };
 }
@@ -263,7 +266,7 @@ async function pageAgain(
 }
 
 /** The input of the markup, the same for the page and for its parts. */
-function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Note | undefined) {
+async function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Note | undefined) {
   const { file, methods, claim, claimed } = checkout;
   const merchant = withSettings(checkout);
   const view = checkoutView({
@@ -272,6 +275,7 @@ function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Not
     claimed,
     merchant,
     methods,
+    estimates: await estimatesIn({ query, deps }, checkout),
     askedMethod: query.method,
     isChoosing: query.choose !== undefined,
     nowMs: deps.nowMs,
@@ -281,8 +285,14 @@ function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Not
   return { shown: { chrome: { ...chrome, path }, view, note: note ?? null }, frameAncestors };
 }
 
+/** Only the choice shows estimates: no other page asks for rates. */
+function estimatesIn({ query, deps }: Omit<Showing, "chrome">, checkout: Checkout): Promise<Estimates> | Estimates {
+  const isChosen = checkout.methods.some(({ status }) => status === "ACTIVE");
+  return isChosen && query.choose === undefined ? NO_ESTIMATES : readEstimates(deps, checkout);
+}
+
 /** All input of `<main>` and the script's path; leaves out the server's time, which alone is not a change. */
-function drawnFrom({ chrome, view, note }: ReturnType<typeof shownOf>["shown"]): string {
+function drawnFrom({ chrome, view, note }: Awaited<ReturnType<typeof shownOf>>["shown"]): string {
   const { language, isLanguageNamed, isModal } = chrome;
   return JSON.stringify([SCRIPT_PATH, language, isLanguageNamed, isModal, note, view], (_, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,

@@ -12,6 +12,7 @@ import { isMonitored } from "../../commerce/settlement/status.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { plainText } from "../../lib/plain-text.ts";
 import { type ClaimFacts, type ClaimView, claimView } from "./claimed-view.ts";
+import type { Estimates } from "./estimates.ts";
 import type { Choice, MethodView } from "./method-view.ts";
 import { choicesOf, chosenMethod, methodView } from "./method-view.ts";
 
@@ -103,6 +104,7 @@ export interface ViewFacts extends ClaimFacts {
   readonly merchant: { readonly name: string; readonly id: string; readonly settings: Settings };
   /** Active methods and those that can be chosen, as `listMethods` returns them. */
   readonly methods: readonly MethodBody[];
+  readonly estimates: Estimates;
   /** The method that the URL asks for, e.g. `USDT_TRX`; undefined for the default. */
   readonly askedMethod: string | undefined;
   readonly isChoosing: boolean;
@@ -118,7 +120,7 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
   const active = facts.methods.filter(({ status, address }) => status === "ACTIVE" && address !== null);
   const available = facts.methods.filter(({ status }) => status === "AVAILABLE");
   const isOpen = isPayable(invoice, nowMs);
-  const choices = choicesOf(isOpen ? [...active, ...available] : []);
+  const choices = choicesOf(isOpen ? [...active, ...available] : [], facts.estimates);
   const canChoose = isOpen && invoice.receivedMicros === 0n && active.length + available.length > 1;
   const isChoosing = canChoose && facts.isChoosing;
   const shown = isChoosing ? undefined : chosenMethod(file, active, facts.askedMethod);

@@ -22,6 +22,12 @@ export const COIN_RECIPE: Recipe = {
     "src/rates/coingecko-client.ts": [behind('  UNI: "uniswap",\n', '  LINK: "chainlink",\n')],
     "src/rates/fixed-rates.ts": [behind('  UNI: "8",\n', '  LINK: "15",\n')],
     "src/checkout/pay/coins.ts": [behind('  UNI: "Uniswap",\n', '  LINK: "Chainlink",\n')],
+    "src/checkout/pay/coin-mark.tsx": [
+      behind(
+        '  UNI: ["#d6107a", "M8 6.5v6a4 4 0 0 0 8 0v-6"],\n',
+        '  LINK: ["#2a52be", "M12 5l6 3.5v7L12 19l-6-3.5v-7z"],\n',
+      ),
+    ],
     "docs/guides/wallets.md": [inPlaceOf("PYUSD, UNI, SHIB |", "PYUSD, UNI, LINK, SHIB |")],
     "docs/guides/invoices.md": [inPlaceOf("one of the 15 cryptocurrencies", "one of the 16 cryptocurrencies")],
     "docs/design/chains.md": [

@@ -34,6 +34,8 @@ export const ANY_TRUST = { ...ARBITRUM_NITRO } as const;
     ],
     // No exchange names its tokens.
     "src/checkout/pay/coins.ts": [],
+    // No source says what it takes.
+    "src/checkout/pay/usual-fee.ts": [],
     "scripts/deploy/public-sources.ts": [
       behind(
         '      { network: "OPTIMISM", url: "https://optimism.gateway.tenderly.co" },\n',

@@ -9,15 +9,7 @@ import { makeId } from "../../../../src/lib/ids.ts";
 import { LANGUAGES, type Language } from "../../../../src/platform/texts/languages.ts";
 import { fill, textsOf } from "../../../../src/platform/texts/texts.ts";
 import { escaped, page, shownText, texts } from "../../../support/checkout-html.ts";
-import {
-  checkoutViewOf,
-  chromeOf,
-  EVM_METHOD,
-  METHOD,
-  PAYMENT,
-  STAGES,
-  wayOf,
-} from "../../../support/checkout-views.ts";
+import { checkoutViewOf, chromeOf, EVM_METHOD, METHOD, PAYMENT, STAGES } from "../../../support/checkout-views.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const CLAIM_ID = makeId("clm", "0".repeat(26));
@@ -194,45 +186,6 @@ describe("the checkout page", () => {
       }),
       { numRuns: RUNS / 5 },
     );
-  });
-});
-
-describe("the page for choosing a payment method", () => {
-  it("has one button for each payment method, searchable by coin, network and standard", () => {
-    const html = page(checkoutViewOf("choose"));
-    const ways = [...html.matchAll(/<button type="submit"[^>]* name="method" value="([^"]*)" data-find="([^"]*)"/g)];
-    expect(ways.map(([, key]) => key)).toEqual(["BTC_BTC", "ETH_ETH", "USDT_ETH", "USDT_TRX"]);
-    expect(ways[3]?.[2]).toBe("usdt tether usd trx tron trc-20");
-    expect(html).toContain('<form method="post" action="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/methods"');
-  });
-
-  it("marks a method on a test network, or shows one notice if all are on test networks", () => {
-    const { testNetwork } = textsOf("en");
-    const [first] = checkoutViewOf("choose").choices;
-    const test = {
-      code: "LTC",
-      name: "Litecoin",
-      ways: [{ ...wayOf("LTC_LTC", "Litecoin testnet", null), isTest: true }],
-    };
-    const said = (changes: Partial<CheckoutView>) =>
-      page(checkoutViewOf("choose", changes)).split(testNetwork).length - 1;
-    expect(first).toBeDefined();
-    expect(said({})).toBe(0);
-    expect(said({ choices: first === undefined ? [] : [first, test] })).toBe(1);
-    expect(page(checkoutViewOf("choose", { choices: [test] }))).toMatch(
-      new RegExp(`value="LTC_LTC".*<small>${testNetwork}`),
-    );
-    expect(said({ choices: [test], isTest: true })).toBe(1);
-  });
-
-  it("has a search field for nine coins, and none for eight", () => {
-    const many = Array.from({ length: 9 }, (_, n) => ({
-      code: `C${n}`,
-      name: `Coin ${n}`,
-      ways: [wayOf(`C${n}_N`, "N", null)],
-    }));
-    expect(page(checkoutViewOf("choose", { choices: many }))).toMatch(/<input type="search"[^>]* hidden/);
-    expect(page(checkoutViewOf("choose", { choices: many.slice(1) }))).not.toContain('type="search"');
   });
 });
 
