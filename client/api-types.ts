@@ -1647,6 +1647,7 @@ export interface components {
        * @example 2026-11-21T12:00:00.000Z
        */
       monitorUntil: string;
+      recommendation?: components["schemas"]["Recommendation"];
     };
     /** InvoiceList */
     InvoiceList: {
@@ -2222,7 +2223,7 @@ export interface components {
         };
         answer: components["schemas"]["Invoice"];
       };
-      /** @description Resolve an invoice by hand. ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back. MARK says that you consider it settled: its status still reflects its money, `invoice.marked` is sent, and every owner and admin is mailed. Needs PAYMENT_RESOLVE. */
+      /** @description Resolve an invoice by hand. ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back; an UNDERPAID or OVERPAID invoice accepts it without a review. ASK_FOR_REST is for an EXPIRED or UNDERPAID invoice that got some money and is still monitored: money that comes late counts from now on, and its page asks for what is missing. MARK says that you take it for settled: its status stays that of its money, `invoice.marked` is sent, and every owner and admin is mailed. Needs PAYMENT_RESOLVE. */
       resolveInvoice: {
         params: {
           invoiceId: string;
@@ -2264,7 +2265,7 @@ export interface components {
         body: components["schemas"]["LookUpPaymentBody"];
         answer: components["schemas"]["PaymentList"];
       };
-      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice; REOPEN undoes that. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
+      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice, and records the transaction by which you sent it back, if you did; REOPEN takes that back. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
       resolvePayment: {
         params: {
           paymentId: string;
@@ -2773,7 +2774,10 @@ export interface components {
          * @example 2026-11-21T12:00:00.000Z
          */
         at: string;
+        /** @description The transaction that sent the money back, if given. */
+        txHash?: string;
       } | null;
+      recommendation?: components["schemas"]["Recommendation"];
     };
     /** PaymentList */
     PaymentList: {
@@ -2990,6 +2994,44 @@ export interface components {
         };
         answer: components["schemas"]["Product"];
       };
+    };
+    /**
+     * Recommendation
+     * @description The decision that is advised, computed at each read; absent if none is. Nothing follows from it by itself, and a payer's claim alone never recommends an invoice.
+     */
+    Recommendation: {
+      /**
+       * @description ACCEPT, DISMISS, ASK_FOR_REST and ASSIGN are decisions of this name. RETURN: send the money back with your wallet software and record it (RETURNED of an invoice, IGNORE of a payment). WAIT: decide nothing yet.
+       * @enum {string}
+       */
+      action: "ACCEPT" | "ASK_FOR_REST" | "RETURN" | "ASSIGN" | "WAIT" | "DISMISS";
+      /** @enum {string} */
+      reason:
+        | "PART_CAME"
+        | "TOO_LITTLE_CAME"
+        | "REST_IS_ASKED"
+        | "LATE_BUT_ENOUGH"
+        | "LATE_AND_TOO_LITTLE"
+        | "MORE_THAN_ASKED"
+        | "AFTER_CANCEL"
+        | "NOT_CONFIRMED"
+        | "NO_PRICE"
+        | "NETWORK_NOT_READ"
+        | "NOTHING_CAME"
+        | "PAID_ANYWAY"
+        | "OWN_ADDRESS"
+        | "ONLY_ONE_FITS"
+        | "AMOUNT_TELLS"
+        | "CLOSEST_FITS"
+        | "SEVERAL_FIT"
+        | "NONE_FITS"
+        | "NOTHING_DUE";
+      /** @description With ASSIGN: the invoice. */
+      invoiceId: string | null;
+      /** @description In the invoice's currency: what is missing, or with RETURN what to send back. */
+      amount: string | null;
+      /** @description When the advice may become another one. */
+      until: string | null;
     };
     RegisterWalletBody:
       | {
@@ -3396,7 +3438,7 @@ export interface components {
     };
     ResolveInvoiceBody: {
       /** @enum {string} */
-      action: "ACCEPT" | "DISMISS" | "RETURNED" | "MARK";
+      action: "ACCEPT" | "DISMISS" | "RETURNED" | "MARK" | "ASK_FOR_REST";
       reason: string;
       /** @description The transaction that sent the money back, with RETURNED. */
       txHash?: string | undefined;
@@ -3407,6 +3449,8 @@ export interface components {
       /** @description The invoice to credit; required with ASSIGN and not allowed with the others. */
       invoiceId?: string | undefined;
       reason: string;
+      /** @description The transaction that sent the money back; only with IGNORE. */
+      txHash?: string | undefined;
     };
     SearchQuery: {
       /**
@@ -4116,6 +4160,7 @@ export type Product = components["schemas"]["Product"];
 export type ProductList = components["schemas"]["ProductList"];
 export type PublicInvoice = components["schemas"]["PublicInvoice"];
 export type PublicOperations = components["schemas"]["PublicOperations"];
+export type Recommendation = components["schemas"]["Recommendation"];
 export type RegisterWalletBody = components["schemas"]["RegisterWalletBody"];
 export type RegisteredWallet = components["schemas"]["RegisteredWallet"];
 export type Replay = components["schemas"]["Replay"];

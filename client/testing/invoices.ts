@@ -2,7 +2,12 @@
 import { isSamePair, type Pair } from "../../src/chains/registry/pair.ts";
 import { type Customer, namesCustomer, newCustomer, withFields } from "../../src/commerce/customers/customer.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "../../src/commerce/invoice-records/invoice.ts";
-import { isMarked, resolutionRefusal, withResolution } from "../../src/commerce/invoice-records/resolution.ts";
+import {
+  isMarked,
+  resolutionRefusal,
+  resolvedColumns,
+  withResolution,
+} from "../../src/commerce/invoice-records/resolution.ts";
 import { type NewInvoice, planInvoice } from "../../src/commerce/invoices/create-invoice.ts";
 import { settlementChange } from "../../src/commerce/invoices/settle-invoice.ts";
 import {
@@ -132,13 +137,13 @@ export function resolveInvoice(state: FakeState, id: string, body: Body<"resolve
   const file = currentFile(state, id);
   if (action === "MARK" && isMarked(file.invoice)) return file;
   const hasUnpriced = file.payments.some(({ weighedBy }) => weighedBy === "NO_RATE");
-  const refusal = resolutionRefusal(file.invoice, action, hasUnpriced);
+  const refusal = resolutionRefusal(file.invoice, action, { hasUnpriced, nowMs: state.now() });
   if (refusal !== undefined) throw new Refused(refusal);
   const made = { action, reason, actor, at: isoTime(state.now()), txHash };
   const resolution = withResolution(file.invoice.resolution, made);
   if (action === "MARK")
     return carryOut(state, file, { columns: { resolution }, events: [{ type: "invoice.marked" }] });
-  const columns = { resolution, needsReview: false };
+  const columns = resolvedColumns(action, resolution);
   const settled = settlementChange(file, state.now(), { columns });
   return carryOut(state, file, settled ?? { columns, events: [{ type: "invoice.updated" }] });
 }

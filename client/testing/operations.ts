@@ -2,6 +2,7 @@
 import { canonicalPairs } from "../../src/chains/registry/pair.ts";
 import { customerBodyOf, locatedCustomerBodyOf } from "../../src/commerce/customers/customer-body.ts";
 import type { InvoiceFile } from "../../src/commerce/invoice-records/invoice.ts";
+import { advisedBodyOf } from "../../src/commerce/invoices/advise-invoice.ts";
 import { asksMoreThanPublic } from "../../src/commerce/invoices/contract.ts";
 import { invoiceBodyOf, methodBodyOf, publicInvoiceBody } from "../../src/commerce/invoices/invoice-body.ts";
 import { listMethods } from "../../src/commerce/invoices/list-methods.ts";
@@ -104,11 +105,16 @@ const OF_PAYMENTS: Some<FakeOperation> = {
     const wanted = checked(QUERIES.listPayments, query);
     return () => ok(listPayments(state, wanted));
   },
-  getPayment: (state, request) => () =>
-    ok(paymentDetailsOf(payments.paymentFileOf(state, payments.paymentOf(state, idIn(request, "paymentId"))))),
+  getPayment: (state, request) => () => {
+    const payment = payments.paymentOf(state, idIn(request, "paymentId"));
+    return ok(paymentDetailsOf(payments.paymentFileOf(state, payment), state.now()));
+  },
   resolvePayment: (state, request) => {
     const body = checked(BODIES.resolvePayment, request.body);
-    return () => ok(paymentDetailsOf(payments.resolvePayment(state, idIn(request, "paymentId"), body, request.actor)));
+    return () => {
+      const resolved = payments.resolvePayment(state, idIn(request, "paymentId"), body, request.actor);
+      return ok(paymentDetailsOf(resolved, state.now()));
+    };
   },
 };
 
@@ -210,8 +216,8 @@ function idIn({ params }: FakeRequest, name: string): string {
 }
 
 function shown(state: FakeState, file: InvoiceFile, isPublic = false, status = 200): FakeAnswer {
-  const body = invoiceBodyOf(file, bodyContext(state));
-  return ok(isPublic ? publicInvoiceBody(body) : body, status);
+  const context = bodyContext(state);
+  return ok(isPublic ? publicInvoiceBody(invoiceBodyOf(file, context)) : advisedBodyOf(file, context), status);
 }
 
 function sold({ origin }: FakeState, product: Product, status = 200): FakeAnswer {

@@ -108,6 +108,10 @@ export function paymentFileOf(state: FakeState, payment: Payment): PaymentFile {
   const asking = [...state.invoices.values()].map(({ invoice, methods }) => ({
     invoiceId: invoice.id,
     createdAtMs: invoice.createdAtMs,
+    status: invoice.status,
+    expiresAtMs: invoice.expiresAtMs,
+    cancelledAtMs: invoice.cancelledAtMs,
+    isOwnAddress: false,
     asked: methods
       .filter((method) => isSamePair(method, payment))
       .flatMap(({ quotes }) => parseQuotes(quotes).flatMap(({ amountUnits }) => amountUnits?.toString() ?? [])),
@@ -120,14 +124,15 @@ export function paymentFileOf(state: FakeState, payment: Payment): PaymentFile {
 export function resolvePayment(
   state: FakeState,
   id: string,
-  { action, invoiceId, reason }: Body<"resolvePayment">,
+  { action, invoiceId, reason, txHash }: Body<"resolvePayment">,
   actor: string,
 ): PaymentFile {
   const read = paymentFileOf(state, paymentOf(state, id));
   const known = state.invoices.get(invoiceId ?? "")?.invoice;
   const refusal = resolutionRefusal(read, action, known?.id);
   if (refusal !== undefined) throw new Refused(refusal);
-  const resolution = { action, reason, actor, at: isoTime(state.now()) };
+  const made = { action, reason, actor, at: isoTime(state.now()) };
+  const resolution = txHash === undefined ? made : { ...made, txHash };
   if (action === "ASSIGN") {
     if (known === undefined) throw new Refused({ code: "INVOICE_NOT_FOUND" });
     assign(state, currentFile(state, known.id), paymentOf(state, id), resolution);

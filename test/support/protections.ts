@@ -37,7 +37,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   resolveInvoice: ["action", "reason", "txHash"],
   activatePaymentMethod: METHOD,
   lookUpPayment: ["network", "txHash"],
-  resolvePayment: ["action", "invoiceId", "reason"],
+  resolvePayment: ["action", "invoiceId", "reason", "txHash"],
   pickPaymentMethod: METHOD,
   claimPayment: ["txHash", "network"],
   // A new wallet: a grant, with its own mails.

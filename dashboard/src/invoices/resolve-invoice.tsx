@@ -1,9 +1,10 @@
 // A user's decision about an invoice: accept what was received, dismiss it, or note that it was returned.
 import { Alert, Button, Group, Modal, SegmentedControl, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useDisclosure } from "@mantine/hooks";
+import { type ReactNode, useState } from "react";
 import type { Invoice, ResolveInvoiceBody } from "../api/operations.ts";
 import { showDone, useChange } from "../api/queries.ts";
+import { AdviceAlert, decisionOf } from "../payments/advice.tsx";
 import { Form, refusedIn } from "../shell/form.tsx";
 import { useMay } from "../shell/merchants.ts";
 
@@ -17,6 +18,11 @@ const ACTIONS: Readonly<Record<Action, { readonly name: string; readonly consequ
     consequence:
       "Shops that speak the API of BTCPay Server take it for settled. Here it stays unpaid until money comes.",
   },
+  ASK_FOR_REST: {
+    name: "Ask for the rest",
+    consequence:
+      "Money that comes late counts from now on, and the page asks the customer for what is missing, with its own amount.",
+  },
   RETURNED: {
     name: "Money returned",
     consequence: "A note that you sent the money back with your wallet software. Edgetill cannot send any.",
@@ -27,49 +33,94 @@ const LONGEST_REASON = 500;
 const LONGEST_HASH = 100;
 /** States in which ACCEPT is offered, with or without a review: an invoice that was paid in full has nothing to accept. */
 const ACCEPTABLE: readonly Invoice["status"][] = ["UNDERPAID", "EXPIRED", "CANCELLED"];
+/** States whose money can go back without a review. */
+const RETURNABLE: readonly Invoice["status"][] = ["UNDERPAID", "OVERPAID"];
 /** And those in which it is part of a review. */
 const ACCEPTABLE_IN_REVIEW: readonly Invoice["status"][] = [...ACCEPTABLE, "AWAITING_PAYMENT", "PENDING_CONFIRMATION"];
 
 export function ResolveInvoice({ invoice }: { readonly invoice: Invoice }) {
   const mayResolve = useMay("payment:resolve");
-  const [isOpen, { open, close }] = useDisclosure();
-  const { needsReview, status } = invoice;
-  if (!needsReview && (!mayResolve || !ACCEPTABLE.includes(status))) return null;
+  const [chosen, choose] = useState<Action>();
+  const { needsReview, status, recommendation } = invoice;
+  const advised = decisionOf(invoice);
+  const isShown = needsReview || recommendation !== undefined || (mayResolve && ACCEPTABLE.includes(status));
+  if (!isShown) return null;
+  const [first = "DISMISS"] = actionsFor(invoice);
+  const others = actionsFor(invoice).filter((action) => action !== advised);
+  const buttons = mayResolve && (
+    <Group gap="xs">
+      {advised !== undefined && (
+        <Button size="xs" onClick={() => choose(advised)}>
+          {ACTIONS[advised].name}
+        </Button>
+      )}
+      {others.length > 0 && (
+        <Button
+          size="xs"
+          variant={needsReview && advised === undefined ? "filled" : "default"}
+          onClick={() => choose(first)}
+        >
+          Decide
+        </Button>
+      )}
+    </Group>
+  );
   return (
     <>
-      <Alert
-        color={needsReview ? "orange" : "gray"}
-        title={needsReview ? "This invoice needs your decision" : "The invoice is over"}
-      >
-        <Group justify="space-between" gap="sm">
-          <Text size="sm" style={{ flex: "1 1 16rem" }}>
-            {needsReview
-              ? "Money came late, or cannot be judged by the rules alone. Compare the payments below."
-              : "If you were paid in another way, or what came is enough for you, accept it."}
-          </Text>
-          {mayResolve && (
-            <Button size="xs" variant={needsReview ? "filled" : "default"} onClick={open}>
-              Decide
-            </Button>
-          )}
-        </Group>
-      </Alert>
-      <Modal opened={isOpen} onClose={close} title="Decide about the invoice" size="lg">
-        <ResolveForm invoice={invoice} onDone={close} />
+      {needsReview && (
+        <Text size="sm" fw={600}>
+          This invoice needs your decision
+        </Text>
+      )}
+      {recommendation === undefined ? (
+        <Undecided invoice={invoice}>{buttons}</Undecided>
+      ) : (
+        <AdviceAlert advice={recommendation} currency={invoice.currency} needsDecision={needsReview}>
+          {buttons}
+        </AdviceAlert>
+      )}
+      <Modal opened={chosen !== undefined} onClose={() => choose(undefined)} title="Decide about the invoice" size="lg">
+        {chosen !== undefined && <ResolveForm invoice={invoice} first={chosen} onDone={() => choose(undefined)} />}
       </Modal>
     </>
   );
 }
 
-function actionsFor({ needsReview, status }: Invoice): readonly Action[] {
-  if (!needsReview) return ["ACCEPT"];
-  return ACCEPTABLE_IN_REVIEW.includes(status) ? ["ACCEPT", "DISMISS", "RETURNED"] : ["DISMISS", "RETURNED"];
+/** Where nothing is advised. */
+function Undecided({ invoice, children }: { readonly invoice: Invoice; readonly children: ReactNode }) {
+  const { needsReview } = invoice;
+  return (
+    <Alert color={needsReview ? "orange" : "gray"} title={needsReview ? "Compare the payments" : "The invoice is over"}>
+      <Group justify="space-between" gap="sm">
+        <Text size="sm" style={{ flex: "1 1 16rem" }}>
+          {needsReview
+            ? "Money came late, or cannot be judged by the rules alone. Compare the payments below."
+            : "If you were paid in another way, or what came is enough for you, accept it."}
+        </Text>
+        {children}
+      </Group>
+    </Alert>
+  );
 }
 
-function ResolveForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onDone: () => void }) {
+/** What the API accepts of this invoice, the advised one first. */
+function actionsFor(invoice: Invoice): readonly Action[] {
+  const { needsReview, status } = invoice;
+  const advised = decisionOf(invoice);
+  const accepting: readonly Action[] = (needsReview ? ACCEPTABLE_IN_REVIEW : ACCEPTABLE).includes(status)
+    ? ["ACCEPT"]
+    : [];
+  const closing: readonly Action[] = needsReview ? ["DISMISS", "RETURNED"] : [];
+  const returning: readonly Action[] = !needsReview && RETURNABLE.includes(status) ? ["RETURNED"] : [];
+  const all = [...accepting, ...closing, ...returning];
+  return advised === undefined ? all : [advised, ...all.filter((action) => action !== advised)];
+}
+
+function ResolveForm(of: { readonly invoice: Invoice; readonly first: Action; readonly onDone: () => void }) {
+  const { invoice, onDone } = of;
   const actions = actionsFor(invoice);
   const form = useForm<{ readonly action: Action; readonly reason: string; readonly txHash: string }>({
-    initialValues: { action: actions[0] ?? "DISMISS", reason: "", txHash: "" },
+    initialValues: { action: of.first, reason: "", txHash: "" },
     validate: { reason: (reason) => (reason.trim() === "" ? "Say why: it is kept with the invoice" : null) },
   });
   const resolve = useChange("resolveInvoice", {

@@ -11,6 +11,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   DISMISS: "Dismissed by hand",
   RETURNED: "Money returned",
   MARK: "Marked as settled by hand",
+  ASK_FOR_REST: "Asked for the rest by hand",
 };
 
 export function TimelineSection({ invoice }: { readonly invoice: Invoice }) {

@@ -34,7 +34,8 @@ interface Props {
 export function CandidateCard({ payment, candidate, onChosen }: Props) {
   const { invoiceId, reason } = candidate;
   const formats = useFormats();
-  const { merchantId } = payment;
+  const { merchantId, recommendation } = payment;
+  const isAdvised = recommendation?.action === "ASSIGN" && recommendation.invoiceId === invoiceId;
   const titleId = useId();
   const invoice = useList("getInvoice", { merchantId, params: { invoiceId } });
   return (
@@ -67,7 +68,11 @@ export function CandidateCard({ payment, candidate, onChosen }: Props) {
               </Text>
             )}
             {onChosen !== undefined && (
-              <Button mt="auto" variant="light" onClick={() => onChosen({ action: "ASSIGN", invoice: data })}>
+              <Button
+                mt="auto"
+                variant={isAdvised ? "filled" : "light"}
+                onClick={() => onChosen({ action: "ASSIGN", invoice: data })}
+              >
                 Assign to this invoice
               </Button>
             )}

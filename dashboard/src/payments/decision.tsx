@@ -6,9 +6,12 @@ import { showDone, useChange } from "../api/queries.ts";
 import { Form, refusedIn } from "../shell/form.tsx";
 import { useFormats } from "../shell/reader.tsx";
 
-export type Decision = { readonly action: "ASSIGN"; readonly invoice: Invoice } | { readonly action: "IGNORE" };
+export type Decision =
+  | { readonly action: "ASSIGN"; readonly invoice: Invoice }
+  | { readonly action: "IGNORE" /** The money was sent back. */; readonly isReturned?: true };
 
 const LONGEST_REASON = 500;
+const LONGEST_HASH = 100;
 
 interface Props {
   readonly payment: PaymentDetails;
@@ -17,7 +20,7 @@ interface Props {
 }
 
 export function DecisionDialog({ payment, decision, onClose }: Props) {
-  const title = decision?.action === "ASSIGN" ? "Assign the payment" : "Ignore the payment";
+  const title = decision === undefined ? "" : titleOf(decision);
   return (
     <Modal opened={decision !== undefined} onClose={onClose} title={title} size="lg">
       {decision !== undefined && <DecisionForm payment={payment} decision={decision} onClose={onClose} />}
@@ -25,9 +28,14 @@ export function DecisionDialog({ payment, decision, onClose }: Props) {
   );
 }
 
+function titleOf(decision: Decision): string {
+  if (decision.action === "ASSIGN") return "Assign the payment";
+  return decision.isReturned === true ? "The payment was sent back" : "Ignore the payment";
+}
+
 function DecisionForm({ payment, decision, onClose }: Props & { readonly decision: Decision }) {
   const form = useForm({
-    initialValues: { reason: "" },
+    initialValues: { reason: "", txHash: "" },
     validate: { reason: (reason) => (reason.trim() === "" ? "Say why: it is kept with the payment" : null) },
   });
   const resolve = useChange("resolvePayment", {
@@ -37,8 +45,9 @@ function DecisionForm({ payment, decision, onClose }: Props & { readonly decisio
       onClose();
     },
   });
-  const send = form.onSubmit(({ reason }) => {
-    const target = decision.action === "ASSIGN" ? { invoiceId: decision.invoice.id } : {};
+  const send = form.onSubmit(({ reason, txHash }) => {
+    const sentBack = txHash.trim() === "" ? {} : { txHash: txHash.trim() };
+    const target = decision.action === "ASSIGN" ? { invoiceId: decision.invoice.id } : sentBack;
     const body = { action: decision.action, reason: reason.trim(), ...target };
     resolve.mutate({ merchantId: payment.merchantId, params: { paymentId: payment.id }, body }, refusedIn(form));
   });
@@ -62,6 +71,14 @@ function DecisionForm({ payment, decision, onClose }: Props & { readonly decisio
         data-autofocus
         {...form.getInputProps("reason")}
       />
+      {decision.action === "IGNORE" && (
+        <TextInput
+          label="Hash of the transaction that sent it back"
+          description="If you sent it back."
+          maxLength={LONGEST_HASH}
+          {...form.getInputProps("txHash")}
+        />
+      )}
     </Form>
   );
 }
@@ -73,7 +90,7 @@ function Consequence({ payment, decision }: { readonly payment: PaymentDetails; 
     return (
       <Text size="sm">
         {amount} will belong to no invoice. You can put the payment back, or assign it later. Nothing is sent back by
-        itself.
+        itself: send it with your wallet software first, if you do.
       </Text>
     );
   }

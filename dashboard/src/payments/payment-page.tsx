@@ -8,11 +8,13 @@ import type { PaymentDetails } from "../api/operations.ts";
 import { reading, useList } from "../api/queries.ts";
 import { useDeciders } from "../shell/authors.ts";
 import { networkName } from "../shell/coin-name.ts";
+import { CopyText } from "../shell/copy-text.tsx";
 import { useMay } from "../shell/merchants.ts";
 import { PageHeader } from "../shell/page-header.tsx";
 import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Time } from "../shell/time.tsx";
+import { PaymentAdvice } from "./advice.tsx";
 import { CandidateCard } from "./candidate-card.tsx";
 import { type Decision, DecisionDialog, PutBackButton } from "./decision.tsx";
 import { EvidenceSection } from "./evidence-section.tsx";
@@ -42,7 +44,7 @@ function ThePayment({ payment }: { readonly payment: PaymentDetails }) {
   const { coins } = useFormats();
   const mayResolve = useMay("payment:resolve");
   const [decision, decide] = useState<Decision>();
-  const { candidates } = payment.evidence;
+  const candidates = advisedFirst(payment);
   const [isAll, showAll] = useDisclosure();
   const shown = isAll ? candidates : candidates.slice(0, SHOWN_AT_FIRST);
   const { status, resolution, invoiceId } = payment;
@@ -70,6 +72,7 @@ function ThePayment({ payment }: { readonly payment: PaymentDetails }) {
       <Stack gap="lg">
         <Credited payment={payment} />
         <LastDecision payment={payment} />
+        <PaymentAdvice payment={payment} onChosen={mayAssign ? decide : undefined} />
         <SimpleGrid cols={isOpen ? { base: 1, sm: 2, lg: 3 } : 1} spacing="md">
           <PaymentFacts payment={payment} />
           {isOpen &&
@@ -93,6 +96,12 @@ function ThePayment({ payment }: { readonly payment: PaymentDetails }) {
       <DecisionDialog payment={payment} decision={decision} onClose={() => decide(undefined)} />
     </>
   );
+}
+
+/** The candidates in the API's order, but for the one that is advised. */
+function advisedFirst({ evidence: { candidates }, recommendation }: PaymentDetails) {
+  const isAdvised = ({ invoiceId }: (typeof candidates)[number]) => invoiceId === recommendation?.invoiceId;
+  return [...candidates.filter(isAdvised), ...candidates.filter((each) => !isAdvised(each))];
 }
 
 function WhatToDo({ payment }: { readonly payment: PaymentDetails }) {
@@ -135,6 +144,11 @@ function LastDecision({ payment: { resolution } }: { readonly payment: PaymentDe
       <Text size="sm" style={{ overflowWrap: "anywhere" }}>
         {resolution.reason}
       </Text>
+      {resolution.txHash !== undefined && (
+        <Text size="sm" component="div">
+          Sent back with <CopyText value={resolution.txHash} name="the hash of the transaction" />
+        </Text>
+      )}
       <Text size="sm" c="dimmed" component="div">
         {deciderOf(resolution.actor)}, <Time value={resolution.at} />
       </Text>

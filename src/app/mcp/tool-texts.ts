@@ -19,7 +19,7 @@ export const TOOL_TEXTS: Readonly<Record<string, string>> = {
     "Changes an invoice's texts, metadata or customer. Only while it awaits payment; its amount never changes.",
   cancelInvoice: "Cancels an invoice that has received no payment. It cannot be undone.",
   resolveInvoice:
-    "Decides about an invoice by hand, with a reason. ACCEPT makes it PAID, whatever was received. DISMISS removes it from what waits for review. RETURNED does so too, and records that the money was sent back. Ask a person first.",
+    "Decides about an invoice by hand, with a reason. ACCEPT makes it PAID, whatever was received. DISMISS removes it from what waits for review. RETURNED does so too, and records that the money was sent back. ASK_FOR_REST lets the page of an invoice that is over ask for what is missing. `recommendation` of the invoice says which is advised, and why. Ask a person first.",
   listPaymentMethods:
     "Lists how an invoice can be paid: methods that are active, with address and amount; available; or unavailable, with the reason.",
   activatePaymentMethod:
@@ -31,7 +31,7 @@ export const TOOL_TEXTS: Readonly<Record<string, string>> = {
   lookUpPayment:
     "Reads a transaction from its chain at once, by its hash. What it pays to the merchant is credited by the usual rules, or stored as UNMATCHED. The list is empty if it pays nothing to the merchant. Safe to repeat, 60 times an hour.",
   resolvePayment:
-    "Decides about a payment that no rule credited, with a reason. ASSIGN credits it to an invoice, which is settled at once. IGNORE says that it belongs to none, and REOPEN undoes that. Ask a person first.",
+    "Decides about a payment that no rule credited, with a reason. ASSIGN credits it to an invoice, which is settled at once. IGNORE says that it belongs to none and may have been sent back, and REOPEN takes that back. `recommendation` of the payment says what is advised. Ask a person first.",
   listInvoicePayments: "Lists the payments that were credited to an invoice.",
   createProduct:
     "Creates a product with a fixed price. The result has `checkoutUrl`, a page where any number of customers can buy it.",

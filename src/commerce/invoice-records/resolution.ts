@@ -4,7 +4,8 @@ import { type JsonOf, parseJson, printJson } from "../../lib/typed-json.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { Failure } from "../../platform/failures.ts";
 
-export type ResolutionAction = "ACCEPT" | "DISMISS" | "RETURNED" | "MARK";
+export const INVOICE_RESOLUTIONS = ["ACCEPT", "DISMISS", "RETURNED", "MARK", "ASK_FOR_REST"] as const;
+export type ResolutionAction = (typeof INVOICE_RESOLUTIONS)[number];
 
 interface Resolution {
   readonly action: ResolutionAction;
@@ -26,21 +27,62 @@ const MARKABLE: readonly InvoiceStatus[] = ["AWAITING_PAYMENT", "PENDING_CONFIRM
 
 const ACCEPTABLE: readonly InvoiceStatus[] = ["AWAITING_PAYMENT", "EXPIRED", "UNDERPAID", "CANCELLED"];
 
+/** Their money is settled, and it is too little or too much. */
+const RETURNABLE: readonly InvoiceStatus[] = ["UNDERPAID", "OVERPAID"];
+const ASKABLE: readonly InvoiceStatus[] = ["EXPIRED", "UNDERPAID"];
+
+/** Columns of an invoice. */
+interface ResolvableInvoice {
+  readonly status: InvoiceStatus;
+  readonly needsReview: boolean;
+  readonly isLate: boolean;
+  readonly latePaymentPolicy: "REVIEW" | "ACCEPT";
+  readonly monitorUntilMs: number;
+}
+
 /**
  * ACCEPT is for an invoice that is not paid in full, or under review because its money has no price, MARK for one that is neither paid nor
- * cancelled. The other two clear `needsReview`, which must be set.
+ * cancelled, ASK_FOR_REST for one whose time is over, that got some money, and whose payments are still watched for. DISMISS clears `needsReview`,
+ * which must be set; so does RETURNED, for which too little or too much money is enough.
  */
 export function resolutionRefusal(
-  { status, needsReview }: { readonly status: InvoiceStatus; readonly needsReview: boolean },
+  invoice: ResolvableInvoice,
   action: ResolutionAction,
-  hasUnpriced: boolean,
+  { hasUnpriced, nowMs }: { readonly hasUnpriced: boolean; readonly nowMs: number },
 ): Failure | undefined {
-  if (action === "ACCEPT") {
-    const isAcceptable = ACCEPTABLE.includes(status) || (status === "PENDING_CONFIRMATION" && hasUnpriced);
-    return isAcceptable ? undefined : { code: "INVOICE_NOT_RESOLVABLE", status };
+  const { status, needsReview } = invoice;
+  const unresolvable = { code: "INVOICE_NOT_RESOLVABLE", status } as const;
+  switch (action) {
+    case "ACCEPT":
+      return ACCEPTABLE.includes(status) || (status === "PENDING_CONFIRMATION" && hasUnpriced)
+        ? undefined
+        : unresolvable;
+    case "MARK":
+      return MARKABLE.includes(status) ? undefined : unresolvable;
+    case "ASK_FOR_REST":
+      return mayAskForRest(invoice, nowMs) ? undefined : unresolvable;
+    case "DISMISS":
+      return needsReview ? undefined : { code: "NOTHING_TO_REVIEW" };
+    case "RETURNED":
+      return needsReview || RETURNABLE.includes(status) ? undefined : { code: "NOTHING_TO_REVIEW" };
   }
-  if (action === "MARK") return MARKABLE.includes(status) ? undefined : { code: "INVOICE_NOT_RESOLVABLE", status };
-  return needsReview ? undefined : { code: "NOTHING_TO_REVIEW" };
+}
+
+function mayAskForRest(
+  { status, isLate, latePaymentPolicy, monitorUntilMs }: ResolvableInvoice,
+  nowMs: number,
+): boolean {
+  const hasMoney = status === "UNDERPAID" || isLate;
+  return ASKABLE.includes(status) && hasMoney && latePaymentPolicy === "REVIEW" && nowMs <= monitorUntilMs;
+}
+
+/**
+ * The columns that a decision other than MARK sets. With ASK_FOR_REST late money counts to the end of the monitoring, as where the merchant accepts it,
+ * so that what came late counts now and the page can ask for the rest.
+ */
+export function resolvedColumns(action: ResolutionAction, resolution: JsonOf<StoredResolution>) {
+  const columns = { resolution, needsReview: false };
+  return action === "ASK_FOR_REST" ? { ...columns, latePaymentPolicy: "ACCEPT" as const } : columns;
 }
 
 /** The column's content after a decision. */

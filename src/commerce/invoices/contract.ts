@@ -14,7 +14,8 @@ import { listBody, listQuery } from "../../lib/pagination.ts";
 import { isRedirectUrl } from "../../lib/redirect-url.ts";
 import { INVOICE_ORIGINS, INVOICE_STATUSES } from "../../platform/column-values.ts";
 import { currencyField as currency } from "../../rates/contract.ts";
-import { paymentBody } from "../payments/contract.ts";
+import { INVOICE_RESOLUTIONS } from "../invoice-records/resolution.ts";
+import { paymentBody, recommendationBody } from "../payments/contract.ts";
 import { productBody } from "../products/contract.ts";
 import { DEFAULT_CURRENCY } from "./product-terms.ts";
 
@@ -117,7 +118,7 @@ export const updateInvoiceBody = () =>
 
 export const resolveInvoiceBody = () =>
   z.strictObject({
-    action: z.enum(["ACCEPT", "DISMISS", "RETURNED", "MARK"]),
+    action: z.enum(INVOICE_RESOLUTIONS),
     reason: text(500),
     txHash: text(100).optional().meta({ description: "The transaction that sent the money back, with RETURNED." }),
   });
@@ -209,6 +210,10 @@ const invoiceFields = () =>
       .nullable(),
     warnings: z.array(z.string()),
     monitorUntil: time(),
+    recommendation: recommendationBody().optional().meta({
+      description:
+        "The decision that is advised, computed at each read; nothing follows from it by itself. Absent if none is, and in lists and events.",
+    }),
   });
 
 export const invoiceBody = () => invoiceFields().meta({ title: "Invoice" });
@@ -223,6 +228,7 @@ export const invoiceForPublicKeys = () =>
       resolution: true,
       warnings: true,
       monitorUntil: true,
+      recommendation: true,
       origin: true,
     })
     .extend({ customerId: z.null(), customer: z.null(), metadata: z.null(), externalId: z.null() })

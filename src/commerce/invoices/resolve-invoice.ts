@@ -4,7 +4,7 @@ import { changedFacts } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { InvoiceFile } from "../invoice-records/invoice.ts";
 import type { ResolutionAction } from "../invoice-records/resolution.ts";
-import { isMarked, resolutionRefusal, withResolution } from "../invoice-records/resolution.ts";
+import { isMarked, resolutionRefusal, resolvedColumns, withResolution } from "../invoice-records/resolution.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
 import { type MarkDependencies, mailMark } from "./send-mark-mail.ts";
@@ -17,9 +17,9 @@ interface ResolveRequest {
 }
 
 /**
- * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. MARK keeps its status, which reflects what was received, and every OWNER and ADMIN is
- * mailed; a second one changes nothing. The others clear `needsReview`, which only later money sets again. The reason is stored with the invoice and not in the
- * audit log, which is append-only.
+ * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. MARK leaves its status, which is what has been received, and every OWNER and
+ * ADMIN is mailed; a second one changes nothing. ASK_FOR_REST has late money count, and the page ask for the rest. All but MARK clear `needsReview`, which only later money sets again. The reason is stored with the
+ * invoice and not in the audit log, which is append-only.
  */
 export async function resolveInvoice(
   deps: ChangeDependencies & MarkDependencies,
@@ -32,12 +32,12 @@ export async function resolveInvoice(
     const { invoice } = read;
     if (action === "MARK" && isMarked(invoice)) return ok(undefined);
     const hasUnpriced = read.payments.some(({ weighedBy }) => weighedBy === "NO_RATE");
-    const refusal = resolutionRefusal(invoice, action, hasUnpriced);
+    const refusal = resolutionRefusal(invoice, action, { hasUnpriced, nowMs: deps.nowMs });
     if (refusal !== undefined) return err(refusal);
     const made = { action, reason, actor: deps.trail.actor.id ?? "", at: isoTime(deps.nowMs), txHash };
     const resolution = withResolution(invoice.resolution, made);
     if (action === "MARK") return ok(markOf(deps, { ...read, invoice: { ...invoice, resolution } }));
-    const columns = { resolution, needsReview: false };
+    const columns = resolvedColumns(action, resolution);
     const change = settlementChange(read, deps.nowMs, { columns }) ?? unsettled(columns);
     const { before, after } = changedFacts(stateFacts(invoice), stateFacts({ ...invoice, ...change.columns }));
     return ok({ ...change, audit: { action: "invoice.resolved", before, after: { ...after, resolution: action } } });

@@ -14,6 +14,7 @@ import { jsonReply, type Reply, replyTo } from "../../platform/http/reply.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { fileOf, type InvoiceFile, type InvoiceRow } from "../invoice-records/invoice.ts";
 import { addPaymentMethod, type PickDependencies } from "./add-payment-method.ts";
+import { advisedBodyOf } from "./advise-invoice.ts";
 import { cancelInvoice } from "./cancel-invoice.ts";
 import {
   asksMoreThanPublic,
@@ -131,7 +132,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     operationId: "resolveInvoice",
     summary: "Resolve an invoice by hand",
     description:
-      "ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back. MARK says that you consider it settled: its status still reflects its money, `invoice.marked` is sent, and every owner and admin is mailed.",
+      "ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back; an UNDERPAID or OVERPAID invoice accepts it without a review. ASK_FOR_REST is for an EXPIRED or UNDERPAID invoice that got some money and is still monitored: money that comes late counts from now on, and its page asks for what is missing. MARK says that you take it for settled: its status stays that of its money, `invoice.marked` is sent, and every owner and admin is mailed.",
     permission: "payment:resolve",
     body: resolveInvoiceBody,
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
@@ -218,7 +219,7 @@ function invoiceReply(
   file: Result<InvoiceFile, Failure>,
 ): Result<Reply, Failure> {
   return replyTo(file, (shown) => {
-    const body = invoiceBodyOf(shown, call.deps.body);
-    return isPublicKey(call.principal) ? publicInvoiceBody(body) : body;
+    const { body } = call.deps;
+    return isPublicKey(call.principal) ? publicInvoiceBody(invoiceBodyOf(shown, body)) : advisedBodyOf(shown, body);
   });
 }

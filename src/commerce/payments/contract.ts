@@ -5,6 +5,7 @@ import { amountText as amount, textField as text, time } from "../../lib/fields.
 import { listBody, listQuery } from "../../lib/pagination.ts";
 import { LISTED_REASONS } from "./candidates.ts";
 import { MATCH_RULES, MOST_BY_RULES, PAYMENT_STATUSES, RESOLUTION_ACTIONS, WEIGHED_BY } from "./payment.ts";
+import { RECOMMENDATION_REASONS, RECOMMENDED_ACTIONS } from "./recommendation.ts";
 
 const REASONS = `Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), the invoice already has ${MOST_BY_RULES} payments, so that a user must decide about more (TOO_MANY_PAYMENTS), or the rules did not think of it (NOT_CONSIDERED).`;
 
@@ -35,6 +36,11 @@ export const resolvePaymentBody = () =>
         .optional()
         .meta({ description: "The invoice to credit; required with ASSIGN and not allowed with the others." }),
       reason: text(500),
+      txHash: text(100).optional().meta({ description: "The transaction that sent the money back; only with IGNORE." }),
+    })
+    .refine(({ action, txHash }) => action === "IGNORE" || txHash === undefined, {
+      path: ["txHash"],
+      message: "is only allowed with IGNORE",
     })
     .refine(({ action, invoiceId }) => (action === "ASSIGN") === (invoiceId !== undefined), {
       path: ["invoiceId"],
@@ -116,6 +122,32 @@ const supersededBody = () =>
     blockHash: z.string().nullable(),
   });
 
+/** As `recommendationBody` prints it. */
+export const recommendationBody = () =>
+  z
+    .object({
+      action: z.enum(RECOMMENDED_ACTIONS).meta({
+        description:
+          "ACCEPT, DISMISS, ASK_FOR_REST and ASSIGN are decisions of this name. RETURN: send the money back with your wallet software and record it (RETURNED of an invoice, IGNORE of a payment). WAIT: decide nothing yet.",
+      }),
+      reason: z.enum(RECOMMENDATION_REASONS),
+      invoiceId: z.string().nullable().meta({ description: "With ASSIGN: the invoice." }),
+      amount: amount()
+        .nullable()
+        .meta({ description: "In the invoice's currency: what is missing, or with RETURN what to send back." }),
+      until: time().nullable().meta({ description: "When the advice may become another one." }),
+    })
+    .meta({ title: "Recommendation" });
+
+const resolutionBody = () =>
+  z.object({
+    action: z.enum(RESOLUTION_ACTIONS),
+    reason: z.string(),
+    actor: z.string(),
+    at: time(),
+    txHash: z.string().optional().meta({ description: "The transaction that sent the money back, if given." }),
+  });
+
 export const paymentDetailsBody = () =>
   paymentBody()
     .extend({
@@ -162,8 +194,10 @@ export const paymentDetailsBody = () =>
         }),
         claims: z.array(z.object({ id: z.string(), invoiceId: z.string(), outcome: z.string(), createdAt: time() })),
       }),
-      resolution: z
-        .object({ action: z.enum(RESOLUTION_ACTIONS), reason: z.string(), actor: z.string(), at: time() })
-        .nullable(),
+      resolution: resolutionBody().nullable(),
+      recommendation: recommendationBody().optional().meta({
+        description:
+          "The decision that is advised, computed at each read; absent if none is. Nothing follows from it by itself, and a payer's claim alone never recommends an invoice.",
+      }),
     })
     .meta({ title: "PaymentDetails" });

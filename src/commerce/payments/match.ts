@@ -208,7 +208,8 @@ function refusals(candidates: readonly Candidate[], { live, meant }: Meaning): r
     .toSorted((a, b) => REASONS.indexOf(a.reason) - REASONS.indexOf(b.reason) || (a.invoiceId < b.invoiceId ? -1 : 1));
 }
 
-const MOST_CANDIDATES = 20;
+/** Candidates stored with a payment. */
+export const MOST_CANDIDATES = 20;
 const MOST_RAW = 4_096;
 
 /** The stored reasons for a payment's placement. A merchant sees only its own invoices: those of others on a shared address are never named. */

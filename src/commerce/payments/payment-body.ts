@@ -7,8 +7,11 @@ import { isoTime, SECOND_MS } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { NetworkCursor } from "../cursors/cursor.ts";
 import { parseQuote } from "../quotes/quotes.ts";
-import { type AskingInvoice, candidatesOf, differenceBasisPoints, type ListedCandidate } from "./candidates.ts";
+import { candidatesOf, differenceBasisPoints, type ListedCandidate } from "./candidates.ts";
+import { MOST_CANDIDATES } from "./match.ts";
 import { confirmationsAt, type Payment, type StoredPayment } from "./payment.ts";
+import { type CandidateInvoice, recommendForPayment } from "./recommend-for-payment.ts";
+import { recommendationBodyOf } from "./recommendation.ts";
 
 /** A payer's claim that the transaction pays one of the merchant's invoices. */
 export interface PaymentClaim {
@@ -29,7 +32,7 @@ export interface PaymentFile extends PaymentRow, StoredPayment {
   /** Oldest first. */
   readonly claims: readonly PaymentClaim[];
   /** The candidates, and the invoices of the claims. */
-  readonly asking: readonly AskingInvoice[];
+  readonly asking: readonly CandidateInvoice[];
 }
 
 export type PaymentBody = ReturnType<typeof paymentBodyOf>;
@@ -71,13 +74,16 @@ export function listedPaymentBody(row: PaymentRow) {
   return paymentBodyOf(row, [{ network, tipHeight }]);
 }
 
-export function paymentDetailsOf(file: PaymentFile) {
+/** With `recommendation` if something is advised. */
+export function paymentDetailsOf(file: PaymentFile, nowMs: number) {
   const { blockHeight, blockHash, blockTimeMs } = file;
   const { raw = "{}", candidates: refused = [], supersedes = [] } = parseJson(file.evidence);
   const named = file.claims.map(({ invoiceId }) => invoiceId);
   const candidates = candidatesOf({ payment: file, refused, named, asking: file.asking });
+  const isCut = refused.length >= MOST_CANDIDATES;
+  const advice = recommendForPayment({ payment: file, candidates, asking: file.asking, isCut, nowMs });
   const isInBlock = blockHeight !== null && blockHash !== null && blockTimeMs !== null;
-  return {
+  const details = {
     ...listedPaymentBody(file),
     evidence: {
       rule: file.matchedBy,
@@ -98,6 +104,7 @@ export function paymentDetailsOf(file: PaymentFile) {
     },
     resolution: file.resolution === null ? null : parseJson(file.resolution),
   };
+  return advice === null ? details : { ...details, recommendation: recommendationBodyOf(advice) };
 }
 
 function candidateBodyOf(payment: Payment, { askedUnits, madeBeforeMs, ...candidate }: ListedCandidate) {

@@ -134,6 +134,8 @@ export interface PaymentResolution {
   /** Id of the API key or user. */
   readonly actor: string;
   readonly at: string;
+  /** With IGNORE: the transaction that sent the money back, if given. */
+  readonly txHash?: string;
 }
 
 /** A payment as the rules of invoices read it. */

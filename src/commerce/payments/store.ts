@@ -9,9 +9,9 @@ import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { payments } from "../../platform/db/schema/payments.ts";
-import type { AskingInvoice } from "./candidates.ts";
 import type { Payment, StoredPayment } from "./payment.ts";
 import type { PaymentClaim } from "./payment-body.ts";
+import type { CandidateInvoice } from "./recommend-for-payment.ts";
 
 // A row of growth that transactions explain leaves its block, but keeps the block's hash as evidence: what they leave over is worked out from it,
 // also if the batch that drops it is all that got through. In another block other transactions explain it.
@@ -67,14 +67,21 @@ const claimsJson =
     'createdAtMs', said.created_at_ms)) from (${claims}) said)`
     .mapWith(parseJson<readonly PaymentClaim[]>)
     .as("claims_json");
+// Goes to the address in the index: it has no other invoice, unless somebody registered it as a shared one.
+const isOwnAddress = sql`exists (select 1 from payment_methods own where own.invoice_id = asking.id and own.network = payments.network
+    and own.address = payments.to_address and own.address_index is not null and own.status = 'ACTIVE') and not exists (select 1
+    from payment_methods other indexed by payment_methods_address where other.network = payments.network
+    and other.address = payments.to_address and other.invoice_id <> asking.id)`;
 // The unary plus keeps SQLite from reading all invoices of the merchant.
 const askingJson =
-  sql`(select json_group_array(json_object('invoiceId', asking.id, 'createdAtMs', asking.created_at_ms, 'asked', json((
+  sql`(select json_group_array(json_object('invoiceId', asking.id, 'createdAtMs', asking.created_at_ms, 'status', asking.status,
+    'expiresAtMs', asking.expires_at_ms, 'cancelledAtMs', asking.cancelled_at_ms,
+    'isOwnAddress', json(case when ${isOwnAddress} then 'true' else 'false' end), 'asked', json((
     select json_group_array(distinct quote.value ->> '$.amountUnits') from payment_methods method, json_each(method.quotes) quote
     where method.invoice_id = asking.id and method.network = payments.network and method.cryptocurrency = payments.cryptocurrency
     and quote.value ->> '$.amountUnits' is not null)))) from invoices asking where +asking.merchant_id = payments.merchant_id
     and asking.id in (${candidateIds} union select said.invoice_id from (${claims}) said))`
-    .mapWith(parseJson<readonly AskingInvoice[]>)
+    .mapWith(parseJson<readonly CandidateInvoice[]>)
     .as("asking_json");
 
 /** A merchant's payment with its claims and its network's tip, as one row. Both ids may come unchecked from a path. */

@@ -127,17 +127,26 @@ async function assignment(
   });
 }
 
-/** IGNORE marks the payment as ignored: it belongs to no invoice. REOPEN undoes that: it waits for a decision again. No event reports either. */
+/**
+ * IGNORE marks the payment as ignored: it belongs to no invoice, and may have been sent back. REOPEN takes that back: it waits for a decision again. No event reports
+ * either.
+ */
 export function setAside(
   deps: ResolveDependencies,
   read: PaymentFile,
-  { action, reason }: Pick<PaymentResolution, "reason"> & { readonly action: "IGNORE" | "REOPEN" },
+  request: Pick<PaymentResolution, "reason"> & {
+    readonly action: "IGNORE" | "REOPEN";
+    readonly txHash?: string | undefined;
+  },
 ): Promise<Result<PaymentFile, Failure>> {
+  const { action, reason, txHash } = request;
   const subject = { name: "setting a payment aside", read: (tries: number) => currentPayment(deps, read, tries) };
   return change(deps, subject, (seen, { auditId }) => {
     const refusal = resolutionRefusal(seen, action);
     if (refusal !== undefined) return err(refusal);
-    const after = (action === "IGNORE" ? ignored : reopened)(seen, resolutionBy(deps, action, reason), deps.nowMs);
+    const made = resolutionBy(deps, action, reason);
+    const resolution = txHash === undefined ? made : { ...made, txHash };
+    const after = (action === "IGNORE" ? ignored : reopened)(seen, resolution, deps.nowMs);
     return ok({
       value: { ...seen, ...after },
       statements: [

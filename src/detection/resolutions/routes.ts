@@ -49,7 +49,9 @@ const list = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY" })
     reads: ({ db, merchantId, params }) => paymentReads(db, merchantId, params.paymentId ?? ""),
     answer: async (call) => {
       const [[file]] = call.read;
-      return file === undefined ? err({ code: "PAYMENT_NOT_FOUND" }) : ok(jsonReply(200, paymentDetailsOf(file)));
+      return file === undefined
+        ? err({ code: "PAYMENT_NOT_FOUND" })
+        : ok(jsonReply(200, paymentDetailsOf(file, call.nowMs)));
     },
   });
 
@@ -76,7 +78,7 @@ const resolve = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependenci
     operationId: "resolvePayment",
     summary: "Decide about a payment that no rule credited",
     description:
-      "ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice; REOPEN undoes that. If several merchants use the address, each decides for itself.",
+      "ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice, and records the transaction by which you sent it back, if you did; REOPEN takes that back. If several merchants use the address, each decides for itself.",
     permission: "payment:resolve",
     body: resolvePaymentBody,
     answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],
@@ -95,14 +97,14 @@ const resolve = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependenci
       const [[payment], [row]] = call.read;
       if (payment === undefined) return err({ code: "PAYMENT_NOT_FOUND" });
       const deps = { ...call.deps, trail: call.trail };
-      const { action, reason } = call.body;
+      const { action, reason, txHash } = call.body;
       const { quorumAboveMicros } = call.merchant;
       const file = row === undefined ? undefined : fileOf(row);
       const resolved =
         action === "ASSIGN"
           ? await assignPayment(deps, payment, { file, reason, quorumAboveMicros })
-          : await setAside(deps, payment, { action, reason });
-      return replyTo(resolved, paymentDetailsOf);
+          : await setAside(deps, payment, { action, reason, txHash });
+      return replyTo(resolved, (payment) => paymentDetailsOf(payment, call.nowMs));
     },
   },
 );

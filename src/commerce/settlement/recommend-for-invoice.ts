@@ -1,0 +1,145 @@
+// Which decision about an invoice is advised (decisions 5, "Wrong payments"). Pure; the same facts give the same advice.
+import { maxBig } from "../../lib/money.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+import type { Invoice } from "../invoice-records/invoice.ts";
+import { isSeen, type Payment } from "../payments/payment.ts";
+import type { Recommendation } from "../payments/recommendation.ts";
+
+type AdvisedInvoice = Pick<
+  Invoice,
+  | "status"
+  | "amountMicros"
+  | "receivedMicros"
+  | "confirmedMicros"
+  | "underpaidToleranceMicros"
+  | "overpaidToleranceMicros"
+  | "latePaymentPolicy"
+  | "needsReview"
+  | "expiresAtMs"
+  | "monitorUntilMs"
+  | "resolution"
+>;
+
+export interface InvoiceAdviceFacts {
+  readonly invoice: AdvisedInvoice;
+  /** All payments of the invoice. */
+  readonly payments: readonly Pick<Payment, "status" | "isLate" | "fiatMicros" | "receivedAtMs">[];
+  /** Whether an address of it is still shown to payers, so that the rest can be sent. */
+  readonly hasWay: boolean;
+  /** Whether all its networks were read beyond its end. */
+  readonly isReadToEnd: boolean;
+  /** It was brought back after a restore: what was decided in the lost time is not known. */
+  readonly isRestored: boolean;
+  readonly nowMs: number;
+}
+
+/** The late money, which does not count. */
+interface Late {
+  readonly micros: bigint;
+  readonly isAny: boolean;
+  readonly isConfirmed: boolean;
+  readonly isPriced: boolean;
+}
+
+/** Null if there is nothing to decide and nothing to wait for, and where only a person can compare. */
+export function recommendForInvoice(facts: InvoiceAdviceFacts): Recommendation | null {
+  const { invoice } = facts;
+  if (facts.isRestored || isDecided(facts)) return null;
+  const late = lateOf(facts);
+  switch (invoice.status) {
+    case "AWAITING_PAYMENT":
+      return whileOpen(facts);
+    case "PENDING_CONFIRMATION":
+      return whilePending(facts);
+    case "PAID":
+    case "OVERPAID":
+      return oncePaid(facts, late);
+    case "CANCELLED":
+      return late.isAny && invoice.needsReview
+        ? (notYet(late) ?? { action: "RETURN", reason: "AFTER_CANCEL", amountMicros: late.micros })
+        : null;
+    case "EXPIRED":
+    case "UNDERPAID":
+      return onceOver(facts, late);
+  }
+}
+
+/** Whether a user has decided since the newest payment came, and nothing asks for a review. */
+function isDecided({ invoice, payments }: InvoiceAdviceFacts): boolean {
+  if (invoice.resolution === null || invoice.needsReview) return false;
+  const { action, at } = parseJson(invoice.resolution);
+  const newestMs = Math.max(0, ...payments.map(({ receivedAtMs }) => receivedAtMs));
+  return action !== "MARK" && action !== "ASK_FOR_REST" && newestMs <= Date.parse(at);
+}
+
+function lateOf({ payments }: InvoiceAdviceFacts): Late {
+  const late = payments.filter((payment) => payment.isLate && isSeen(payment));
+  return {
+    micros: late.reduce((sum, { fiatMicros }) => sum + (fiatMicros ?? 0n), 0n),
+    isAny: late.length > 0,
+    isConfirmed: late.every(({ status }) => status === "CONFIRMED"),
+    isPriced: late.every(({ fiatMicros }) => fiatMicros !== null),
+  };
+}
+
+/** Before late money can be judged, it must be confirmed and have a price. */
+function notYet({ isConfirmed, isPriced }: Late): Recommendation | undefined {
+  if (!isPriced) return { action: "WAIT", reason: "NO_PRICE" };
+  return isConfirmed ? undefined : { action: "WAIT", reason: "NOT_CONFIRMED" };
+}
+
+function whileOpen({ invoice, nowMs }: InvoiceAdviceFacts): Recommendation | null {
+  const { receivedMicros, amountMicros, expiresAtMs: untilMs } = invoice;
+  if (nowMs > untilMs) return invoice.needsReview ? { action: "WAIT", reason: "NETWORK_NOT_READ" } : null;
+  if (receivedMicros === 0n) return null;
+  return { action: "ASK_FOR_REST", reason: "PART_CAME", amountMicros: amountMicros - receivedMicros, untilMs };
+}
+
+function whilePending({ invoice, payments }: InvoiceAdviceFacts): Recommendation | null {
+  if (!invoice.needsReview) return null;
+  const isPriced = payments.every((payment) => payment.fiatMicros !== null || !isSeen(payment));
+  return { action: "WAIT", reason: isPriced ? "NOT_CONFIRMED" : "NO_PRICE" };
+}
+
+/** What is above the price and its tolerance goes back. */
+function oncePaid({ invoice }: InvoiceAdviceFacts, late: Late): Recommendation | null {
+  const { amountMicros, confirmedMicros, overpaidToleranceMicros, needsReview } = invoice;
+  const isJudged = invoice.status === "OVERPAID" || needsReview;
+  if (!isJudged) return null;
+  const wait = needsReview && late.isAny ? notYet(late) : undefined;
+  if (wait !== undefined) return wait;
+  const excessMicros = confirmedMicros + late.micros - amountMicros;
+  if (amountMicros > 0n && excessMicros > overpaidToleranceMicros)
+    return { action: "RETURN", reason: "MORE_THAN_ASKED", amountMicros: excessMicros };
+  return needsReview ? { action: "DISMISS", reason: "PAID_ANYWAY" } : null;
+}
+
+function onceOver(facts: InvoiceAdviceFacts, late: Late): Recommendation | null {
+  const { invoice } = facts;
+  const isLateToJudge = late.isAny && invoice.needsReview;
+  const wait = isLateToJudge ? notYet(late) : undefined;
+  if (wait !== undefined) return wait;
+  const cameMicros = invoice.confirmedMicros + (isLateToJudge ? late.micros : 0n);
+  if (cameMicros === 0n) {
+    if (!invoice.needsReview) return null;
+    if (!facts.isReadToEnd) return { action: "WAIT", reason: "NETWORK_NOT_READ" };
+    return { action: "DISMISS", reason: "NOTHING_CAME" };
+  }
+  if (isLateToJudge && cameMicros >= invoice.amountMicros - invoice.underpaidToleranceMicros)
+    return { action: "ACCEPT", reason: "LATE_BUT_ENOUGH" };
+  return aboutRest(facts, { cameMicros, isLate: isLateToJudge });
+}
+
+/** Too little came: the rest, while payments are still watched for, else all of it goes back. */
+function aboutRest(
+  { invoice, hasWay, nowMs }: InvoiceAdviceFacts,
+  { cameMicros, isLate }: { readonly cameMicros: bigint; readonly isLate: boolean },
+): Recommendation {
+  const { monitorUntilMs: untilMs, latePaymentPolicy } = invoice;
+  const reason = isLate ? "LATE_AND_TOO_LITTLE" : "TOO_LITTLE_CAME";
+  if (!hasWay || nowMs > untilMs) return { action: "RETURN", reason, amountMicros: cameMicros };
+  const amountMicros = maxBig(invoice.amountMicros - cameMicros, 0n);
+  return latePaymentPolicy === "ACCEPT"
+    ? { action: "WAIT", reason: "REST_IS_ASKED", amountMicros, untilMs }
+    : { action: "ASK_FOR_REST", reason, amountMicros, untilMs };
+}
