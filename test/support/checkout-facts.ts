@@ -85,6 +85,7 @@ export function viewFacts(given: Given = {}): ViewFacts {
     estimates: new Map(Object.entries(given.estimates ?? {})),
     claim: null,
     claimed: [],
+    arrived: [],
     askedMethod: given.asked,
     isChoosing: given.isChoosing ?? false,
     nowMs,

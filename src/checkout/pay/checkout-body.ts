@@ -2,6 +2,7 @@
 // them.
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Settings } from "../../accounts/merchants/settings.ts";
+import { pairOf } from "../../chains/registry/pair.ts";
 import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import {
   type BodyContext,
@@ -9,6 +10,8 @@ import {
   type MethodBody,
   publicInvoiceBody,
 } from "../../commerce/invoices/invoice-body.ts";
+import type { Payment } from "../../commerce/payments/payment.ts";
+import { formatUnits } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { coinName } from "./coins.ts";
 import type { Estimates } from "./estimates.ts";
@@ -19,22 +22,35 @@ export function checkoutBodyOf(
     readonly file: InvoiceFile;
     readonly merchant: { readonly id: string; readonly name: string; readonly settings: Pick<Settings, "brand"> };
     readonly methods: readonly MethodBody[];
-    readonly estimates: Estimates;
+    /** Payments of nobody that can be no other order's. */
+    readonly arrived: readonly Payment[];
     /** Signed; null before payment. */
     readonly redirectUrl: string | null;
   },
   context: BodyContext,
 ) {
-  const { file, merchant, methods, estimates, redirectUrl } = of;
+  const { file, merchant, methods, arrived, redirectUrl } = of;
   const { brand } = merchant.settings;
   const logo = brand.logo === null ? null : imageUrl(context.publicUrl, { merchantId: merchant.id, name: brand.logo });
   return {
     ...publicInvoiceBody(invoiceBodyOf(file, context)),
     redirectUrl,
-    paymentMethods: methods.map((body) => methodBodyFor(file, body, estimates)),
+    paymentMethods: methods.map((body) => methodBodyFor(file, body)),
+    undecided: arrived.map(undecidedBody),
     merchant: { name: brand.name ?? merchant.name, color: brand.color, logo, supportUrl: brand.supportUrl },
     monitorUntil: isoTime(file.invoice.monitorUntilMs),
     now: isoTime(context.nowMs),
+  };
+}
+
+function undecidedBody(payment: Payment) {
+  const { asset } = pairOf(payment);
+  return {
+    network: payment.network,
+    cryptocurrency: asset.code,
+    txHash: payment.txHash,
+    amount: formatUnits(payment.amountUnits, asset.decimals),
+    receivedAt: isoTime(payment.receivedAtMs),
   };
 }
 

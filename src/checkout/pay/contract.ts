@@ -76,6 +76,21 @@ export const checkoutBody = () =>
           })
           .meta({ title: "CheckoutPaymentMethod" }),
       ),
+      undecided: z
+        .array(
+          z.object({
+            network: z.string(),
+            cryptocurrency: z.string(),
+            txHash: z.string(),
+            amount: z.string(),
+            receivedAt: time(),
+          }),
+        )
+        .optional()
+        .meta({
+          description:
+            "What arrived at an address of this invoice in its time, is credited to nobody, and can be no other order's: the merchant has to decide about it. A transfer that could be another order's is not listed; its payer can claim it.",
+        }),
       merchant: z.object({
         name: z.string(),
         color: z.string().nullable().meta({ description: "`#rrggbb`." }),

@@ -1,12 +1,18 @@
 import { coinText } from "../../platform/texts/format.ts";
 import { fill } from "../../platform/texts/texts.ts";
 import type { Chrome } from "./chrome.ts";
-import { Ltr } from "./parts.tsx";
-import type { PaymentView } from "./view.ts";
+import { Filled, Ltr } from "./parts.tsx";
+import type { CheckoutView, PaymentView } from "./view.ts";
+
+interface Of {
+  readonly chrome: Chrome;
+  readonly view: Pick<CheckoutView, "payments" | "shop">;
+  readonly payment: PaymentView;
+}
 
 /** Payments seen on chain, with their state. Rendered even if empty, so that the first payment can be swapped in. */
-export function PaymentsList(of: { readonly chrome: Chrome; readonly payments: readonly PaymentView[] }) {
-  const { chrome, payments } = of;
+export function PaymentsList({ chrome, view }: Pick<Of, "chrome" | "view">) {
+  const { payments } = view;
   return (
     <section
       class="payments"
@@ -18,7 +24,7 @@ export function PaymentsList(of: { readonly chrome: Chrome; readonly payments: r
           <h2>{chrome.texts.payments}</h2>
           <ul>
             {payments.map((payment) => (
-              <Payment chrome={chrome} payment={payment} />
+              <Payment chrome={chrome} view={view} payment={payment} />
             ))}
           </ul>
         </>
@@ -27,14 +33,15 @@ export function PaymentsList(of: { readonly chrome: Chrome; readonly payments: r
   );
 }
 
-function Payment({ chrome, payment }: { readonly chrome: Chrome; readonly payment: PaymentView }) {
+function Payment(of: Of) {
+  const { chrome, payment } = of;
   const { texts } = chrome;
   return (
     <li>
       <p class="paid-amount">
         <Ltr>{coinText(payment.amount, payment.code)}</Ltr> <small>{payment.networkName}</small>
       </p>
-      <Progress chrome={chrome} payment={payment} />
+      <Progress {...of} />
       {payment.isLate ? <p class="hint">{texts.late}</p> : null}
       <p class="hash">
         <span class="visually-hidden">{texts.transaction}</span> <Ltr class="code">{payment.txHash}</Ltr>
@@ -43,8 +50,16 @@ function Payment({ chrome, payment }: { readonly chrome: Chrome; readonly paymen
   );
 }
 
-function Progress({ chrome, payment }: { readonly chrome: Chrome; readonly payment: PaymentView }) {
+function Progress({ chrome, view, payment }: Of) {
   const { texts } = chrome;
+  if (payment.state === "undecided") {
+    const values = { sent: coinText(payment.amount, payment.code), shop: view.shop.name };
+    return (
+      <p class="hint">
+        <Filled text={texts.claimToDecide} values={values} />
+      </p>
+    );
+  }
   if (payment.state === "gone") return <p class="hint">{texts.gone}</p>;
   if (payment.state === "confirmed") return <p class="good">{texts.confirmed}</p>;
   const required = Math.max(1, payment.requiredConfirmations);

@@ -32,6 +32,8 @@ export interface StoredCheckout {
   /** The claim that the page is about, and other payments of its transaction; null and none without one. */
   readonly claim: (StandingFacts["claim"] & { readonly id: ClaimId }) | null;
   readonly claimed: readonly Payment[];
+  /** Payments of nobody that can be no other order's. */
+  readonly arrived: readonly Payment[];
 }
 
 export interface Checkout extends StoredCheckout {
@@ -50,7 +52,7 @@ export async function findCheckout(
   const claimId = parseId("clm", namedClaim ?? "");
   const found = await readRow(deps.sleep, () => selectCheckout(deps.db, id, claimId), { code: "INVOICE_NOT_FOUND" });
   if (!found.ok) return found;
-  const { merchant, wallets, watched, language, location, claim, claimed, ...row } = found.value;
+  const { merchant, wallets, watched, language, location, claim, claimed, arrived, ...row } = found.value;
   if (merchant === null) return err({ code: "INVOICE_NOT_FOUND" });
   // The page needs the cursors of all networks, the invoice only those of its own networks.
   const { methods, payments } = row;
@@ -60,7 +62,7 @@ export async function findCheckout(
       payments.some((payment) => payment.network === network),
   );
   const file = fileOf({ ...row, cursors });
-  return ok({ file, merchant, wallets, cursors: watched, language, location, claim, claimed });
+  return ok({ file, merchant, wallets, cursors: watched, language, location, claim, claimed, arrived });
 }
 
 /** The settled checkout with fresh quotes, for a page. `namedClaim`: the id of a claim, as the URL has it. */

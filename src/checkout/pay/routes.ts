@@ -178,11 +178,10 @@ const forOwnPages = routesOf({
     answer: async ({ deps, env, params }) => {
       const read = await readCheckout(deps, params.invoiceId ?? "");
       if (!read.ok) return read;
-      const { file, methods } = read.value;
+      const { file, methods, arrived } = read.value;
       const redirectUrl = await signedReturn(env, file, deps.nowMs);
       const merchant = withSettings(read.value);
-      const estimates = await readEstimates(deps, read.value);
-      return ok(jsonReply(200, checkoutBodyOf({ file, merchant, methods, estimates, redirectUrl }, deps.body)));
+      return ok(jsonReply(200, checkoutBodyOf({ file, merchant, methods, arrived, redirectUrl }, deps.body)));
     },
   })
   .post("/api/v1/checkout/:invoiceId/payment-methods", {
@@ -266,13 +265,14 @@ async function pageAgain(
 }
 
 /** The input of the markup, the same for the page and for its parts. */
-async function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Note | undefined) {
-  const { file, methods, claim, claimed } = checkout;
+function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Note | undefined) {
+  const { file, methods, claim, claimed, arrived } = checkout;
   const merchant = withSettings(checkout);
   const view = checkoutView({
     file,
     claim,
     claimed,
+    arrived,
     merchant,
     methods,
     estimates: await estimatesIn({ query, deps }, checkout),

@@ -46,7 +46,7 @@ function PayStage(of: StageOf) {
     <>
       <Heading {...of} />
       <MethodPanel chrome={chrome} view={view} method={method} hasDeadline />
-      <PaymentsList chrome={chrome} payments={view.payments} />
+      <PaymentsList chrome={chrome} view={view} />
       <p class="waiting">
         <span>{chrome.texts.waiting}</span> <small>{chrome.texts.needsTime}</small>
       </p>
@@ -76,7 +76,7 @@ function UnderpaidStage(of: StageOf) {
           <Filled text={chrome.texts.underpaidReview} values={{ shop: view.shop.name }} />
         </p>
       )}
-      <PaymentsList chrome={chrome} payments={view.payments} />
+      <PaymentsList chrome={chrome} view={view} />
       <ClaimForm {...of} title={chrome.texts.claimOpen} />
     </>
   );
@@ -90,7 +90,7 @@ function NoticeStage(of: StageOf) {
     <>
       <Heading {...of} />
       {stage === "paid" || stage === "overpaid" ? <ReturnLinks chrome={chrome} view={view} /> : null}
-      <PaymentsList chrome={chrome} payments={view.payments} />
+      <PaymentsList chrome={chrome} view={view} />
       {view.pollSeconds > 0 ? <Reload {...of} /> : null}
       {stage === "checking" ? <ClaimForm {...of} title={chrome.texts.claimOpen} /> : null}
       {stage === "expired" ? <ClaimForm {...of} title={chrome.texts.claimTitle} /> : null}

@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { cursorJson, pageColumns } from "../../commerce/invoice-records/store.ts";
-import { claimColumns } from "../../detection/claims/store.ts";
+import { arrivedColumns, claimColumns } from "../../detection/claims/store.ts";
 import type { ClaimId, InvoiceId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
@@ -23,6 +23,7 @@ export const selectCheckout = prepared(
       .select({
         ...pageColumns(),
         ...claimColumns(of.claimId),
+        ...arrivedColumns(),
         merchant: sql`(select ${jsonObject(merchants, "shop")} from merchants shop
         where shop.id = invoices.merchant_id and shop.deleted_at_ms is null)`
           .mapWith(rowDecoder(merchants))

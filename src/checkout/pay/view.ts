@@ -52,8 +52,8 @@ export interface PaymentView {
   readonly amount: string;
   readonly code: string;
   readonly networkName: string;
-  /** `unconfirmed`: also in the mempool; `gone`: it left the chain and may come back. */
-  readonly state: "unconfirmed" | "confirmed" | "gone";
+  /** `unconfirmed`: also in the mempool; `gone`: it left the chain and may come back; `undecided`: it is no payment of the invoice yet. */
+  readonly state: "unconfirmed" | "confirmed" | "gone" | "undecided";
   readonly confirmations: number;
   readonly requiredConfirmations: number;
   /** Whether it came after the invoice's end; the merchant decides about it. */
@@ -101,6 +101,8 @@ export interface CheckoutView {
 
 export interface ViewFacts extends ClaimFacts {
   readonly file: InvoiceFile;
+  /** Payments of nobody that can be no other order's. */
+  readonly arrived: readonly Payment[];
   readonly merchant: { readonly name: string; readonly id: string; readonly settings: Settings };
   /** Active methods and those that can be chosen, as `listMethods` returns them. */
   readonly methods: readonly MethodBody[];
@@ -145,7 +147,10 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
     choices,
     method,
     canChoose,
-    payments: file.payments.flatMap((payment) => paymentView(payment, file)),
+    payments: [
+      ...file.payments.filter(({ status }) => status !== "UNMATCHED").flatMap((payment) => paymentView(payment, file)),
+      ...facts.arrived.flatMap((payment) => paymentView(payment, file)),
+    ],
     createdAtMs: invoice.createdAtMs,
     expiresAtMs: invoice.expiresAtMs,
     paidAtMs: isPaid ? paidAtMs(file) : null,
@@ -222,10 +227,10 @@ function stageOf(
 }
 
 function paymentView(payment: Payment, { cursors }: InvoiceFile): readonly PaymentView[] {
-  if (payment.status !== "DETECTED" && payment.status !== "CONFIRMED" && payment.status !== "REORGED") return [];
+  if (payment.status === "DROPPED" || payment.status === "IGNORED") return [];
   const { network, asset } = pairOf(payment);
   const tip = cursors.find((cursor) => cursor.network === payment.network)?.tipHeight ?? null;
-  const states = { DETECTED: "unconfirmed", CONFIRMED: "confirmed", REORGED: "gone" } as const;
+  const states = { DETECTED: "unconfirmed", CONFIRMED: "confirmed", REORGED: "gone", UNMATCHED: "undecided" } as const;
   return [
     {
       txHash: payment.txHash,

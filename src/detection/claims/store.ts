@@ -2,6 +2,7 @@ import { type Placeholder, sql } from "drizzle-orm";
 import { pageColumns } from "../../commerce/invoice-records/store.ts";
 import { decodePayments, paymentJson } from "../../commerce/payments/store.ts";
 import type { ClaimId, MerchantId } from "../../lib/ids.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
@@ -93,7 +94,36 @@ export const claimColumns = (claimId: Placeholder) => ({
     .as("claimed_json"),
 });
 
-/** A claim with its invoice and the other rows of its transaction, as one row. */
+/** Methods of an address that are looked at, of any merchant: where it was given more often, nothing is shown unasked. */
+const MOST_GIVEN = 200;
+const MOST_ARRIVED = 20;
+/** A block's time may be early or late, so an order that was made or ended about then may have been meant, too. */
+const RIVAL_SLACK_MS = 10 * MINUTE_MS;
+
+const givenThere = sql`payment_methods rival indexed by payment_methods_address where rival.network = came.network
+  and rival.address = came.to_address`;
+
+/**
+ * Transfers that nobody named, that are credited to nobody, and that can be no other order's (security.md 4, "What a page shows of a transfer"): at an
+ * address of the row's invoice, in its time, of its merchant, where no other invoice of anybody had that address then. Oldest first.
+ */
+export const arrivedColumns = () => ({
+  arrived: sql`(select json_group_array(${paymentJson("came")}) from (select came.* from payment_methods own
+    cross join payments came indexed by payments_loose_unmatched on came.network = own.network and came.to_address = own.address
+      and came.status = 'UNMATCHED' and came.created_at_ms >= own.activated_at_ms
+    where own.invoice_id = invoices.id and own.status = 'ACTIVE' and came.merchant_id = invoices.merchant_id
+    and came.received_at_ms between own.activated_at_ms and invoices.monitor_until_ms and came.tx_hash not like 'block:%'
+    and (select count(*) from (select 1 from ${givenThere} limit ${sql.raw(String(MOST_GIVEN + 1))})) <= ${sql.raw(String(MOST_GIVEN))}
+    and not exists (select 1 from ${givenThere} and rival.invoice_id <> invoices.id
+      and rival.activated_at_ms - ${sql.raw(String(RIVAL_SLACK_MS))} <= came.received_at_ms
+      and came.received_at_ms <= (select meant.monitor_until_ms from invoices meant where meant.id = rival.invoice_id)
+        + ${sql.raw(String(RIVAL_SLACK_MS))})
+    group by came.id order by came.received_at_ms, came.id limit ${sql.raw(String(MOST_ARRIVED))}) came)`
+    .mapWith(decodePayments)
+    .as("arrived_json"),
+});
+
+/** A claim with its invoice and what else is known of its transaction, as one row. */
 export const selectClaimFile = prepared(
   (id: ClaimId) => ({ id }),
   (db, of) =>
