@@ -1,6 +1,7 @@
 // Which decision about a payment without an invoice is advised (decisions 5, "Wrong payments"). Hashes are public, so that somebody named the transaction
 // never recommends an invoice: it only takes the advice back where the amount alone would have chosen another one.
 import { growthHeight } from "../../chains/sources/transfer.ts";
+import { HOUR_MS } from "../../lib/time.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { AskingInvoice, ListedCandidate } from "./candidates.ts";
 import type { Payment } from "./payment.ts";
@@ -58,14 +59,17 @@ interface Best {
   readonly reason: Recommendation["reason"];
 }
 
+/** An exchange may take so long to send. */
+const LATE_BY_MS = 2 * HOUR_MS;
+
 /**
- * The one that the amount is clearly meant for: of those that waited when it came, paid or not, because a payer may pay twice; of all if none did.
- * Undefined if two could be meant.
+ * The one that the amount is clearly meant for: of those that waited when it came or little before, paid or not, because a payer may pay twice; of all
+ * if none did. Undefined if two could be meant.
  */
 function bestOf({ payment }: PaymentAdviceFacts, fitting: readonly Fitting[]): Best | undefined {
   const timely = fitting.filter(
     ({ invoice: { expiresAtMs, cancelledAtMs } }) =>
-      payment.receivedAtMs <= expiresAtMs && (cancelledAtMs === null || payment.receivedAtMs < cancelledAtMs),
+      payment.receivedAtMs <= Math.min(expiresAtMs, cancelledAtMs ?? expiresAtMs) + LATE_BY_MS,
   );
   const meant = timely.length > 0 ? timely : fitting;
   const [only, ...others] = meant;

@@ -13,11 +13,12 @@ import {
   recommendForPayment,
 } from "../../../../src/commerce/payments/recommend-for-payment.ts";
 import { makeId } from "../../../../src/lib/ids.ts";
+import { HOUR_MS } from "../../../../src/lib/time.ts";
 import { INVOICE_STATUSES, type InvoiceStatus } from "../../../../src/platform/column-values.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const id = (n: number) => makeId("inv", String(n).padStart(26, "0"));
-const PAID_AT = 1_000_000;
+const PAID_AT = 1_000 * 3_600_000;
 const NOW = PAID_AT + 1_000;
 const OPEN_UNTIL = NOW + 100_000;
 
@@ -54,7 +55,8 @@ function factsOf(given: readonly Given[], more: Partial<PaymentAdviceFacts> = {}
 
 const paid = { status: "PAID" } as const;
 const over = { status: "EXPIRED", expiresAtMs: PAID_AT + 1 } as const;
-const wasOver = { status: "EXPIRED", expiresAtMs: PAID_AT - 1 } as const;
+const wasOver = { status: "EXPIRED", expiresAtMs: PAID_AT - 3 * HOUR_MS } as const;
+const justOver = { status: "EXPIRED", expiresAtMs: PAID_AT - 1 } as const;
 const small = { asked: 300 };
 const odd = { asked: 1_003 };
 const twice = { asked: 1_500 };
@@ -87,6 +89,15 @@ const CASES: readonly (readonly [
   ["half of one, and less than another", [{ asked: 1_940 }, { asked: 1_500 }], "ASSIGN", "AMOUNT_TELLS", 0],
   ["two of its size, both over", [over, over], "RETURN", "SEVERAL_FIT"],
   ["one that waited then, one that did not", [over, wasOver], "ASSIGN", "ONLY_ONE_FITS", 0],
+  [
+    "one that waited then, one that had just ended",
+    [
+      { asked: 1_007, ...over },
+      { asked: 1_013, ...justOver },
+    ],
+    "RETURN",
+    "SEVERAL_FIT",
+  ],
   [
     "one that waited then, and one that did not names it",
     [over, { ...wasOver, isNamed: true }],
@@ -136,7 +147,7 @@ describe("the decision that is advised about a payment without an invoice", () =
   const anyGiven: fc.Arbitrary<Given> = fc.record({
     asked: fc.constantFrom(null, 300, 480, 900, 960, 1_000, 1_100, 1_500, 5_000, 20_000),
     status: fc.constantFrom(...INVOICE_STATUSES),
-    expiresAtMs: fc.constantFrom(PAID_AT - 1, PAID_AT, NOW - 1, NOW, OPEN_UNTIL),
+    expiresAtMs: fc.constantFrom(PAID_AT - 3 * HOUR_MS, PAID_AT - 1, PAID_AT, NOW - 1, NOW, OPEN_UNTIL),
     cancelledAtMs: fc.option(fc.constantFrom(PAID_AT - 1, PAID_AT + 1), { freq: 5, nil: null }),
     isNamed: fc.boolean(),
     reason: fc.option(fc.constantFrom(...CANDIDATE_REASONS), { freq: 5, nil: null }),
