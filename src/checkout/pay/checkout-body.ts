@@ -22,6 +22,7 @@ export function checkoutBodyOf(
     readonly file: InvoiceFile;
     readonly merchant: { readonly id: string; readonly name: string; readonly settings: Pick<Settings, "brand"> };
     readonly methods: readonly MethodBody[];
+    readonly estimates: Estimates;
     /** Payments of nobody that can be no other order's. */
     readonly arrived: readonly Payment[];
     /** Signed; null before payment. */
@@ -29,13 +30,13 @@ export function checkoutBodyOf(
   },
   context: BodyContext,
 ) {
-  const { file, merchant, methods, arrived, redirectUrl } = of;
+  const { file, merchant, methods, estimates, arrived, redirectUrl } = of;
   const { brand } = merchant.settings;
   const logo = brand.logo === null ? null : imageUrl(context.publicUrl, { merchantId: merchant.id, name: brand.logo });
   return {
     ...publicInvoiceBody(invoiceBodyOf(file, context)),
     redirectUrl,
-    paymentMethods: methods.map((body) => methodBodyFor(file, body)),
+    paymentMethods: methods.map((body) => methodBodyFor(file, body, estimates)),
     undecided: arrived.map(undecidedBody),
     merchant: { name: brand.name ?? merchant.name, color: brand.color, logo, supportUrl: brand.supportUrl },
     monitorUntil: isoTime(file.invoice.monitorUntilMs),

@@ -181,7 +181,9 @@ const forOwnPages = routesOf({
       const { file, methods, arrived } = read.value;
       const redirectUrl = await signedReturn(env, file, deps.nowMs);
       const merchant = withSettings(read.value);
-      return ok(jsonReply(200, checkoutBodyOf({ file, merchant, methods, arrived, redirectUrl }, deps.body)));
+      const estimates = await readEstimates(deps, read.value);
+      const shown = { file, merchant, methods, estimates, arrived, redirectUrl };
+      return ok(jsonReply(200, checkoutBodyOf(shown, deps.body)));
     },
   })
   .post("/api/v1/checkout/:invoiceId/payment-methods", {
@@ -265,7 +267,7 @@ async function pageAgain(
 }
 
 /** The input of the markup, the same for the page and for its parts. */
-function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Note | undefined) {
+async function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Note | undefined) {
   const { file, methods, claim, claimed, arrived } = checkout;
   const merchant = withSettings(checkout);
   const view = checkoutView({
