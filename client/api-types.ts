@@ -1319,6 +1319,187 @@ export interface components {
        */
       createdAt: string;
     };
+    GetReadinessQuery: {
+      /**
+       * @description Of the prices that invoices would have. A coin needs a current rate in it.
+       * @default USD
+       * @example USD
+       * @enum {string}
+       */
+      currency?:
+        | (
+            | "USD"
+            | "EUR"
+            | "GBP"
+            | "CAD"
+            | "AUD"
+            | "JPY"
+            | "CHF"
+            | "CNY"
+            | "HKD"
+            | "SGD"
+            | "NZD"
+            | "SEK"
+            | "NOK"
+            | "DKK"
+            | "PLN"
+            | "CZK"
+            | "HUF"
+            | "RON"
+            | "TRY"
+            | "ILS"
+            | "ZAR"
+            | "BRL"
+            | "MXN"
+            | "INR"
+            | "IDR"
+            | "MYR"
+            | "PHP"
+            | "THB"
+            | "KRW"
+            | "ISK"
+            | "AED"
+            | "AFN"
+            | "ALL"
+            | "AMD"
+            | "AOA"
+            | "ARS"
+            | "AWG"
+            | "AZN"
+            | "BAM"
+            | "BBD"
+            | "BDT"
+            | "BHD"
+            | "BIF"
+            | "BMD"
+            | "BND"
+            | "BOB"
+            | "BSD"
+            | "BTN"
+            | "BWP"
+            | "BYN"
+            | "BZD"
+            | "CDF"
+            | "CLP"
+            | "COP"
+            | "CRC"
+            | "CUP"
+            | "CVE"
+            | "DJF"
+            | "DOP"
+            | "DZD"
+            | "EGP"
+            | "ERN"
+            | "ETB"
+            | "FJD"
+            | "FKP"
+            | "GEL"
+            | "GHS"
+            | "GIP"
+            | "GMD"
+            | "GNF"
+            | "GTQ"
+            | "GYD"
+            | "HNL"
+            | "HTG"
+            | "IQD"
+            | "IRR"
+            | "JMD"
+            | "JOD"
+            | "KES"
+            | "KGS"
+            | "KHR"
+            | "KMF"
+            | "KPW"
+            | "KWD"
+            | "KYD"
+            | "KZT"
+            | "LAK"
+            | "LBP"
+            | "LKR"
+            | "LRD"
+            | "LSL"
+            | "LYD"
+            | "MAD"
+            | "MDL"
+            | "MGA"
+            | "MKD"
+            | "MMK"
+            | "MNT"
+            | "MOP"
+            | "MRU"
+            | "MUR"
+            | "MVR"
+            | "MWK"
+            | "MZN"
+            | "NAD"
+            | "NGN"
+            | "NIO"
+            | "NPR"
+            | "OMR"
+            | "PAB"
+            | "PEN"
+            | "PGK"
+            | "PKR"
+            | "PYG"
+            | "QAR"
+            | "RSD"
+            | "RUB"
+            | "RWF"
+            | "SAR"
+            | "SBD"
+            | "SCR"
+            | "SDG"
+            | "SHP"
+            | "SLE"
+            | "SOS"
+            | "SRD"
+            | "SSP"
+            | "STN"
+            | "SVC"
+            | "SYP"
+            | "SZL"
+            | "TJS"
+            | "TMT"
+            | "TND"
+            | "TOP"
+            | "TTD"
+            | "TWD"
+            | "TZS"
+            | "UAH"
+            | "UGX"
+            | "UYU"
+            | "UZS"
+            | "VES"
+            | "VND"
+            | "VUV"
+            | "WST"
+            | "XAF"
+            | "XCD"
+            | "XCG"
+            | "XOF"
+            | "XPF"
+            | "YER"
+            | "ZMW"
+            | "ZWG"
+            | "BTC"
+            | "LTC"
+            | "ETH"
+            | "USDT"
+            | "USDC"
+            | "DAI"
+            | "WBTC"
+            | "EURC"
+            | "PYUSD"
+            | "UNI"
+            | "SHIB"
+            | "POL"
+            | "BNB"
+            | "CRO"
+            | "TRX"
+          )
+        | undefined;
+    };
     GetTotalsQuery: {
       /**
        * Format: date
@@ -2594,7 +2775,12 @@ export interface components {
       getAttention: {
         answer: components["schemas"]["Attention"];
       };
-      /** @description List API keys, newest first. Includes expired keys. Shows only a short form of each secret. Needs API_KEY_VIEW. */
+      /** @description Read whether the merchant can be paid now, in which coins, and why not. For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. A coin without a reason is one with which an invoice is created now, and whose payments are seen. Not known before an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and what limits callers from browsers. Nothing outside is asked but what a create asks: the deployment's own book of rates. Needs WALLET_VIEW. */
+      getReadiness: {
+        query: components["schemas"]["GetReadinessQuery"];
+        answer: components["schemas"]["Readiness"];
+      };
+      /** @description List API keys, newest first. Includes expired keys. Of each secret only a short form is shown. Needs API_KEY_VIEW. */
       listApiKeys: {
         query: components["schemas"]["ListApiKeysQuery"];
         answer: components["schemas"]["ApiKeyList"];
@@ -2995,43 +3181,151 @@ export interface components {
         answer: components["schemas"]["Product"];
       };
     };
-    /**
-     * Recommendation
-     * @description The decision that is advised, computed at each read; absent if none is. Nothing follows from it by itself, and a payer's claim alone never recommends an invoice.
-     */
-    Recommendation: {
+    /** Readiness */
+    Readiness: {
       /**
-       * @description ACCEPT, DISMISS, ASK_FOR_REST and ASSIGN are decisions of this name. RETURN: send the money back with your wallet software and record it (RETURNED of an invoice, IGNORE of a payment). WAIT: decide nothing yet.
-       * @enum {string}
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
        */
-      action: "ACCEPT" | "ASK_FOR_REST" | "RETURN" | "ASSIGN" | "WAIT" | "DISMISS";
-      /** @enum {string} */
-      reason:
-        | "PART_CAME"
-        | "TOO_LITTLE_CAME"
-        | "REST_IS_ASKED"
-        | "LATE_BUT_ENOUGH"
-        | "LATE_AND_TOO_LITTLE"
-        | "MORE_THAN_ASKED"
-        | "AFTER_CANCEL"
-        | "NOT_CONFIRMED"
-        | "NO_PRICE"
-        | "NETWORK_NOT_READ"
-        | "NOTHING_CAME"
-        | "PAID_ANYWAY"
-        | "OWN_ADDRESS"
-        | "ONLY_ONE_FITS"
-        | "AMOUNT_TELLS"
-        | "CLOSEST_FITS"
-        | "SEVERAL_FIT"
-        | "NONE_FITS"
-        | "NOTHING_DUE";
-      /** @description With ASSIGN: the invoice. */
-      invoiceId: string | null;
-      /** @description In the invoice's currency: what is missing, or with RETURN what to send back. */
-      amount: string | null;
-      /** @description When the advice may become another one. */
-      until: string | null;
+      checkedAt: string;
+      currency: string;
+      /** @description Whether any coin can. */
+      canBePaid: boolean;
+      /** @description What stops every coin; they are not repeated at each. */
+      reasons: {
+        /** @enum {string} */
+        code:
+          | "MERCHANT_SUSPENDED"
+          | "RESTORING"
+          | "LIMIT"
+          | "CURRENCY_NOT_PRICED"
+          | "NO_WALLET"
+          | "WALLET_DISABLED"
+          | "WALLET_CHANGE_PENDING"
+          | "WALLET_FROZEN"
+          | "NO_SOURCE"
+          | "PAUSED"
+          | "SOURCE_SILENT"
+          | "SOURCE_LAGS"
+          | "SOURCE_REFUSES"
+          | "NO_RATE";
+        /** @description A sentence for people; it may change. */
+        detail: string;
+        since: string | null;
+        /** @description When it is expected to be over, if that is known. */
+        until: string | null;
+        /** @description Of SOURCE_LAGS: seconds up to which all was read. */
+        secondsBehind: number | null;
+        /** @description Of SOURCE_LAGS: blocks that were not read yet. */
+        blocksBehind: number | null;
+      }[];
+      warnings: {
+        /** @enum {string} */
+        code:
+          | "MERCHANT_SUSPENDED"
+          | "RESTORING"
+          | "LIMIT"
+          | "CURRENCY_NOT_PRICED"
+          | "NO_WALLET"
+          | "WALLET_DISABLED"
+          | "WALLET_CHANGE_PENDING"
+          | "WALLET_FROZEN"
+          | "NO_SOURCE"
+          | "PAUSED"
+          | "SOURCE_SILENT"
+          | "SOURCE_LAGS"
+          | "SOURCE_REFUSES"
+          | "NO_RATE";
+        /** @description A sentence for people; it may change. */
+        detail: string;
+        since: string | null;
+        /** @description When it is expected to be over, if that is known. */
+        until: string | null;
+        /** @description Of SOURCE_LAGS: seconds up to which all was read. */
+        secondsBehind: number | null;
+        /** @description Of SOURCE_LAGS: blocks that were not read yet. */
+        blocksBehind: number | null;
+      }[];
+      limits: {
+        activeInvoices: number;
+        maxActiveInvoices: number;
+        publicInvoices: number;
+        maxPublicInvoices: number;
+      };
+      /** @description Those with a wallet first. A test network is listed if it has a source or a wallet. */
+      coins: {
+        network: string;
+        cryptocurrency: string;
+        walletId: string | null;
+        /** @description Whether there is no reason against it, neither here nor of the whole merchant. */
+        canBePaid: boolean;
+        reasons: {
+          /** @enum {string} */
+          code:
+            | "MERCHANT_SUSPENDED"
+            | "RESTORING"
+            | "LIMIT"
+            | "CURRENCY_NOT_PRICED"
+            | "NO_WALLET"
+            | "WALLET_DISABLED"
+            | "WALLET_CHANGE_PENDING"
+            | "WALLET_FROZEN"
+            | "NO_SOURCE"
+            | "PAUSED"
+            | "SOURCE_SILENT"
+            | "SOURCE_LAGS"
+            | "SOURCE_REFUSES"
+            | "NO_RATE";
+          /** @description A sentence for people; it may change. */
+          detail: string;
+          since: string | null;
+          /** @description When it is expected to be over, if that is known. */
+          until: string | null;
+          /** @description Of SOURCE_LAGS: seconds up to which all was read. */
+          secondsBehind: number | null;
+          /** @description Of SOURCE_LAGS: blocks that were not read yet. */
+          blocksBehind: number | null;
+        }[];
+        /** @description What may become a reason. */
+        warnings: {
+          /** @enum {string} */
+          code:
+            | "MERCHANT_SUSPENDED"
+            | "RESTORING"
+            | "LIMIT"
+            | "CURRENCY_NOT_PRICED"
+            | "NO_WALLET"
+            | "WALLET_DISABLED"
+            | "WALLET_CHANGE_PENDING"
+            | "WALLET_FROZEN"
+            | "NO_SOURCE"
+            | "PAUSED"
+            | "SOURCE_SILENT"
+            | "SOURCE_LAGS"
+            | "SOURCE_REFUSES"
+            | "NO_RATE";
+          /** @description A sentence for people; it may change. */
+          detail: string;
+          since: string | null;
+          /** @description When it is expected to be over, if that is known. */
+          until: string | null;
+          /** @description Of SOURCE_LAGS: seconds up to which all was read. */
+          secondsBehind: number | null;
+          /** @description Of SOURCE_LAGS: blocks that were not read yet. */
+          blocksBehind: number | null;
+        }[];
+        /** @description Null for a network that was never read. */
+        reading: {
+          /** @description False while nothing on the network is awaited: then its source is not asked. */
+          isBeingRead: boolean;
+          /** @description Newest block that was read completely. */
+          height: number;
+          /** @description Newest block of the network's source, when last asked. */
+          tipHeight: number | null;
+          /** @description Seconds since the time up to which everything was read. */
+          secondsBehind: number | null;
+        } | null;
+      }[];
     };
     RegisterWalletBody:
       | {
@@ -4133,6 +4427,7 @@ export type ExportStatementCsvQuery = components["schemas"]["ExportStatementCsvQ
 export type ExportStatementQuery = components["schemas"]["ExportStatementQuery"];
 export type ExportedInvoice = components["schemas"]["ExportedInvoice"];
 export type ExportedPayment = components["schemas"]["ExportedPayment"];
+export type GetReadinessQuery = components["schemas"]["GetReadinessQuery"];
 export type GetTotalsQuery = components["schemas"]["GetTotalsQuery"];
 export type Image = components["schemas"]["Image"];
 export type Invoice = components["schemas"]["Invoice"];
@@ -4160,7 +4455,7 @@ export type Product = components["schemas"]["Product"];
 export type ProductList = components["schemas"]["ProductList"];
 export type PublicInvoice = components["schemas"]["PublicInvoice"];
 export type PublicOperations = components["schemas"]["PublicOperations"];
-export type Recommendation = components["schemas"]["Recommendation"];
+export type Readiness = components["schemas"]["Readiness"];
 export type RegisterWalletBody = components["schemas"]["RegisterWalletBody"];
 export type RegisteredWallet = components["schemas"]["RegisteredWallet"];
 export type Replay = components["schemas"]["Replay"];
@@ -4248,6 +4543,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   getSettings: "GET /settings",
   updateSettings: "PATCH /settings",
   getAttention: "GET /attention",
+  getReadiness: "GET /readiness",
   listApiKeys: "GET /api-keys",
   getApiKey: "GET /api-keys/{apiKeyId}",
   listAuditEvents: "GET /audit-events",

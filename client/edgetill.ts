@@ -46,6 +46,7 @@ export class Edgetill {
   readonly reports: ReturnType<typeof resources.reports>;
   readonly search: ReturnType<typeof resources.search>;
   readonly attention: ReturnType<typeof resources.attention>;
+  readonly readiness: ReturnType<typeof resources.readiness>;
   readonly events: ReturnType<typeof resources.events>;
   readonly webhooks: ReturnType<typeof resources.webhooks>;
   readonly settings: ReturnType<typeof resources.settings>;
@@ -63,6 +64,7 @@ export class Edgetill {
     this.reports = resources.reports(call, open);
     this.search = resources.search(call);
     this.attention = resources.attention(call);
+    this.readiness = resources.readiness(call);
     this.events = resources.events(call);
     this.webhooks = resources.webhooks(call);
     this.settings = resources.settings(call);

@@ -134,7 +134,13 @@ export const search = (call: Call) => (text: string, options?: CallOptions) =>
 /** What needs attention, by kind, most urgent first. */
 export const attention = (call: Call) => (options?: CallOptions) => call("getAttention", {}, options);
 
-/** Options for polling events. */
+/** Whether the merchant can be paid now, in which coins, and why not in the others. */
+export const readiness =
+  (call: Call) =>
+  (query: Api.GetReadinessQuery = {}, options?: CallOptions) =>
+    call("getReadiness", { query }, options);
+
+/** Of a poll of events. */
 export interface PollOptions extends CallOptions {
   /** Where to continue: the id of the last event that was handled. Without it, from the oldest event that is kept. */
   readonly after?: string | undefined;

@@ -41,7 +41,7 @@ export const FEATURES: Readonly<Record<District, readonly (readonly string[])[]>
   ],
   checkout: [["live", "storefront"], ["pay"], ["signed-redirect"]],
   notifications: [
-    ["events", "notices", "operator-alerts"],
+    ["events", "notices", "operator-alerts", "readiness"],
     ["attention", "deliveries", "delivery-log", "deployment-status"],
     ["audit", "merchant-summaries", "receipts", "webhooks"],
   ],

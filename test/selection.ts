@@ -82,6 +82,7 @@ export const STORIES = {
   "notifications/merchant-summaries": ["app/operator-status"],
   "notifications/notices": ["notifications/failing-news"],
   "notifications/operator-alerts": ["app/data-points"],
+  "notifications/readiness": ["notifications/readiness"],
   "notifications/receipts": ["notifications/receipt-limits"],
   "notifications/webhooks": ["notifications/webhook-changes", "notifications/webhook-secrets"],
   "platform/audit": ["commerce/audit-refusals"],

@@ -47,6 +47,7 @@ import { auditRoutes } from "../notifications/audit/routes.ts";
 import { deliveryLogRoutes } from "../notifications/delivery-log/routes.ts";
 import { eventRoutes } from "../notifications/events/routes.ts";
 import { merchantSummaryRoutes } from "../notifications/merchant-summaries/routes.ts";
+import { readinessRoutes } from "../notifications/readiness/routes.ts";
 import { webhookRoutes } from "../notifications/webhooks/routes.ts";
 import {
   type AppContext,
@@ -105,6 +106,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...invitationRoutes,
   ...merchantRoutes,
   ...attentionRoutes,
+  ...readinessRoutes,
   ...apiKeyRoutes,
   ...applicationRoutes,
   ...eventRoutes,

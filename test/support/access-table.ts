@@ -71,6 +71,7 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`GET ${MERCHANT}/reports/statement.csv`]: need("PAYMENT_VIEW"),
   [`GET ${MERCHANT}/search`]: need("INVOICE_VIEW or CUSTOMER_VIEW or PAYMENT_VIEW"),
   [`GET ${MERCHANT}/attention`]: need("PAYMENT_VIEW or INVOICE_VIEW or WALLET_VIEW or WEBHOOK_VIEW"),
+  [`GET ${MERCHANT}/readiness`]: need("WALLET_VIEW"),
   [`GET ${KEYS}`]: need("API_KEY_VIEW"),
   [`POST ${KEYS}`]: need("API_KEY_CREATE", "step-up"),
   [`GET ${KEYS}/:apiKeyId`]: need("API_KEY_VIEW"),

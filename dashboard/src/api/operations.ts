@@ -1782,6 +1782,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   getSettings: "GET /settings",
   updateSettings: "PATCH /settings",
   getAttention: "GET /attention",
+  getReadiness: "GET /readiness",
   listApiKeys: "GET /api-keys",
   createApiKey: "POST /api-keys",
   getApiKey: "GET /api-keys/{apiKeyId}",

@@ -133,7 +133,11 @@ function cursorReasons(cursor: CursorFacts, settings: StatusSettings, nowMs: num
  * Since when payments on a network go unseen; null if they are seen, if none is expected, and while an operator has paused it. Three causes count: its source
  * fails, its watcher does not run, or the newest block read is old.
  */
-function staleSinceMs(cursor: CursorFacts, pollSeconds: number | null, nowMs: number): number | null {
+export function staleSinceMs(
+  cursor: Omit<CursorFacts, "quarantined" | "quarantinedSinceMs">,
+  pollSeconds: number | null,
+  nowMs: number,
+): number | null {
   const { network, isResting, pausedAtMs, degradedSinceMs, height, tipHeight, passedMs } = cursor;
   const known = networkNamed(network);
   if (isResting || pausedAtMs !== null || known === undefined) return null;

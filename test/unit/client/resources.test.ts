@@ -49,6 +49,7 @@ const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseL
   exportInvoicesCsv: ({ reports }) => parsed(reports.invoicesCsv()),
   exportStatementCsv: ({ reports }) => parsed(reports.statementCsv({ month: "2026-11" })),
   getAttention: (client) => client.attention(),
+  getReadiness: (client) => client.readiness({ currency: "EUR" }),
   search: (client) => client.search("ORDER-1001"),
   listEvents: ({ events }) => events.list(),
   getEvent: ({ events }) => events.get("id1"),

@@ -1,0 +1,19 @@
+// Dependencies of the question whether a merchant can be paid: those of a create, so that both ask the same.
+import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
+import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
+import { isRestoring } from "../../platform/deployment/read-deployment.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
+
+export function readinessDependencies(env: Env, given: GivenDependencies) {
+  const { macKeys, isWatched, hasSource, table, nowMs } = invoiceDependencies(env, given);
+  const pollSeconds = parsePollSeconds(env.POLL_SECONDS);
+  return {
+    macKeys,
+    isWatched,
+    hasSource,
+    table,
+    isRestoring: () => isRestoring(env, given.sleep),
+    nowMs,
+    pollSeconds: pollSeconds.ok ? pollSeconds.value : null,
+  };
+}

@@ -1,0 +1,180 @@
+// Whether a merchant can be paid now, against creates through the Worker's own entry, in production.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import fc from "fast-check";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { HOUR_MS, isoTime, MINUTE_MS } from "../../../src/lib/time.ts";
+import { readinessBody } from "../../../src/notifications/readiness/contract.ts";
+import { SEEN_LATE } from "../../../src/notifications/readiness/finding.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
+import { type Ask, deploymentWith, expectRefusal, seedKey, seedMerchant, send } from "../../support/access.ts";
+import { countingEnv } from "../../support/counting-env.ts";
+import { expectDocumented } from "../../support/documented.ts";
+import { seedCursor } from "../../support/payments.ts";
+import { doSetUp, FRESH, ownDatabase } from "../../support/production.ts";
+import { triesOf } from "../../support/property-runs.ts";
+import { putPhase, restoredEnv } from "../../support/restores.ts";
+import { standIns } from "../../support/stand-ins.ts";
+import { xpubWallet } from "../../support/wallet-bodies.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+const BTC = { cryptocurrency: "BTC", network: "BTC" };
+const SOURCES = JSON.stringify({ BTC: [{ kind: "esplora", url: "https://index.example" }] });
+
+interface Of {
+  readonly hasSource?: boolean;
+  readonly hasRate?: boolean;
+  readonly bindings?: Partial<Env>;
+}
+
+function bookWith(hasRate: boolean) {
+  const table = async () => (hasRate ? fixedRateTable(Date.now()) : { assets: {}, fiat: {} });
+  return standIns({ RATE_BOOK: { getByName: () => ({ table }) } });
+}
+
+/** A deployment in production whose book of rates has the fixed ones, if any. */
+function deployment({ hasSource = true, hasRate = true, bindings = {} }: Of) {
+  return deploymentWith({
+    ...FRESH,
+    DB: ownDatabase(),
+    CHAIN_SOURCES: hasSource ? SOURCES : "{}",
+    ...bookWith(hasRate),
+    // A watcher would write what it finds into the rows that the tests write.
+    ...standIns({ NETWORK_WATCHER: { getByName: () => ({ wake: async () => undefined }) } }),
+    ...bindings,
+  });
+}
+
+async function shopWithBtc(changes: Partial<typeof wallets.$inferInsert> = {}) {
+  const merchantId = await seedMerchant();
+  const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() + HOUR_MS });
+  const path = (rest: string) => `/api/v1/merchants/merchant/${merchantId}${rest}`;
+  const made = await send(path("/wallets"), { method: "POST", key, body: xpubWallet() });
+  expect(made.status, made.text).toBe(201);
+  if (Object.keys(changes).length > 0)
+    await testDb.update(wallets).set(changes).where(eq(wallets.merchantId, merchantId));
+  const asked = (of: Of) => {
+    const ask = deployment(of);
+    return (rest: string, more: Ask = {}) => ask(path(rest), { key, ...more });
+  };
+  return { merchantId, key, path, asked };
+}
+
+type Shop = Awaited<ReturnType<typeof shopWithBtc>>;
+
+async function readiness({ asked }: Shop, of: Of = {}, query = "") {
+  const { status, json, text } = await asked(of)(`/readiness${query}`);
+  expect(status, text).toBe(200);
+  expectDocumented(readinessBody, json);
+  const body = readinessBody().parse(json);
+  const coin = body.coins.find((each) => each.network === "BTC");
+  if (coin === undefined) throw new Error("BTC is not listed");
+  return { ...body, coin };
+}
+
+/** Whether an invoice is created that asks for the coin. */
+async function isCreated({ asked }: Shop, of: Of): Promise<boolean> {
+  const body = { name: "Order", rawAmount: 10, paymentMethods: [BTC] };
+  const { status, json } = await asked(of)("/invoices", { method: "POST", body });
+  return status === 201 && Object(json).paymentMethods[0].status === "ACTIVE";
+}
+
+beforeAll(() => doSetUp());
+beforeEach(async () => {
+  await testDb.delete(networkCursors);
+});
+
+const state = fc.record({
+  wallet: fc.constantFrom("open", "disabled", "pending", "altered", "none"),
+  hasSource: fc.boolean(),
+  hasRate: fc.boolean(),
+  cursor: fc.constantFrom("none", "read", "resting", "paused", "failing"),
+  shop: fc.constantFrom("open", "suspended", "full"),
+});
+
+// Most states have one thing wrong, so that each of them decides.
+const WELL = { wallet: "open", hasSource: true, hasRate: true, cursor: "read", shop: "open" } as const;
+const oneWrong = fc
+  .tuple(state, fc.constantFrom("wallet", "hasSource", "hasRate", "cursor", "shop"))
+  .map(([any, name]): typeof any => ({ ...WELL, [name]: any[name] }));
+
+async function shopIn(of: typeof state extends fc.Arbitrary<infer T> ? T : never): Promise<Shop> {
+  const wallet = {
+    open: {},
+    disabled: { isEnabled: false },
+    pending: { usableFromMs: Date.now() + HOUR_MS },
+    altered: { mac: "x" },
+    none: { deletedAtMs: 1 },
+  }[of.wallet];
+  const shop = await shopWithBtc(wallet);
+  const changes = { open: {}, suspended: { suspendedAtMs: 1 }, full: { activeInvoices: 5, maxActiveInvoices: 5 } };
+  if (of.shop !== "open") await testDb.update(merchants).set(changes[of.shop]).where(eq(merchants.id, shop.merchantId));
+  await testDb.delete(networkCursors);
+  const failing = { degradedSinceMs: Date.now() - 9 * MINUTE_MS, lastOutage: "TIMEOUT" };
+  const cursor = { read: {}, resting: { isResting: true }, paused: { pausedAtMs: 1 }, failing };
+  if (of.cursor !== "none") await seedCursor("BTC", cursor[of.cursor]);
+  return shop;
+}
+
+describe("readiness", () => {
+  it("is true of a coin if and only if an invoice with it is created, apart from sources that do not answer", async () => {
+    const property = fc.asyncProperty(fc.oneof(oneWrong, state), async (of) => {
+      const shop = await shopIn(of);
+      const { canBePaid, coin, reasons } = await readiness(shop, of);
+      const others = coin.reasons.filter(({ code }) => !SEEN_LATE.includes(code));
+      expect(await isCreated(shop, of)).toBe(reasons.length === 0 && others.length === 0);
+      expect(coin.canBePaid).toBe(reasons.length === 0 && coin.reasons.length === 0);
+      expect(canBePaid).toBe(coin.canBePaid);
+    });
+    await fc.assert(property, { numRuns: triesOf({ usual: 40, deep: 2_000 }), endOnFailure: true });
+  }, 240_000);
+
+  it("is asked in one call of the database and one of the book of rates", async () => {
+    const shop = await shopWithBtc();
+    const { bindings, calls } = countingEnv({
+      ...bookWith(true),
+      RATE_SOURCE: "kraken,coinbase",
+      CHAIN_SOURCES: SOURCES,
+    });
+    const { status } = await deploymentWith(bindings)(shop.path("/readiness"), { key: shop.key });
+    expect(status).toBe(200);
+    expect(calls.filter((call) => call !== "RATE_LIMITER.take")).toEqual(["D1 read", "RATE_BOOK.table"]);
+  });
+
+  it("says while a restore goes on that nothing can be created", async () => {
+    const shop = await shopWithBtc();
+    const restored = restoredEnv(Date.now());
+    await putPhase(restored, "AMOUNTS");
+    const of = { bindings: { RESTORE_EPOCH: restored.RESTORE_EPOCH } };
+    const { reasons } = await readiness(shop, of);
+    expect(reasons.map(({ code }) => code)).toEqual(["RESTORING"]);
+    expect(await isCreated(shop, of)).toBe(false);
+    await env.DB.prepare("delete from restores").run();
+  });
+
+  it("is asked for prices in a currency", async () => {
+    const shop = await shopWithBtc();
+    expect((await readiness(shop, {}, "?currency=eur")).currency).toBe("EUR");
+    expectRefusal(await shop.asked({})("/readiness?currency=XXY"), 400, "VALIDATION_FAILED");
+  });
+
+  it("says when a source that refuses may be asked again, and nothing of where it is", async () => {
+    const shop = await shopWithBtc();
+    const openUntilMs = Date.now() + HOUR_MS;
+    const sources = [{ kind: "esplora", failures: 4, openUntilMs, lastOutage: "RATE_LIMITED" }];
+    const degraded = { degradedSinceMs: Date.now() - 9 * MINUTE_MS, lastOutage: "RATE_LIMITED" };
+    await seedCursor("BTC", { ...degraded, progress: JSON.stringify({ sources }) });
+    const { coin } = await readiness(shop);
+    expect(coin.reasons).toEqual([
+      expect.objectContaining({
+        code: "SOURCE_REFUSES",
+        until: isoTime(openUntilMs),
+        since: isoTime(degraded.degradedSinceMs),
+      }),
+    ]);
+    expect(JSON.stringify(coin)).not.toContain("index.example");
+  });
+});
