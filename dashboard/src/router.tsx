@@ -23,6 +23,7 @@ import { homeSearch } from "./home/spans.ts";
 import { invoicesSearch } from "./invoices/search.ts";
 import { paymentsSearch } from "./payments/search.ts";
 import { productsSearch } from "./products/search.ts";
+import { readinessSearch } from "./readiness/search.ts";
 import { reportsSearch } from "./reports/search.ts";
 import { ConnectionBanner } from "./shell/connection-banner.tsx";
 import { firstMerchant, ME, MERCHANTS, rememberMerchant } from "./shell/merchants.ts";
@@ -194,6 +195,13 @@ const wallet = createRoute({
   component: lazyRouteComponent(() => import("./wallets/wallet-page.tsx"), "WalletPage"),
 });
 
+const readiness = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.readiness),
+  validateSearch: readinessSearch,
+  component: lazyRouteComponent(() => import("./readiness/readiness-page.tsx"), "ReadinessPage"),
+});
+
 const products = createRoute({
   getParentRoute: () => ofMerchant,
   path: pathOf(CONSOLE_PAGES.products),
@@ -274,6 +282,7 @@ const routeTree = root.addChildren([
       reports,
       wallets,
       wallet,
+      readiness,
       products,
       product,
       customers,

@@ -71,6 +71,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   { name: "wallets", viewers: BOTH, path: of("/wallets"), heading: "Wallets" },
   { name: "new-wallet", viewers: ALONE, path: of("/wallets"), heading: "Wallets", act: pasteKey },
   { name: "wallet", viewers: ALONE, path: of("/wallets"), heading: "Wallets", act: row(/^BTC/, "All wallets") },
+  { name: "readiness", viewers: BOTH, path: of("/readiness"), heading: "Can I take money now?" },
   { name: "products", viewers: BOTH, path: of("/products"), heading: "Products" },
   { name: "new-product", viewers: ALONE, path: of("/products"), heading: "Products", act: button("New product") },
   { name: "product", viewers: ALONE, path: of("/products"), heading: "Products", act: row(/grinder/, "All products") },

@@ -23,7 +23,7 @@ const READS: Readonly<Record<Exclude<News["type"], "reread">, readonly Operation
     ...(["listCustomers", "getCustomerResume"] as const),
   ],
   unmatched: ["listPayments", "getPayment", "listEvents", "getAttention"],
-  wallet: ["listWallets", "getWallet", "listAuditEvents", "listEvents", "getAttention"],
+  wallet: ["listWallets", "getWallet", "listAuditEvents", "listEvents", "getAttention", "getReadiness"],
   endpoint: ["listWebhooks", "getWebhook", "listDeliveries", "getDelivery", "listEvents", "getAttention"],
 };
 

@@ -1,6 +1,7 @@
 import { SegmentedControl, Stack } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useList } from "../api/queries.ts";
+import { ReadinessLine } from "../readiness/readiness-line.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 import { PageHeader } from "../shell/page-header.tsx";
 import { Read } from "../shell/read.tsx";
@@ -17,12 +18,14 @@ const CHOICES = SPANS.map((span) => ({ value: String(span), label: SPAN_NAMES[sp
 export function HomePage() {
   const { name } = useMerchant();
   const maySeeTotals = useMay("invoice:view");
+  const maySeeWallets = useMay("wallet:view");
   const span = spanOf(useSearch({ from: "/frame/merchant/console/$merchantId" }));
   return (
     <>
       <PageHeader title="Home" subtitle={name} actions={maySeeTotals && <SpanChoice span={span} />} />
       <Stack gap="lg">
         <StepsSection />
+        {maySeeWallets && <ReadinessLine />}
         <AttentionSection />
         {maySeeTotals && <Totals span={span} />}
       </Stack>

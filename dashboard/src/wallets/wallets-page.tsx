@@ -1,5 +1,6 @@
-import { Button, Stack } from "@mantine/core";
+import { Anchor, Button, Group, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
+import { Link } from "@tanstack/react-router";
 import { useList } from "../api/queries.ts";
 import { EmptyList } from "../shell/empty-list.tsx";
 import { Icon } from "../shell/icons.tsx";
@@ -21,11 +22,16 @@ export function WalletsPage() {
         title="Wallets"
         subtitle="Your own addresses and public keys. Customers pay straight to them; Edgetill cannot spend."
         actions={
-          mayCreate && (
-            <Button leftSection={<Icon name="plus" />} onClick={adding.open}>
-              Add a wallet
-            </Button>
-          )
+          <Group gap="md">
+            <Anchor component={Link} to={`/console/${merchantId}/readiness`} size="sm" underline="always">
+              Can I take money now?
+            </Anchor>
+            {mayCreate && (
+              <Button leftSection={<Icon name="plus" />} onClick={adding.open}>
+                Add a wallet
+              </Button>
+            )}
+          </Group>
         }
       />
       <Read query={wallets}>

@@ -28,6 +28,7 @@ export const CONSOLE_PAGES = {
   reports: { path: "/console/:merchantId/reports", summary: "Show totals of a merchant, and export them" },
   wallets: { path: "/console/:merchantId/wallets", summary: "List a merchant's receiving wallets" },
   wallet: { path: "/console/:merchantId/wallets/:walletId", summary: "Show a receiving wallet, and change it" },
+  readiness: { path: "/console/:merchantId/readiness", summary: "Show whether a merchant can be paid now" },
   products: { path: "/console/:merchantId/products", summary: "List a merchant's products" },
   product: { path: "/console/:merchantId/products/:productId", summary: "Show a product, its link and its button" },
   customers: { path: "/console/:merchantId/customers", summary: "List a merchant's customers" },

@@ -1,0 +1,47 @@
+// The answer that the console gives in a few words, of what the service said of each coin.
+import { describe, expect, it } from "vitest";
+import { type Coin, type Finding, groupsOf, verdictOf } from "../../../dashboard/src/readiness/coins.ts";
+import { readinessSearch } from "../../../dashboard/src/readiness/search.ts";
+
+const finding = (code: Finding["code"]): Finding => {
+  return { code, detail: code, since: null, until: null, secondsBehind: null, blocksBehind: null };
+};
+const coin = (network: string, changes: Partial<Coin> = {}): Coin => {
+  const known = { network, cryptocurrency: network, walletId: `wal_${network}`, canBePaid: true };
+  return { ...known, reasons: [], warnings: [], reading: null, ...changes };
+};
+const without = (network: string, ...codes: readonly Finding["code"][]) =>
+  coin(network, { walletId: null, canBePaid: false, reasons: codes.map(finding) });
+const broken = coin("ETH", { canBePaid: false, reasons: [finding("PAUSED")] });
+
+describe("the verdict", () => {
+  it.each<readonly [string, readonly Coin[]]>([
+    ["Yes", [coin("BTC"), coin("LTC"), without("TRX", "NO_WALLET")]],
+    ["In part", [coin("BTC"), broken]],
+    ["No", [broken]],
+    ["No", [without("TRX", "NO_WALLET")]],
+  ])("is %s of %#", (short, coins) => {
+    expect(verdictOf({ coins }).short).toBe(short);
+  });
+
+  it("counts the coins with a wallet alone", () => {
+    const { text } = verdictOf({ coins: [coin("BTC"), broken, without("TRX", "NO_WALLET")] });
+    expect(text).toContain("1 of your 2 coins");
+  });
+});
+
+it("tells coins that lack a wallet alone from those that lack more", () => {
+  const unseen = { ...without("BNB", "NO_WALLET"), warnings: [finding("NO_SOURCE")] };
+  const coins = [without("TRX", "NO_WALLET"), without("POL", "NO_WALLET", "NO_SOURCE"), unseen, broken];
+  const { own, addable, missing } = groupsOf({ coins });
+  expect([own, addable, missing].map((each) => each.map(({ network }) => network))).toEqual([
+    ["ETH"],
+    ["TRX"],
+    ["POL", "BNB"],
+  ]);
+});
+
+it("takes a currency from the address if the page offers it", () => {
+  expect(readinessSearch({ currency: "EUR" })).toEqual({ currency: "EUR" });
+  for (const currency of ["eur", "XXX", 1, undefined]) expect(readinessSearch({ currency })).toEqual({});
+});
