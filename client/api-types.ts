@@ -3212,7 +3212,7 @@ export interface components {
         /** @description A sentence for people; it may change. */
         detail: string;
         since: string | null;
-        /** @description When it is expected to be over, if that is known. */
+        /** @description When it ends, or of a source when one is asked again, if that is known. */
         until: string | null;
         /** @description Of SOURCE_LAGS: seconds up to which all was read. */
         secondsBehind: number | null;
@@ -3239,7 +3239,7 @@ export interface components {
         /** @description A sentence for people; it may change. */
         detail: string;
         since: string | null;
-        /** @description When it is expected to be over, if that is known. */
+        /** @description When it ends, or of a source when one is asked again, if that is known. */
         until: string | null;
         /** @description Of SOURCE_LAGS: seconds up to which all was read. */
         secondsBehind: number | null;
@@ -3279,7 +3279,7 @@ export interface components {
           /** @description A sentence for people; it may change. */
           detail: string;
           since: string | null;
-          /** @description When it is expected to be over, if that is known. */
+          /** @description When it ends, or of a source when one is asked again, if that is known. */
           until: string | null;
           /** @description Of SOURCE_LAGS: seconds up to which all was read. */
           secondsBehind: number | null;
@@ -3307,7 +3307,7 @@ export interface components {
           /** @description A sentence for people; it may change. */
           detail: string;
           since: string | null;
-          /** @description When it is expected to be over, if that is known. */
+          /** @description When it ends, or of a source when one is asked again, if that is known. */
           until: string | null;
           /** @description Of SOURCE_LAGS: seconds up to which all was read. */
           secondsBehind: number | null;

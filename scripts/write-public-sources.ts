@@ -47,7 +47,8 @@ before a payment is confirmed. That is off until it is set, so set it where sour
 
 A pass is 3 to 5 calls for a network of blocks, and one or two requests for each waiting address at an index; passes come every 6 to 30 seconds, and only while something waits.
 That is 1,800 to 3,000 calls an hour for a network that is asked every 6 seconds. A vendor that finds it too much answers 429, or bans the address for a while (403, 503).
-Such a source rests for seconds at first and up to 4 minutes, or for as long as it asks, up to 10 minutes; meanwhile the other one is asked.
+A source that answers 429 rests for seconds at first and up to 4 minutes, one that bans for 30 seconds at first and twice as long each time; or for as long as it says. No rest is longer than
+10 minutes. Meanwhile the other one is asked, and \`/healthz\`, the operators' page and each shop's page *Can I take money now?* say so where none is left.
 Where none is left, a payment is seen that much later. None is lost: no invoice expires before its network was read again, unless it cannot be read for six hours; then its invoices close and need a review.
 \`POLL_SECONDS\` makes passes rarer, and with them the calls.
 

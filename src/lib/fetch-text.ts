@@ -12,7 +12,11 @@ export type OutageKind =
   | "UNREACHABLE"
   /** Status 429 or 418: too many requests. */
   | "RATE_LIMITED"
-  /** Any other status except 200, redirects included. */
+  /** Status 403, or 503 that names a limit or a time: nothing is answered for a while, as by TronGrid, or the key is refused. */
+  | "BANNED"
+  /** Any other 503. */
+  | "UNAVAILABLE"
+  /** Any other status but 200, redirects included. */
   | "BAD_STATUS"
   /** A 200 that is not JSON: the page of a portal, a proxy or a challenge. */
   | "NOT_JSON"
@@ -77,18 +81,47 @@ async function fetchUntil(
       const { bytes, isWhole } = await readBytes(response.body, { limitBytes: of.limitBytes, signal });
       return isWhole ? ok(bytes) : err(outage("TOO_LARGE", `more than ${of.limitBytes} bytes`));
     }
-    await response.body?.cancel();
-    const kind = response.status === 429 || response.status === 418 ? "RATE_LIMITED" : "BAD_STATUS";
-    return err(outage(kind, `status ${response.status}`, retryAfterMs(response.headers.get("retry-after"))));
+    return err(await outageOfStatus(response, signal));
   } catch (error) {
     const kind = signal.aborted ? "TIMEOUT" : "UNREACHABLE";
     return err(outage(kind, error instanceof Error ? error.message : String(error)));
   }
 }
 
+/** Statuses whose body may say for how long nothing is answered. */
+const REFUSALS: readonly number[] = [403, 429, 503];
+const REFUSAL_BYTES = 1_024;
+
+async function outageOfStatus(response: Response, signal: AbortSignal): Promise<Outage> {
+  const { status, headers, body } = response;
+  const message = `status ${status}`;
+  const header = retryAfterMs(headers.get("retry-after"));
+  if (!REFUSALS.includes(status) || header !== null) {
+    await body?.cancel();
+    return outage(kindOf(status, header !== null), message, header);
+  }
+  const limits = { limitBytes: REFUSAL_BYTES, keptBytes: REFUSAL_BYTES, signal, keepsBroken: true };
+  const said = new TextDecoder().decode((await readBytes(body, limits)).bytes);
+  return outage(kindOf(status, NAMES_LIMIT.test(said)), message, suspendedMs(said));
+}
+
+function kindOf(status: number, namesLimit: boolean): OutageKind {
+  if (status === 429 || status === 418) return "RATE_LIMITED";
+  if (status === 403 || (status === 503 && namesLimit)) return "BANNED";
+  return status === 503 ? "UNAVAILABLE" : "BAD_STATUS";
+}
+
+const NAMES_LIMIT = /suspended|frequency|rate.?limit|too many|allowed_rps|daily usage/i;
+
 /** Reads the form in seconds only, because a date would need a clock. */
 function retryAfterMs(header: string | null): number | null {
   return header !== null && /^\d{1,5}$/.test(header) ? Number(header) * SECOND_MS : null;
+}
+
+/** TronGrid names its ban in the body: "the query server is suspended for 30s" (chains.md 1). */
+function suspendedMs(said: string): number | null {
+  const seconds = /\bsuspended for (\d{1,5}) ?s\b/i.exec(said)?.[1];
+  return seconds === undefined ? null : Number(seconds) * SECOND_MS;
 }
 
 /**

@@ -12,6 +12,11 @@ import { type SourceState, sourceName } from "./source-state.ts";
 const BACKOFF_BASE_MS = 2 * SECOND_MS;
 const BACKOFF_CAP_MS = 4 * MINUTE_MS;
 const RETRY_AFTER_CAP_MS = 10 * MINUTE_MS;
+/** A ban lasts at least so long where its end is not named: TronGrid's does. Twice as long each time in a row. */
+const BAN_BASE_MS = 30 * SECOND_MS;
+/** The same of a source that is away: it may be back at once. */
+const AWAY_BASE_MS = 5 * SECOND_MS;
+const AWAY_CAP_MS = MINUTE_MS;
 /** Long, because an operator has to correct the configuration first. */
 const WRONG_CHAIN_MS = 10 * MINUTE_MS;
 
@@ -194,7 +199,14 @@ function pauseAfter(of: Pick<Outage, "kind" | "retryAfterMs"> & { failures: numb
   if (of.kind === "WRONG_CHAIN") return WRONG_CHAIN_MS;
   const { failures: attempt, random } = of;
   const jitterMs = fullJitterMs({ attempt, baseMs: BACKOFF_BASE_MS, capMs: BACKOFF_CAP_MS, random });
-  // Jitter may be 0, which is too short after a rate limit.
-  const leastMs = of.kind === "RATE_LIMITED" ? BACKOFF_BASE_MS : 0;
-  return Math.max(jitterMs, leastMs, Math.min(of.retryAfterMs ?? 0, RETRY_AFTER_CAP_MS));
+  const askedMs = Math.min(of.retryAfterMs ?? 0, RETRY_AFTER_CAP_MS);
+  return Math.max(jitterMs, leastPauseMs(of), askedMs);
+}
+
+/** Jitter may be 0, which is too short after a refusal: requests during a ban prolong it. */
+function leastPauseMs(of: Pick<Outage, "kind" | "retryAfterMs"> & { readonly failures: number }): number {
+  const { kind, retryAfterMs, failures } = of;
+  if (kind === "RATE_LIMITED") return BACKOFF_BASE_MS;
+  if (kind === "BANNED") return Math.min(RETRY_AFTER_CAP_MS, (retryAfterMs ?? BAN_BASE_MS) * 2 ** failures);
+  return kind === "UNAVAILABLE" ? Math.min(AWAY_CAP_MS, AWAY_BASE_MS * 2 ** failures) : 0;
 }

@@ -20,9 +20,11 @@ export async function fetchImage(fetch: FetchImage, url: string): Promise<Result
   return type.ok ? ok({ contentType: type.value, bytes: got.value }) : type;
 }
 
+const OTHER_STATUS: readonly Outage["kind"][] = ["BAD_STATUS", "RATE_LIMITED", "BANNED", "UNAVAILABLE"];
+
 function reasonOf({ kind }: Outage): string {
   if (kind === "TOO_LARGE") return "it is larger than 32 KB";
   if (kind === "TIMEOUT") return "its address did not answer within 5 seconds";
-  if (kind === "BAD_STATUS" || kind === "RATE_LIMITED") return "its address did not answer with status 200";
+  if (OTHER_STATUS.includes(kind)) return "its address did not answer with status 200";
   return "its address could not be reached";
 }

@@ -1,6 +1,7 @@
 // Asks a source for many items one by one, and decides whether a failure is caused by one item or by the source. The source is at fault if it
 // no longer answers for items that it answered before; then no item counts as refused. Otherwise only the failed items are refused, whatever
 // the status, and everything else continues.
+import { isRefusal } from "../../chains/sources/source-state.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import type { Result } from "../../lib/result.ts";
 
@@ -57,7 +58,7 @@ async function askSome<T, R>(rest: T[], answers: Map<T, R>, of: Asking<T, R>): P
       const answer = await of.ask(item);
       if (answer.ok) answers.set(item, answer.value);
       else failed.set(item, answer.error);
-      isLimited ||= !answer.ok && answer.error.kind === "RATE_LIMITED";
+      isLimited ||= !answer.ok && isRefusal(answer.error.kind);
     } while (!isLimited && failed.size < DOUBTS_AFTER && of.nowMs() <= of.untilMs);
   }
   await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));

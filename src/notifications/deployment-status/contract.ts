@@ -86,6 +86,10 @@ export const healthBody = () =>
             .datetime()
             .nullable()
             .meta({ description: "Since when the network's source cannot be read; null while it can" }),
+          askedAgainAt: z.iso.datetime().nullable().meta({
+            description:
+              "When the first of the network's sources is asked again, while all are left alone because they failed or refuse; null while one may be asked",
+          }),
           unreadAddresses: z
             .int()
             .meta({ description: "Number of addresses that the source refuses or that are flooded" }),

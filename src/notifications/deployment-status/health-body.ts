@@ -1,4 +1,5 @@
-// The answer of `/healthz`, which is public: no secrets and no merchant data.
+// What `/healthz` answers to monitors, and to anybody else: no secret and nothing of a merchant.
+import { restUntilMs } from "../../chains/sources/source-state.ts";
 import { isoTimeOrNull } from "../../lib/time.ts";
 import { type CursorFacts, lagSecondsOf, reasonsOf, type StatusSettings, type Vitals } from "./status.ts";
 import { cursorsOf, reasonBodyOf } from "./status-body.ts";
@@ -36,5 +37,7 @@ export function healthBodyOf({ version, vitals, settings, faults, nowMs }: Healt
 function networkOf(cursor: CursorFacts, nowMs: number) {
   const { height, tipHeight, isResting, degradedSinceMs, quarantined: unreadAddresses } = cursor;
   const degradedSince = isoTimeOrNull(degradedSinceMs);
-  return { height, tipHeight, lagSeconds: lagSecondsOf(cursor, nowMs), isResting, degradedSince, unreadAddresses };
+  const lagSeconds = lagSecondsOf(cursor, nowMs);
+  const askedAgainAt = isoTimeOrNull(isResting ? null : restUntilMs(cursor.sources, nowMs));
+  return { height, tipHeight, lagSeconds, isResting, degradedSince, askedAgainAt, unreadAddresses };
 }

@@ -1,4 +1,5 @@
-// Gathers the facts of the deployment: for `/healthz` the few that decide whether it works, for operators also the queues.
+// Gathers the facts of the deployment: for `/healthz` the few that decide whether it works, for operators also what waits.
+import type { SourceState } from "../../chains/sources/source-state.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
@@ -58,7 +59,11 @@ const NOTHING_DUE: Queue = { due: 0, oldestDueAtMs: null };
 function vitalsOf([cursors, deployment, unsettled]: readonly Answer[]): Vitals {
   const [known] = rowsOf<DeploymentRow>(deployment);
   return {
-    cursors: rowsOf<CursorRow>(cursors).map((row) => ({ ...row, isResting: row.isResting === 1 })),
+    cursors: rowsOf<CursorRow>(cursors).map((row) => ({
+      ...row,
+      isResting: row.isResting === 1,
+      sources: parseJson<readonly SourceState[]>(row.sources ?? "[]"),
+    })),
     cronRanAtMs: known?.cronRanAtMs ?? null,
     setUpAtMs: known?.setUpAtMs ?? null,
     databaseBytes: cursors?.meta.size_after ?? 0,

@@ -58,6 +58,7 @@ function neverWatched(network: string, nowMs: number): CursorFacts {
     quarantined: 0,
     quarantinedSinceMs: null,
     pausedAtMs: null,
+    sources: [],
   };
 }
 

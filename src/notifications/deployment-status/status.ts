@@ -1,6 +1,7 @@
 // Whether the deployment works, from facts in storage: what an operator must know, and since when. The same reasons are in `/healthz`, in `/metrics`, on the
 // operators' page and in their mails (docs/operations/monitoring.md).
 import { networkNamed } from "../../chains/registry/networks.ts";
+import { doAllRefuse, restUntilMs, type SourceState } from "../../chains/sources/source-state.ts";
 import { pauseMs } from "../../detection/passes/cursor-plan.ts";
 import { isoTime, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 
@@ -39,6 +40,8 @@ export interface CursorFacts {
   readonly quarantined: number;
   readonly quarantinedSinceMs: number | null;
   readonly pausedAtMs: number | null;
+  /** Of its sources, if one failed recently; else empty. */
+  readonly sources: readonly SourceState[];
 }
 
 /** What decides whether the deployment works: read in one short call. */
@@ -122,11 +125,19 @@ function cronReasons({ cronRanAtMs, setUpAtMs }: Vitals, nowMs: number): readonl
 function cursorReasons(cursor: CursorFacts, settings: StatusSettings, nowMs: number): readonly Reason[] {
   const sinceMs = staleSinceMs(cursor, settings.pollSeconds, nowMs);
   if (sinceMs === null) return [];
-  const { network, height, tipHeight, degradedSinceMs } = cursor;
-  const why = degradedSinceMs === null ? "" : "; its source fails or has stopped";
+  const { network, height, tipHeight } = cursor;
+  const why = whyStale(cursor, nowMs);
   const read = height === null ? "has not been read" : `was read to block ${height} of ${tipHeight ?? "unknown"}`;
   const detail = `${network} ${read}, and payments on it are awaited${why}`;
   return [reason("CURSOR_STALE", detail, { network, sinceMs })];
+}
+
+function whyStale({ degradedSinceMs, sources }: CursorFacts, nowMs: number): string {
+  if (degradedSinceMs === null) return "";
+  const untilMs = restUntilMs(sources, nowMs);
+  if (untilMs === null) return "; its source fails or has stopped";
+  const what = doAllRefuse(sources, nowMs) ? "refuses further requests" : "fails";
+  return `; each of its sources ${what}, and the first is asked again at ${isoTime(untilMs)}`;
 }
 
 /**
@@ -134,7 +145,7 @@ function cursorReasons(cursor: CursorFacts, settings: StatusSettings, nowMs: num
  * fails, its watcher does not run, or the newest block read is old.
  */
 export function staleSinceMs(
-  cursor: Omit<CursorFacts, "quarantined" | "quarantinedSinceMs">,
+  cursor: Omit<CursorFacts, "quarantined" | "quarantinedSinceMs" | "sources">,
   pollSeconds: number | null,
   nowMs: number,
 ): number | null {

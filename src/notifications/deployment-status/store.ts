@@ -28,6 +28,8 @@ export interface CursorRow {
   readonly quarantined: number;
   readonly quarantinedSinceMs: number | null;
   readonly pausedAtMs: number | null;
+  /** JSON of `WatchProgress.sources`; null where there is none. */
+  readonly sources: string | null;
 }
 
 const CURSOR_COLUMNS = [
@@ -42,6 +44,7 @@ const CURSOR_COLUMNS = [
   "quarantined",
   "quarantinedSinceMs",
   "pausedAtMs",
+  "sources",
 ];
 
 /** How far each network that was ever watched has been read. */
@@ -49,6 +52,7 @@ export const SELECT_CURSORS = factsOf(
   CURSOR_COLUMNS,
   `SELECT network, height, tip_height AS tipHeight, passed_ms AS passedMs, last_moved_at_ms AS lastMovedAtMs,
   ticked_at_ms AS tickedAtMs, degraded_since_ms AS degradedSinceMs, is_resting AS isResting, paused_at_ms AS pausedAtMs,
+  iif(json_valid(progress), progress ->> '$.sources', NULL) AS sources,
   (SELECT count(*) FROM stuck_addresses stuck WHERE stuck.network = cursor.network AND stuck.told_at_ms IS NOT NULL) AS quarantined,
   (SELECT min(told_at_ms) FROM stuck_addresses stuck WHERE stuck.network = cursor.network) AS quarantinedSinceMs
   FROM network_cursors cursor`,

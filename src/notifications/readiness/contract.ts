@@ -17,7 +17,9 @@ const findingBody = () =>
     code: z.enum(FINDING_CODES),
     detail: z.string().meta({ description: "A sentence for people; it may change." }),
     since: time().nullable(),
-    until: time().nullable().meta({ description: "When it is expected to be over, if that is known." }),
+    until: time()
+      .nullable()
+      .meta({ description: "When it ends, or of a source when one is asked again, if that is known." }),
     secondsBehind: z.int().nullable().meta({ description: "Of SOURCE_LAGS: seconds up to which all was read." }),
     blocksBehind: z.int().nullable().meta({ description: "Of SOURCE_LAGS: blocks that were not read yet." }),
   });

@@ -1,6 +1,6 @@
 // Whether payments on a network are seen, from the row that its watcher writes. A network that rests is not judged: nothing on it is awaited, so its
 // source was not asked, and the next invoice starts it again.
-import type { SourceState } from "../../chains/sources/source-state.ts";
+import { doAllRefuse, restUntilMs, type SourceState } from "../../chains/sources/source-state.ts";
 import { isLagging, type NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { WatchProgress } from "../../detection/passes/progress.ts";
 import { SECOND_MS } from "../../lib/time.ts";
@@ -48,13 +48,17 @@ function readFindings(cursor: NetworkCursor, { pollSeconds, nowMs }: NetworkCont
 const BEHIND = "BEHIND";
 
 function sourceFinding(cursor: NetworkCursor, sinceMs: number, nowMs: number): Finding {
-  const untilMs = refusedUntilMs(sourcesOf(cursor), nowMs);
-  if (untilMs !== null) {
+  const sources = sourcesOf(cursor);
+  const untilMs = restUntilMs(sources, nowMs);
+  if (doAllRefuse(sources, nowMs)) {
     const detail = "Every source of the network refuses further requests for now, so payments are seen late.";
     return finding("SOURCE_REFUSES", detail, { sinceMs, untilMs });
   }
   if (cursor.degradedSinceMs !== null && cursor.lastOutage !== BEHIND)
-    return finding("SOURCE_SILENT", "No source of the network answers, so payments are not seen.", { sinceMs });
+    return finding("SOURCE_SILENT", "No source of the network answers, so payments are not seen.", {
+      sinceMs,
+      untilMs,
+    });
   const { height, tipHeight, passedMs } = cursor;
   const secondsBehind = Math.max(0, Math.round((nowMs - passedMs) / SECOND_MS));
   const blocksBehind = height === null || tipHeight === null ? null : Math.max(0, tipHeight - height);
@@ -65,13 +69,6 @@ function sourceFinding(cursor: NetworkCursor, sinceMs: number, nowMs: number): F
 /** The states of sources that failed recently, in the order of the setting; empty if none did. */
 function sourcesOf({ progress }: NetworkCursor): readonly SourceState[] {
   return WatchProgress.parse(progress)?.sources ?? [];
-}
-
-/** When the first of all sources may be asked again, if each refuses; null if one does not. */
-function refusedUntilMs(sources: readonly SourceState[], nowMs: number): number | null {
-  const isRefusing = ({ lastOutage, openUntilMs }: SourceState) => lastOutage === "RATE_LIMITED" && openUntilMs > nowMs;
-  if (sources.length === 0 || !sources.every(isRefusing)) return null;
-  return Math.min(...sources.map(({ openUntilMs }) => openUntilMs));
 }
 
 /** What is known of how far the network has been read; null if it was never watched. */

@@ -171,6 +171,12 @@ describe("the sources of a network", () => {
     ["but never for more than ten minutes", outage("RATE_LIMITED", "", 86_400_000), 1, 600_000],
     ["never for less than its backoff", outage("TIMEOUT", "", 1), 3, 4_000],
     ["for at least two seconds when it throttles", outage("RATE_LIMITED", ""), 1, 2_000],
+    ["for half a minute when it bans without a time", outage("BANNED", ""), 1, 30_000],
+    ["for as long as its ban is said to last", outage("BANNED", "", 5_000), 1, 5_000],
+    ["twice as long with each ban in a row", outage("BANNED", "", 5_000), 3, 20_000],
+    ["for at most ten minutes when it bans again and again", outage("BANNED", ""), 9, 600_000],
+    ["for five seconds when it is away", outage("UNAVAILABLE", ""), 1, 5_000],
+    ["for a minute at least when it stays away", outage("UNAVAILABLE", ""), 5, 60_000],
   ])("a source that fails is paused %s", async (_, failure, times, pauseMs) => {
     const { fake, attempt, pool } = poolOf(["tron-rpc"]);
     fake(0).answer = err(failure);
@@ -231,7 +237,15 @@ describe("a second opinion", () => {
 });
 
 describe("at any sequence of failures", () => {
-  const KINDS: readonly OutageKind[] = ["TIMEOUT", "RATE_LIMITED", "BAD_STATUS", "WRONG_CHAIN", "BEHIND"];
+  const KINDS: readonly OutageKind[] = [
+    "TIMEOUT",
+    "RATE_LIMITED",
+    "BANNED",
+    "UNAVAILABLE",
+    "BAD_STATUS",
+    "WRONG_CHAIN",
+    "BEHIND",
+  ];
   const failure = fc.record({
     kind: fc.constantFrom(...KINDS),
     retryAfterMs: fc.option(fc.integer({ min: 0, max: 1_000_000 })),

@@ -48,10 +48,10 @@ describe("fetchText", () => {
     [418, "RATE_LIMITED"],
     [301, "BAD_STATUS"],
     [302, "BAD_STATUS"],
-    [403, "BAD_STATUS"],
+    [403, "BANNED"],
     [451, "BAD_STATUS"],
     [500, "BAD_STATUS"],
-    [503, "BAD_STATUS"],
+    [503, "UNAVAILABLE"],
     [204, "BAD_STATUS"],
   ])("reports status %i as %s, without following redirects", async (status, kind) => {
     const headers = { location: "https://elsewhere.test/" };
@@ -66,6 +66,43 @@ describe("fetchText", () => {
     expect(await limited("17")).toMatchObject({ error: { retryAfterMs: 17_000 } });
     expect(await limited("Wed, 21 Oct 2026 07:28:00 GMT")).toMatchObject({ error: { retryAfterMs: null } });
     expect(await limited("-5")).toMatchObject({ error: { retryAfterMs: null } });
+  });
+
+  it.each<[number, string, Record<string, string>, string, number | null]>([
+    [
+      403,
+      '{"Success":false,"Error":"The key exceeds the frequency limit(15), and the query server is suspended for 30s","StatusCode":403}',
+      {},
+      "BANNED",
+      30_000,
+    ],
+    [
+      403,
+      '{"Error":"request rate exceeded the allowed_rps(10), and the query server is suspended for 5 s"}',
+      {},
+      "BANNED",
+      5_000,
+    ],
+    [503, '{"Error":"The key exceeds the frequency limit(15)"}', {}, "BANNED", null],
+    [503, "", { "retry-after": "120" }, "BANNED", 120_000],
+    [403, "suspended for 9s", { "retry-after": "7" }, "BANNED", 7_000],
+    [503, "<html>Service Temporarily Unavailable</html>", {}, "UNAVAILABLE", null],
+    [429, "suspended for 12s", {}, "RATE_LIMITED", 12_000],
+    [403, "suspended for 999999999s", {}, "BANNED", null],
+    [403, `${"x".repeat(2_000)} suspended for 30s`, {}, "BANNED", null],
+    [500, "suspended for 30s", {}, "BAD_STATUS", null],
+  ])("reads from status %i that says %j with %j: %s, for %s ms", async (status, body, headers, kind, retryAfterMs) => {
+    const answer = await get(() => new Response(body, { status, headers }));
+    expect(answer).toMatchObject({ error: { kind, retryAfterMs } });
+  });
+
+  it("knows a ban also if its body hangs or breaks off", async () => {
+    const hangs = await get(() => new Response(trickle("suspended for 30s", "stands still"), { status: 403 }), {
+      timeoutMs: 50,
+    });
+    expect(hangs).toMatchObject({ error: { kind: "BANNED" } });
+    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) });
+    expect(await get(() => new Response(broken, { status: 403 }))).toMatchObject({ error: { kind: "BANNED" } });
   });
 
   it("reports a service that does not answer, or stops within its answer, as TIMEOUT", async () => {

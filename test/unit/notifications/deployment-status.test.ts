@@ -30,6 +30,7 @@ const read: CursorFacts = {
   quarantined: 0,
   quarantinedSinceMs: null,
   pausedAtMs: null,
+  sources: [],
 };
 const well: Vitals = {
   cursors: [read],

@@ -21,6 +21,7 @@ const cursor = {
   quarantined: 2,
   quarantinedSinceMs: 5,
   pausedAtMs: null,
+  sources: [],
 };
 const facts: Vitals & Queues = {
   cursors: [cursor],

@@ -140,7 +140,7 @@ describe("a network's source", () => {
         kind: "esplora",
         failures: 3,
         openUntilMs,
-        lastOutage: "RATE_LIMITED",
+        lastOutage: "BANNED",
       })),
     }),
   });

@@ -11,6 +11,7 @@ const NOTHING = {
   lagSeconds: null,
   isResting: true,
   degradedSince: null,
+  askedAgainAt: null,
   unreadAddresses: 0,
 };
 const blank = { network: "ETH", sinceMs: 0, checkpoints: "[]", lastMovedAtMs: 0, isResting: false };
@@ -65,11 +66,36 @@ describe("a configured network", () => {
       tipHeight: 9,
       isResting: false,
       degradedSince: "2027-01-15T08:00:00.000Z",
+      askedAgainAt: null,
       unreadAddresses: 1,
       lagSeconds: expect.any(Number),
     });
     expect(shown.lagSeconds).toBeGreaterThanOrEqual(90);
     expect(shown.lagSeconds).toBeLessThan(120);
+  });
+
+  it("says when a source that bans is asked again, also where the progress of an older release has none", async () => {
+    const nowMs = Date.now();
+    const openUntilMs = nowMs + 300_000;
+    const sources = [{ kind: "evm-rpc", failures: 3, openUntilMs, lastOutage: "BANNED" }];
+    const failing = { height: 7, hash: "h", tipHeight: 9, passedMs: nowMs, degradedSinceMs: nowMs - 400_000 };
+    const row = { ...blank, ...failing, lastMovedAtMs: nowMs, lastOutage: "BANNED" };
+    await testDb.insert(networkCursors).values({ ...row, progress: JSON.stringify({ sources }) });
+    const askedAgainAt = new Date(openUntilMs).toISOString();
+    const { json } = await sendWith({ CHAIN_SOURCES }, "/healthz");
+    expect(json).toMatchObject({
+      reasons: [
+        {
+          code: "CURSOR_STALE",
+          detail: `ETH was read to block 7 of 9, and payments on it are awaited; each of its sources refuses further requests, and the first is asked again at ${askedAgainAt}`,
+        },
+      ],
+      networks: { ETH: { askedAgainAt } },
+    });
+    for (const progress of ["{}", "not JSON"]) {
+      await testDb.update(networkCursors).set({ progress });
+      expect(await eth("CURSOR_STALE")).toMatchObject({ askedAgainAt: null });
+    }
   });
 
   it("has no lag while it has nothing to watch", async () => {
