@@ -147,6 +147,7 @@ export const USER: Readonly<Record<string, readonly ("step-up" | "pending" | "op
   "GET /api/v1/operator/merchants": ["operator"],
   "POST /api/v1/operator/merchants/:merchantId/suspension": ["operator", "step-up"],
   "DELETE /api/v1/operator/merchants/:merchantId/suspension": ["operator", "step-up"],
+  "POST /api/v1/operator/alerts/test": ["operator", "step-up"],
   "GET /api/v1/operator/networks": ["operator"],
   "POST /api/v1/operator/networks/:network/pause": ["operator", "step-up"],
   "DELETE /api/v1/operator/networks/:network/pause": ["operator", "step-up"],

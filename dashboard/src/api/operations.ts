@@ -1084,7 +1084,11 @@ export interface components {
       readDeploymentStatus: {
         answer: components["schemas"]["DeploymentStatus"];
       };
-      /** @description List the merchants of the deployment, newest first. Shows how many invoices each created in a day and how many deliveries are due; no money, no customers. Needs the session of an operator; not for API keys. */
+      /** @description Mail every operator a test, as an alert is mailed. By the same provider and from the same sender as an alert. Each mail is tried once, and the answer says whether the provider took it. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      sendTestAlert: {
+        answer: components["schemas"]["TestAlert"];
+      };
+      /** @description List the merchants of the deployment, newest first. With how many invoices each made in a day and how many deliveries are due; no money, no customers. Needs the session of an operator; not for API keys. */
       listMerchantSummaries: {
         query: components["schemas"]["ListMerchantSummariesQuery"];
         answer: components["schemas"]["MerchantSummaryList"];
@@ -1453,6 +1457,18 @@ export interface components {
       /** @description Members must have a verified email address. */
       enforceEmailVerified: boolean;
     };
+    /** TestAlert */
+    TestAlert: {
+      /** @description False where no alert is ever sent: `MAIL_PROVIDER` is not set. */
+      isMailConfigured: boolean;
+      mails: {
+        email: string;
+        /** @description Whether the mail provider took it. Look into the mailbox, too. */
+        isAccepted: boolean;
+        /** @description Why it did not. */
+        problem: string | null;
+      }[];
+    };
     /** TestChain */
     TestChain: {
       /**
@@ -1698,6 +1714,7 @@ export type StartProviderSignInQuery = components["schemas"]["StartProviderSignI
 export type StartTestChainBody = components["schemas"]["StartTestChainBody"];
 export type Suspension = components["schemas"]["Suspension"];
 export type TeamSecurity = components["schemas"]["TeamSecurity"];
+export type TestAlert = components["schemas"]["TestAlert"];
 export type TestChain = components["schemas"]["TestChain"];
 export type TotpSecret = components["schemas"]["TotpSecret"];
 export type TransferredOwnership = components["schemas"]["TransferredOwnership"];
@@ -1844,6 +1861,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   removeOperator: "DELETE /api/v1/operator/operators/{userId}",
   listKeys: "GET /api/v1/operator/keys",
   readDeploymentStatus: "GET /api/v1/operator/status",
+  sendTestAlert: "POST /api/v1/operator/alerts/test",
   listMerchantSummaries: "GET /api/v1/operator/merchants",
   suspendMerchant: "POST /api/v1/operator/merchants/{merchantId}/suspension",
   resumeMerchant: "DELETE /api/v1/operator/merchants/{merchantId}/suspension",

@@ -5,6 +5,7 @@ import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
+import { TestAlertButton } from "./test-alert.tsx";
 import { useStatus } from "./use-status.ts";
 
 export function StatusSection() {
@@ -23,6 +24,7 @@ export function StatusSection() {
           <Stack>
             {read.reasons.length > 0 && <Reasons reasons={read.reasons} />}
             <Facts status={read} />
+            <TestAlertButton />
           </Stack>
         )}
       </Read>

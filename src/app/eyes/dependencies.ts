@@ -7,10 +7,12 @@ import { readStatus } from "../../notifications/deployment-status/read-status.ts
 import { databaseLimitOf } from "../../notifications/deployment-status/settings.ts";
 import { measuresOf, type StatusSettings } from "../../notifications/deployment-status/status.ts";
 import type { AlertDependencies } from "../../notifications/operator-alerts/send-alerts.ts";
+import type { TestAlertDependencies } from "../../notifications/operator-alerts/send-test-alert.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
-import { isMailOffered, mailerOf } from "../../platform/mail/dependencies.ts";
+import { isMailOffered, mailClientOf, mailerOf } from "../../platform/mail/dependencies.ts";
 import { type ConfigurationFault, configurationFaults } from "../configuration/configuration.ts";
 
 /** `faults`: of the configuration, if already known. */
@@ -55,5 +57,15 @@ export function alertDependencies(
     settings: statusSettingsOf(env),
     publicUrl: publicUrl(env),
     mailer: isMailOffered(env) ? mailerOf(env, given) : undefined,
+  };
+}
+
+export function testAlertDependencies(env: Env, { db, sleep: pause, nowMs }: GivenDependencies): TestAlertDependencies {
+  return {
+    db,
+    sleep: pause,
+    client: isMailOffered(env) ? mailClientOf(env, () => nowMs) : undefined,
+    publicUrl: publicUrl(env),
+    newMailId: () => crypto.randomUUID(),
   };
 }

@@ -12,7 +12,9 @@ import { readStatus, readVitals } from "../../notifications/deployment-status/re
 import { parseMetricsToken } from "../../notifications/deployment-status/settings.ts";
 import { type Reason, reasonsOf, type Vitals } from "../../notifications/deployment-status/status.ts";
 import { statusBodyOf } from "../../notifications/deployment-status/status-body.ts";
+import { testAlertBody } from "../../notifications/operator-alerts/contract.ts";
 import { sendAlerts } from "../../notifications/operator-alerts/send-alerts.ts";
+import { sendTestAlert } from "../../notifications/operator-alerts/send-test-alert.ts";
 import { openWakingDb } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import { withOrigin } from "../../platform/deployment/read-deployment.ts";
@@ -26,7 +28,13 @@ import { runJob } from "../../platform/jobs/run-job.ts";
 import { beforeSetUp, configurationFaults } from "../configuration/configuration.ts";
 import { VERSION } from "../configuration/version.ts";
 import { isWaitingForSetUp } from "../set-up/middleware.ts";
-import { alertDependencies, statusDatabase, statusSettingsOf, WATCH_JOB } from "./dependencies.ts";
+import {
+  alertDependencies,
+  statusDatabase,
+  statusSettingsOf,
+  testAlertDependencies,
+  WATCH_JOB,
+} from "./dependencies.ts";
 
 export const statusRoutes = routesOf({
   tag: "Deployment",
@@ -45,7 +53,22 @@ export const statusRoutes = routesOf({
   },
 });
 
-/** `/healthz` is open to strangers, so an isolate answers them from reads no older than this. */
+export const alertRoutes = routesOf({
+  tag: "Deployment",
+  callers: "USER",
+  isOperatorOnly: true,
+  dependencies: testAlertDependencies,
+}).post("/api/v1/operator/alerts/test", {
+  operationId: "sendTestAlert",
+  summary: "Mail every operator a test, as an alert is mailed",
+  description:
+    "By the same provider and from the same sender as an alert. Each mail is tried once, and the answer says whether the provider took it.",
+  needsStepUp: true,
+  answers: [{ status: 200, description: "What the mail provider answered, for each operator", schema: testAlertBody }],
+  answer: async ({ deps }) => replyTo(await sendTestAlert(deps)),
+});
+
+/** `/healthz` is open to strangers, so an isolate answers them from what it has read within this time. */
 const KEPT_MS = 5 * SECOND_MS;
 
 /** Keeps a value that was read, never a promise: a request must not wait for another one's storage call. */

@@ -10,7 +10,7 @@ interface AlertMailOf extends Pick<AlertPlan, "failing" | "over"> {
 }
 
 export function alertMail(to: string, { failing, over, publicUrl }: AlertMailOf): Mail {
-  const where = publicUrl === "" ? "The deployment" : `The deployment at ${new URL(publicUrl).host}`;
+  const where = nameOf(publicUrl);
   const isWell = failing.length === 0;
   return composeMail({
     to,
@@ -25,8 +25,29 @@ export function alertMail(to: string, { failing, over, publicUrl }: AlertMailOf)
         ? []
         : ["You get another mail after an hour, and one when it is over. What to do: docs/operations/monitoring.md."]),
     ],
-    ...(publicUrl === "" ? {} : { link: { text: "The state of the deployment", url: `${publicUrl}/healthz` } }),
+    ...linkTo(publicUrl),
   });
+}
+
+/** What an operator asks for to see that alerts arrive. */
+export function testAlertMail(to: string, publicUrl: string): Mail {
+  return composeMail({
+    to,
+    subject: "Test: alerts of the deployment reach you",
+    paragraphs: [
+      `${nameOf(publicUrl)} was asked by an operator for this test. Nothing is wrong.`,
+      "You are told in the same way when something is, and when it is over. What each alert means: docs/operations/monitoring.md.",
+    ],
+    ...linkTo(publicUrl),
+  });
+}
+
+function nameOf(publicUrl: string): string {
+  return publicUrl === "" ? "The deployment" : `The deployment at ${new URL(publicUrl).host}`;
+}
+
+function linkTo(publicUrl: string) {
+  return publicUrl === "" ? {} : { link: { text: "The state of the deployment", url: `${publicUrl}/healthz` } };
 }
 
 function causesOf(alerts: readonly Alert[]): string {

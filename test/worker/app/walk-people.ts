@@ -66,6 +66,7 @@ export async function walkOperators(walk: Walk, world: World, merchantId: string
   for (const operationId of ["pauseNetwork", "resumeNetwork"]) await walk.call(operationId, ann.as, network);
   await walk.call("rereadNetwork", ann.as, { ...network, body: { fromHeight: 10, toHeight: 20 } });
   await walk.call("endReread", ann.as, network);
+  await walk.call("sendTestAlert", ann.as);
   for (const operationId of ["suspendMerchant", "resumeMerchant"])
     await walk.call(operationId, ann.as, { params: { merchantId } });
   await walk.call("reviewRestoreFinding", ann.as, { params: { findingId: await seedFinding(merchantId) } });
