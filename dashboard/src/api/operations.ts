@@ -674,7 +674,17 @@ export interface components {
       tipHeight: number | null;
       /** @description Since when an operator has kept it from being read. */
       pausedAt: string | null;
-      /** @description The range that is being read again, or the last one that was. */
+      /** @description In the order in which they are preferred. No part of a URL is answered. */
+      sources: {
+        kind: string;
+        /** @description In a row; 0 for one that answered when it was asked last, or was not asked. */
+        failures: number;
+        /** @description Why it failed: `BANNED` and `RATE_LIMITED` for one that refuses further requests. */
+        lastOutage: string | null;
+        /** @description From when on it is asked again; null for one that has not failed. */
+        askedAgainAt: string | null;
+      }[];
+      /** @description The range that is being read again, or was at last. */
       reread: components["schemas"]["Reread"] | null;
     };
     /** NetworkStateList */

@@ -2,6 +2,7 @@ import { Badge, Divider, Group, Progress, Stack, Text } from "@mantine/core";
 import { Fragment } from "react";
 import type { DeploymentStatus, NetworkState } from "../api/operations.ts";
 import { showDone, useChange, useList } from "../api/queries.ts";
+import { CodeBlock } from "../shell/code-block.tsx";
 import { networkName } from "../shell/coin-name.ts";
 import { ConfirmButton } from "../shell/confirm.tsx";
 import { Read } from "../shell/read.tsx";
@@ -13,14 +14,21 @@ import { READ_AGAIN_MS, useStatus } from "./use-status.ts";
 
 type Health = DeploymentStatus["networks"][number];
 
-/** While a range is being reread, its progress is shown. */
+/** What to put there: docs/guides/watching-chains.md. */
+const SET_SOURCES = "npm run wrangler -- secret put CHAIN_SOURCES --name <name of the deployment>";
+
+/** While a range is being read again, its progress is shown as it grows. */
 const READ_SOON_MS = 3_000;
 
 export function NetworksSection() {
   const networks = useList("listNetworks", {}, (read) => (read?.data.some(isRereading) ? READ_SOON_MS : READ_AGAIN_MS));
   const status = useStatus();
   return (
-    <Section title="Networks" about="How far each chain was read, and what to do if its source is not to be trusted.">
+    <Section
+      title="Networks"
+      about="How far each chain was read, and what to do if its source is not to be trusted. Sources and their keys are a secret of the deployment, which no page can read or change: set CHAIN_SOURCES with the command below, with all networks in it."
+    >
+      <CodeBlock name="The command that sets sources" code={SET_SOURCES} />
       <Read query={networks}>
         {({ data }) =>
           data.length === 0 ? (
@@ -72,6 +80,7 @@ function NetworkRow({ network, health }: Props) {
           <PauseButton network={network} />
         </Group>
       </Group>
+      <Sources sources={network.sources} />
       {network.reread !== null && <RereadLine network={network.network} reread={network.reread} />}
     </Stack>
   );
@@ -102,6 +111,29 @@ function Place({ network: { cursorHeight, tipHeight, pausedAt }, health }: Props
       )}
     </Text>
   );
+}
+
+/** Named by their places in the setting, because their addresses may hold keys. */
+function Sources({ sources }: Pick<NetworkState, "sources">) {
+  return sources.map(({ kind, failures, lastOutage, askedAgainAt }, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a source is its place in the setting
+    <Text key={place} size="sm" component="div">
+      Source {place + 1}, <span className="mono">{kind}</span>:{" "}
+      {failures === 0 ? (
+        "no failure when it was asked last"
+      ) : (
+        <>
+          {lastOutage === "BANNED" || lastOutage === "RATE_LIMITED" ? "refuses further requests" : "fails"} (
+          {lastOutage}, {failures} in a row)
+          {askedAgainAt !== null && (
+            <>
+              ; asked again from <Time value={askedAgainAt} />
+            </>
+          )}
+        </>
+      )}
+    </Text>
+  ));
 }
 
 function PauseButton({ network: { network, pausedAt } }: Pick<Props, "network">) {

@@ -1,6 +1,7 @@
 // A network as operators see it: how far it was read, and their switches.
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/time.ts";
+import { WatchProgress } from "../passes/progress.ts";
 import { progressOf, type Reread } from "../rereads/reread.ts";
 
 /** What is stored for a network; both undefined for one that was never watched. */
@@ -8,11 +9,16 @@ export interface NetworkState {
   readonly network: string;
   /** Whether a source of it is configured. */
   readonly hasSource: boolean;
-  readonly cursor: Pick<NetworkCursor, "isResting" | "height" | "tipHeight" | "pausedAtMs"> | undefined;
+  /** Of its sources, in the order in which they are preferred. */
+  readonly kinds: readonly string[];
+  readonly cursor:
+    | (Pick<NetworkCursor, "isResting" | "height" | "tipHeight" | "pausedAtMs"> &
+        Partial<Pick<NetworkCursor, "progress">>)
+    | undefined;
   readonly reread: Reread | undefined;
 }
 
-export function networkBodyOf({ network, hasSource, cursor, reread }: NetworkState) {
+export function networkBodyOf({ network, hasSource, kinds, cursor, reread }: NetworkState) {
   return {
     network,
     hasSource,
@@ -20,8 +26,25 @@ export function networkBodyOf({ network, hasSource, cursor, reread }: NetworkSta
     cursorHeight: cursor?.height ?? null,
     tipHeight: cursor?.tipHeight ?? null,
     pausedAt: isoTimeOrNull(cursor?.pausedAtMs ?? null),
+    sources: sourcesOf(kinds, cursor?.progress),
     reread: reread === undefined ? null : rereadBodyOf(reread),
   };
+}
+
+/** What is stored says nothing while none has failed since the last pass, and where the setting has other sources than then. */
+function sourcesOf(kinds: readonly string[], progress: string | undefined) {
+  const stored = WatchProgress.parse(progress ?? "{}")?.sources ?? [];
+  const isSame = stored.length === kinds.length && stored.every(({ kind }, place) => kind === kinds[place]);
+  return kinds.map((kind, place) => {
+    const state = isSame ? stored[place] : undefined;
+    const isFailing = state !== undefined && state.failures > 0;
+    return {
+      kind,
+      failures: state?.failures ?? 0,
+      lastOutage: state?.lastOutage ?? null,
+      askedAgainAt: isFailing ? isoTime(state.openUntilMs) : null,
+    };
+  });
 }
 
 function rereadBodyOf(reread: Reread) {

@@ -14,6 +14,8 @@ export interface NetworkDependencies {
   readonly sleep: Sleep;
   /** The networks with a source. */
   readonly watched: ReadonlySet<string>;
+  /** The kinds of a network's sources, in their order. */
+  readonly kindsOf: (network: string) => readonly string[];
 }
 
 /** The networks that have a source, or ever had one, by name. */
@@ -21,6 +23,7 @@ export async function readNetworks({
   db,
   sleep,
   watched,
+  kindsOf,
 }: NetworkDependencies): Promise<Result<readonly NetworkState[], Failure>> {
   const rows = await readWithRetry(sleep, async () => batch(db, [selectCursors(db), selectRereads(db)]));
   if (!rows.ok) return rows;
@@ -30,6 +33,7 @@ export async function readNetworks({
     [...names].toSorted().map((network) => ({
       network,
       hasSource: watched.has(network),
+      kinds: kindsOf(network),
       cursor: cursors.find((each) => each.network === network),
       reread: rereads.find((each) => each.network === network),
     })),
@@ -37,7 +41,7 @@ export async function readNetworks({
 }
 
 export async function readNetwork(
-  { db, sleep, watched }: NetworkDependencies,
+  { db, sleep, watched, kindsOf }: NetworkDependencies,
   { name: network }: Network,
 ): Promise<Result<NetworkState, Failure>> {
   const rows = await readWithRetry(sleep, async () =>
@@ -45,5 +49,5 @@ export async function readNetwork(
   );
   if (!rows.ok) return rows;
   const [[cursor], [reread]] = rows.value;
-  return ok({ network, hasSource: watched.has(network), cursor, reread });
+  return ok({ network, hasSource: watched.has(network), kinds: kindsOf(network), cursor, reread });
 }

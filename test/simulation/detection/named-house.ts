@@ -176,6 +176,7 @@ export class NamedHouse {
       sleep: instantSleep,
       nowMs: this.watcher.nowMs,
       watched: new Set<string>([this.name]),
+      kindsOf: () => [],
       newOperationId: () => newUlid(this.watcher.nowMs, new Uint8Array(16).fill(++this.#operations)),
       wakeWatcher: (network: string) => void this.woken.push(network),
     };
