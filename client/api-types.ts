@@ -2780,7 +2780,7 @@ export interface components {
         query: components["schemas"]["GetReadinessQuery"];
         answer: components["schemas"]["Readiness"];
       };
-      /** @description List API keys, newest first. Includes expired keys. Of each secret only a short form is shown. Needs API_KEY_VIEW. */
+      /** @description List API keys, newest first. Includes expired keys. Shows only a short form of each secret. Needs API_KEY_VIEW. */
       listApiKeys: {
         query: components["schemas"]["ListApiKeysQuery"];
         answer: components["schemas"]["ApiKeyList"];
@@ -3326,6 +3326,44 @@ export interface components {
           secondsBehind: number | null;
         } | null;
       }[];
+    };
+    /**
+     * Recommendation
+     * @description The decision that is advised, computed at each read; absent if none is. Nothing follows from it by itself, and a payer's claim alone never recommends an invoice.
+     */
+    Recommendation: {
+      /**
+       * @description ACCEPT, DISMISS, ASK_FOR_REST and ASSIGN are decisions of this name. RETURN: send the money back with your wallet software and record it (RETURNED of an invoice, IGNORE of a payment). WAIT: decide nothing yet.
+       * @enum {string}
+       */
+      action: "ACCEPT" | "ASK_FOR_REST" | "RETURN" | "ASSIGN" | "WAIT" | "DISMISS";
+      /** @enum {string} */
+      reason:
+        | "PART_CAME"
+        | "TOO_LITTLE_CAME"
+        | "REST_IS_ASKED"
+        | "LATE_BUT_ENOUGH"
+        | "LATE_AND_TOO_LITTLE"
+        | "MORE_THAN_ASKED"
+        | "AFTER_CANCEL"
+        | "NOT_CONFIRMED"
+        | "NO_PRICE"
+        | "NETWORK_NOT_READ"
+        | "NOTHING_CAME"
+        | "PAID_ANYWAY"
+        | "OWN_ADDRESS"
+        | "ONLY_ONE_FITS"
+        | "AMOUNT_TELLS"
+        | "CLOSEST_FITS"
+        | "SEVERAL_FIT"
+        | "NONE_FITS"
+        | "NOTHING_DUE";
+      /** @description With ASSIGN: the invoice. */
+      invoiceId: string | null;
+      /** @description In the invoice's currency: what is missing, or with RETURN what to send back. */
+      amount: string | null;
+      /** @description When the advice may become another one. */
+      until: string | null;
     };
     RegisterWalletBody:
       | {
@@ -4456,6 +4494,7 @@ export type ProductList = components["schemas"]["ProductList"];
 export type PublicInvoice = components["schemas"]["PublicInvoice"];
 export type PublicOperations = components["schemas"]["PublicOperations"];
 export type Readiness = components["schemas"]["Readiness"];
+export type Recommendation = components["schemas"]["Recommendation"];
 export type RegisterWalletBody = components["schemas"]["RegisterWalletBody"];
 export type RegisteredWallet = components["schemas"]["RegisteredWallet"];
 export type Replay = components["schemas"]["Replay"];

@@ -140,7 +140,7 @@ export const readiness =
   (query: Api.GetReadinessQuery = {}, options?: CallOptions) =>
     call("getReadiness", { query }, options);
 
-/** Of a poll of events. */
+/** Options for polling events. */
 export interface PollOptions extends CallOptions {
   /** Where to continue: the id of the last event that was handled. Without it, from the oldest event that is kept. */
   readonly after?: string | undefined;

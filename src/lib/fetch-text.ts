@@ -16,7 +16,7 @@ export type OutageKind =
   | "BANNED"
   /** Any other 503. */
   | "UNAVAILABLE"
-  /** Any other status but 200, redirects included. */
+  /** Any other status except 200, redirects included. */
   | "BAD_STATUS"
   /** A 200 that is not JSON: the page of a portal, a proxy or a challenge. */
   | "NOT_JSON"

@@ -674,17 +674,17 @@ export interface components {
       tipHeight: number | null;
       /** @description Since when an operator has kept it from being read. */
       pausedAt: string | null;
-      /** @description In the order in which they are preferred. No part of a URL is answered. */
+      /** @description The most preferred first. No part of a URL is returned. */
       sources: {
         kind: string;
-        /** @description In a row; 0 for one that answered when it was asked last, or was not asked. */
+        /** @description Failures in a row; 0 for a source that answered its last request, or was not asked. */
         failures: number;
-        /** @description Why it failed: `BANNED` and `RATE_LIMITED` for one that refuses further requests. */
+        /** @description Why it failed: `BANNED` and `RATE_LIMITED` for a source that refuses further requests. */
         lastOutage: string | null;
-        /** @description From when on it is asked again; null for one that has not failed. */
+        /** @description When it is asked again; null for a source that has not failed. */
         askedAgainAt: string | null;
       }[];
-      /** @description The range that is being read again, or was at last. */
+      /** @description The range that is being read again, or the last one that was. */
       reread: components["schemas"]["Reread"] | null;
     };
     /** NetworkStateList */
@@ -1098,7 +1098,7 @@ export interface components {
       sendTestAlert: {
         answer: components["schemas"]["TestAlert"];
       };
-      /** @description List the merchants of the deployment, newest first. With how many invoices each made in a day and how many deliveries are due; no money, no customers. Needs the session of an operator; not for API keys. */
+      /** @description List the merchants of the deployment, newest first. Shows how many invoices each created in a day and how many deliveries are due; no money, no customers. Needs the session of an operator; not for API keys. */
       listMerchantSummaries: {
         query: components["schemas"]["ListMerchantSummariesQuery"];
         answer: components["schemas"]["MerchantSummaryList"];

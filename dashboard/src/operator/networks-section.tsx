@@ -17,7 +17,7 @@ type Health = DeploymentStatus["networks"][number];
 /** What to put there: docs/guides/watching-chains.md. */
 const SET_SOURCES = "npm run wrangler -- secret put CHAIN_SOURCES --name <name of the deployment>";
 
-/** While a range is being read again, its progress is shown as it grows. */
+/** While a range is being reread, its progress is shown. */
 const READ_SOON_MS = 3_000;
 
 export function NetworksSection() {

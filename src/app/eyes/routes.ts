@@ -68,7 +68,7 @@ export const alertRoutes = routesOf({
   answer: async ({ deps }) => replyTo(await sendTestAlert(deps)),
 });
 
-/** `/healthz` is open to strangers, so an isolate answers them from what it has read within this time. */
+/** `/healthz` is open to strangers, so an isolate answers them from reads no older than this. */
 const KEPT_MS = 5 * SECOND_MS;
 
 /** Keeps a value that was read, never a promise: a request must not wait for another one's storage call. */

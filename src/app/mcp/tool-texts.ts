@@ -8,7 +8,7 @@ export const TOOL_TEXTS: Readonly<Record<string, string>> = {
   previewAddresses:
     "Shows addresses derived from an extended key, to compare them with wallet software. It uses none of them up.",
   checkNetworks:
-    "Asks every EVM network whether the address of a wallet may be used there too. None is FREE if it is a contract's on any of them, such as a Safe's. A person then registers it in the console.",
+    "Checks on which other EVM networks the address of a wallet may be used. None is FREE if the address has a contract, such as a Safe, on any of them. A person then registers it in the console.",
   getReadiness:
     "Says for each coin and network whether the shop can be paid with it now, or why not: no wallet, no current price, a network that is paused or cannot be read. Use it before you promise that a customer can pay with a coin, and when payments do not arrive.",
   createInvoice:

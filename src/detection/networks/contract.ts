@@ -48,27 +48,28 @@ export const networkStateBody = () =>
       isResting: z.boolean().meta({ description: "Whether nothing on it is watched, so that it is not read." }),
       cursorHeight: height().nullable().meta({ description: "Everything up to this block has been read." }),
       tipHeight: height().nullable().meta({ description: "The newest block of its source, when last asked." }),
-      pausedAt: time().nullable().meta({ description: "Since when an operator keeps it from being read." }),
+      pausedAt: time().nullable().meta({ description: "Since when an operator has kept it from being read." }),
       sources: z
         .array(
           z.object({
             kind: z.string(),
             failures: z
               .int()
-              .meta({ description: "In a row; 0 for one that answered when it was asked last, or was not asked." }),
-            lastOutage: z
-              .string()
-              .nullable()
               .meta({
-                description: "Why it failed: `BANNED` and `RATE_LIMITED` for one that refuses further requests.",
+                description: "Failures in a row; 0 for a source that answered its last request, or was not asked.",
               }),
+            lastOutage: z.string().nullable().meta({
+              description: "Why it failed: `BANNED` and `RATE_LIMITED` for a source that refuses further requests.",
+            }),
             askedAgainAt: time()
               .nullable()
-              .meta({ description: "From when on it is asked again; null for one that has not failed." }),
+              .meta({ description: "When it is asked again; null for a source that has not failed." }),
           }),
         )
-        .meta({ description: "In the order in which they are preferred. No part of a URL is answered." }),
-      reread: rereadBody().nullable().meta({ description: "The range that is being read again, or was at last." }),
+        .meta({ description: "The most preferred first. No part of a URL is returned." }),
+      reread: rereadBody()
+        .nullable()
+        .meta({ description: "The range that is being read again, or the last one that was." }),
     })
     .meta({ title: "NetworkState" });
 

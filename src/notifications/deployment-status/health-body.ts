@@ -1,4 +1,4 @@
-// What `/healthz` answers to monitors, and to anybody else: no secret and nothing of a merchant.
+// The answer of `/healthz`, which is public: no secrets and no merchant data.
 import { restUntilMs } from "../../chains/sources/source-state.ts";
 import { isoTimeOrNull } from "../../lib/time.ts";
 import { type CursorFacts, lagSecondsOf, reasonsOf, type StatusSettings, type Vitals } from "./status.ts";

@@ -1,4 +1,4 @@
-// Gathers the facts of the deployment: for `/healthz` the few that decide whether it works, for operators also what waits.
+// Gathers the facts of the deployment: for `/healthz` the few that decide whether it works, for operators also the queues.
 import type { SourceState } from "../../chains/sources/source-state.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { parseJson } from "../../lib/typed-json.ts";
