@@ -9,23 +9,43 @@ const WORKER = process.env.EDGETILL_URL ?? "http://localhost:8787";
 /** Everything that is not the console's own. */
 const OF_THE_WORKER = ["/api", "/images", "/pay", "/buy", "/docs", "/openapi.json", "/assets", "/dev"];
 
-/** Functions and components of Mantine that the frame around all pages uses. */
-const SHARED_BY_ALL = new RegExp(
-  String.raw`@mantine[\\/](hooks[\\/]|core[\\/]esm[\\/](core[\\/]utils|components[\\/](${[
-    "Alert",
-    "Anchor",
-    "Avatar",
-    "Badge",
-    "Center",
-    "Code",
-    "Divider",
-    "InputBase",
-    "Paper",
-    "Text",
-    "TextInput",
-    "Title",
-  ].join("|")}))[\\/])`,
-);
+/** In bytes before they are packed. Smaller ones join those of other pages: a request each would cost more than what is loaded too early. */
+const SMALL = 12_000;
+/** Large, and for wallets alone. */
+const SELDOM = /@noble|@scure|src[\\/]chains|viem/;
+
+interface Module {
+  readonly isEntry: boolean;
+  readonly importers: readonly string[];
+  readonly code: string | null;
+}
+
+interface Graph {
+  getModuleInfo(id: string): Module | null;
+}
+
+/** Each part of a library is exported by its index, which would make all of them one. */
+const INDEX = /node_modules[\\/]@mantine[\\/]\w+[\\/]esm[\\/](.*[\\/])?index\.mjs$/;
+const COMPONENT = /[\\/]esm[\\/]\w+[\\/](\w+)[\\/]\1\.mjs$/;
+
+/** Whether the first script loads this module, and not only a page that is opened. */
+function isAtStart(id: string, graph: Graph, seen = new Set<string>()): boolean {
+  const of = graph.getModuleInfo(id);
+  if (of === null || seen.has(id) || INDEX.test(id)) return false;
+  seen.add(id);
+  return of.isEntry || importersOf(id, of, graph).some((each) => isAtStart(each, graph, seen));
+}
+
+/** A component of the library is imported by whoever names it, through the index. */
+function importersOf(id: string, { importers }: Module, graph: Graph): readonly string[] {
+  const [, name] = COMPONENT.exec(id) ?? [];
+  const index = importers.find((each) => INDEX.test(each));
+  if (name === undefined || index === undefined) return importers;
+  const byName = (graph.getModuleInfo(index)?.importers ?? []).filter((each) =>
+    new RegExp(`\\b${name}\\b`).test(graph.getModuleInfo(each)?.code ?? ""),
+  );
+  return [...importers, ...byName];
+}
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -43,10 +63,21 @@ export default defineConfig({
       input: { console: join(import.meta.dirname, "index.html") },
       output: {
         hashCharacters: "hex",
-        // A request each would cost more than any of these small modules, which all pages load.
-        codeSplitting: { groups: [{ name: "helpers", test: SHARED_BY_ALL }] },
+        // What the first script loads is one file; what pages share goes into a few.
+        codeSplitting: {
+          groups: [
+            { debugName: "frame", name: (id, graph) => (isAtStart(id, graph) ? "frame" : null) },
+            {
+              name: "parts",
+              minShareCount: 2,
+              entriesAware: true,
+              entriesAwareMergeThreshold: SMALL,
+              test: (id) => !SELDOM.test(id),
+            },
+          ],
+        },
         entryFileNames: "assets/[name]-[hash:16].js",
-        chunkFileNames: ({ name }) => `assets/${name.toLowerCase()}-[hash:16].js`,
+        chunkFileNames: ({ name }) => `assets/${name.toLowerCase().replace(/~.{60,}~|~/g, "-")}-[hash:16].js`,
         assetFileNames: "assets/[name]-[hash:16][extname]",
       },
     },

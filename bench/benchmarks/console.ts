@@ -8,9 +8,8 @@ import type { Figure, Outcome } from "../report.ts";
 import { type Spread, spread } from "../statistics.ts";
 
 const KIB = 1_024;
-/** JavaScript on the wire. Home has its charts, which no other page has. */
+/** JavaScript on the wire. */
 const MAX_FIRST_KIB = 300;
-const MAX_HOME_KIB = 400;
 const MAX_FURTHER_KIB = 80;
 const MAX_PAINTED_MS = 2_000;
 const MAX_USABLE_MS = 5_000;
@@ -61,13 +60,11 @@ function pathIn({ ids }: Stage, pattern: string): string {
 }
 
 function figuresOf({ name, firstBytes, furtherBytes, times }: Measured): readonly Figure[] {
-  const isHome = name === "Home";
-  const maxKib = isHome ? MAX_HOME_KIB : MAX_FIRST_KIB;
-  const bytes = (what: string, measured: number, bound: number, isBound = true): Figure => ({
+  const bytes = (what: string, measured: number, bound: number): Figure => ({
     what: `console, ${name}: ${what}`,
     baseline: `the bound of ${bound} KiB`,
     ratio: spread([measured / (bound * KIB)]),
-    ...(isBound ? { target: { atMost: 1 } } : {}),
+    target: { atMost: 1 },
     measured: kib(measured),
   });
   const ms = (what: string, of: (timed: Timed) => number, bound: number): Figure => ({
@@ -78,9 +75,8 @@ function figuresOf({ name, firstBytes, furtherBytes, times }: Measured): readonl
     measured: seconds(spread(times.map(of))),
   });
   return [
-    bytes("scripts of the page opened first", firstBytes, maxKib),
-    // The charts of Home come after what it says.
-    bytes("scripts of it as a further page", furtherBytes, MAX_FURTHER_KIB, !isHome),
+    bytes("scripts of the page opened first", firstBytes, MAX_FIRST_KIB),
+    bytes("scripts of it as a further page", furtherBytes, MAX_FURTHER_KIB),
     ms("painted", ({ paintedMs }) => paintedMs, MAX_PAINTED_MS),
     ms("usable", ({ usableMs }) => usableMs, MAX_USABLE_MS),
   ];

@@ -110,6 +110,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--mantine-color-anchor": INDIGO[7],
     "--console-ground": "#f6f7fb",
     "--console-card": "#ffffff",
+    "--console-past": SLATE[1],
   },
   dark: {
     ...Object.fromEntries(onDark),
@@ -120,5 +121,6 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--mantine-color-anchor": INDIGO[3],
     "--console-ground": SLATE[8],
     "--console-card": SLATE[6],
+    "--console-past": SLATE[4],
   },
 });

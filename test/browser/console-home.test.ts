@@ -26,10 +26,11 @@ describeInBrowser("Home", () => {
     await untilPage(page, "Home");
     const received = page.getByRole("region", { name: "Received" });
     await received.getByText("$25.00", { exact: true }).waitFor();
-    await received.locator("svg.recharts-surface").first().waitFor();
+    const days = page.getByRole("region", { name: "By day" });
+    await days.getByRole("img", { name: /^Received by day, in USD: on 1 of 30 days, .*\$25\.00$/ }).waitFor();
     expect(await findings(page)).toEqual([]);
-    await received.getByRole("button", { name: "Show as a table" }).click();
-    await received.getByRole("row").filter({ hasText: "$25.00" }).waitFor();
+    await days.getByRole("button", { name: "Show as a table" }).click();
+    await days.getByRole("row").filter({ hasText: "$25.00" }).waitFor();
     await page.getByRole("region", { name: "By coin" }).getByText("USDT on ETH").waitFor();
     await page.getByText("Today", { exact: true }).click();
     await page.waitForURL(/days=1/);
@@ -54,6 +55,9 @@ describeInBrowser("Home", () => {
     await until(noticed, ({ data }) => data.some(({ type }) => type === "PAYMENT_UNMATCHED"), NOTICED_WITHIN_MS);
     await page.reload();
     await untilPage(page, "Home");
+    const strip = page.getByRole("region", { name: "Needs you" });
+    expect((await strip.boundingBox())?.height).toBeLessThan(80);
+    await strip.getByRole("button", { name: "1 · Payments fit no invoice" }).press("Enter");
     const need = page.getByRole("article", { name: "Payments fit no invoice" });
     const link = need.getByRole("link", { name: "3.21 USDT on ETH" });
     expect(await link.getAttribute("href")).toContain(`/console/${merchantId}/payments/pay_`);

@@ -151,9 +151,8 @@ function unmatched({ merchantId, unmatched: paymentId }: Seen): string {
   return `/console/${merchantId}/payments/${paymentId}`;
 }
 
-/** It is drawn by a part of the page that is loaded last. */
 async function untilChart(page: Page): Promise<void> {
-  await page.locator("svg.recharts-surface").first().waitFor();
+  await page.getByRole("img", { name: /^Received by day/ }).waitFor();
 }
 
 async function search(page: Page): Promise<void> {

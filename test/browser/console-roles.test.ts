@@ -1,5 +1,6 @@
 // What each role sees of the navigation, Home, invoices and payments to review (console-roles-harness.ts).
 import { beforeAll, describe, expect, inject, it } from "vitest";
+import { NEEDS } from "../../dashboard/src/home/needs.ts";
 import { ROLES } from "../../src/accounts/roles/roles.ts";
 import { EXPECTED_IN_CONSOLE, freshAddress, REFUSED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";
 import {
@@ -44,21 +45,55 @@ const invoicesOf = ({ merchantId }: Shop) => `/console/${merchantId}/invoices`;
 const OF_THE_LIST = { "New invoice": "invoice:create", "Actions for": ALL, Columns: ALL, Newest: ALL, Older: ALL };
 const OF_WAITING = { ...COPIES, Edit: "invoice:update", "Cancel the invoice": "invoice:cancel" };
 
+const OF_HOME = { "Skip: Get your first invoice paid": "invoice:create", "New invoice": "invoice:create" };
+const SECTIONS_OF_HOME = {
+  "First steps": "invoice:create",
+  "Needs you": ALL,
+  Received: "invoice:view",
+  Invoices: "invoice:view",
+};
+/** The buttons of the strip, each with its number. */
+const KINDS_OF_NEEDS = /^\d+ · /;
+const REMEDIES: Readonly<
+  Record<string, { readonly about: string; readonly buttons: Readonly<Record<string, Needs>> }>
+> = {
+  "An endpoint was switched off": {
+    about: NEEDS.ENDPOINT_DISABLED.about,
+    buttons: { [`Switch on again: ${SWITCHED_OFF}`]: "webhook:update" },
+  },
+  "An endpoint fails": {
+    about: NEEDS.ENDPOINT_FAILING.about,
+    buttons: { [`Send a ping: ${FAILING}`]: "webhook:update" },
+  },
+  "A wallet was altered": {
+    about: NEEDS.WALLET_ALTERED.about,
+    buttons: { "Delete the wallet: USDC on ETH": "wallet:delete" },
+  },
+  "A wallet was changed": {
+    about: NEEDS.WALLET_CHANGE_PENDING.about,
+    buttons: { "Disable the wallet: DAI on ETH": "wallet:update" },
+  },
+};
+
 const PLACES: readonly Place<Shop>[] = [
   {
     name: "Home",
     path: ({ merchantId }) => `/console/${merchantId}`,
     heading: "Home",
-    buttons: {
-      "Skip: Get your first invoice paid": "invoice:create",
-      "New invoice": "invoice:create",
-      [`Switch on again: ${SWITCHED_OFF}`]: "webhook:update",
-      [`Send a ping: ${FAILING}`]: "webhook:update",
-      "Delete the wallet: USDC on ETH": "wallet:delete",
-      "Disable the wallet: DAI on ETH": "wallet:update",
-    },
-    sections: { "First steps": "invoice:create", "Needs you": ALL, Received: "invoice:view", Invoices: "invoice:view" },
+    buttons: OF_HOME,
+    sections: SECTIONS_OF_HOME,
+    besides: KINDS_OF_NEEDS,
   },
+  ...Object.entries(REMEDIES).map(([title, { about, buttons }]) => ({
+    name: `Home, where ${title} is opened`,
+    path: ({ merchantId }: Shop) => `/console/${merchantId}`,
+    heading: "Home",
+    opens: new RegExp(title),
+    opened: about,
+    buttons: { ...OF_HOME, ...buttons },
+    sections: SECTIONS_OF_HOME,
+    besides: KINDS_OF_NEEDS,
+  })),
   { name: "the list of invoices", path: invoicesOf, heading: "Invoices", buttons: OF_THE_LIST },
   {
     name: "the menu of an invoice in the list",

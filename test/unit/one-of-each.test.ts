@@ -109,7 +109,7 @@ it.each([
       "invoices/new-invoice-form.tsx",
       "settings/duration-field.tsx",
       // Amounts of the service: heights of a chart, ratios, and whether one is above 0.
-      "home/day-chart.tsx",
+      "home/day-bars.tsx",
       "home/sums.ts",
       "reports/totals-sections.tsx",
       "shell/formats.ts",

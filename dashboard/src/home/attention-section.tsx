@@ -1,13 +1,13 @@
 // What needs a person. Each row leads to where it is dealt with, or has the button that does it.
-import { Anchor, Badge, Card, Group, Stack, Text } from "@mantine/core";
+import { Anchor, Button, Card, Group, Stack, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { useList } from "../api/queries.ts";
 import { coinName, networkName } from "../shell/coin-name.ts";
+import { Icon } from "../shell/icons.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
-import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 import { howMany, NEEDS, type Need } from "./needs.ts";
 import { DeleteWallet, DisableWallet, PingEndpoint, SwitchOn } from "./remedies.tsx";
@@ -15,40 +15,51 @@ import { DeleteWallet, DisableWallet, PingEndpoint, SwitchOn } from "./remedies.
 export function AttentionSection() {
   const { id: merchantId } = useMerchant();
   const attention = useList("getAttention", { merchantId });
+  return <Read query={attention}>{({ data }) => data.length > 0 && <Strip needs={data} />}</Read>;
+}
+
+/** One line with a button for each kind, so that money stays in sight; what is pressed is shown below it. */
+function Strip({ needs }: { readonly needs: readonly Need[] }) {
+  const [opened, open] = useState<Need["type"]>();
+  const shown = needs.find(({ type }) => type === opened);
+  const id = useId();
   return (
-    <Read query={attention}>
-      {({ data }) =>
-        data.length > 0 && (
-          <Section title="Needs you">
-            {data.map((need) => (
-              <NeedCard key={need.type} need={need} />
-            ))}
-          </Section>
-        )
-      }
-    </Read>
+    <Card component="section" aria-labelledby={id} padding="sm" className="attention">
+      <Stack gap="sm">
+        <Group gap="xs">
+          <Title order={2} id={id} fz="md" mr={4}>
+            Needs you
+          </Title>
+          {needs.map((need) => (
+            <Button
+              key={need.type}
+              size="xs"
+              variant="light"
+              color="orange"
+              aria-expanded={need === shown}
+              rightSection={<Icon name="chevron" size={12} />}
+              styles={{ label: { whiteSpace: "normal" }, root: { height: "auto", minHeight: 30 } }}
+              onClick={() => open(need === shown ? undefined : need.type)}
+            >
+              {howMany(need)} · {NEEDS[need.type].title}
+            </Button>
+          ))}
+        </Group>
+        {shown !== undefined && <NeedCases need={shown} />}
+      </Stack>
+    </Card>
   );
 }
 
-function NeedCard({ need }: { readonly need: Need }) {
+function NeedCases({ need }: { readonly need: Need }) {
   const { title, about } = NEEDS[need.type];
   return (
-    <Card component="article" aria-label={title} padding="md" radius="md">
-      <Stack gap="xs">
-        <Group justify="space-between" wrap="nowrap" align="flex-start">
-          <Stack gap={2}>
-            <Text fw={650}>{title}</Text>
-            <Text size="sm" c="dimmed">
-              {about}
-            </Text>
-          </Stack>
-          <Badge color="orange" style={{ flex: "none" }}>
-            {howMany(need)}
-          </Badge>
-        </Group>
-        <Cases need={need} />
-      </Stack>
-    </Card>
+    <Stack component="article" aria-label={title} gap="xs" px={4} pb={4}>
+      <Text size="sm" c="dimmed">
+        {about}
+      </Text>
+      <Cases need={need} />
+    </Stack>
   );
 }
 

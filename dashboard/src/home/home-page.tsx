@@ -1,5 +1,8 @@
 import { SegmentedControl, Stack } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { ReportTotals } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
 import { ReadinessLine } from "../readiness/readiness-line.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
@@ -9,7 +12,7 @@ import { useZoneName } from "../shell/reader.tsx";
 import { AttentionSection } from "./attention-section.tsx";
 import { CoinsSection } from "./coins-section.tsx";
 import { InvoicesSection } from "./invoices-section.tsx";
-import { ReceivedSection } from "./received-section.tsx";
+import { DaysSection, ReceivedSection, type TotalsProps } from "./received-section.tsx";
 import { dayIn, daysOf, SPAN_NAMES, SPANS, type Span, spanOf } from "./spans.ts";
 import { StepsSection } from "./steps-section.tsx";
 
@@ -23,12 +26,7 @@ export function HomePage() {
   return (
     <>
       <PageHeader title="Home" subtitle={name} actions={maySeeTotals && <SpanChoice span={span} />} />
-      <Stack gap="lg">
-        <StepsSection />
-        {maySeeWallets && <ReadinessLine />}
-        <AttentionSection />
-        {maySeeTotals && <Totals span={span} />}
-      </Stack>
+      <Stack gap="lg">{maySeeTotals ? <Totals span={span} /> : <Waiting />}</Stack>
     </>
   );
 }
@@ -50,6 +48,16 @@ function SpanChoice({ span }: { readonly span: Span }) {
   );
 }
 
+/** What waits for a person: decisions about what came, and the first steps. */
+function Waiting() {
+  return (
+    <>
+      <AttentionSection />
+      <StepsSection />
+    </>
+  );
+}
+
 /** Two reads, so that each is a report of its own: nothing is added up here. */
 function Totals({ span }: { readonly span: Span }) {
   const { id: merchantId } = useMerchant();
@@ -60,18 +68,34 @@ function Totals({ span }: { readonly span: Span }) {
   // While another period loads, the previous one stays.
   const isOther = now.isPlaceholderData || before.isPlaceholderData;
   return (
+    <Stack gap="lg" aria-busy={isOther}>
+      <Both now={now} before={before}>
+        {(read) => <ReceivedSection span={span} {...read} />}
+      </Both>
+      <Waiting />
+      <Both now={now} before={before}>
+        {(read) => (
+          <>
+            <DaysSection span={span} {...read} />
+            <InvoicesSection span={span} {...read} />
+            <CoinsSection span={span} {...read} />
+          </>
+        )}
+      </Both>
+    </Stack>
+  );
+}
+
+interface BothProps {
+  readonly now: UseQueryResult<ReportTotals, Error>;
+  readonly before: UseQueryResult<ReportTotals, Error>;
+  readonly children: (read: Pick<TotalsProps, "now" | "before">) => ReactNode;
+}
+
+function Both({ now, before, children }: BothProps) {
+  return (
     <Read query={now}>
-      {(current) => (
-        <Read query={before}>
-          {(past) => (
-            <Stack gap="lg" aria-busy={isOther}>
-              <ReceivedSection span={span} now={current} before={past} />
-              <InvoicesSection span={span} now={current} before={past} />
-              <CoinsSection span={span} now={current} before={past} />
-            </Stack>
-          )}
-        </Read>
-      )}
+      {(current) => <Read query={before}>{(past) => children({ now: current, before: past })}</Read>}
     </Read>
   );
 }
