@@ -11,6 +11,9 @@ const OF_THE_WORKER = ["/api", "/images", "/pay", "/buy", "/docs", "/openapi.jso
 
 /** In bytes before they are packed. Smaller ones join those of other pages: a request each would cost more than what is loaded too early. */
 const SMALL = 12_000;
+/** By how many pages and dialogs a module is used: what so many have in common is one file, and what some share goes into a few. */
+const MOST = 14;
+const SOME = 3;
 /** Large, and for wallets alone. */
 const SELDOM = /@noble|@scure|src[\\/]chains|viem/;
 
@@ -63,13 +66,14 @@ export default defineConfig({
       input: { console: join(import.meta.dirname, "index.html") },
       output: {
         hashCharacters: "hex",
-        // What the first script loads is one file; what pages share goes into a few.
+        // What the first script loads is one file.
         codeSplitting: {
           groups: [
             { debugName: "frame", name: (id, graph) => (isAtStart(id, graph) ? "frame" : null) },
+            { name: "common", minShareCount: MOST, test: (id) => !SELDOM.test(id) },
             {
               name: "parts",
-              minShareCount: 2,
+              minShareCount: SOME,
               entriesAware: true,
               entriesAwareMergeThreshold: SMALL,
               test: (id) => !SELDOM.test(id),

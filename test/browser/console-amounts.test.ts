@@ -109,15 +109,15 @@ describeInBrowser("amounts that are typed", () => {
     expect(await readPrice()).toBe("1234.500000");
     await follow(page, `/console/${merchant.id}/settings`);
     await untilPage(page, "Settings");
-    const quorum = page.getByLabel("Two sources must agree from this amount on");
+    const quorum = page.getByLabel("Require two data sources from this amount");
     await quorum.fill("");
     await quorum.pressSequentially("12.500");
     await page.getByText("“12.500” can be read as 12.500 or as 12,5. Write 12500 or 12,5").waitFor();
     await quorum.fill("12.500,75");
     await page.getByText("= 12.500,75").waitFor();
-    await page.getByLabel("Of your server and team").fill("1.500");
+    await page.getByLabel("Created by your server and team").fill("1.500");
     await page.getByRole("button", { name: "Save: When an invoice is paid" }).click();
-    await page.getByText("The settings were saved.").first().waitFor();
+    await page.getByText("Settings saved.").first().waitFor();
     await page.getByRole("button", { name: "Close the notice" }).first().click();
     await page.getByRole("button", { name: "Save: Limits" }).click();
     // The first save's notice may still be closing.

@@ -66,7 +66,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
   const question = () =>
     `/api-keys/authorize?${[...RIGHTS, ...OPTIONAL].map((right) => `permissions=${right}`).join("&")}` +
     `&applicationName=WooCommerce&strict=true&selectiveStores=true&redirect=${encodeURIComponent(`${shop.origin}/?callback`)}`;
-  const give = (page: Page) => page.getByRole("button", { name: "Give it a key" });
+  const give = (page: Page) => page.getByRole("button", { name: "Create the key" });
 
   it("gets one with exactly its rights, after a user has signed in, read where it goes, and granted it", async () => {
     const { page } = await visit();
@@ -99,7 +99,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     const { page } = await visit();
     await openMerchant(page, { isBare: true });
     await page.goto(question());
-    await page.getByRole("link", { name: "Give nothing" }).click();
+    await page.getByRole("link", { name: "Cancel" }).click();
     await untilPage(page, "Home");
     await page.goto(
       `/api-keys/authorize?permissions=${RIGHTS[0]}&redirect=${encodeURIComponent("https://shop.example@evil.example/")}`,
@@ -118,7 +118,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     // Not at once: another page may have provoked the click.
     await expect.poll(() => give(page).isEnabled()).toBe(true);
     await page.evaluate(`(() => {
-      const button = [...document.querySelectorAll("button")].find((each) => each.textContent === "Give it a key");
+      const button = [...document.querySelectorAll("button")].find((each) => each.textContent === "Create the key");
       button.click();
       button.click();
     })()`);

@@ -63,18 +63,18 @@ describeInBrowser("developers", () => {
     await page.goto(`/console/${merchant.id}`);
     await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: "Developers" }).click();
     await untilPage(page, "Developers");
-    await page.getByText("No key yet.").waitFor();
+    await page.getByText("No keys yet.").waitFor();
     expect(await findings(page)).toEqual([]);
     await page.getByRole("button", { name: "New key" }).click();
     expect(await findings(page)).toEqual([]);
     await dialog(page).getByLabel("Name").fill("Shop <b>server</b>");
     await dialog(page).getByLabel("Products: See").check();
     await dialog(page).getByLabel("Invoices: Cancel").uncheck();
-    await dialog(page).getByLabel("Addresses that it works from").fill("300.1.1.1");
+    await dialog(page).getByLabel("Allowed IP addresses").fill("300.1.1.1");
     await page.keyboard.press("Enter");
     await dialog(page).getByRole("button", { name: "Create the key" }).click();
     await dialog(page).getByText("Must be an IP address or a CIDR range").waitFor();
-    await dialog(page).getByLabel("Addresses that it works from").click();
+    await dialog(page).getByLabel("Allowed IP addresses").click();
     await page.keyboard.press("Backspace");
     await page.keyboard.type("127.0.0.0/8,");
     await page.keyboard.type("::1 ");
@@ -82,7 +82,7 @@ describeInBrowser("developers", () => {
     const secret = dialog(page).getByText(/^sk_/);
     const first = String(await secret.textContent());
     expect(await findings(page)).toEqual([]);
-    await dialog(page).getByRole("button", { name: "I have kept it" }).click();
+    await dialog(page).getByRole("button", { name: "I have saved it" }).click();
     await page.getByText("Works only from 127.0.0.0/8, ::1").waitFor();
     await expect.poll(() => page.getByText(first).count()).toBe(0);
     await page.getByRole("button", { name: /permissions: / }).click();
@@ -95,17 +95,17 @@ describeInBrowser("developers", () => {
     };
     expect([await statusOf(first, "/products"), await statusOf(first, "/wallets")]).toEqual([200, 403]);
     await page.getByRole("button", { name: "Rotate" }).click();
-    await dialog(page).getByLabel("The old secret").selectOption("Ends at once");
-    await dialog(page).getByRole("button", { name: "Make a new secret" }).click();
+    await dialog(page).getByLabel("The old secret").selectOption("Stops working at once");
+    await dialog(page).getByRole("button", { name: "Create a new secret" }).click();
     const second = String(await secret.textContent());
-    await dialog(page).getByRole("button", { name: "I have kept it" }).click();
+    await dialog(page).getByRole("button", { name: "I have saved it" }).click();
     expect([await statusOf(first, "/products"), await statusOf(second, "/products")]).toEqual([401, 200]);
     await page.getByRole("button", { name: "Revoke" }).click();
     const revoke = dialog(page).getByRole("button", { name: "Revoke" });
     await expect.poll(() => revoke.isDisabled()).toBe(true);
     await dialog(page).getByLabel("to confirm").fill("Shop <b>server</b>");
     await revoke.click();
-    await page.getByText("No key yet.").waitFor();
+    await page.getByText("No keys yet.").waitFor();
     expect(await statusOf(second, "/products")).toBe(401);
   });
 
@@ -115,13 +115,13 @@ describeInBrowser("developers", () => {
     const shop = await receiver();
     shop.answer(500, "no such table: orders");
     await page.goto(`/console/${merchant.id}/developers?tab=endpoints`);
-    await page.getByText("No endpoint yet.").waitFor();
+    await page.getByText("No endpoints yet.").waitFor();
     await page.getByRole("button", { name: "New endpoint" }).click();
     await dialog(page).getByLabel("URL").fill("https://10.0.0.1/");
     await dialog(page).getByRole("button", { name: "Create the endpoint" }).click();
     await dialog(page).getByText("Nothing can be delivered to this URL.").waitFor();
     await dialog(page).getByLabel("URL").fill(shop.url);
-    await dialog(page).getByLabel("Those that I choose").check();
+    await dialog(page).getByLabel("Only the ones I choose").check();
     await dialog(page).getByRole("combobox", { name: "Events" }).fill("invoice.");
     await page.getByRole("option", { name: "invoice.*" }).click();
     await page.keyboard.press("Escape");
@@ -129,12 +129,12 @@ describeInBrowser("developers", () => {
     await dialog(page)
       .getByText(/^whsec_/)
       .waitFor();
-    await dialog(page).getByRole("button", { name: "I have kept it" }).click();
+    await dialog(page).getByRole("button", { name: "I have saved it" }).click();
     await untilPage(page, new URL(shop.url).host);
-    await page.getByText("Nothing was sent yet.").waitFor();
+    await page.getByText("Nothing has been sent yet.").waitFor();
     expect(await findings(page)).toEqual([]);
     await createOrder(merchant, "Order 8001");
-    await page.getByText("This endpoint fails").waitFor();
+    await page.getByText("This endpoint is failing").waitFor();
     await page.getByRole("button", { name: "invoice.created" }).click();
     await page.getByText("no such table: orders").first().waitFor();
     await page.getByText("Order 8001").first().waitFor();
@@ -142,7 +142,7 @@ describeInBrowser("developers", () => {
     shop.answer(200, "thanks");
     await page.getByRole("button", { name: "Send again: invoice.created" }).click();
     await page.getByText("thanks", { exact: true }).waitFor();
-    await page.getByText("This endpoint fails").waitFor({ state: "detached" });
+    await page.getByText("This endpoint is failing").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Send a ping" }).click();
     await until(
       async () => shop.bodies.some((body) => body.includes('"ping"')),
@@ -154,21 +154,21 @@ describeInBrowser("developers", () => {
     await dialog(page)
       .getByText(/^whsec_/)
       .waitFor();
-    await dialog(page).getByRole("button", { name: "I have kept it" }).click();
+    await dialog(page).getByRole("button", { name: "I have saved it" }).click();
     await page.getByText("Secrets", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Replay" }).click();
     await dialog(page).getByRole("button", { name: "Send them again" }).click();
     await page.getByText("One event is being sent again.").waitFor();
-    await page.getByRole("combobox", { name: "State of the delivery" }).click();
+    await page.getByRole("combobox", { name: "Delivery state" }).click();
     await page.getByRole("option", { name: "Failed" }).click();
     await page.waitForURL(/status=FAILED/);
-    await page.getByText("No delivery is in this state.").waitFor();
-    await page.getByRole("button", { name: "Switch off" }).click();
-    await page.getByRole("button", { name: "Switch on" }).waitFor();
+    await page.getByText("No deliveries in this state.").waitFor();
+    await page.getByRole("button", { name: "Turn off" }).click();
+    await page.getByRole("button", { name: "Turn on" }).waitFor();
     await page.getByRole("button", { name: /^Delete/ }).click();
     await dialog(page).getByLabel("to confirm").fill(new URL(shop.url).host);
     await dialog(page).getByRole("button", { name: "Delete" }).click();
-    await page.getByText("No endpoint yet.").waitFor();
+    await page.getByText("No endpoints yet.").waitFor();
   });
 
   it("see events as they happen, by type, with the body that endpoints get", async () => {
@@ -180,7 +180,7 @@ describeInBrowser("developers", () => {
     const row = page.getByRole("button", { name: "invoice.created" });
     await row.click();
     await page.getByText(order.id).first().waitFor();
-    await page.getByText("No endpoint asked for it.").waitFor();
+    await page.getByText("No endpoint subscribes to it.").waitFor();
     expect(await findings(page)).toEqual([]);
     await page.getByRole("combobox", { name: "Type of event" }).fill("wallet.*");
     await page.getByRole("option", { name: "wallet.*" }).click();
@@ -201,7 +201,7 @@ describeInBrowser("developers", () => {
       expect(await page.getByRole("button", { name }).count(), name).toBe(0);
     }
     await page.getByRole("tab", { name: "Endpoints" }).click();
-    await page.getByText("No endpoint yet.").waitFor();
+    await page.getByText("No endpoints yet.").waitFor();
     expect(await page.getByRole("button", { name: "New endpoint" }).count()).toBe(0);
   });
 });

@@ -29,13 +29,13 @@ describeInBrowser("half-filled forms", () => {
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await openForm(page);
-    await dialog.getByText("What you had typed is back.").waitFor();
+    await dialog.getByText("Your draft was restored.").waitFor();
     expect([await name.inputValue(), await amount.inputValue()]).toEqual(["Order 7", "1,234.50"]);
     expect(await findings(page)).toEqual([]);
     await dialog.getByLabel("Order number").fill("7");
     await page.reload();
     await openForm(page);
-    await dialog.getByText("What you had typed is back.").waitFor();
+    await dialog.getByText("Your draft was restored.").waitFor();
     expect(await dialog.getByLabel("Order number").inputValue()).toBe("7");
     await dialog.getByRole("button", { name: "Discard draft" }).click();
     await expect.poll(() => name.inputValue()).toBe("");
@@ -65,7 +65,7 @@ describeInBrowser("half-filled forms", () => {
     await page.reload();
     await untilPage(page, "Armchair");
     await page.getByRole("button", { name: "Edit" }).click();
-    await dialog.getByText("What you had typed is back.").waitFor();
+    await dialog.getByText("Your draft was restored.").waitFor();
     expect(await dialog.getByLabel("Name", { exact: false }).first().inputValue()).toBe("Armchair");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });

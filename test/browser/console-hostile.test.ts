@@ -115,7 +115,7 @@ describeInBrowser("hostile texts", () => {
       await untilPage(page, "Account");
       await page.getByLabel("Name", { exact: true }).fill(text);
       await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText("Your name was changed.").waitFor();
+      await page.getByText("Name changed.").waitFor();
       await page.getByText("Chrome", { exact: true }).first().waitFor();
       await expectFit(page, "the account");
       expect(ran).toEqual([]);

@@ -36,7 +36,7 @@ describeInBrowser("a user of the console", () => {
     await page.getByText("Signed in with a passkey").waitFor();
     await page.getByRole("button", { name: "Remove: Work laptop" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await page.getByText("No passkey yet.").waitFor();
+    await page.getByText("No passkeys yet.").waitFor();
   });
 
   it("is told that a device has no passkey of theirs", async () => {
@@ -44,7 +44,7 @@ describeInBrowser("a user of the console", () => {
     await giveDevice(page);
     await page.goto("/sign-in");
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-    await page.getByText("No passkey was given. Try again.").waitFor();
+    await page.getByText("No passkey was used. Try again.").waitFor();
   });
 
   it("confirms with a passkey, and their change continues", async () => {
@@ -60,20 +60,20 @@ describeInBrowser("a user of the console", () => {
     await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
   });
 
-  it("proves with a mailed code that it is still them, and what they began goes on", async () => {
+  it("proves with an email code that it is still them, and what they began goes on", async () => {
     const email = freshAddress();
     const page = await pageOf(email);
     await page.goto("/console/account");
     await untilPage(page, "Account");
     outliveProof(email);
-    await page.getByRole("switch", { name: "Mailed codes as a second factor" }).click({ force: true });
+    await page.getByRole("switch", { name: "Email codes as a second factor" }).click({ force: true });
     const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
-    await dialog.getByLabel("Code from the mail").fill("00000000");
+    await dialog.getByLabel("Code from the email").fill("00000000");
     await dialog.getByRole("button", { name: "Continue" }).click();
     await dialog.getByRole("alert").waitFor();
-    await dialog.getByLabel("Code from the mail").fill(await mailedCode(email));
+    await dialog.getByLabel("Code from the email").fill(await mailedCode(email));
     await dialog.getByRole("button", { name: "Continue" }).click();
-    await page.getByText("Mailed codes are on.").waitFor();
+    await page.getByText("Email codes are on.").waitFor();
     await expect.poll(() => page.getByRole("switch").isChecked()).toBe(true);
   });
 
@@ -83,11 +83,11 @@ describeInBrowser("a user of the console", () => {
     await page.goto("/console/account");
     await untilPage(page, "Account");
     outliveProof(email);
-    await page.getByRole("switch", { name: "Mailed codes as a second factor" }).click({ force: true });
+    await page.getByRole("switch", { name: "Email codes as a second factor" }).click({ force: true });
     await page.getByRole("dialog", { name: "Confirm that it is you" }).getByRole("button", { name: "Close" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await expect.poll(() => page.getByRole("switch").isChecked()).toBe(false);
-    expect(await page.getByText("That did not work").count()).toBe(0);
+    expect(await page.getByText("Something went wrong").count()).toBe(0);
   });
 });
 
@@ -119,7 +119,7 @@ describeInBrowser("a user of a provider", () => {
     const { page } = await visit();
     await page.goto("/sign-in");
     await page.getByRole("link", { name: "Sign in with Google" }).click();
-    await page.getByText(`We mailed a code of 8 digits to ${email}.`).waitFor();
+    await page.getByText(`We sent a code of 8 digits to ${email}.`).waitFor();
     expect(page.url()).not.toContain(email.slice(0, 10));
     await page.getByLabel("Digit 1 of the code").click();
     await page.keyboard.type(await mailedCode(email));
@@ -135,7 +135,7 @@ describeInBrowser("a user of a provider", () => {
     await page.getByText(`${google.user.email}, linked`).waitFor();
     await page.getByRole("button", { name: "Unlink: Google" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click();
-    await page.getByText("No account is linked.").waitFor();
+    await page.getByText("No linked accounts.").waitFor();
   });
 });
 
@@ -183,7 +183,7 @@ describeInBrowser("somebody who was invited", () => {
     await page.getByRole("link", { name: "See your invitations" }).click();
     await page.getByText(/invites you to work for .*, as member\.$/).waitFor();
     await page.goto(`/console/${shop.merchantId}/invoices`);
-    await page.getByText("This could not be shown").waitFor();
+    await page.getByText("This could not be loaded").waitFor();
     await page.goto("/invitations");
     await page.getByRole("button", { name: /^Accept the invitation of/ }).click();
     await untilPage(page, "Home");
@@ -238,8 +238,8 @@ describeInBrowser("an owner", () => {
   });
 
   it.each([
-    ["Accept", "Paid", "Accepted by hand"],
-    ["Dismiss", "Cancelled", "Dismissed by hand"],
+    ["Accept", "Paid", "Accepted manually"],
+    ["Dismiss", "Cancelled", "Dismissed manually"],
     ["Money returned", "Cancelled", "Money returned"],
   ])("decides an invoice under review: %s", async (decision, state, decided) => {
     const shop = await openShop(["USDT"]);
@@ -279,7 +279,7 @@ describeInBrowser("an owner", () => {
     await expect.poll(() => decisions.getByRole("radio").count()).toBe(2);
     await page.getByRole("dialog").getByLabel("Reason").fill("Kept for the next order");
     await page.getByRole("dialog").getByRole("button", { name: "Dismiss" }).click();
-    await page.getByText("Dismissed by hand").waitFor();
+    await page.getByText("Dismissed manually").waitFor();
   });
 });
 

@@ -21,7 +21,7 @@ describeInBrowser("invoices in the console", () => {
     await page.goto(`/console/${merchant.id}/invoices`);
     await page.getByRole("button", { name: "New invoice" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("First a wallet").waitFor();
+    await dialog.getByText("Add a wallet first").waitFor();
     expect(await findings(page)).toEqual([]);
     await dialog.getByLabel("Address or extended public key").fill(`0x${randomHex(20)}`);
     await dialog.getByRole("button", { name: "Add the wallet" }).click();
@@ -45,8 +45,8 @@ describeInBrowser("invoices in the console", () => {
     await page.goto(`/console/${merchant.id}/invoices`);
     const actions = page.getByRole("button", { name: "Actions for Order 9001" });
     await actions.click();
-    await page.getByRole("menuitem", { name: "Show its QR code" }).click();
-    await page.getByRole("img", { name: "QR code of the customer's page" }).waitFor();
+    await page.getByRole("menuitem", { name: "Show QR code" }).click();
+    await page.getByRole("img", { name: "QR code of the payment page" }).waitFor();
     await page.keyboard.press("Escape");
     await actions.click();
     await page.getByRole("menuitem", { name: "Edit" }).click();
@@ -80,7 +80,7 @@ describeInBrowser("invoices in the console", () => {
     const json = { data: [{ network: "ETH", transaction, address: null }] };
     await page.route("**/api/v1/explorers", (route) => route.fulfill({ json }));
     await page.goto(`/console/${merchant.id}/invoices/${order.id}`);
-    await page.getByText("Credited because the amount is exactly this invoice's own.").waitFor();
+    await page.getByText("Credited because the amount belongs to this invoice alone.").waitFor();
     const link = page.getByRole("link", { name: "The transaction at explorer.example" });
     expect(await link.getAttribute("href")).toMatch(/^https:\/\/explorer\.example\/tx\/0x[0-9a-f]{64}$/);
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
@@ -88,7 +88,7 @@ describeInBrowser("invoices in the console", () => {
     await page.getByText("http://127.0.0.1:9/orders").first().waitFor();
     await page.getByRole("button", { name: "Send again to http://127.0.0.1:9/orders" }).waitFor();
     expect(await findings(page)).toEqual([]);
-    await page.getByRole("link", { name: "All about this payment" }).click();
+    await page.getByRole("link", { name: "Payment details" }).click();
     await page.getByText("Credited to an invoice").waitFor();
   });
 

@@ -48,7 +48,7 @@ describeInBrowser("the console", () => {
     await untilPage(page, "Invoices");
     await page.getByRole("button", { name: "New invoice" }).click();
     const dialog = page.getByRole("dialog", { name: "New invoice" });
-    await dialog.getByText("First a wallet").waitFor();
+    await dialog.getByText("Add a wallet first").waitFor();
     await dialog.getByRole("button", { name: "Skip" }).click();
     const name = dialog.getByLabel(/^Name/);
     await name.fill("Order 1001");

@@ -138,7 +138,7 @@ describeInBrowser("a network that fails", () => {
       return tries.length > 5 ? route.continue() : route.abort("connectionreset");
     });
     await page.getByRole("button", { name: "Create the invoice" }).click();
-    await page.getByText("That did not work").waitFor();
+    await page.getByText("Something went wrong").waitFor();
     await page.getByRole("button", { name: "Create the invoice" }).click();
     await headingOf(page).waitFor();
     expect(tries).toHaveLength(6);

@@ -38,7 +38,7 @@ describeInBrowser("the operator page", () => {
     await page.getByRole("link", { name: "Account" }).waitFor();
     expect(await page.getByRole("link", { name: "Operator" }).count()).toBe(0);
     await page.goto("/operator");
-    await page.getByText("There is no such page").first().waitFor();
+    await page.getByText("Page not found").first().waitFor();
     expect(await page.getByRole("heading", { name: "Merchants" }).count()).toBe(0);
   });
 
@@ -131,7 +131,7 @@ describeInBrowser("the operator page", () => {
     const add = () => dialog.getByRole("button", { name: "Add", exact: true }).click();
     await dialog.getByLabel("Email address").fill("nobody@example.com");
     await add();
-    await dialog.getByText(/No user has this address/).waitFor();
+    await dialog.getByText(/Nobody has an account with this address/).waitFor();
     const admin = emailOf(shop.merchantId, "ADMIN");
     await dialog.getByLabel("Email address").fill(admin);
     await add();

@@ -47,9 +47,18 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   { name: "mailbox", viewers: ALONE, path: mailbox, heading: "Development mailbox" },
   { name: "home", viewers: ["MONTH"], path: of(""), heading: "Home", act: untilChart },
   { name: "home-table", viewers: ALONE, path: of("?days=7"), heading: "Home", act: button("Show as a table") },
+  { name: "home-needs", viewers: ALONE, path: of("?days=90"), heading: "Home", act: openNeed },
   { name: "home", viewers: ["NEWCOMER"], path: of(""), heading: "Home" },
   { name: "search", viewers: ALONE, path: of("/invoices"), heading: "Invoices", act: search },
   { name: "invoices", viewers: BOTH, path: of("/invoices"), heading: "Invoices" },
+  {
+    name: "invoices-selected",
+    viewers: ALONE,
+    path: of("/invoices?currency=USD"),
+    heading: "Invoices",
+    act: selectAll,
+  },
+  { name: "invoice-preview", viewers: ALONE, path: of("/invoices?status=PAID"), heading: "Invoices", act: preview },
   { name: "new-invoice", viewers: ALONE, path: of("/invoices"), heading: "Invoices", act: fillNewInvoice },
   {
     name: "first-wallet",
@@ -155,6 +164,25 @@ async function untilChart(page: Page): Promise<void> {
   await page.getByRole("img", { name: /^Received by day/ }).waitFor();
 }
 
+async function openNeed(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /Payments fit no invoice/ }).click();
+  await page.getByRole("article", { name: "Payments fit no invoice" }).waitFor();
+}
+
+async function selectAll(page: Page): Promise<void> {
+  await page.getByRole("checkbox", { name: "Select all on this page" }).check();
+  await page.getByRole("region", { name: "Selected invoices" }).waitFor();
+}
+
+async function preview(page: Page): Promise<void> {
+  await page
+    .getByRole("button", { name: /^Actions for/ })
+    .first()
+    .click();
+  await page.getByRole("menuitem", { name: "Preview" }).click();
+  await page.getByRole("dialog").getByRole("link", { name: "Open the invoice" }).waitFor();
+}
+
 async function search(page: Page): Promise<void> {
   await page.keyboard.press("Control+k");
   await page.getByRole("textbox", { name: "Find a page, an invoice or a customer" }).fill("lena@example.com");
@@ -177,7 +205,7 @@ async function failingEndpoint(page: Page): Promise<void> {
     .getByRole("button", { name: /payment\./ })
     .first()
     .click();
-  await page.getByText("The body that endpoints get").waitFor();
+  await page.getByText("The body that endpoints receive").waitFor();
 }
 
 async function newestEvent(page: Page): Promise<void> {
@@ -185,12 +213,12 @@ async function newestEvent(page: Page): Promise<void> {
     .getByRole("button", { name: /invoice\./ })
     .first()
     .click();
-  await page.getByText("The body that endpoints get").waitFor();
+  await page.getByText("The body that endpoints receive").waitFor();
 }
 
 async function newestEntry(page: Page): Promise<void> {
   await page
-    .getByRole("button", { name: /^Changed settings/ })
+    .getByRole("button", { name: /changed the settings/ })
     .first()
     .click();
   await page.getByRole("columnheader", { name: "After" }).waitFor();

@@ -46,7 +46,7 @@ describeInBrowser("products", () => {
     expect((await page.request.get(link)).status()).toBe(200);
     expect(await findings(page)).toEqual([]);
     await page.getByRole("button", { name: "Take off sale" }).click();
-    await page.getByText("It is not for sale").waitFor();
+    await page.getByText("Not for sale at the moment").waitFor();
     expect((await page.request.get(link)).status()).not.toBe(200);
     await page.getByRole("button", { name: "Put on sale" }).click();
     await page.getByText("For sale", { exact: true }).waitFor();

@@ -103,7 +103,7 @@ export async function openReports(
 
 /** For a row of choices with one selected. */
 export async function choose(page: Page, label: string): Promise<void> {
-  await page.getByText(label, { exact: true }).click();
+  await page.getByRole("radiogroup").getByText(label, { exact: true }).click();
 }
 
 /** The file that the button downloads. */

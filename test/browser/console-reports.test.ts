@@ -1,4 +1,5 @@
 // Reports in the console: what was paid, added up in the reader's days, and the files of it.
+import type { Page } from "playwright-core";
 import { beforeAll, expect, inject, it } from "vitest";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
@@ -72,14 +73,15 @@ describeInBrowser("reports", () => {
     await openReports(page, shop, { from: day, to: day });
     const ofDay = bills.filter(({ receivedAt }) => dayIn(Date.parse(receivedAt)) === day);
     await expect.poll(() => receivedShown(page)).toEqual(expectedReceived(ofDay));
+    await choosePreset(page, "Choose the days");
     await page.getByLabel("From", { exact: true }).fill("2020-02-01");
     await page.getByLabel("To", { exact: true }).fill("2020-02-29");
     await page.waitForURL(/from=2020-02-01&to=2020-02-29/);
-    await page.getByText("Nothing was received in these days").waitFor();
+    await page.getByText("Nothing was received on these days").waitFor();
     await page.reload();
     await untilPage(page, "Reports");
     expect(await page.getByLabel("From", { exact: true }).inputValue()).toBe("2020-02-01");
-    await page.getByText("Nothing was received in these days").waitFor();
+    await page.getByText("Nothing was received on these days").waitFor();
     const file = await downloaded(page, "Export payments");
     expect(file.name).toBe("payments-2020-02-01-to-2020-02-29.csv");
     expect(file.text.split("\r\n")).toHaveLength(2);
@@ -95,12 +97,29 @@ describeInBrowser("reports", () => {
     expect(await findings(page)).toEqual([]);
   });
 
+  it("are asked for by the names of days", async () => {
+    const page = await visit();
+    await openReports(page, shop, { from: "2020-02-01", to: "2020-02-29" });
+    const today = dayIn(Date.now());
+    await choosePreset(page, "Today");
+    await page.waitForURL((url) => url.search.includes(`from=${today}&to=${today}`));
+    await page.getByLabel("From", { exact: true }).waitFor({ state: "detached" });
+    await choosePreset(page, "Last month");
+    await page.waitForURL(
+      ({ searchParams }) => /-01$/.test(searchParams.get("from") ?? "") && searchParams.get("to") !== today,
+    );
+    await page.reload();
+    await untilPage(page, "Reports");
+    expect(await page.getByRole("combobox", { name: "Days" }).inputValue()).toBe("Last month");
+    expect(await findings(page)).toEqual([]);
+  });
+
   it("of somebody who has sold nothing yet say what will be there", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     await page.goto(`/console/${merchant.id}/reports`);
     await untilPage(page, "Reports");
-    await page.getByText("Nothing was received in these days").waitFor();
+    await page.getByText("Nothing was received on these days").waitFor();
     expect(await page.getByRole("table").count()).toBe(0);
     expect(await findings(page)).toEqual([]);
   });
@@ -171,3 +190,8 @@ describeInBrowser("reports", () => {
     expect(lines.map((line) => JSON.parse(line).name)).toEqual(HOSTILE);
   });
 });
+
+async function choosePreset(page: Page, name: string): Promise<void> {
+  await page.getByRole("combobox", { name: "Days" }).click();
+  await page.getByRole("option", { name }).click();
+}

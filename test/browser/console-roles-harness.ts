@@ -28,6 +28,8 @@ export interface Place<S> {
   readonly needs?: string;
   /** The button that opens more of the page, once it is shown. */
   readonly opens?: RegExp;
+  /** The row that is selected, once it is there. */
+  readonly selects?: RegExp;
   /** A text of what it opens, unless that is a menu. */
   readonly opened?: string;
   /** Names of buttons whose text varies. */
@@ -73,7 +75,7 @@ export async function expectPlaces<S>(
     await follow(page, place.path(shop));
     if (place.needs !== undefined && !permissionsOf(role).has(place.needs)) {
       await untilIdle(page);
-      await page.getByText("This could not be shown").waitFor();
+      await page.getByText("This could not be loaded").waitFor();
       continue;
     }
     await openPlace(page, place);
@@ -88,8 +90,9 @@ export async function expectPlaces<S>(
   }
 }
 
-async function openPlace<S>(page: Page, { heading, opens, opened }: Place<S>): Promise<void> {
+async function openPlace<S>(page: Page, { heading, opens, opened, selects }: Place<S>): Promise<void> {
   await untilPage(page, heading);
+  if (selects !== undefined) await page.getByRole("checkbox", { name: selects }).first().check();
   if (opens === undefined) return;
   await page.getByRole("main").getByRole("button", { name: opens }).click();
   if (opened === undefined) await page.getByRole("menu").waitFor();
@@ -97,7 +100,7 @@ async function openPlace<S>(page: Page, { heading, opens, opened }: Place<S>): P
 }
 
 /** What is there for everybody, as often as it is shown: copy buttons of what is on chain, and the events that open. */
-const EVERYWHERE = /^(?:Copy (?!its link|the id).*|invoice\..*)$/;
+const EVERYWHERE = /^(?:Copy (?!link|the id).*|invoice\..*)$/;
 
 /** Each one's name for a screen reader. Copies of the same name count once, and so do the menus of rows. */
 async function namesOf(buttons: Locator): Promise<readonly string[]> {

@@ -82,7 +82,7 @@ const PLACES: readonly Place<Shop>[] = [
     heading: "Hand grinder",
     needs: "product:view",
     buttons: {
-      "Copy its link": ALL,
+      "Copy link": ALL,
       "Copy the id": ALL,
       Edit: "product:update",
       "Take off sale": "product:update",

@@ -35,14 +35,15 @@ const LINKS: Readonly<Record<string, Needs>> = {
 };
 
 const OF_AN_INVOICE = { Summary: ALL, Timeline: ALL, Payments: ALL, "Payment methods": ALL, Events: "webhook:view" };
-const COPIES = { "Copy its link": ALL, "Copy the id": ALL };
+const COPIES = { "Copy link": ALL, "Copy the id": ALL };
 
 /** Where the shop's server would receive events; nothing answers there. */
 const SWITCHED_OFF = "http://127.0.0.1:9/orders";
 const FAILING = "http://127.0.0.1:9/pings";
 
 const invoicesOf = ({ merchantId }: Shop) => `/console/${merchantId}/invoices`;
-const OF_THE_LIST = { "New invoice": "invoice:create", "Actions for": ALL, Columns: ALL, Newest: ALL, Older: ALL };
+const OF_ANY_LIST = { "New invoice": "invoice:create", "Export as CSV": ALL, "Actions for": ALL, Columns: ALL };
+const OF_THE_LIST = { ...OF_ANY_LIST, Newest: ALL, Older: ALL };
 const OF_WAITING = { ...COPIES, Edit: "invoice:update", "Cancel the invoice": "invoice:cancel" };
 
 const OF_HOME = { "Skip: Get your first invoice paid": "invoice:create", "New invoice": "invoice:create" };
@@ -57,11 +58,11 @@ const KINDS_OF_NEEDS = /^\d+ · /;
 const REMEDIES: Readonly<
   Record<string, { readonly about: string; readonly buttons: Readonly<Record<string, Needs>> }>
 > = {
-  "An endpoint was switched off": {
+  "An endpoint was turned off": {
     about: NEEDS.ENDPOINT_DISABLED.about,
-    buttons: { [`Switch on again: ${SWITCHED_OFF}`]: "webhook:update" },
+    buttons: { [`Turn on again: ${SWITCHED_OFF}`]: "webhook:update" },
   },
-  "An endpoint fails": {
+  "An endpoint is failing": {
     about: NEEDS.ENDPOINT_FAILING.about,
     buttons: { [`Send a ping: ${FAILING}`]: "webhook:update" },
   },
@@ -69,7 +70,7 @@ const REMEDIES: Readonly<
     about: NEEDS.WALLET_ALTERED.about,
     buttons: { "Delete the wallet: USDC on ETH": "wallet:delete" },
   },
-  "A wallet was changed": {
+  "A changed wallet is not in use yet": {
     about: NEEDS.WALLET_CHANGE_PENDING.about,
     buttons: { "Disable the wallet: DAI on ETH": "wallet:update" },
   },
@@ -99,9 +100,9 @@ const PLACES: readonly Place<Shop>[] = [
     name: "the menu of an invoice in the list",
     path: (shop) => `${invoicesOf(shop)}?search=Waiting`,
     heading: "Invoices",
-    buttons: { "New invoice": "invoice:create", "Actions for": ALL, Columns: ALL },
+    buttons: OF_ANY_LIST,
     opens: /^Actions for Waiting/,
-    items: { "Copy its link": ALL, "Show its QR code": ALL, Edit: "invoice:update" },
+    items: { Preview: ALL, "Copy link": ALL, "Show QR code": ALL, Edit: "invoice:update" },
   },
   {
     name: "an invoice that waits for its payment",
@@ -109,6 +110,20 @@ const PLACES: readonly Place<Shop>[] = [
     heading: "Waiting",
     buttons: OF_WAITING,
     sections: OF_AN_INVOICE,
+  },
+  {
+    name: "what can be done with several invoices",
+    path: (shop) => `${invoicesOf(shop)}?search=Waiting`,
+    heading: "Invoices",
+    selects: /^Select Waiting/,
+    buttons: {
+      ...OF_ANY_LIST,
+      "Copy links": ALL,
+      "Export selected": ALL,
+      "Cancel 1 invoice": "invoice:cancel",
+      "Clear selection": ALL,
+    },
+    sections: {},
   },
   {
     name: "the deliveries of an event",
@@ -264,7 +279,7 @@ describeInBrowser("a member of the team", () => {
     const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE });
     await page.goto(`/console/${shop.merchantId}/invoices/${shop.waiting}`);
     await signIn(page, freshAddress());
-    await page.getByText("This could not be shown").waitFor();
+    await page.getByText("This could not be loaded").waitFor();
     expect(await page.getByText("Waiting").count()).toBe(0);
   });
 });

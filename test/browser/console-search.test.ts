@@ -42,7 +42,7 @@ describeInBrowser("Ctrl-K", () => {
     await untilPage(page, "Invoices");
     await expect.poll(() => page.locator(".row-link").allTextContents()).toEqual(["Order 1002"]);
     expect(await findings(page)).toEqual([]);
-    await page.getByRole("button", { name: "Of one customer: show all" }).click();
+    await page.getByRole("button", { name: "One customer: show all" }).click();
     await page.getByRole("link", { name: "Order 1001" }).waitFor();
   });
 

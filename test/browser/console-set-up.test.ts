@@ -116,7 +116,7 @@ describeInBrowser("a deployment that nobody has set up", () => {
     // The passkey to sign in with from now on.
     await page.context().clearCookies();
     await page.goto("/sign-in");
-    await page.getByText("New accounts are made by invitation.").waitFor();
+    await page.getByText("New accounts are by invitation only.").waitFor();
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
     await page.waitForURL(/\/console/);
   });
@@ -130,7 +130,7 @@ describeInBrowser("a deployment that nobody has set up", () => {
       await page.goto("about:blank");
       await page.goto(path);
       await fill(page, "Mallory", "mallory@example.com");
-      await page.getByText("This link does not work any more").waitFor();
+      await page.getByText("This link no longer works").waitFor();
     }
     expect(await findings(page)).toEqual([]);
     await photograph(page, "setup-over");
@@ -143,7 +143,7 @@ describeInBrowser("a deployment that nobody has set up", () => {
     await page.goto("about:blank");
     await page.goto(link);
     await fill(page, "Ann", "ann@example.com");
-    await page.getByText("This link does not work any more").waitFor();
+    await page.getByText("This link no longer works").waitFor();
   });
 });
 

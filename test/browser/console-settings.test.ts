@@ -34,7 +34,7 @@ describeInBrowser("settings", () => {
     );
     await page.getByRole("button", { name: `Save: ${part}` }).click();
     expect((await answer).status()).toBe(200);
-    await page.getByText("The settings were saved.").first().waitFor();
+    await page.getByText("Settings saved.").first().waitFor();
     await page.getByRole("button", { name: "Close the notice" }).first().click();
   };
 
@@ -45,30 +45,30 @@ describeInBrowser("settings", () => {
     await untilPage(page, "Settings");
     expect(await findings(page)).toEqual([]);
     const read = () => merchant.call<Settings>("GET", "/settings");
-    await page.getByText("$100.00 is paid by anything from $99.00 to $105.00.").waitFor();
-    await page.getByLabel("So much too little is still paid").fill("2.5");
-    await page.getByText("$100.00 is paid by anything from $97.50 to $105.00.").waitFor();
-    await page.getByText("$2,000.00 is paid by anything from $1,995.00 to $2,100.00.").waitFor();
+    await page.getByText("$100.00 counts as paid with anything from $99.00 to $105.00.").waitFor();
+    await page.getByLabel("Accept underpayment up to").fill("2.5");
+    await page.getByText("$100.00 counts as paid with anything from $97.50 to $105.00.").waitFor();
+    await page.getByText("$2,000.00 counts as paid with anything from $1,995.00 to $2,100.00.").waitFor();
     await save(page, "When an invoice is paid");
-    await page.getByLabel("An invoice can be paid for", { exact: true }).fill("800");
-    await page.getByRole("button", { name: "Save: Times" }).click();
+    await page.getByLabel("Time to pay an invoice", { exact: true }).fill("800");
+    await page.getByRole("button", { name: "Save: Time limits" }).click();
     await page.getByText("Enter 1 minute to 30 days").waitFor();
-    await page.getByLabel("An invoice can be paid for", { exact: true }).fill("2");
-    await save(page, "Times");
-    await page.getByLabel("A mail to every owner and admin").check();
-    await save(page, "Mails");
+    await page.getByLabel("Time to pay an invoice", { exact: true }).fill("2");
+    await save(page, "Time limits");
+    await page.getByLabel("Email every owner and admin").check();
+    await save(page, "Email");
     const origins = page.getByRole("combobox", { name: "Origins" });
     await origins.fill("http://shop.example");
     await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Save: Pages that may show the checkout" }).click();
+    await page.getByRole("button", { name: "Save: Sites that may embed the checkout" }).click();
     await page.getByText("Must be an https origin").first().waitFor();
     await origins.click();
     await page.keyboard.press("Backspace");
     await page.keyboard.type("https://shop.example,");
-    await save(page, "Pages that may show the checkout");
+    await save(page, "Sites that may embed the checkout");
     await page.getByLabel("Delay", { exact: true }).fill("24");
     await page.getByText("A new wallet is used after 24 hours.").waitFor();
-    await save(page, "Delay of wallet changes");
+    await save(page, "Wallet change delay");
     expect(await read()).toMatchObject({
       underpaidTolerancePercent: 2.5,
       invoiceLifetimeSeconds: 7_200,
@@ -77,9 +77,28 @@ describeInBrowser("settings", () => {
       walletChangeDelayHours: 24,
     });
     await page.getByLabel("Delay", { exact: true }).fill("0");
-    await save(page, "Delay of wallet changes");
-    await page.getByText("A shorter delay was asked for").waitFor();
+    await save(page, "Wallet change delay");
+    await page.getByText("A shorter delay was requested").waitFor();
     expect(await findings(page)).toEqual([]);
+  });
+
+  it("have contents, whose links lead to each part, from elsewhere too", async () => {
+    const { page } = await browsing.visit(QUIET);
+    const merchant = await openMerchant(page);
+    await page.goto(`/console/${merchant.id}/settings#limits`);
+    await untilPage(page, "Settings");
+    const part = (name: string) => page.getByRole("region", { name, exact: true });
+    const isInSight = async (name: string) => {
+      const box = await part(name).boundingBox();
+      return box !== null && box.y >= 0 && box.y < 800;
+    };
+    await expect.poll(() => isInSight("Limits")).toBe(true);
+    expect(await isInSight("Brand")).toBe(false);
+    const contents = page.getByRole("navigation", { name: "Parts of the settings" });
+    expect(await contents.getByRole("link").count()).toBe(9);
+    await contents.getByRole("link", { name: "Brand" }).press("Enter");
+    await page.waitForURL(/#brand$/);
+    await expect.poll(() => isInSight("Brand")).toBe(true);
   });
 
   it("show the customer's page while the brand is chosen", async () => {
@@ -88,12 +107,12 @@ describeInBrowser("settings", () => {
     await page.goto(`/console/${merchant.id}/settings`);
     await untilPage(page, "Settings");
     const brand = page.getByRole("region", { name: "Brand" });
-    const preview = brand.getByRole("figure", { name: "Preview of the customer's page" });
+    const preview = brand.getByRole("figure", { name: "Preview of the payment page" });
     await brand.getByLabel("Name", { exact: true }).fill("Harbour <i>Coffee</i>");
     await preview.getByText("Harbour <i>Coffee</i>", { exact: true }).waitFor();
     await brand.getByLabel("Colour").fill("#ffee00");
     await page.keyboard.press("Tab");
-    await brand.getByLabel("Where customers ask for help").fill("https://harbour.example/help");
+    await brand.getByLabel("Support page or contact").fill("https://harbour.example/help");
     await preview.getByText("Contact Harbour <i>Coffee</i>").waitFor();
     const chosen = page.waitForEvent("filechooser");
     await brand.getByRole("button", { name: "Choose a picture" }).click();
@@ -110,9 +129,9 @@ describeInBrowser("settings", () => {
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/settings`);
     await untilPage(page, "Settings");
-    await page.getByLabel("Name of the merchant").fill("Harbour Coffee");
+    await page.getByLabel("Merchant name").fill("Harbour Coffee");
     await page.getByRole("button", { name: "Save: Merchant" }).click();
-    await page.getByText("The name was changed.").waitFor();
+    await page.getByText("Name changed.").waitFor();
     await page.getByRole("button", { name: "Delete this merchant" }).click();
     await page.getByRole("dialog").getByLabel("to confirm").fill("Harbour Coffee");
     // The new name is announced before the answer arrives: nothing of the merchant may be read then.
@@ -135,7 +154,7 @@ describeInBrowser("settings", () => {
         .getByRole("button", { name: /Save|Delete|Choose/ })
         .count(),
     ).toBe(0);
-    await expect.poll(() => theirs.getByLabel("Name of the merchant").isDisabled()).toBe(true);
+    await expect.poll(() => theirs.getByLabel("Merchant name").isDisabled()).toBe(true);
     expect(await findings(theirs)).toEqual([]);
   });
 });

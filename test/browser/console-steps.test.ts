@@ -41,7 +41,7 @@ describeInBrowser("the first steps", () => {
     await page.getByRole("button", { name: "Start selling" }).click();
     const dialog = page.getByRole("dialog", { name: "Sell something" });
     await dialog.getByText("Three lines of code").click();
-    await dialog.getByRole("button", { name: "Make a key" }).click();
+    await dialog.getByRole("button", { name: "Create a key" }).click();
     await dialog.getByText("This key is shown once").waitFor();
     expect(await findings(page)).toEqual([]);
     await dialog.getByText("fetch", { exact: true }).click();

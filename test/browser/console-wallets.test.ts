@@ -203,7 +203,7 @@ describeInBrowser("wallets", () => {
       database.prepare("UPDATE wallets SET usable_from_ms = ? WHERE merchant_id = ?").run(inAnHour, merchant.id);
     });
     await page.reload();
-    const pending = page.getByRole("alert").filter({ hasText: "Changes that are not in effect yet" });
+    const pending = page.getByRole("alert").filter({ hasText: "Changes not in effect yet" });
     await pending.getByText(/was registered by user-/).waitFor();
     expect(await findings(page)).toEqual([]);
     await pending.getByRole("button", { name: "Disable the wallet: ETH" }).click();

@@ -36,7 +36,7 @@ describeInBrowser("the console", () => {
   async function createInvoice(page: Page, name: string): Promise<void> {
     await page.getByRole("button", { name: "New invoice" }).click();
     // There is no wallet yet, and the form says so first.
-    await page.getByText("First a wallet").waitFor();
+    await page.getByText("Add a wallet first").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Skip" }).click();
     await page.getByLabel("Name", { exact: false }).first().fill(name);
     await page.getByLabel("Amount").fill("49.9");
@@ -57,11 +57,11 @@ describeInBrowser("the console", () => {
     await page.getByLabel("Name of your shop or business").fill("Corner shop");
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByLabel("Address or extended public key").fill(`0x${randomHex(20)}`);
-    await page.getByText("An address of Ethereum and its relatives.").waitFor();
+    await page.getByText("An address on Ethereum and compatible networks.").waitFor();
     await page.getByRole("button", { name: "Add the wallet" }).click();
     await page.getByLabel("Product").fill("Chair");
     await page.getByLabel("Price").fill("120");
-    await page.getByRole("button", { name: "Make its page" }).click();
+    await page.getByRole("button", { name: "Create its page" }).click();
     await page.getByRole("img", { name: "QR code of the page of Chair" }).waitFor();
     expect(await findings(page)).toEqual([]);
   });
@@ -97,7 +97,7 @@ describeInBrowser("the console", () => {
     await page.route("**/api/v1/me/totp", (route) => route.fulfill({ status: 403, json: refusal }), { times: 1 });
     await page.getByRole("region", { name: "Authenticator app" }).getByRole("button", { name: "Set up" }).click();
     const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
-    const code = dialog.getByLabel("Code from the mail");
+    const code = dialog.getByLabel("Code from the email");
     await code.waitFor();
     expect(await findings(page)).toEqual([]);
     await code.fill(await mailedCode(email));
@@ -118,7 +118,7 @@ describeInBrowser("the console", () => {
     await change.getByRole("button", { name: "Create the key" }).click();
     const question = page.getByRole("dialog", { name: "Confirm that it is you" });
     // A click finds what is on top, as a hand does.
-    await question.getByLabel("Code from the mail").click();
+    await question.getByLabel("Code from the email").click();
     await page.keyboard.type(await mailedCode(email));
     await question.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("dialog").getByText(/^sk_/).last().waitFor();

@@ -16,7 +16,7 @@ export function ActivitySection() {
   return (
     <Section
       title="Notices"
-      about="What was done with your account. If something is not yours, end all other sessions."
+      about="Recent activity on your account. If you do not recognise something, end all other sessions."
     >
       <Read query={activity}>
         {(rows) => (

@@ -21,7 +21,7 @@ export function AuthenticatorSection() {
   return (
     <Section
       title="Authenticator app"
-      about="A second factor: every sign-in without a passkey then asks for a code of the app."
+      about="A second factor: signing in without a passkey then also takes a code from the app."
       actions={
         factors.totp ? (
           <Badge color="green" size="lg">
@@ -65,14 +65,14 @@ function OwnApp({ onCodes }: { readonly onCodes: (codes: readonly string[]) => v
           action="New backup codes"
           size="xs"
           isBusy={replace.isPending}
-          consequence="Ten new codes are made, and the old ones stop working."
+          consequence="You get ten new codes, and the old ones stop working."
           onConfirmed={() => replace.mutate({})}
         />
         <ConfirmButton
           action="Remove the app"
           size="xs"
           isBusy={remove.isPending}
-          consequence="Signing in then needs no code of the app, and your backup codes stop working."
+          consequence="Signing in no longer takes a code from the app, and your backup codes stop working."
           onConfirmed={() => remove.mutate({})}
         />
       </Group>
@@ -89,7 +89,7 @@ function Scan({ secret, onConfirmed }: ScanProps) {
   const form = useForm({
     initialValues: { code: "" },
     validate: {
-      code: (code) => (/^\d{6}$/.test(code.replaceAll(" ", "")) ? null : "Enter the 6 digits that the app shows"),
+      code: (code) => (/^\d{6}$/.test(code.replaceAll(" ", "")) ? null : "Enter the 6 digits shown in the app"),
     },
   });
   const confirm = useChange("confirmTotp", {
@@ -100,7 +100,7 @@ function Scan({ secret, onConfirmed }: ScanProps) {
   return (
     <form onSubmit={form.onSubmit(({ code }) => confirm.mutate({ body: { code } }))}>
       <Stack>
-        <Text size="sm">Scan this with your authenticator app, then enter the code that it shows.</Text>
+        <Text size="sm">Scan this with your authenticator app, then enter the code it shows.</Text>
         <Group justify="center">
           <QrCode text={secret.otpauthUri} label="QR code for your authenticator app" />
         </Group>
@@ -111,7 +111,7 @@ function Scan({ secret, onConfirmed }: ScanProps) {
           <CopyText value={secret.secret} name="the secret" />
         </Stack>
         <TextInput
-          label="Code of the app"
+          label="Code from the app"
           inputMode="numeric"
           autoComplete="one-time-code"
           data-autofocus
@@ -119,7 +119,7 @@ function Scan({ secret, onConfirmed }: ScanProps) {
           error={form.errors.code ?? confirm.error?.message}
         />
         <Button type="submit" loading={confirm.isPending}>
-          Switch on
+          Turn on
         </Button>
       </Stack>
     </form>
@@ -129,8 +129,8 @@ function Scan({ secret, onConfirmed }: ScanProps) {
 function BackupCodes({ codes, onDone }: { readonly codes: readonly string[]; readonly onDone: () => void }) {
   return (
     <Stack>
-      <Alert color="orange" title="They are shown only now">
-        Each code signs you in once, if you lose your device. Keep them where you keep important papers.
+      <Alert color="orange" title="You will not see these again">
+        If you lose your device, each code signs you in once. Keep them somewhere safe.
       </Alert>
       <SimpleGrid cols={2} spacing="xs">
         {codes.map((code) => (
@@ -144,7 +144,7 @@ function BackupCodes({ codes, onDone }: { readonly codes: readonly string[]; rea
           <CopyIcon value={codes.join("\n")} name="all codes" />
           <Text size="sm">Copy all</Text>
         </Group>
-        <Button onClick={onDone}>I have kept them</Button>
+        <Button onClick={onDone}>I have saved them</Button>
       </Group>
     </Stack>
   );

@@ -17,7 +17,7 @@ export function IdentitiesSection() {
   return (
     <Section
       title="Linked accounts"
-      about="Accounts of other services that sign you in."
+      about="Sign in with an account you have elsewhere."
       actions={
         <Group gap="sm">
           {linkable.map((provider) => (
@@ -38,7 +38,7 @@ export function IdentitiesSection() {
         {({ data }) =>
           data.length === 0 ? (
             <Text c="dimmed">
-              No account is linked.{linkable.length === 0 && " This deployment offers neither Google nor GitHub."}
+              No linked accounts.{linkable.length === 0 && " This deployment offers no sign-in with Google or GitHub."}
             </Text>
           ) : (
             data.map(({ provider, subject, email, createdAt }) => (
@@ -54,7 +54,7 @@ export function IdentitiesSection() {
                   subject={NAMES[provider]}
                   size="xs"
                   isBusy={unlink.isPending}
-                  consequence={`You cannot sign in with this ${NAMES[provider]} account any more.`}
+                  consequence={`You cannot sign in with this ${NAMES[provider]} account any longer.`}
                   onConfirmed={() => unlink.mutate({ params: { provider, subject } })}
                 />
               </Group>

@@ -5,16 +5,16 @@ import { Section } from "../shell/section.tsx";
 
 export function MailedCodesSection() {
   const { factors } = useMe();
-  const enable = useChange("enableEmailOtp", { onSuccess: () => showDone("Mailed codes are on.") });
-  const disable = useChange("disableEmailOtp", { onSuccess: () => showDone("Mailed codes are off.") });
+  const enable = useChange("enableEmailOtp", { onSuccess: () => showDone("Email codes are on.") });
+  const disable = useChange("disableEmailOtp", { onSuccess: () => showDone("Email codes are off.") });
   const change = factors.emailOtp ? disable : enable;
   return (
     <Section
-      title="Mailed codes as a second factor"
-      about="For accounts without an authenticator app: signing in with Google or GitHub then needs a mailed code, too."
+      title="Email codes as a second factor"
+      about="For accounts without an authenticator app: signing in with Google or GitHub then also takes a code sent by email."
       actions={
         <Switch
-          aria-label="Mailed codes as a second factor"
+          aria-label="Email codes as a second factor"
           checked={factors.emailOtp}
           disabled={change.isPending}
           onChange={() => change.mutate({})}

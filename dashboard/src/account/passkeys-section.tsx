@@ -32,7 +32,7 @@ export function PasskeysSection() {
       <Read query={passkeys}>
         {({ data }) =>
           data.length === 0 ? (
-            <Text c="dimmed">No passkey yet. It is the safest way to sign in, and the quickest.</Text>
+            <Text c="dimmed">No passkeys yet. They are the safest and quickest way to sign in.</Text>
           ) : (
             data.map((passkey) => <PasskeyRow key={passkey.id} passkey={passkey} />)
           )
@@ -68,7 +68,7 @@ function PasskeyRow({ passkey }: { readonly passkey: Passkey }) {
         subject={passkey.name}
         size="xs"
         isBusy={remove.isPending}
-        consequence="You cannot sign in with this passkey any more. The device may still show it until you delete it there."
+        consequence="You will no longer be able to sign in with this passkey. Your device may keep offering it until you delete it there."
         onConfirmed={() => remove.mutate({ params: { passkeyId: passkey.id } })}
       />
     </Group>
@@ -97,12 +97,7 @@ function AddPasskey({ onAdded }: { readonly onAdded: () => void }) {
   return (
     <form onSubmit={form.onSubmit(({ name }) => add.mutate(name.trim()))}>
       <Stack>
-        <TextInput
-          label="Name"
-          description="So that you recognise it."
-          data-autofocus
-          {...form.getInputProps("name")}
-        />
+        <TextInput label="Name" description="To recognise it by." data-autofocus {...form.getInputProps("name")} />
         <Button type="submit" loading={add.isPending}>
           Continue
         </Button>

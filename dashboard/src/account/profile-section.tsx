@@ -7,7 +7,7 @@ import { useTimeZone } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 
 const LONGEST_NAME = 200;
-const OWN_ZONE = { value: "", label: `As this computer (${Intl.DateTimeFormat().resolvedOptions().timeZone})` };
+const OWN_ZONE = { value: "", label: `Same as this computer (${Intl.DateTimeFormat().resolvedOptions().timeZone})` };
 const ZONES = [OWN_ZONE, ...["UTC", ...Intl.supportedValuesOf("timeZone")].map((value) => ({ value, label: value }))];
 
 export function ProfileSection() {
@@ -22,20 +22,20 @@ export function ProfileSection() {
           : null,
     },
   });
-  const rename = useChange("updateMe", { onSuccess: () => showDone("Your name was changed.") });
+  const rename = useChange("updateMe", { onSuccess: () => showDone("Name changed.") });
   return (
-    <Section title="Profile" about="Teams see your name and email address.">
+    <Section title="Profile" about="Your teams see your name and email address.">
       <form
         onSubmit={form.onSubmit(({ name }) =>
           rename.mutate({ body: { name: name.trim() } }, { onError: (error) => form.setErrors(fieldErrors(error)) }),
         )}
       >
         <Stack>
-          <TextInput label="Email address" value={me.email} readOnly description="You sign in with it." />
+          <TextInput label="Email address" value={me.email} readOnly description="You sign in with this address." />
           <TextInput label="Name" autoComplete="name" {...form.getInputProps("name")} />
           <Select
             label="Time zone"
-            description="Times in the console are shown in it. Kept in this browser."
+            description="The console shows times in this zone. Saved in this browser."
             data={ZONES}
             value={timeZone}
             onChange={(value) => setTimeZone(value ?? "")}

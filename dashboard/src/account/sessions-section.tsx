@@ -7,21 +7,21 @@ import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 import { browserName } from "./browser-name.ts";
 
-const METHODS = { email_code: "a mailed code", google: "Google", github: "GitHub", passkey: "a passkey" } as const;
+const METHODS = { email_code: "an email code", google: "Google", github: "GitHub", passkey: "a passkey" } as const;
 
 export function SessionsSection() {
   const sessions = useList("listSessions", { query: { limit: 100 } });
-  const endOthers = useChange("revokeOtherSessions", { onSuccess: () => showDone("All other sessions have ended.") });
+  const endOthers = useChange("revokeOtherSessions", { onSuccess: () => showDone("All other sessions ended.") });
   return (
     <Section
       title="Sessions"
-      about="Browsers in which you are signed in."
+      about="Where you are signed in."
       actions={
         (sessions.data?.data.length ?? 0) > 1 && (
           <ConfirmButton
             action="End all others"
             isBusy={endOthers.isPending}
-            consequence="Every browser but this one is signed out."
+            consequence="This signs out every browser except this one."
             onConfirmed={() => endOthers.mutate({})}
           />
         )
@@ -33,7 +33,7 @@ export function SessionsSection() {
 }
 
 function SessionRow({ session }: { readonly session: Session }) {
-  const end = useChange("revokeSession", { onSuccess: () => showDone("The session has ended.") });
+  const end = useChange("revokeSession", { onSuccess: () => showDone("Session ended.") });
   const name = browserName(session.userAgent);
   return (
     <Group justify="space-between">
@@ -54,7 +54,7 @@ function SessionRow({ session }: { readonly session: Session }) {
           subject={name}
           size="xs"
           isBusy={end.isPending}
-          consequence="That browser is signed out."
+          consequence="This signs that browser out."
           onConfirmed={() => end.mutate({ params: { sessionId: session.id } })}
         />
       )}

@@ -34,7 +34,7 @@ export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
 
   constructor(cause: unknown) {
-    super("The service cannot be reached. Check your connection; the console goes on as soon as it is back.", {
+    super("The service cannot be reached. Check your connection; the console continues as soon as it is back.", {
       cause,
     });
   }

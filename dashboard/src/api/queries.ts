@@ -65,7 +65,12 @@ function retryDelay(failures: number): number {
 export function showError(error: Error): void {
   if (error instanceof StepUpCancelled) return;
   const id = error instanceof ApiError && error.requestId !== undefined ? ` (${error.requestId})` : "";
-  notifications.show({ color: "red", title: "That did not work", message: `${error.message}${id}`, autoClose: 10_000 });
+  notifications.show({
+    color: "red",
+    title: "Something went wrong",
+    message: `${error.message}${id}`,
+    autoClose: 10_000,
+  });
 }
 
 export function showDone(message: ReactNode): void {

@@ -5,6 +5,8 @@ import { useMay, useMe, useMerchant } from "../shell/merchants.ts";
 import { useMembers } from "../team/use-members.ts";
 
 interface Actors {
+  /** Of members and keys, by their ids. */
+  readonly names: ReadonlyMap<string, string>;
   readonly nameOf: (actor: AuditEvent["actor"]) => string;
   /** For use outside the console: an email address or a key's name, "" if there is none. */
   readonly plainNameOf: (actor: AuditEvent["actor"]) => string;
@@ -17,7 +19,7 @@ interface Actors {
 const KINDS = [
   { value: "USER", label: "Any person" },
   { value: "API_KEY", label: "Any API key" },
-  { value: "SYSTEM", label: "The service itself" },
+  { value: "SYSTEM", label: "The service" },
 ];
 
 export function useActors(): Actors {
@@ -31,10 +33,13 @@ export function useActors(): Actors {
   const named = keys.map(({ id, name }) => ({ value: id, label: name }));
   const names = new Map([...people, ...named].map(({ value, label }) => [value, label]));
   return {
+    names: new Map([...names, ...members.map(({ id, email }) => [id, email] as const)]),
     nameOf: ({ kind, id }) => {
       if (kind === "SYSTEM" || id === null) return "The service";
       if (id === me.id) return "You";
-      return names.get(id) ?? (kind === "API_KEY" ? `API key ${id}` : id);
+      const name = names.get(id);
+      if (kind === "API_KEY") return name === undefined ? `API key ${id}` : `API key “${name}”`;
+      return name ?? id;
     },
     plainNameOf: ({ id }) => (id === null ? "" : (names.get(id) ?? "")),
     options: [

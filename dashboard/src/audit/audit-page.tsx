@@ -1,16 +1,18 @@
 // Who changed what. Entries are never changed or deleted.
 import { Card, Group, Select } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { call } from "../api/call.ts";
 import { useList } from "../api/queries.ts";
-import { DayInput } from "../shell/day-input.tsx";
+import { DayRange } from "../shell/day-range.tsx";
 import { EmptyList } from "../shell/empty-list.tsx";
+import { ListExportButton } from "../shell/list-export-button.tsx";
 import { type Address, addressOf, ListPage } from "../shell/list-page.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { useZoneName } from "../shell/reader.tsx";
 import { useActors } from "./actors.ts";
 import { endOfDay, startOfDay } from "./days.ts";
+import { entryLine } from "./entry-line.ts";
 import { EntryRows } from "./entry-rows.tsx";
-import { ExportButton } from "./export-button.tsx";
 import type { AuditSearch } from "./search.ts";
 import { ACTIONS, isKnownAction } from "./words.ts";
 
@@ -30,7 +32,14 @@ export function AuditPage() {
     <ListPage
       title="Audit"
       subtitle="Who changed what, newest first. Nothing here is ever changed or deleted."
-      actions={<ExportButton query={query} nameOf={actors.plainNameOf} />}
+      actions={
+        <ListExportButton
+          read={(place, signal) => call("listAuditEvents", { merchantId, query: { ...query, ...place } }, { signal })}
+          line={entryLine(actors.plainNameOf)}
+          fileName="audit"
+          noun={["entry", "entries"]}
+        />
+      }
       filters={<Filters address={address} actors={actors.options} />}
       query={entries}
       address={address}
@@ -39,7 +48,7 @@ export function AuditPage() {
     >
       {(rows, isStale) => (
         <Card padding={0} style={{ opacity: isStale ? 0.6 : 1 }}>
-          <EntryRows entries={rows} nameOf={actors.nameOf} />
+          <EntryRows entries={rows} nameOf={actors.nameOf} names={actors.names} />
         </Card>
       )}
     </ListPage>
@@ -91,18 +100,7 @@ function Filters({ address: { search, filter }, actors }: FiltersProps) {
         clearButtonProps={{ "aria-label": "Anything" }}
         style={{ flex: "1 1 13rem" }}
       />
-      <DayInput
-        label="From"
-        max={search.to}
-        value={search.from ?? ""}
-        onChange={(from) => filter({ from: from === "" ? undefined : from })}
-      />
-      <DayInput
-        label="To"
-        min={search.from}
-        value={search.to ?? ""}
-        onChange={(to) => filter({ to: to === "" ? undefined : to })}
-      />
+      <DayRange label="When" from={search.from} to={search.to} onChange={({ from, to }) => filter({ from, to })} />
     </Group>
   );
 }

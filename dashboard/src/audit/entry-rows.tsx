@@ -6,33 +6,33 @@ import { Fact } from "../invoices/fact.tsx";
 import { CopyText } from "../shell/copy-text.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { Time } from "../shell/time.tsx";
-import { actionWords, changesOf } from "./words.ts";
+import { useNames } from "./names.ts";
+import { sentenceOf } from "./sentence.ts";
+import { changesOf } from "./words.ts";
 
 type NameOf = (actor: AuditEvent["actor"]) => string;
 
 interface Props {
   readonly entries: readonly AuditEvent[];
   readonly nameOf: NameOf;
+  /** Of members and keys, by their ids. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
-export function EntryRows({ entries, nameOf }: Props) {
+export function EntryRows({ entries, nameOf, names }: Props) {
   const [opened, open] = useState<string | null>(null);
+  const known = useNames(entries, names);
   return (
     <Accordion order={2} chevronPosition="left" value={opened} onChange={open}>
       {entries.map((entry) => (
         <Accordion.Item key={entry.id} value={entry.id}>
           <Accordion.Control>
             <Group justify="space-between" gap="xs">
-              <Stack gap={0} miw={0} style={{ flex: "1 1 14rem" }}>
-                <Text size="sm" fw={600}>
-                  {actionWords(entry.action)}
-                </Text>
-                <Text size="sm" c="dimmed" style={{ overflowWrap: "anywhere" }}>
-                  {summaryOf(entry)}
-                </Text>
-              </Stack>
-              <Text size="sm" c="dimmed" component="div" style={{ overflowWrap: "anywhere" }}>
-                {nameOf(entry.actor)}, <Time value={entry.createdAt} />
+              <Text size="sm" style={{ flex: "1 1 16rem", overflowWrap: "anywhere" }}>
+                {sentenceOf(entry, { ...known, actor: nameOf(entry.actor) })}
+              </Text>
+              <Text size="sm" c="dimmed" component="div">
+                <Time value={entry.createdAt} />
               </Text>
             </Group>
           </Accordion.Control>
@@ -41,20 +41,6 @@ export function EntryRows({ entries, nameOf }: Props) {
       ))}
     </Accordion>
   );
-}
-
-const NAMED = 3;
-
-/** The first of its fields: `Role: VIEWER to ADMIN`. */
-function summaryOf(entry: AuditEvent): string {
-  const changes = changesOf(entry);
-  const words = changes.slice(0, NAMED).map(({ field, before, after }) => {
-    if (entry.before === null) return `${field}: ${after}`;
-    if (entry.after === null) return `${field}: ${before}`;
-    return `${field}: ${before} to ${after}`;
-  });
-  if (words.length === 0) return entry.target;
-  return [...words, ...(changes.length > NAMED ? ["..."] : [])].join(", ");
 }
 
 function Entry({ entry, nameOf }: { readonly entry: AuditEvent; readonly nameOf: NameOf }) {

@@ -8,10 +8,10 @@ export const ACTIONS = {
   "merchant.created": "Created the merchant",
   "merchant.updated": "Renamed the merchant",
   "merchant.deleted": "Deleted the merchant",
-  "merchant.suspended": "Suspended the merchant, as an operator of the deployment wanted",
-  "merchant.resumed": "Ended the suspension, as an operator of the deployment wanted",
+  "merchant.suspended": "Suspended the merchant (operator)",
+  "merchant.resumed": "Ended the suspension (operator)",
   "settings.updated": "Changed settings",
-  "team.security_updated": "Changed the demanded factors",
+  "team.security_updated": "Changed required sign-in methods",
   "team.member_joined": "Joined the team",
   "team.member_removed": "Removed a member",
   "team.member_left": "Left the team",
@@ -28,11 +28,11 @@ export const ACTIONS = {
   "wallet.updated": "Changed a wallet",
   "wallet.deleted": "Deleted a wallet",
   "wallet.frozen": "Froze a wallet that was altered",
-  "wallet.disabled_by_link": "Disabled a wallet by the mailed link",
+  "wallet.disabled_by_link": "Disabled a wallet with a mailed link",
   "invoice.created": "Created an invoice",
   "invoice.updated": "Changed an invoice",
-  "invoice.payment_method_activated": "Quoted a payment method",
-  "invoice.requoted": "Quoted a payment method anew",
+  "invoice.payment_method_activated": "Offered a coin for an invoice",
+  "invoice.requoted": "Renewed a quote",
   "invoice.status_changed": "Changed an invoice's state",
   "invoice.cancelled": "Cancelled an invoice",
   "invoice.resolved": "Decided about an invoice",
@@ -78,8 +78,22 @@ export function changesOf({ before, after }: Pick<AuditEvent, "before" | "after"
   }));
 }
 
-/** `underpaidTolerancePercent` is `Underpaid tolerance percent`. */
+/** Fields whose names say too little. */
+const FIELDS: Readonly<Record<string, string>> = {
+  underpaidTolerancePercent: "Accepted underpayment (%)",
+  underpaidToleranceMax: "Most accepted underpayment",
+  overpaidTolerancePercent: "Overpayment that is still paid (%)",
+  latePaymentPolicy: "Late payments",
+  quorumAboveAmount: "Two sources must agree from",
+  rawAmount: "Amount",
+  allowedIps: "Allowed addresses",
+  frameAncestors: "Pages that may show the checkout",
+};
+
+/** `requiredConfirmations` is `Required confirmations`. */
 function fieldWords(field: string): string {
+  const known = Object.hasOwn(FIELDS, field) ? FIELDS[field] : undefined;
+  if (known !== undefined) return known;
   const words = field
     .replaceAll(/[._]/g, " ")
     .replaceAll(/([a-z])([A-Z])/g, "$1 $2")

@@ -34,7 +34,7 @@ export function AuthorizePage() {
             {read.ok ? "Open this page from the application once more." : read.error}
           </Alert>
           <Text size="sm" c="dimmed">
-            Nothing was given. Go back to the application, or ask whoever made it.
+            No key was created. Go back to the application, or ask its developer.
           </Text>
         </Stack>
       )}
@@ -85,7 +85,7 @@ function Asked({ me, question, token }: AskedProps) {
       )}
       {able.length === 0 ? (
         <Alert color="yellow">
-          You have no shop for which you may give all of this. Ask the owner or an admin of the team to connect it.
+          You cannot give all of this for any of your shops. Ask the team's owner or an admin to connect it.
         </Alert>
       ) : (
         <Choice able={able} question={question} token={token} onAnswer={setAnswer} />
@@ -97,7 +97,7 @@ function Asked({ me, question, token }: AskedProps) {
 /** Where the key goes: the origin in large type, because it decides, with the full address below. */
 function Destination({ question: { redirect } }: Pick<AskedProps, "question">) {
   if (redirect === undefined)
-    return <Text>It names no address: you are shown the key, and enter it there yourself.</Text>;
+    return <Text>It names no address: you will see the key here and enter it there yourself.</Text>;
   return (
     <Stack gap={4}>
       <Text fw={600}>The key goes to</Text>
@@ -106,14 +106,14 @@ function Destination({ question: { redirect } }: Pick<AskedProps, "question">) {
       </Text>
       {/(?:\/\/|\.)xn--/.test(redirect.origin) && (
         <Alert color="yellow">
-          This name has letters of other alphabets, which can look like another name. Compare it with your shop's.
+          This name has letters from other alphabets, which can imitate another name. Compare it with your shop's.
         </Alert>
       )}
       <Code block style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
         {redirect.url}
       </Code>
       <Text size="sm" c="dimmed">
-        Go on only if this is your own shop.
+        Continue only if this is your own shop.
       </Text>
     </Stack>
   );
@@ -149,10 +149,10 @@ function Choice({ able, question, token, onAnswer }: ChoiceProps) {
       )}
       <Group justify="flex-end">
         <Button component={Link} to="/console" variant="default">
-          Give nothing
+          Cancel
         </Button>
         <Button loading={give.isPending} disabled={!isSeen} onClick={() => give.mutate({ merchantId: chosen, body })}>
-          Give it a key
+          Create the key
         </Button>
       </Group>
     </Stack>
@@ -174,10 +174,10 @@ function Given({ question, answer }: { readonly question: Question; readonly ans
   if (redirect !== undefined) return <SendKey redirect={redirect} rights={rights} answer={answer} />;
   return (
     <Stack>
-      <Alert color="yellow" title="It is shown only now">
+      <Alert color="yellow" title="You will not see this again">
         <CopyText value={answer.secret} name="the key" />
       </Alert>
-      <Text size="sm">Enter it in the application. Unless it is used, it ends after an hour.</Text>
+      <Text size="sm">Enter it in the application. It expires after an hour unless it is used.</Text>
     </Stack>
   );
 }

@@ -25,7 +25,7 @@ export function SendKey({ redirect, rights, answer: { secret, merchantId } }: Pr
         <input key={right} type="hidden" name="permissions[]" value={`${right}:${merchantId}`} />
       ))}
       <Stack>
-        <Text role="status">The key was made. Your shop gets it now.</Text>
+        <Text role="status">The key was created and is being sent to your shop.</Text>
         <Button type="submit" variant="default">
           Go on to {redirect.origin}
         </Button>

@@ -92,7 +92,7 @@ function Actions({ customer }: { readonly customer: LocatedCustomer }) {
   const [isEditing, editing] = useDisclosure();
   const erase = useChange("deleteCustomer", {
     onSuccess: () => {
-      showDone("The customer's personal data is erased.");
+      showDone("Personal data erased.");
       void navigate({ to: "/console/$merchantId/customers", params: { merchantId } });
     },
   });
@@ -108,7 +108,7 @@ function Actions({ customer }: { readonly customer: LocatedCustomer }) {
           action="Erase"
           word={customer.email ?? customerName(customer)}
           isBusy={erase.isPending}
-          consequence="Name, email, address, phone number, location and notes are erased for ever, here and on their invoices. The invoices themselves stay, for your books. A later invoice with the same email makes a new customer."
+          consequence="Name, email, address, phone number, location and notes are erased for good, here and on their invoices. The invoices themselves stay, for your books. A later invoice with the same email creates a new customer."
           onConfirmed={() => erase.mutate({ merchantId, params: { customerId } })}
         />
       )}
@@ -116,7 +116,7 @@ function Actions({ customer }: { readonly customer: LocatedCustomer }) {
         <CustomerForm
           customer={customer}
           onSaved={() => {
-            showDone("The customer was changed.");
+            showDone("Customer saved.");
             editing.close();
           }}
         />

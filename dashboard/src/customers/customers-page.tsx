@@ -24,13 +24,13 @@ export function CustomersPage() {
     <>
       <ListPage
         title="Customers"
-        subtitle="Who bought from you. One is kept for each email address of an invoice."
+        subtitle="People who bought from you, one for each email address on an invoice."
         actions={mayCreate && <NewButton onClick={creating.open}>New customer</NewButton>}
         filters={
           <Group role="search" aria-label="Search the customers">
             <SearchField
               name="Search customers"
-              hint="Beginning of the name, a whole email address, or id"
+              hint="Start of a name, a full email address, or an id"
               asked={search.search}
               onSearch={(words) => address.filter({ search: words })}
             />
@@ -40,13 +40,14 @@ export function CustomersPage() {
         address={address}
         none={
           <EmptyList title="No customer yet">
-            Whoever is named on an invoice, or gives an email address on your page, is listed here by themselves.
+            Anyone named on an invoice, or who enters an email address on your payment page, is added here
+            automatically.
           </EmptyList>
         }
         unmatched={{
           title: "No customer matches",
           all: "Show all customers",
-          about: "Search by the beginning of a name, or by a whole email address or id.",
+          about: "Search by the start of a name, a full email address or an id.",
         }}
       >
         {(rows, isStale) => <CustomerRows customers={rows} isStale={isStale} />}
@@ -68,7 +69,7 @@ function NewCustomer({ isOpen, onClose }: NewCustomerProps) {
     <Modal opened={isOpen} onClose={onClose} title="New customer" size="lg">
       <CustomerForm
         onSaved={({ id: customerId }) => {
-          showDone("The customer is kept, and can be chosen for an invoice.");
+          showDone("Customer created. You can now choose them for an invoice.");
           void navigate({ to: "/console/$merchantId/customers/$customerId", params: { merchantId, customerId } });
         }}
       />

@@ -20,7 +20,7 @@ export function DevelopersPage() {
     <>
       <PageHeader
         title="Developers"
-        subtitle="Connect your shop: keys that call the API, endpoints that hear what happens."
+        subtitle="Connect your shop: API keys, webhooks and events."
         actions={
           <Button
             component="a"

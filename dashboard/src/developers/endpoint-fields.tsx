@@ -41,7 +41,7 @@ export function EndpointFields(props: Props) {
     <Form onSubmit={send} action={props.endpoint === undefined ? "Create the endpoint" : "Save"} isBusy={isBusy}>
       <TextInput
         label="URL"
-        description="Where your server takes events: https, with a public host name."
+        description="Where your server receives events: https, with a public host name."
         placeholder="https://shop.example.com/webhooks"
         type="url"
         required
@@ -51,7 +51,7 @@ export function EndpointFields(props: Props) {
       />
       <TextInput
         label="Description"
-        description="For your team; it is never sent."
+        description="For your team only; it is never sent."
         maxLength={LONGEST.description}
         {...form.getInputProps("description")}
       />
@@ -87,7 +87,7 @@ function useEndpointForm({ endpoint, onClose, onMade }: Props) {
     initialValues: valuesOf(endpoint),
     validate: {
       url: (url) => (isTakenUrl(url.trim()) ? null : "Enter an address that begins with https://"),
-      events: (events, { hears }) => (hears === "CHOSEN" && events.length === 0 ? "Choose at least one" : null),
+      events: (events, { hears }) => (hears === "CHOSEN" && events.length === 0 ? "Choose at least one event" : null),
       retryCount: (text) => numberError(text, RETRIES),
       timeoutSeconds: (text) => numberError(text, TIMEOUT_SECONDS),
     },
@@ -102,7 +102,7 @@ function useEndpointForm({ endpoint, onClose, onMade }: Props) {
   const update = useChange("updateWebhook", {
     isShownInPlace: true,
     onSuccess: () => {
-      showDone("The endpoint was changed.");
+      showDone("Endpoint saved.");
       onClose();
     },
   });

@@ -11,7 +11,7 @@ export function EventBody({ event }: { readonly event: object }) {
     <Stack gap={4}>
       <Group justify="space-between">
         <Text size="sm" fw={600}>
-          The body that endpoints get
+          The body that endpoints receive
         </Text>
         <CopyIcon value={code} name="the body" />
       </Group>

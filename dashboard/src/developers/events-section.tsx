@@ -29,7 +29,7 @@ export function EventsSection({ search }: { readonly search: DevelopersSearch })
   return (
     <Section
       title="Events"
-      about="What happened in the last 90 days, whether or not an endpoint asked for it. New ones show by themselves."
+      about="Everything of the last 90 days, whether or not an endpoint subscribes to it. New events appear automatically."
       actions={
         <Select
           aria-label="Type of event"
@@ -51,7 +51,7 @@ export function EventsSection({ search }: { readonly search: DevelopersSearch })
           onGo={(next) => show({ type, cursor: next })}
           empty={
             <Text c="dimmed">
-              {type === undefined ? "Nothing has happened yet: create an invoice." : "No event of this type."}
+              {type === undefined ? "No events yet. Create an invoice to see the first." : "No events of this type."}
             </Text>
           }
         >

@@ -26,15 +26,15 @@ export function HearsField({ form, heard: { format, hears, events }, onFormat }:
           </Group>
         </Radio.Group>
       )}
-      <Radio.Group label="What it hears" {...form.getInputProps("hears")}>
+      <Radio.Group label="Events to send" {...form.getInputProps("hears")}>
         <Group mt={6}>
-          {isOfPlugin && <Radio value="SETTLED" label="That an invoice is settled" />}
+          {isOfPlugin && <Radio value="SETTLED" label="Invoice settled" />}
           <Radio
             value="ALL"
-            label={isOfPlugin ? "Every change of an invoice, if the plugin reads its type" : "Every event"}
+            label={isOfPlugin ? "Every change of an invoice, if the plugin checks the event type" : "Every event"}
           />
           {(!isOfPlugin || hears === "CHOSEN" || events.length > 0) && (
-            <Radio value="CHOSEN" label="Those that I choose" />
+            <Radio value="CHOSEN" label="Only the ones I choose" />
           )}
         </Group>
       </Radio.Group>
@@ -43,8 +43,8 @@ export function HearsField({ form, heard: { format, hears, events }, onFormat }:
           label="Events"
           description={
             isOfPlugin
-              ? "Those that the format has a name for."
-              : "A name with a star is every event of its kind, those to come included."
+              ? "Only events that this format has a name for."
+              : "A name with a star covers every event of its kind, including future ones."
           }
           data={isOfPlugin ? [...ALL_OF_PLUGINS] : [...EVENT_GROUPS, "ping"]}
           searchable

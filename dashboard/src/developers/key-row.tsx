@@ -102,7 +102,7 @@ function LastUsed({ lastUsedAt }: Pick<ApiKey, "lastUsedAt">) {
 }
 
 function addressesText({ allowedIps }: ApiKey): string {
-  return allowedIps === null ? "Works from any address" : `Works only from ${allowedIps.join(", ")}`;
+  return allowedIps === null ? "Works from any IP address" : `Works only from ${allowedIps.join(", ")}`;
 }
 
 function KeyActions({ apiKey, onSecret }: Props) {
@@ -111,7 +111,7 @@ function KeyActions({ apiKey, onSecret }: Props) {
   const mayDelete = useMay("api_key:delete");
   const [isEditing, editing] = useDisclosure();
   const [isRotating, rotating] = useDisclosure();
-  const revoke = useChange("deleteApiKey", { onSuccess: () => showDone("The key was revoked.") });
+  const revoke = useChange("deleteApiKey", { onSuccess: () => showDone("Key revoked.") });
   const { id: apiKeyId, name } = apiKey;
   return (
     <Group gap="xs">
@@ -144,7 +144,7 @@ function KeyActions({ apiKey, onSecret }: Props) {
           size="xs"
           word={name}
           isBusy={revoke.isPending}
-          consequence="Whatever calls the API with this key is refused at once. A revoked key cannot be brought back."
+          consequence="Anything that calls the API with this key is refused at once. This cannot be undone."
           onConfirmed={() => revoke.mutate({ merchantId, params: { apiKeyId } })}
         />
       )}
@@ -161,7 +161,7 @@ function EditForm({ apiKey, onDone }: { readonly apiKey: ApiKey; readonly onDone
   const update = useChange("updateApiKey", {
     isShownInPlace: true,
     onSuccess: () => {
-      showDone("The key was changed.");
+      showDone("Key saved.");
       onDone();
     },
   });
@@ -179,7 +179,7 @@ function EditForm({ apiKey, onDone }: { readonly apiKey: ApiKey; readonly onDone
       <TextInput label="Name" required maxLength={LONGEST_NAME} data-autofocus {...form.getInputProps("name")} />
       <TagsInput {...ADDRESSES_FIELD} {...form.getInputProps("allowedIps")} />
       <Text size="sm" c="dimmed">
-        What a key may do, and when it ends, never change: create another, and revoke this one.
+        A key's permissions and expiry cannot be changed: create another key and revoke this one.
       </Text>
     </Form>
   );
@@ -190,7 +190,7 @@ function bodyOf({ name, allowedIps }: { readonly name: string; readonly allowedI
 }
 
 const OVERLAPS = [
-  { value: "0", label: "Ends at once" },
+  { value: "0", label: "Stops working at once" },
   { value: "1", label: "Works for another hour" },
   { value: "24", label: "Works for another day" },
   { value: "72", label: "Works for another 3 days" },
@@ -214,7 +214,7 @@ function RotateForm({ apiKeyId, onMade }: RotateProps) {
     >
       <Stack>
         <Text size="sm">
-          The key gets a new secret, with the same permissions. Put it into your server before the old one ends.
+          The key gets a new secret with the same permissions. Update your server before the old one stops working.
         </Text>
         <NativeSelect
           label="The old secret"
@@ -225,7 +225,7 @@ function RotateForm({ apiKeyId, onMade }: RotateProps) {
         />
         <Group justify="flex-end">
           <Button type="submit" loading={rotate.isPending}>
-            Make a new secret
+            Create a new secret
           </Button>
         </Group>
       </Stack>

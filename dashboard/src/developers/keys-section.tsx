@@ -36,7 +36,7 @@ export function KeysSection() {
     >
       <GrowingList
         query={keys}
-        none="No key yet. Your server needs one to create invoices; give it only what it has to do."
+        none="No keys yet. Your server needs one to create invoices; give it only the permissions it needs."
       >
         {(key) => <KeyRow apiKey={key} onSecret={setSecret} />}
       </GrowingList>
@@ -49,8 +49,8 @@ export function KeysSection() {
         }}
       />
       <ShownOnce title="Your API key" secret={secret} name="the key" onKept={() => setSecret(undefined)}>
-        Keep it where your server finds it, such as an environment variable. A secret key never belongs into a page, an
-        app or a repository.
+        Keep it where your server can read it, such as an environment variable. A secret key never belongs in a web
+        page, an app or a repository.
       </ShownOnce>
     </Section>
   );

@@ -1,8 +1,6 @@
 import {
   Alert,
-  Button,
   Checkbox,
-  Group,
   Input,
   Modal,
   NativeSelect,
@@ -15,42 +13,33 @@ import {
 } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { ReactNode } from "react";
-import {
-  keyPermissionName,
-  PUBLIC_KEY_PERMISSIONS,
-  SECRET_KEY_PERMISSIONS,
-} from "../../../src/accounts/roles/permissions.ts";
+import { keyPermissionName } from "../../../src/accounts/roles/permissions.ts";
 import { wholeFieldErrors } from "../api/errors.ts";
 import { listed } from "../api/listed.ts";
-import type { CreateApiKeyBody, Merchant } from "../api/operations.ts";
+import type { CreateApiKeyBody } from "../api/operations.ts";
 import { useChange } from "../api/queries.ts";
 import { Form, refusedIn } from "../shell/form.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import type { Permission } from "../shell/pages.ts";
 import { permissionGroups } from "../shell/permission-words.ts";
 import { ADDRESSES_FIELD, LONGEST_NAME } from "./key-fields.ts";
-
-type Kind = CreateApiKeyBody["kind"];
-
-const HOLDABLE: Readonly<Record<Kind, readonly Permission[]>> = {
-  SECRET: SECRET_KEY_PERMISSIONS,
-  PUBLIC: PUBLIC_KEY_PERMISSIONS,
-};
-
-/** What a shop's server needs to sell, and a shop's page. */
-const USUAL: Readonly<Record<Kind, readonly Permission[]>> = {
-  SECRET: ["invoice:view", "invoice:create", "invoice:update", "invoice:cancel"],
-  PUBLIC: PUBLIC_KEY_PERMISSIONS,
-};
+import {
+  HOLDABLE,
+  KEY_PRESET_NAMES,
+  KEY_PRESETS,
+  type Kind,
+  presetOfPermissions,
+  presetPermissions,
+} from "./key-presets.ts";
 
 const KINDS = [
   { value: "SECRET", label: "For a server" },
-  { value: "PUBLIC", label: "For a page" },
+  { value: "PUBLIC", label: "For a web page" },
 ];
 
 const ABOUT: Readonly<Record<Kind, string>> = {
-  SECRET: "A secret key (sk_) stays on your server. Whoever has it can do what you tick below.",
-  PUBLIC: "A public key (pk_) may be read by everybody: it can start invoices and read products, and change nothing.",
+  SECRET: "A secret key (sk_) stays on your server. Anybody who has it can do what you tick below.",
+  PUBLIC: "Anybody may read a public key (pk_). It can start invoices and read products, and change nothing.",
 };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -92,11 +81,11 @@ function NewKeyForm({ onMade }: Pick<Props, "onMade">) {
       kind: "SECRET",
       allowedIps: [],
       expires: "",
-      permissions: grantable("SECRET", merchant, USUAL.SECRET),
+      permissions: presetPermissions("SHOP", "SECRET", merchant.permissions),
     },
     validate: {
       name: (name) => (name.trim() === "" ? "Enter a name, such as Shop server" : null),
-      permissions: (permissions) => (permissions.length === 0 ? "Tick what the key may do" : null),
+      permissions: (permissions) => (permissions.length === 0 ? "Choose at least one event permission" : null),
     },
   });
   const create = useChange("createApiKey", { isShownInPlace: true, onSuccess: ({ secret }) => onMade(secret) });
@@ -108,7 +97,7 @@ function NewKeyForm({ onMade }: Pick<Props, "onMade">) {
     <Form onSubmit={send} action="Create the key" isBusy={create.isPending}>
       <TextInput
         label="Name"
-        description="So that you recognise it, such as Shop server."
+        description="To recognise it by, such as Shop server."
         required
         maxLength={LONGEST_NAME}
         data-autofocus
@@ -122,7 +111,7 @@ function NewKeyForm({ onMade }: Pick<Props, "onMade">) {
           transitionDuration={0}
           onChange={(value) => {
             const chosen = value === "PUBLIC" ? "PUBLIC" : "SECRET";
-            form.setValues({ kind: chosen, permissions: grantable(chosen, merchant, USUAL[chosen]) });
+            form.setValues({ kind: chosen, permissions: presetPermissions("SHOP", chosen, merchant.permissions) });
           }}
         />
         <Text size="sm" c="dimmed">
@@ -130,7 +119,8 @@ function NewKeyForm({ onMade }: Pick<Props, "onMade">) {
         </Text>
       </Stack>
       <PermissionsField
-        offered={grantable(kind, merchant)}
+        kind={kind}
+        held={merchant.permissions}
         chosen={permissions}
         error={form.errors.permissions}
         onChange={(chosen) => form.setFieldValue("permissions", chosen)}
@@ -139,11 +129,6 @@ function NewKeyForm({ onMade }: Pick<Props, "onMade">) {
       <NativeSelect label="Expires" data={LIFETIMES} {...form.getInputProps("expires")} />
     </Form>
   );
-}
-
-/** Those of `wanted` that this kind of key may hold and the user may give. */
-function grantable(kind: Kind, { permissions }: Merchant, wanted = HOLDABLE[kind]): readonly Permission[] {
-  return wanted.filter((each) => HOLDABLE[kind].includes(each) && permissions.includes(each));
 }
 
 function bodyOf({ name, kind, permissions, allowedIps, expires }: Values): CreateApiKeyBody {
@@ -157,29 +142,39 @@ function bodyOf({ name, kind, permissions, allowedIps, expires }: Values): Creat
 }
 
 interface FieldProps {
-  readonly offered: readonly Permission[];
+  readonly kind: Kind;
+  /** What the user may do, and so may give. */
+  readonly held: readonly Permission[];
   readonly chosen: readonly Permission[];
   readonly error: ReactNode;
   readonly onChange: (chosen: readonly Permission[]) => void;
 }
 
-function PermissionsField({ offered, chosen, error, onChange }: FieldProps) {
+const OWN = "OWN";
+
+function PermissionsField({ kind, held, chosen, error, onChange }: FieldProps) {
+  const offered = presetPermissions("ALL", kind, held);
   const isAll = chosen.length === offered.length;
+  const preset = presetOfPermissions(chosen, kind, held);
   const turn = (permission: Permission, isOn: boolean) =>
     onChange(isOn ? [...chosen, permission] : chosen.filter((each) => each !== permission));
   return (
-    <Stack gap="xs" role="group" aria-label="What the key may do">
-      <Group justify="space-between">
-        <Text size="sm" fw={600}>
-          What the key may do
-        </Text>
-        <Button size="compact-sm" variant="subtle" onClick={() => onChange(isAll ? [] : offered)}>
-          {isAll ? "Nothing" : "Everything"}
-        </Button>
-      </Group>
+    <Stack gap="xs" role="group" aria-label="Permissions">
+      <NativeSelect
+        label="What the key may do"
+        data={[
+          ...KEY_PRESETS.map((each) => ({ value: each, label: KEY_PRESET_NAMES[each] })),
+          { value: OWN, label: "Only what I tick below", disabled: preset !== undefined },
+        ]}
+        value={preset ?? OWN}
+        onChange={({ currentTarget }) => {
+          const wanted = KEY_PRESETS.find((each) => each === currentTarget.value);
+          if (wanted !== undefined) onChange(presetPermissions(wanted, kind, held));
+        }}
+      />
       {isAll && offered.length > HOLDABLE.PUBLIC.length && (
         <Alert color="yellow">
-          Whoever gets this key can change your wallets and settings. Tick less where you can.
+          Anybody who gets hold of this key can change your wallets and settings. Give it less if you can.
         </Alert>
       )}
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">

@@ -1,5 +1,5 @@
 /** `*` gets every event. */
 export function subscriptionText(events: readonly string[]): string {
-  if (events.includes("*")) return "Hears every event";
-  return `Hears ${events.join(", ")}`;
+  if (events.includes("*")) return "Every event";
+  return events.join(", ");
 }

@@ -10,7 +10,7 @@ export function DisableWalletPage() {
   return (
     <Entrance title="Disable a wallet">
       {mailedToken === null ? (
-        <Text>This link is not complete. Open it again from the mail.</Text>
+        <Text>This link is incomplete. Open it again from the email.</Text>
       ) : (
         <Stack>
           {disable.isSuccess ? (
@@ -23,7 +23,7 @@ export function DisableWalletPage() {
             </Alert>
           ) : (
             <>
-              <Text>If you did not expect this change, disable the wallet: then no new invoice uses it.</Text>
+              <Text>If you did not expect this change, disable the wallet. No new invoice will use it.</Text>
               <Button
                 color="red.9"
                 loading={disable.isPending}

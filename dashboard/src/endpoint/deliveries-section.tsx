@@ -35,10 +35,10 @@ export function DeliveriesSection({ endpoint, search }: Props) {
   return (
     <Section
       title="Deliveries"
-      about="What it was sent, newest first, kept for 30 days after the last attempt."
+      about="Newest first, kept for 30 days after the last attempt."
       actions={
         <Select
-          aria-label="State of the delivery"
+          aria-label="Delivery state"
           placeholder="Any state"
           data={STATE_OPTIONS}
           value={status ?? null}
@@ -57,8 +57,8 @@ export function DeliveriesSection({ endpoint, search }: Props) {
           empty={
             <Text c="dimmed">
               {status === undefined
-                ? "Nothing was sent yet. Send a ping to see whether your server takes it."
-                : "No delivery is in this state."}
+                ? "Nothing has been sent yet. Send a ping to check that your server accepts it."
+                : "No deliveries in this state."}
             </Text>
           }
         >

@@ -32,7 +32,7 @@ export function DeliveryDetails({ merchantId, delivery }: Props) {
           <Stack>
             <Group justify="space-between">
               <Text size="sm" c="dimmed" component="div">
-                {attemptLog.length === 0 && "It was not tried yet. "}
+                {attemptLog.length === 0 && "Not attempted yet. "}
                 {nextAttemptAt !== null && (
                   <>
                     Next attempt at <Time value={nextAttemptAt} />
@@ -53,7 +53,7 @@ export function DeliveryDetails({ merchantId, delivery }: Props) {
 }
 
 function SendAgain({ merchantId, delivery: { id: deliveryId, webhookId, eventType } }: Props) {
-  const again = useChange("redeliver", { onSuccess: () => showDone("The event is being sent again.") });
+  const again = useChange("redeliver", { onSuccess: () => showDone("Sending the event again.") });
   if (!useMay("webhook:update")) return null;
   return (
     <Button
@@ -89,7 +89,7 @@ function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
       {response !== null && response !== "" && (
         <>
           <Text size="sm" c="dimmed">
-            It answered
+            Answered
           </Text>
           <CodeBlock name={`Answer to attempt ${number}`} code={response} tallest={TALLEST} />
         </>

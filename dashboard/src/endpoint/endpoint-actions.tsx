@@ -39,7 +39,7 @@ export function EndpointActions({ endpoint }: Props) {
 }
 
 function PingButton({ endpoint: { merchantId, id: webhookId } }: Props) {
-  const ping = useChange("pingWebhook", { onSuccess: () => showDone("A ping is on its way to the endpoint.") });
+  const ping = useChange("pingWebhook", { onSuccess: () => showDone("Ping sent.") });
   return (
     <Button size="sm" loading={ping.isPending} onClick={() => ping.mutate({ merchantId, params: { webhookId } })}>
       Send a ping
@@ -50,7 +50,7 @@ function PingButton({ endpoint: { merchantId, id: webhookId } }: Props) {
 /** Switching off is undone with the same button, so there is no confirmation. */
 function SwitchButton({ endpoint: { merchantId, id: webhookId, isActive } }: Props) {
   const change = useChange("updateWebhook", {
-    onSuccess: (now) => showDone(now.isActive ? "The endpoint is on." : "The endpoint is off."),
+    onSuccess: (now) => showDone(now.isActive ? "Endpoint turned on." : "Endpoint turned off."),
   });
   return (
     <Button
@@ -59,7 +59,7 @@ function SwitchButton({ endpoint: { merchantId, id: webhookId, isActive } }: Pro
       loading={change.isPending}
       onClick={() => change.mutate({ merchantId, params: { webhookId }, body: { isActive: !isActive } })}
     >
-      {isActive ? "Switch off" : "Switch on"}
+      {isActive ? "Turn off" : "Turn on"}
     </Button>
   );
 }
@@ -72,11 +72,11 @@ function RotateButton({ endpoint: { merchantId, id: webhookId } }: Props) {
       <ConfirmButton
         action="Rotate the secret"
         isBusy={rotate.isPending}
-        consequence="The endpoint gets a new secret. For 24 hours each request is signed with both, so that your server can change over without losing one."
+        consequence="The endpoint gets a new secret. For 24 hours each request is signed with both, so your server can switch over without missing any."
         onConfirmed={() => rotate.mutate({ merchantId, params: { webhookId } })}
       />
       <ShownOnce title="The new secret" secret={secret} name="the secret" onKept={() => setSecret(undefined)}>
-        Put it into your server within 24 hours: until then the old one works, too.
+        Update your server within 24 hours; until then the old secret works too.
       </ShownOnce>
     </>
   );
@@ -87,7 +87,7 @@ function DeleteButton({ endpoint: { merchantId, id: webhookId, url } }: Props) {
   const remove = useChange("deleteWebhook", {
     leave: () =>
       navigate({ to: "/console/$merchantId/developers", params: { merchantId }, search: { tab: "endpoints" } }),
-    onSuccess: () => showDone("The endpoint was deleted."),
+    onSuccess: () => showDone("Endpoint deleted."),
   });
   return (
     <ConfirmTyped
@@ -95,7 +95,7 @@ function DeleteButton({ endpoint: { merchantId, id: webhookId, url } }: Props) {
       subject={url}
       word={new URL(url).host}
       isBusy={remove.isPending}
-      consequence="Nothing is sent to it any more, its secret is void, and the record of its deliveries is gone. Switch it off instead if you may want it back."
+      consequence="Nothing more is sent to it, its secret stops working, and its delivery log is deleted. If you may need it again, turn it off instead."
       onConfirmed={() => remove.mutate({ merchantId, params: { webhookId } })}
     />
   );
@@ -143,8 +143,8 @@ function ReplayForm({ endpoint: { merchantId, id: webhookId }, onDone }: Props &
     <form onSubmit={send}>
       <Stack>
         <Text size="sm">
-          Every event of this time that the endpoint asked for is sent again, with its own id: a server that keeps the
-          ids of what it took does nothing twice.
+          Every event of this period that the endpoint subscribes to is sent again with its original id, so a server
+          that remembers ids does nothing twice.
         </Text>
         <NativeSelect
           label="Events of"

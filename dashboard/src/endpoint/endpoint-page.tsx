@@ -57,8 +57,8 @@ export function EndpointPage() {
 }
 
 const OFF_BECAUSE = {
-  GONE: "It answered 410 Gone, which means that it wants nothing any more.",
-  FAILING: "It did nothing but fail for five days.",
+  GONE: "Answered 410 Gone, which means it no longer wants events.",
+  FAILING: "Every delivery failed for five days.",
 } as const;
 
 function Trouble({ endpoint }: { readonly endpoint: Webhook }) {
@@ -66,22 +66,22 @@ function Trouble({ endpoint }: { readonly endpoint: Webhook }) {
   const { count } = useFormats();
   if (disabledReason !== null && disabledAt !== null) {
     return (
-      <Alert color="red" title="This endpoint was switched off">
-        {OFF_BECAUSE[disabledReason]} That was <Time value={disabledAt} />. Mend it and switch it on: what has happened
-        since waits up to 30 days, and is sent then.
+      <Alert color="red" title="This endpoint was turned off">
+        {OFF_BECAUSE[disabledReason]} That was <Time value={disabledAt} />. Fix it and turn it on again: events since
+        then wait for up to 30 days and are then sent.
       </Alert>
     );
   }
   if (!isActive || failuresInRow === 0) return null;
   return (
-    <Alert color="orange" title="This endpoint fails">
+    <Alert color="orange" title="This endpoint is failing">
       {failuresInRow === 1 ? "The last attempt failed" : `The last ${count(failuresInRow)} attempts failed`}
       {failingSince !== null && (
         <>
           , since <Time value={failingSince} />
         </>
       )}
-      . They are made again by schedule. Look below at what it answered, mend it, then send a ping.
+      . They are retried on a schedule. See below what it answered, fix it, then send a ping.
     </Alert>
   );
 }

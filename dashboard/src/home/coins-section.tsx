@@ -1,35 +1,60 @@
 import { Table, Text } from "@mantine/core";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
-import { WithoutValue } from "./not-in-sums.tsx";
 import type { TotalsProps } from "./received-section.tsx";
 import { BEFORE_NAMES } from "./spans.ts";
 import { type CoinRow, coinRows } from "./sums.ts";
 
+/** Coins of test networks are in a part of their own: nobody adds them to real money, not even with their eyes. */
 export function CoinsSection({ span, now, before }: TotalsProps) {
   const rows = coinRows(now.total, before.total);
-  if (rows.length === 0) return null;
+  const [real, tests] = [rows.filter((row) => !isTest(row)), rows.filter(isTest)];
   return (
-    <Section title="By coin" about={`Compared with ${BEFORE_NAMES[span]}.`}>
-      <Table verticalSpacing="xs" horizontalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Coin</Table.Th>
-            <Table.Th ta="right">Received</Table.Th>
-            <Table.Th ta="right">Its value</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody className="numbers">
-          {rows.map((row) => (
-            <Row key={row.name} row={row} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Section>
+    <>
+      {real.length > 0 && (
+        <Section title="By coin" about={`Compared with ${BEFORE_NAMES[span]}.`}>
+          <CoinTable rows={real} />
+        </Section>
+      )}
+      {tests.length > 0 && (
+        <Section title="Test money" about="Received on test networks. It has no value and is in no sum.">
+          <CoinTable rows={tests} />
+        </Section>
+      )}
+    </>
   );
 }
 
-function Row({ row: { name, cryptocurrency, now, before } }: { readonly row: CoinRow }) {
+function isTest({ now, before }: CoinRow): boolean {
+  return (now ?? before)?.isTest === true;
+}
+
+function CoinTable({ rows }: { readonly rows: readonly CoinRow[] }) {
+  const hasValue = rows.some((row) => !isTest(row));
+  return (
+    <Table verticalSpacing="xs" horizontalSpacing="xs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Coin</Table.Th>
+          <Table.Th ta="right">Received</Table.Th>
+          {hasValue && <Table.Th ta="right">Value</Table.Th>}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody className="numbers">
+        {rows.map((row) => (
+          <Row key={row.name} row={row} hasValue={hasValue} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+interface RowProps {
+  readonly row: CoinRow;
+  readonly hasValue: boolean;
+}
+
+function Row({ row: { name, cryptocurrency, now, before }, hasValue }: RowProps) {
   const { coins, sum } = useFormats();
   const amountOf = (coin: typeof now) => `${coins(coin?.amount ?? "0")} ${cryptocurrency}`;
   const payments = now?.payments ?? 0;
@@ -49,12 +74,13 @@ function Row({ row: { name, cryptocurrency, now, before } }: { readonly row: Coi
           {amountOf(before)} before
         </Text>
       </Table.Td>
-      <Table.Td ta="right" valign="top">
-        {(now ?? before)?.isTest === true && <WithoutValue />}
-        {now?.received.map(({ currency, amount }) => (
-          <div key={currency}>{sum(amount, currency)}</div>
-        ))}
-      </Table.Td>
+      {hasValue && (
+        <Table.Td ta="right" valign="top">
+          {now?.received.map(({ currency, amount }) => (
+            <div key={currency}>{sum(amount, currency)}</div>
+          ))}
+        </Table.Td>
+      )}
     </Table.Tr>
   );
 }

@@ -19,7 +19,7 @@ export function InvoicesSection({ span, now, before }: TotalsProps) {
   return (
     <Section title="Invoices" about={`Compared with ${BEFORE_NAMES[span]}.`}>
       <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="lg" verticalSpacing="md">
-        <Count name="Made" now={current.invoices.created} before={past.invoices.created} search={{}} />
+        <Count name="Created" now={current.invoices.created} before={past.invoices.created} search={{}} />
         <Count name="Paid" now={paidOf(current)} before={paidOf(past)} search={{ status: "PAID" }} />
         <Count
           name="Underpaid"
@@ -43,7 +43,7 @@ export function InvoicesSection({ span, now, before }: TotalsProps) {
           isLessBetter
         />
         <Figure
-          name="From choice to paid"
+          name="Time to pay"
           value={inWords(mean)}
           before={inWords(pastMean)}
           growth={<Growth ratio={isCompared ? growthOfCount(mean, pastMean) : undefined} isLessBetter />}

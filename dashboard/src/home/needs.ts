@@ -12,44 +12,44 @@ interface Words {
 export const NEEDS: Readonly<Record<NeedType, Words>> = {
   WALLET_ALTERED: {
     title: "A wallet was altered in the database",
-    about: "It is not used any more, so that no customer pays to a foreign address. Delete it, then register it anew.",
+    about: "It is no longer used, so no customer pays to somebody else's address. Delete it, then add it again.",
   },
   NETWORK_LAGGING: {
     title: "A network cannot be read",
-    about: "Payments on it are noticed once it can be read again; none is lost. The operator may check its source.",
+    about: "Payments on it show up once it can be read again; none are lost. The operator can check its data source.",
   },
   WALLET_AMOUNTS_LOW: {
-    title: "Amounts run low at an address",
+    title: "An address is running out of amounts",
     about:
-      "Many invoices over one price wait at one address, and each needs an amount of its own. A wallet with an extended key has no such bound.",
+      "Many invoices of the same price wait at one address, and each needs its own amount. A wallet with an extended key has no such limit.",
   },
   WALLET_GAP: {
-    title: "Many addresses in a row were not paid",
-    about: "Raise the gap limit of your wallet software, or it may not show payments to the newest addresses.",
+    title: "Many addresses in a row are unpaid",
+    about: "Raise the gap limit in your wallet software, or it may not show payments to the newest addresses.",
   },
   WALLET_CHANGE_PENDING: {
-    title: "A wallet was changed and is not used yet",
-    about: "If it was not your team who changed it, disable it now: until then nobody can pay to it.",
+    title: "A changed wallet is not in use yet",
+    about: "If your team did not make this change, disable the wallet now. Nobody can pay to it yet.",
   },
   PAYMENT_UNMATCHED: {
     title: "Payments fit no invoice",
-    about: "No rule credited them: assign each to an invoice, or ignore it.",
+    about: "They could not be credited automatically. Assign each to an invoice, or ignore it.",
   },
   INVOICE_IN_REVIEW: {
-    title: "Invoices wait for your decision",
-    about: "Money came late, or could not be valued: accept, dismiss or return it.",
+    title: "Invoices need your decision",
+    about: "Money arrived late or could not be valued. Accept, dismiss or return it.",
   },
   INVOICE_UNDERPAID: {
-    title: "Too little came for invoices",
-    about: "Accept what came, or ask the customer for the rest.",
+    title: "Underpaid invoices",
+    about: "Accept what arrived, or ask the customer for the rest.",
   },
   ENDPOINT_DISABLED: {
-    title: "An endpoint was switched off",
-    about: "It did not take its events. Mend it and switch it on again: the events that waited are then sent.",
+    title: "An endpoint was turned off",
+    about: "It did not accept its events. Fix it and turn it on again: the waiting events are then sent.",
   },
   ENDPOINT_FAILING: {
-    title: "An endpoint fails",
-    about: "It is tried again by schedule. Look at its log, then send it a ping to see whether it answers.",
+    title: "An endpoint is failing",
+    about: "Deliveries are retried on a schedule. Check its log, then send a ping to see whether it answers.",
   },
 };
 

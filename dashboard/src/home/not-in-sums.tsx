@@ -23,12 +23,3 @@ export function NotInSums({ of }: { readonly of: Sums }) {
     </>
   );
 }
-
-/** In the place of a value. */
-export function WithoutValue() {
-  return (
-    <Text size="sm" c="dimmed">
-      none: a test
-    </Text>
-  );
-}

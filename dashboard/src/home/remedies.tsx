@@ -12,24 +12,24 @@ interface EndpointProps {
 
 export function SwitchOn({ webhookId, url }: EndpointProps) {
   const { id: merchantId } = useMerchant();
-  const change = useChange("updateWebhook", { onSuccess: () => showDone("The endpoint is on again.") });
+  const change = useChange("updateWebhook", { onSuccess: () => showDone("Endpoint turned on again.") });
   if (!useMay("webhook:update")) return null;
   return (
     <Button
       size="xs"
       variant="default"
       loading={change.isPending}
-      aria-label={`Switch on again: ${url}`}
+      aria-label={`Turn on again: ${url}`}
       onClick={() => change.mutate({ merchantId, params: { webhookId }, body: { isActive: true } })}
     >
-      Switch on again
+      Turn on again
     </Button>
   );
 }
 
 export function PingEndpoint({ webhookId, url }: EndpointProps) {
   const { id: merchantId } = useMerchant();
-  const ping = useChange("pingWebhook", { onSuccess: () => showDone("A ping is on its way to the endpoint.") });
+  const ping = useChange("pingWebhook", { onSuccess: () => showDone("Ping sent.") });
   if (!useMay("webhook:update")) return null;
   return (
     <Button
@@ -52,14 +52,14 @@ interface WalletProps {
 
 export function DisableWallet({ walletId, cryptocurrency, network }: WalletProps) {
   const { id: merchantId } = useMerchant();
-  const change = useChange("updateWallet", { onSuccess: () => showDone("The wallet is disabled.") });
+  const change = useChange("updateWallet", { onSuccess: () => showDone("Wallet disabled.") });
   if (!useMay("wallet:update")) return null;
   return (
     <ConfirmButton
       size="xs"
       action="Disable the wallet"
       subject={coinName(cryptocurrency, network)}
-      consequence="No invoice uses it. It can be enabled again, after the same delay."
+      consequence="No invoice will use it. You can enable it again, after the same delay."
       isBusy={change.isPending}
       onConfirmed={() => change.mutate({ merchantId, params: { walletId }, body: { isEnabled: false } })}
     />
@@ -68,14 +68,14 @@ export function DisableWallet({ walletId, cryptocurrency, network }: WalletProps
 
 export function DeleteWallet({ walletId, cryptocurrency, network }: WalletProps) {
   const { id: merchantId } = useMerchant();
-  const remove = useChange("deleteWallet", { onSuccess: () => showDone("The wallet was deleted.") });
+  const remove = useChange("deleteWallet", { onSuccess: () => showDone("Wallet deleted.") });
   if (!useMay("wallet:delete")) return null;
   return (
     <ConfirmButton
       size="xs"
       action="Delete the wallet"
       subject={coinName(cryptocurrency, network)}
-      consequence="Register it anew afterwards, from your wallet software. What was paid to your own addresses stays yours."
+      consequence="Add it again afterwards from your wallet software. What was paid to your own addresses stays yours."
       isBusy={remove.isPending}
       onConfirmed={() => remove.mutate({ merchantId, params: { walletId } })}
     />

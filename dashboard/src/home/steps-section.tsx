@@ -17,17 +17,18 @@ const NewInvoice = lazy(async () => ({ default: (await import("../invoices/new-i
 const WORDS: Readonly<Record<Step, { readonly title: string; readonly about: string; readonly action: string }>> = {
   WALLET: {
     title: "Add your first wallet",
-    about: "An address or a public key of yours: customers pay straight to it.",
+    about: "An address or public key of yours. Customers pay straight to it.",
     action: "Add a wallet",
   },
   SALE: {
     title: "Sell something",
-    about: "A page for a product, or three lines of code in your shop.",
+    about: "A page for a product, or three lines of code for your shop.",
     action: "Start selling",
   },
   PAID: {
     title: "Get your first invoice paid",
-    about: "Make one, then pay it yourself, if only a little: from another wallet, or on a test chain of this machine.",
+    about:
+      "Create one, then pay it yourself, even a small amount: from another wallet, or on a test chain on this machine.",
     action: "New invoice",
   },
 };
@@ -51,7 +52,7 @@ export function StepsSection() {
   // An open dialog stays: it may be showing a key for the only time.
   if (taken === undefined || (left.length === 0 && open === undefined)) return null;
   return (
-    <Section title="First steps" about="What is left until you are paid. Skip what you do not need.">
+    <Section title="First steps" about="What is left to do before you can be paid. Skip what you do not need.">
       {steps.map((step, place) => (
         <StepRow
           key={step}

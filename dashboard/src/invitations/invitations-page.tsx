@@ -15,10 +15,7 @@ import { ROLE_WORDS } from "../team/roles.ts";
 export function InvitationsPage() {
   return (
     <Entrance title="Invitation to a team">
-      <Gate
-        here="/invitations"
-        intro="Sign in with the address that the invitation was mailed to, and see who invites you to what. You need no password."
-      >
+      <Gate here="/invitations" intro="Sign in with the address the invitation was sent to. No password needed.">
         {(me) => <Invitations me={me} />}
       </Gate>
     </Entrance>
@@ -28,7 +25,7 @@ export function InvitationsPage() {
 function Invitations({ me }: { readonly me: Me }) {
   const navigate = useNavigate();
   const joined = () => {
-    showDone("You are now a member of the team.");
+    showDone("You have joined the team.");
     void navigate({ to: "/console" });
   };
   const signOut = useChange("signOut", { onSuccess: () => forgetDrafts(sessionStorage) });
@@ -62,7 +59,7 @@ function Waiting({ onJoined }: { readonly onJoined: () => void }) {
           , as {ROLE_WORDS[role].name.toLowerCase()}.
         </Text>
         <Text size="sm" c="dimmed">
-          {ROLE_WORDS[role].about} Nothing happens unless you accept. The invitation ends <Time value={expiresAt} />.
+          {ROLE_WORDS[role].about} Nothing happens unless you accept. The invitation expires <Time value={expiresAt} />.
         </Text>
         <Button
           loading={accept.isPending}
@@ -79,7 +76,7 @@ function Waiting({ onJoined }: { readonly onJoined: () => void }) {
 /** This account has no invitation: the link belongs to another one or has ended, which only its token can tell. */
 function OfAnother({ onJoined }: { readonly onJoined: () => void }) {
   const accept = useChange("acceptInvitation", { onSuccess: onJoined });
-  if (mailedToken === null) return <Text c="dimmed">No invitation is waiting for you.</Text>;
+  if (mailedToken === null) return <Text c="dimmed">You have no invitations.</Text>;
   return (
     <Button loading={accept.isPending} onClick={() => accept.mutate({ body: { token: mailedToken ?? "" } })}>
       Accept the invitation

@@ -30,7 +30,7 @@ export function ProductField({ value, onChosen }: ProductProps) {
   return (
     <Select
       label="Product"
-      description="Fills in name and amount. Leave it empty for anything else."
+      description="Fills in the name and amount. Leave empty for anything else."
       searchable
       clearable
       clearButtonProps={{ "aria-label": "No product" }}
@@ -44,7 +44,7 @@ export function ProductField({ value, onChosen }: ProductProps) {
         choose(product);
         onChosen(product);
       }}
-      nothingFoundMessage="No product begins so"
+      nothingFoundMessage="No product starts with that"
     />
   );
 }
@@ -74,7 +74,7 @@ export function CustomerField({ onChosen }: { readonly onChosen: (customer: Cust
         choose(customer);
         if (customer !== undefined) onChosen(customer);
       }}
-      nothingFoundMessage="No customer begins so"
+      nothingFoundMessage="No customer starts with that"
     />
   );
 }
@@ -88,8 +88,8 @@ interface MethodsProps {
 export function MethodsField({ pairs, value, onChange }: MethodsProps) {
   return (
     <MultiSelect
-      label="Payment methods to quote at once"
-      description="The customer can choose any of yours on the page. Those named here have their address and amount from the start."
+      label="Coins to quote right away"
+      description="The customer can choose any of your coins on the payment page. Those you pick here have an address and amount from the start."
       data={pairs.map((pair) => ({ value: pair, label: pairName(pair) }))}
       value={[...value]}
       onChange={onChange}

@@ -38,7 +38,7 @@ const COLUMNS = {
   },
   externalId: { name: "Order number", show: ({ externalId }) => short(externalId) },
   product: { name: "Product", show: ({ product }) => short(product?.name) },
-  origin: { name: "Made by", show: ({ origin }) => ORIGINS[origin] },
+  origin: { name: "Created by", show: ({ origin }) => ORIGINS[origin] },
   created: { name: "Created", isFirstShown: true, show: ({ createdAt }) => <Time value={createdAt} /> },
   expires: { name: "Expires", show: ({ expiresAt }) => <Time value={expiresAt} /> },
 } as const satisfies Readonly<Record<string, Column>>;

@@ -1,7 +1,7 @@
 import { Select, type SelectProps } from "@mantine/core";
 import { CURRENCIES } from "./currencies.ts";
 
-/** A price may be in a currency not offered here. */
+/** A price may be in a currency that is not offered here. */
 export function CurrencyField({ value = null, ...input }: Omit<SelectProps<string>, "data">) {
   return (
     <Select

@@ -42,7 +42,7 @@ function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onD
     isShownInPlace: true,
     onSuccess: () => {
       draft.forget();
-      showDone("The invoice was changed.");
+      showDone("Invoice saved.");
       onDone();
     },
   });
@@ -73,7 +73,7 @@ function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onD
         />
       </Group>
       <TextInput
-        label="Where the customer goes after paying"
+        label="Where to send the customer after paying"
         placeholder="https://"
         type="url"
         {...form.getInputProps("redirectUrl")}

@@ -33,7 +33,7 @@ export function EventDeliveries({ merchantId, eventId }: Props) {
         <Stack gap="md">
           {data.length === 0 && (
             <Text size="sm" c="dimmed">
-              No endpoint asked for it.
+              No endpoint subscribes to it.
             </Text>
           )}
           {data.map((delivery) => (
@@ -58,7 +58,7 @@ interface OneProps {
 
 function OneDelivery({ merchantId, delivery, url }: OneProps) {
   const mayUpdate = useMay("webhook:update");
-  const again = useChange("redeliver", { onSuccess: () => showDone("The event is being sent again.") });
+  const again = useChange("redeliver", { onSuccess: () => showDone("Sending the event again.") });
   const { id: deliveryId, webhookId, status, attempts, nextAttemptAt } = delivery;
   return (
     <Group justify="space-between" align="flex-start" gap="xs">

@@ -1,15 +1,19 @@
 // What can be done with an invoice without leaving the list.
-import { ActionIcon, CopyButton, Menu, Modal, Stack } from "@mantine/core";
+import { ActionIcon, Button, CopyButton, Group, Menu, Modal, Stack } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { Invoice } from "../api/operations.ts";
 import { CopyText } from "../shell/copy-text.tsx";
 import { Icon } from "../shell/icons.tsx";
 import { useMay } from "../shell/merchants.ts";
 import { QrCode } from "../shell/qr-code.tsx";
 import { EditInvoice } from "./edit-invoice.tsx";
+import { InvoiceState } from "./status.tsx";
+import { SummarySection } from "./summary-section.tsx";
+import { TimelineSection } from "./timeline-section.tsx";
 
 /** A dialog about an invoice of the list. */
 export interface Opened {
-  readonly dialog: "QR" | "EDIT";
+  readonly dialog: "PREVIEW" | "QR" | "EDIT";
   readonly invoice: Invoice;
 }
 
@@ -30,15 +34,18 @@ export function InvoiceMenu({ invoice, onOpen }: MenuProps) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item leftSection={<Icon name="search" />} onClick={() => onOpen({ dialog: "PREVIEW", invoice })}>
+            Preview
+          </Menu.Item>
           <CopyButton value={checkoutUrl}>
             {({ copy }) => (
               <Menu.Item leftSection={<Icon name="copy" />} onClick={copy}>
-                Copy its link
+                Copy link
               </Menu.Item>
             )}
           </CopyButton>
           <Menu.Item leftSection={<Icon name="phone" />} onClick={() => onOpen({ dialog: "QR", invoice })}>
-            Show its QR code
+            Show QR code
           </Menu.Item>
           {mayUpdate && status === "AWAITING_PAYMENT" && (
             <Menu.Item leftSection={<Icon name="edit" />} onClick={() => onOpen({ dialog: "EDIT", invoice })}>
@@ -60,13 +67,47 @@ interface DialogsProps {
 export function InvoiceDialogs({ opened, onClose }: DialogsProps) {
   if (opened === undefined) return null;
   const { dialog, invoice } = opened;
+  if (dialog === "PREVIEW") return <Preview invoice={invoice} onClose={onClose} />;
   if (dialog === "EDIT") return <EditInvoice invoice={invoice} isOpen onClose={onClose} />;
   const { name, checkoutUrl } = invoice;
   return (
-    <Modal opened onClose={onClose} title={`The customer's page of ${name}`}>
+    <Modal opened onClose={onClose} title={`Payment page of ${name}`}>
       <Stack align="center">
-        <QrCode text={checkoutUrl} label="QR code of the customer's page" size={240} />
+        <QrCode text={checkoutUrl} label="QR code of the payment page" size={240} />
         <CopyText value={checkoutUrl} name="the link" />
+      </Stack>
+    </Modal>
+  );
+}
+
+interface PreviewProps {
+  readonly invoice: Invoice;
+  readonly onClose: () => void;
+}
+
+/** The invoice at a glance. Its payments, coins and events are on its page. */
+function Preview({ invoice, onClose }: PreviewProps) {
+  const { merchantId, id: invoiceId, name } = invoice;
+  return (
+    <Modal opened onClose={onClose} title={name} size="lg">
+      <Stack>
+        <InvoiceState invoice={invoice} />
+        <SummarySection invoice={invoice} />
+        <TimelineSection invoice={invoice} />
+        <Group justify="flex-end">
+          <Button
+            renderRoot={(props) => (
+              <Link
+                to="/console/$merchantId/invoices/$invoiceId"
+                params={{ merchantId, invoiceId }}
+                data-autofocus
+                {...props}
+              />
+            )}
+          >
+            Open the invoice
+          </Button>
+        </Group>
       </Stack>
     </Modal>
   );

@@ -57,14 +57,14 @@ function TheInvoice({ invoice }: { readonly invoice: Invoice }) {
       <Stack gap="lg">
         {invoice.warnings.includes("NO_ENABLED_WALLET") && (
           <Alert color="orange" title="Nothing can be paid yet">
-            No wallet is in use for this invoice. Register or enable one, and its page offers it.
+            No wallet is in use for this invoice. Add or enable one, and its payment page will offer it.
           </Alert>
         )}
         {invoice.warnings.includes("RESTORED") && (
           <Alert color="orange" title="Brought back after a restore">
-            The operator put the database back to an earlier minute. Address and amount are as your customer was shown
-            them; changes that were made to the invoice since then are not known. Compare it with your own records, then
-            dismiss the review.
+            The operator restored the database to an earlier point in time. The address and amount are those your
+            customer was shown; later changes to the invoice are lost. Compare it with your own records, then dismiss
+            the review.
           </Alert>
         )}
         {hasTestChain && <PayAsCustomer invoice={invoice} />}
@@ -85,19 +85,19 @@ function Actions({ invoice }: { readonly invoice: Invoice }) {
   const mayCancel = useMay("invoice:cancel");
   const mayUpdate = useMay("invoice:update");
   const [isEditing, editing] = useDisclosure();
-  const cancel = useChange("cancelInvoice", { onSuccess: () => showDone("The invoice was cancelled.") });
+  const cancel = useChange("cancelInvoice", { onSuccess: () => showDone("Invoice cancelled.") });
   const { merchantId, id, status, checkoutUrl } = invoice;
   return (
     <Group gap="xs">
       <CopyButton value={checkoutUrl} timeout={2_000}>
         {({ copied, copy }) => (
           <Button onClick={copy} leftSection={<Icon name={copied ? "check" : "copy"} size={16} />}>
-            {copied ? "Copied" : "Copy its link"}
+            {copied ? "Copied" : "Copy link"}
           </Button>
         )}
       </CopyButton>
       <Button component="a" href={checkoutUrl} target="_blank" rel="noreferrer" variant="default">
-        Open its page
+        Open page
       </Button>
       {mayUpdate && status === "AWAITING_PAYMENT" && (
         <Button variant="default" onClick={editing.open}>
@@ -109,7 +109,7 @@ function Actions({ invoice }: { readonly invoice: Invoice }) {
         <ConfirmButton
           action="Cancel the invoice"
           isBusy={cancel.isPending}
-          consequence="Its page stops asking for money. A payment that is on its way is still noticed, and then needs your decision."
+          consequence="The payment page stops asking for money. A payment already on its way is still noticed, and then needs your decision."
           onConfirmed={() => cancel.mutate({ merchantId, params: { invoiceId: id } })}
         />
       )}

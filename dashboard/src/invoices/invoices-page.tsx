@@ -2,21 +2,29 @@ import { Button, Checkbox, Group, Menu, Select, Text } from "@mantine/core";
 import { useDisclosure, useLocalStorage } from "@mantine/hooks";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { call } from "../api/call.ts";
 import type { Invoice } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
+import { endOfDay, startOfDay } from "../audit/days.ts";
+import { DayRange } from "../shell/day-range.tsx";
 import { EmptyList } from "../shell/empty-list.tsx";
 import { Icon } from "../shell/icons.tsx";
+import { ListExportButton } from "../shell/list-export-button.tsx";
 import { type Address, addressOf, ListPage, NewButton } from "../shell/list-page.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
-import { useFormats } from "../shell/reader.tsx";
+import { useFormats, useZoneName } from "../shell/reader.tsx";
 import { type Column, Rows } from "../shell/rows.tsx";
 import { SearchField } from "../shell/search-field.tsx";
+import { BulkActions } from "./bulk-actions.tsx";
 import { COLUMN_IDS, type ColumnId, columnsOf, FIRST_COLUMNS } from "./columns.tsx";
+import { CURRENCIES } from "./currencies.ts";
+import { CurrencyField } from "./currency-field.tsx";
 import { FoundOnChain, useFoundOnChain } from "./found-on-chain.tsx";
+import { INVOICE_LINE } from "./invoice-line.ts";
 import { InvoiceDialogs, InvoiceMenu, type Opened } from "./invoice-menu.tsx";
 import { NewInvoice } from "./new-invoice.tsx";
 import type { InvoicesSearch } from "./search.ts";
-import { INVOICE_STATES, isInvoiceStatus } from "./status.tsx";
+import { INVOICE_STATES, isInvoiceStatus } from "./states.ts";
 
 const AT_ONCE = 25;
 
@@ -29,13 +37,27 @@ export function InvoicesPage() {
   const address: InvoicesAddress = addressOf(search, useNavigate({ from: "/console/$merchantId/invoices" }));
   const found = useFoundOnChain(search.search ?? "");
   const [isCreating, creating] = useDisclosure();
-  const invoices = useList("listInvoices", { merchantId: merchant.id, query: { ...search, limit: AT_ONCE } });
+  const { cursor, ...filters } = search;
+  const query = useFilters(filters);
+  const invoices = useList("listInvoices", { merchantId: merchant.id, query: { ...query, cursor, limit: AT_ONCE } });
   return (
     <>
       <ListPage
         title="Invoices"
-        subtitle="What your customers have to pay, and what they paid."
-        actions={mayCreate && <NewButton onClick={creating.open}>New invoice</NewButton>}
+        subtitle="What your customers owe you, and what they have paid."
+        actions={
+          <>
+            <ListExportButton
+              read={(place, signal) =>
+                call("listInvoices", { merchantId: merchant.id, query: { ...query, ...place } }, { signal })
+              }
+              line={INVOICE_LINE}
+              fileName="invoices"
+              noun={["invoice", "invoices"]}
+            />
+            {mayCreate && <NewButton onClick={creating.open}>New invoice</NewButton>}
+          </>
+        }
         filters={
           <>
             <Filters address={address} />
@@ -49,7 +71,7 @@ export function InvoicesPage() {
             title="No invoice yet"
             action={mayCreate && <Button onClick={creating.open}>Create the first invoice</Button>}
           >
-            An invoice has a page where your customer chooses a coin and pays straight into your wallet.
+            Every invoice has a page where your customer chooses a coin and pays straight into your wallet.
           </EmptyList>
         }
         unmatched={{ title: "No invoice matches", all: "Show all invoices", about: SEARCHABLE }}
@@ -63,13 +85,23 @@ export function InvoicesPage() {
 }
 
 const SEARCHABLE =
-  "Search by words of a name, parts of an order number, a customer's name or email, an amount, a transaction or an address. The case of letters does not matter.";
+  "Search for words of a name, part of an order number, a customer's name or email, an amount, a transaction or an address. Upper and lower case are the same.";
+
+/** As the API takes them. */
+function useFilters({ from, to, ...others }: Omit<InvoicesSearch, "cursor">) {
+  const zone = useZoneName();
+  return {
+    ...others,
+    ...(from === undefined ? {} : { createdFrom: startOfDay(from, zone).toISOString() }),
+    ...(to === undefined ? {} : { createdTo: endOfDay(to, zone).toISOString() }),
+  };
+}
 
 const STATE_OPTIONS = Object.entries(INVOICE_STATES).map(([value, { name }]) => ({ value, label: name }));
 
 function Filters({ address: { search, filter } }: { readonly address: InvoicesAddress }) {
   return (
-    <Group gap="sm" role="search" aria-label="Filter the invoices">
+    <Group gap="sm" align="flex-end" role="search" aria-label="Filter the invoices">
       <SearchField
         name="Search invoices"
         hint="Name, order number, customer, amount, transaction or address"
@@ -77,23 +109,34 @@ function Filters({ address: { search, filter } }: { readonly address: InvoicesAd
         onSearch={(words) => filter({ search: words })}
       />
       <Select
-        aria-label="State"
+        label="State"
         placeholder="Any state"
         data={STATE_OPTIONS}
         value={search.status ?? null}
         onChange={(value) => filter({ status: isInvoiceStatus(value) ? value : undefined })}
         clearable
         clearButtonProps={{ "aria-label": "Any state" }}
-        w={190}
+        w={170}
+      />
+      <DayRange label="Created" from={search.from} to={search.to} onChange={({ from, to }) => filter({ from, to })} />
+      <CurrencyField
+        placeholder="Any currency"
+        value={search.currency ?? null}
+        onChange={(currency) => filter({ currency: CURRENCIES.find((each) => each === currency) })}
+        allowDeselect={false}
+        clearable
+        clearButtonProps={{ "aria-label": "Any currency" }}
+        w={150}
       />
       <Checkbox
         label="Needs review"
+        mb={8}
         checked={search.needsReview === true}
         onChange={({ currentTarget }) => filter({ needsReview: currentTarget.checked ? true : undefined })}
       />
       {search.customerId !== undefined && (
         <Button variant="light" onClick={() => filter({ customerId: undefined })}>
-          Of one customer: show all
+          One customer: show all
         </Button>
       )}
       <ColumnChoice />
@@ -140,10 +183,13 @@ function ColumnChoice() {
   );
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 function InvoiceRows({ invoices, isStale }: { readonly invoices: readonly Invoice[]; readonly isStale: boolean }) {
   const [chosen] = useColumns();
   const formats = useFormats();
   const [opened, open] = useState<Opened>();
+  const [ids, choose] = useState<ReadonlySet<string>>(NONE);
   const menuOf = (invoice: Invoice) => <InvoiceMenu invoice={invoice} onOpen={open} />;
   const columns: readonly Column<Invoice>[] = [
     { name: "Invoice", maxWidth: 240, show: (invoice) => <InvoiceLink invoice={invoice} /> },
@@ -155,8 +201,10 @@ function InvoiceRows({ invoices, isStale }: { readonly invoices: readonly Invoic
   ];
   return (
     <>
+      <BulkActions invoices={invoices.filter(({ id }) => ids.has(id))} onClear={() => choose(NONE)} />
       <Rows
         rows={invoices}
+        selection={{ ids, nameOf: ({ name }) => name, onChange: choose }}
         columns={columns}
         isStale={isStale}
         card={(invoice) => (

@@ -15,8 +15,8 @@ const STATES = {
 
 export function MethodsSection({ invoice }: { readonly invoice: Invoice }) {
   return (
-    <Section title="Payment methods" about="What the customer may pay with, and what they were asked to send.">
-      {invoice.paymentMethods.length === 0 && <Text c="dimmed">None yet: the merchant has no wallet.</Text>}
+    <Section title="Payment methods" about="What the customer can pay with, and what they were asked to send.">
+      {invoice.paymentMethods.length === 0 && <Text c="dimmed">None yet: you have no wallet.</Text>}
       {invoice.paymentMethods.map((method) => (
         <Method key={`${method.cryptocurrency} ${method.network}`} method={method} currency={invoice.currency} />
       ))}

@@ -17,7 +17,7 @@ import { useWalletPairs } from "./wallet-pairs.ts";
 
 /** An invoice's lifetime; "" is the settings' value. */
 const LIFETIMES = [
-  { value: "", label: "As in the settings" },
+  { value: "", label: "As in settings" },
   { value: "900", label: "15 minutes" },
   { value: "3600", label: "1 hour" },
   { value: "86400", label: "1 day" },
@@ -149,7 +149,7 @@ function useNewInvoice() {
     isShownInPlace: true,
     onSuccess: ({ id: invoiceId }) => {
       draft.forget();
-      showDone("The invoice was created.");
+      showDone("Invoice created.");
       void navigate({ to: "/console/$merchantId/invoices/$invoiceId", params: { merchantId, invoiceId } });
     },
   });

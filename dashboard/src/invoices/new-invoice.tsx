@@ -39,19 +39,17 @@ function WalletFirst() {
   if (open === "form") return <NewInvoiceForm />;
   return (
     <Stack>
-      <Alert color="indigo" title="First a wallet">
+      <Alert color="indigo" title="Add a wallet first">
         Customers pay straight into your own wallet. Until you have one, an invoice cannot be paid.
       </Alert>
       {mayAdd ? (
         <FirstWallet merchant={merchant} onDone={() => setOpen("form")} />
       ) : (
         <>
-          <Text size="sm">
-            Ask an owner or admin of the team to add one. An invoice that waits is payable from then on.
-          </Text>
+          <Text size="sm">Ask the team's owner or an admin to add one. Waiting invoices can be paid from then on.</Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setOpen("form")}>
-              Create an invoice all the same
+              Create an invoice anyway
             </Button>
           </Group>
         </>

@@ -14,7 +14,7 @@ export function PaymentsSection({ invoice }: { readonly invoice: Invoice }) {
   return (
     <Section title="Payments">
       {invoice.payments.length === 0 ? (
-        <Text c="dimmed">No payment has been seen yet.</Text>
+        <Text c="dimmed">No payments yet.</Text>
       ) : (
         invoice.payments.map((payment) => (
           <PaymentCard key={payment.id} payment={payment} currency={invoice.currency} />
@@ -54,7 +54,7 @@ function PaymentCard({ payment, currency }: { readonly payment: Payment; readonl
         )}
         {payment.status === "CONFIRMED" && (
           <Text size="sm" c="dimmed">
-            {confirmations} confirmations, {required} were asked for
+            {confirmations} confirmations, {required} were required
           </Text>
         )}
         <Text size="sm">{evidence(payment.matchedBy)}</Text>
@@ -71,7 +71,7 @@ function PaymentCard({ payment, currency }: { readonly payment: Payment; readonl
         )}
         {maySeePayments && (
           <Anchor component={Link} to={`/console/${payment.merchantId}/payments/${payment.id}`} size="sm">
-            All about this payment
+            Payment details
           </Anchor>
         )}
       </Stack>

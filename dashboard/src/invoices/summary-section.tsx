@@ -57,7 +57,7 @@ export function SummarySection({ invoice }: { readonly invoice: Invoice }) {
       </Stack>
       {invoice.status === "AWAITING_PAYMENT" && (
         <Group justify="center">
-          <QrCode text={invoice.checkoutUrl} label="QR code of the customer's page" size={150} />
+          <QrCode text={invoice.checkoutUrl} label="QR code of the payment page" size={150} />
         </Group>
       )}
     </Section>

@@ -23,11 +23,11 @@ export function MerchantsSection() {
   const [cursor, setCursor] = useState<string>();
   const merchants = useList("listMerchantSummaries", { query: { limit: AT_ONCE, cursor, search } });
   return (
-    <Section title="Merchants" about="The newest first. You see how busy they are, and neither money nor customers.">
+    <Section title="Merchants" about="Newest first. You see how busy they are, but no money or customers.">
       <Group>
         <SearchField
           name="Search merchants"
-          hint="Beginning of a name, or an id"
+          hint="Start of a name, or an id"
           longest={LONGEST_NAME}
           asked={search}
           onSearch={(words) => {
@@ -42,9 +42,7 @@ export function MerchantsSection() {
           cursor={cursor}
           onGo={setCursor}
           empty={
-            <Text c="dimmed">
-              {search === undefined ? "There is no merchant yet." : "No merchant has this name or id."}
-            </Text>
+            <Text c="dimmed">{search === undefined ? "No merchants yet." : "No merchant has this name or id."}</Text>
           }
         >
           {(rows) => <Divided rows={rows}>{(merchant) => <MerchantRow merchant={merchant} />}</Divided>}

@@ -26,9 +26,8 @@ export function NetworksSection() {
   return (
     <Section
       title="Networks"
-      about="How far each chain was read, and what to do if its source is not to be trusted. Sources and their keys are a secret of the deployment, which no page can read or change: set CHAIN_SOURCES with the command below, with all networks in it."
+      about="How far each chain has been read, and what to do if you cannot trust its data source."
     >
-      <CodeBlock name="The command that sets sources" code={SET_SOURCES} />
       <Read query={networks}>
         {({ data }) =>
           data.length === 0 ? (

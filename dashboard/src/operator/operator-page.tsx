@@ -10,10 +10,7 @@ import { StatusSection } from "./status-section.tsx";
 export function OperatorPage() {
   return (
     <>
-      <PageHeader
-        title="Operator"
-        subtitle="This deployment: whether it works, and what to switch when something does not."
-      />
+      <PageHeader title="Operator" subtitle="How this deployment is doing, and what to do when something is wrong." />
       <Stack gap="lg" maw={960}>
         <StatusSection />
         <NetworksSection />

@@ -19,7 +19,7 @@ export function OperatorsSection() {
   return (
     <Section
       title="Operators"
-      about="They see this page and switch what is on it. It gives no seat in any merchant's team."
+      about="Operators see and use this page. It gives them no access to any merchant."
       actions={
         <Button size="sm" leftSection={<Icon name="plus" size={16} />} onClick={open}>
           Add
@@ -47,7 +47,7 @@ function OperatorRow({ operator, isLast }: { readonly operator: Operator; readon
   const me = useMe();
   const remove = useChange("removeOperator", {
     // Who has removed themselves has nothing to read here any more.
-    onSuccess: () => (id === me.id ? location.assign("/console") : showDone(`${email} is no operator any more.`)),
+    onSuccess: () => (id === me.id ? location.assign("/console") : showDone(`${email} is no longer an operator.`)),
   });
   return (
     <Group justify="space-between" gap="sm">

@@ -13,7 +13,7 @@ export function StatusSection() {
   return (
     <Section
       title="Status"
-      about="Monitors read the same at /healthz."
+      about="Monitors can read the same at /healthz."
       actions={
         status.data !== undefined &&
         (status.data.status === "OK" ? <Badge color="green">Works</Badge> : <Badge color="red">Failing</Badge>)

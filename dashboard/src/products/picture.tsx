@@ -40,7 +40,7 @@ export function PictureField({ value, error, onChange }: Props) {
             )}
           </Group>
           <Text size="xs" c="dimmed">
-            PNG, JPEG or WebP. Larger ones than 32 KB are made smaller.
+            PNG, JPEG or WebP. Images over 32 KB are made smaller.
           </Text>
         </Stack>
       </Group>

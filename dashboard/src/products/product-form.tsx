@@ -65,7 +65,7 @@ export function ProductForm({ product, onSaved }: Props) {
           {...form.getInputProps("price")}
         />
         <CurrencyField
-          description="In which the price is."
+          description="Of the price."
           inputWrapperOrder={["label", "input", "description", "error"]}
           {...form.getInputProps("currency")}
         />

@@ -42,8 +42,8 @@ function TheProduct({ product }: { readonly product: Product }) {
       />
       <Stack gap="lg">
         {!product.isActive && (
-          <Alert color="gray" title="It is not for sale">
-            Its page says so to whoever opens it. Open invoices for it can still be paid.
+          <Alert color="gray" title="Not for sale at the moment">
+            Its page says so. Open invoices for it can still be paid.
           </Alert>
         )}
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
@@ -94,7 +94,7 @@ function Actions({ product }: { readonly product: Product }) {
   const [isEditing, editing] = useDisclosure();
   const remove = useChange("deleteProduct", {
     onSuccess: () => {
-      showDone("The product was deleted.");
+      showDone("Product deleted.");
       void navigate({ to: "/console/$merchantId/products", params: { merchantId } });
     },
   });
@@ -103,7 +103,7 @@ function Actions({ product }: { readonly product: Product }) {
       <CopyButton value={checkoutUrl} timeout={2_000}>
         {({ copied, copy }) => (
           <Button onClick={copy} leftSection={<Icon name={copied ? "check" : "copy"} size={16} />}>
-            {copied ? "Copied" : "Copy its link"}
+            {copied ? "Copied" : "Copy link"}
           </Button>
         )}
       </CopyButton>
@@ -120,7 +120,7 @@ function Actions({ product }: { readonly product: Product }) {
           action="Delete"
           word={product.name}
           isBusy={remove.isPending}
-          consequence="Its page is gone for whoever has the link, and this cannot be taken back. Invoices for it keep it. To stop selling for a while, take it off sale instead."
+          consequence="The link to its page stops working, and this cannot be undone. Its invoices stay. To stop selling it for a while, take it off sale instead."
           onConfirmed={() => remove.mutate({ merchantId, params: { productId } })}
         />
       )}
@@ -128,7 +128,7 @@ function Actions({ product }: { readonly product: Product }) {
         <ProductForm
           product={product}
           onSaved={() => {
-            showDone("The product was changed.");
+            showDone("Product saved.");
             editing.close();
           }}
         />
@@ -140,7 +140,7 @@ function Actions({ product }: { readonly product: Product }) {
 /** Undone with the same button, so there is no confirmation. */
 function SaleButton({ product: { id: productId, merchantId, isActive } }: { readonly product: Product }) {
   const update = useChange("updateProduct", {
-    onSuccess: (changed) => showDone(changed.isActive ? "The product is for sale." : "The product is off sale."),
+    onSuccess: (changed) => showDone(changed.isActive ? "Product put on sale." : "Product taken off sale."),
   });
   return (
     <Button

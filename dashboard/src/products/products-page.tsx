@@ -25,7 +25,7 @@ export function ProductsPage() {
     <>
       <ListPage
         title="Products"
-        subtitle="What you sell. Each has a page to share, a code to scan and a button for your own site."
+        subtitle="What you sell. Each product has a page to share, a QR code and a button for your own site."
         actions={mayCreate && <NewButton onClick={creating.open}>New product</NewButton>}
         filters={<Filters address={address} />}
         query={products}
@@ -35,13 +35,13 @@ export function ProductsPage() {
             title="No product yet"
             action={mayCreate && <Button onClick={creating.open}>Create the first product</Button>}
           >
-            A product has a page of its own: share its link, and whoever opens it can buy. No website is needed.
+            Every product has its own page: share the link, and anyone who opens it can buy. You need no website.
           </EmptyList>
         }
         unmatched={{
           title: "No product matches",
           all: "Show all products",
-          about: "Search by the beginning of a name or by an exact id, or choose another state.",
+          about: "Search by the start of a name or an exact id, or choose another state.",
         }}
       >
         {(rows, isStale) => <ProductRows products={rows} isStale={isStale} />}
@@ -61,7 +61,7 @@ function Filters({ address: { search, filter } }: { readonly address: ProductsAd
     <Group gap="sm" role="search" aria-label="Filter the products">
       <SearchField
         name="Search products"
-        hint="Beginning of the name, or id"
+        hint="Start of a name, or an id"
         asked={search.search}
         onSearch={(words) => filter({ search: words })}
       />
@@ -91,7 +91,7 @@ function NewProduct({ isOpen, onClose }: NewProductProps) {
     <Modal opened={isOpen} onClose={onClose} title="New product" size="lg">
       <ProductForm
         onSaved={({ id: productId }) => {
-          showDone("The product was created. Share its page.");
+          showDone("Product created. Share its page.");
           void navigate({ to: "/console/$merchantId/products/$productId", params: { merchantId, productId } });
         }}
       />

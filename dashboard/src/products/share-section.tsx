@@ -9,7 +9,7 @@ export function ShareSection({ product }: { readonly product: Product }) {
   const { name, checkoutUrl } = product;
   const snippet = buttonSnippet(product);
   return (
-    <Section title="Share" about="Whoever opens its page can buy it, each time with an invoice of their own.">
+    <Section title="Share" about="Anyone who opens its page can buy it. Every purchase gets its own invoice.">
       <Group align="flex-start">
         <QrCode text={checkoutUrl} label={`QR code of the page of ${name}`} size={150} />
         <Stack gap="xs" style={{ flex: "1 1 12rem" }}>
@@ -17,7 +17,7 @@ export function ShareSection({ product }: { readonly product: Product }) {
             <CopyText value={checkoutUrl} name="the link" />
           </Text>
           <Anchor href={checkoutUrl} target="_blank" rel="noreferrer" size="sm">
-            Open its page
+            Open page
           </Anchor>
         </Stack>
       </Group>

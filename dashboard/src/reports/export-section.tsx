@@ -40,7 +40,7 @@ export function ExportSection({ from, to }: Props) {
   return (
     <Section
       title="Export"
-      about="Every payment with its value and rate at receipt, its transaction and customer; for spreadsheets or programs."
+      about="Every payment with its value and rate when received, transaction and customer, for spreadsheets or programs."
       actions={
         <SegmentedControl
           aria-label="Format"

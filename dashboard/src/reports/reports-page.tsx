@@ -1,7 +1,7 @@
 import { Alert, Group, SegmentedControl, Stack } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useList } from "../api/queries.ts";
-import { DayInput } from "../shell/day-input.tsx";
+import { DayRange } from "../shell/day-range.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { PageHeader } from "../shell/page-header.tsx";
 import { Read } from "../shell/read.tsx";
@@ -25,7 +25,7 @@ export function ReportsPage() {
     <>
       <PageHeader
         title="Reports"
-        subtitle="What you received, at its value when it came, and files for whoever keeps your books."
+        subtitle="What you received, at its value when it arrived, and files for your bookkeeping."
       />
       <Stack gap="lg">
         <RangeChoice range={range} isRefused={problem !== undefined} />
@@ -68,14 +68,13 @@ function RangeChoice({ range, isRefused }: Range & { readonly isRefused: boolean
     navigate({ search: (last: ReportsSearch) => ({ ...last, ...part }), replace: true });
   return (
     <Group gap="sm" align="flex-end" role="search" aria-label="Days of the report">
-      <DayInput label="From" required value={range.from} max={range.to} onChange={(from) => void change({ from })} />
-      <DayInput
-        label="To"
-        required
-        value={range.to}
-        min={range.from}
+      <DayRange
+        label="Days"
+        isRequired
+        from={range.from}
+        to={range.to}
         error={isRefused}
-        onChange={(to) => void change({ to })}
+        onChange={(days) => void change(days)}
       />
       <SegmentedControl
         aria-label="Added up by"

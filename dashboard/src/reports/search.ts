@@ -40,7 +40,7 @@ export function rangeError({ from, to }: Pick<Required<ReportsSearch>, "from" | 
   if (to < from) return "The last day is before the first.";
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   return days > LIMITS.reportDays
-    ? `At most ${LIMITS.reportDays} days are added up at once. A file may have more.`
+    ? `At most ${LIMITS.reportDays} days can be shown at once. Exports can have more.`
     : undefined;
 }
 

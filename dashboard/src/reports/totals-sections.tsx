@@ -1,6 +1,6 @@
 import { Box, ScrollArea, Stack, Table, Text } from "@mantine/core";
 import type { ReportTotals } from "../api/operations.ts";
-import { NotInSums, WithoutValue } from "../home/not-in-sums.tsx";
+import { NotInSums } from "../home/not-in-sums.tsx";
 import { paidOf, receivedIn, type Sums } from "../home/sums.ts";
 import { coinName } from "../shell/coin-name.ts";
 import { useFormats } from "../shell/reader.tsx";
@@ -17,7 +17,7 @@ export function ReceivedSection({ totals }: Props) {
   return (
     <Section title="Received" about={payments === 1 ? "1 payment" : `${count(payments)} payments`}>
       {totals.total.received.length === 0 ? (
-        <Text c="dimmed">Nothing was received in these days. Choose others, or wait for your first payment.</Text>
+        <Text c="dimmed">Nothing was received on these days. Choose others, or wait for your first payment.</Text>
       ) : (
         <Amounts of={totals.total} isLarge />
       )}
@@ -121,48 +121,75 @@ export function PeriodsSection({ totals }: Props) {
   );
 }
 
+/** Coins of test networks are in a part of their own. */
 export function CoinsSection({ totals }: Props) {
-  const { coins, count } = useFormats();
   const rows = totals.total.coins.filter(({ payments }) => payments > 0);
-  if (rows.length === 0) return null;
+  const [real, tests] = [rows.filter(({ isTest }) => !isTest), rows.filter(({ isTest }) => isTest)];
   return (
-    <Section title="By coin">
-      <Table verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Coin</Table.Th>
-            <Table.Th ta="right">Received</Table.Th>
+    <>
+      {real.length > 0 && (
+        <Section title="By coin">
+          <CoinTable rows={real} hasValue />
+        </Section>
+      )}
+      {tests.length > 0 && (
+        <Section title="Test money" about="Received on test networks. It has no value and is in no sum.">
+          <CoinTable rows={tests} hasValue={false} />
+        </Section>
+      )}
+    </>
+  );
+}
+
+interface CoinTableProps {
+  readonly rows: Sums["coins"];
+  readonly hasValue: boolean;
+}
+
+function CoinTable({ rows, hasValue }: CoinTableProps) {
+  const { coins, count } = useFormats();
+  return (
+    <Table verticalSpacing={6}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Coin</Table.Th>
+          <Table.Th ta="right">Received</Table.Th>
+          {hasValue && (
             <Table.Th ta="right" visibleFrom="sm">
-              Its value
+              Value
             </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody className="numbers">
-          {rows.map((row) => (
-            <Table.Tr key={`${row.cryptocurrency} ${row.network}`}>
-              <Table.Td>
-                <Text size="sm" fw={600}>
-                  {coinName(row.cryptocurrency, row.network)}
-                </Text>
-                <Text size="xs" c="dimmed">
-                  {row.payments === 1 ? "1 payment" : `${count(row.payments)} payments`}
-                </Text>
-              </Table.Td>
-              <Table.Td ta="right">
-                <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-                  {coins(row.amount)} {row.cryptocurrency}
-                </Text>
+          )}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody className="numbers">
+        {rows.map((row) => (
+          <Table.Tr key={`${row.cryptocurrency} ${row.network}`}>
+            <Table.Td>
+              <Text size="sm" fw={600}>
+                {coinName(row.cryptocurrency, row.network)}
+              </Text>
+              <Text size="xs" c="dimmed">
+                {row.payments === 1 ? "1 payment" : `${count(row.payments)} payments`}
+              </Text>
+            </Table.Td>
+            <Table.Td ta="right">
+              <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+                {coins(row.amount)} {row.cryptocurrency}
+              </Text>
+              {hasValue && (
                 <Box hiddenFrom="sm" c="dimmed">
-                  {row.isTest ? <WithoutValue /> : <Amounts of={row} />}
+                  <Amounts of={row} />
                 </Box>
-              </Table.Td>
+              )}
+            </Table.Td>
+            {hasValue && (
               <Table.Td ta="right" visibleFrom="sm">
-                {row.isTest ? <WithoutValue /> : <Amounts of={row} />}
+                <Amounts of={row} />
               </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Section>
+            )}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
   );
 }

@@ -6,9 +6,7 @@ import { CopyIcon } from "../shell/copy-text.tsx";
 export function MakeLink() {
   return (
     <Stack gap="xs">
-      <Text>
-        Do you run it? In the folder that you deployed it from, run this command, and open the link that it prints:
-      </Text>
+      <Text>Do you run it? In the folder you deployed it from, run this command and open the link it prints:</Text>
       <Group wrap="nowrap" align="center" gap={4}>
         <Box flex={1} miw={0}>
           <CodeBlock name="The command that makes a set-up link" code={command()} />

@@ -5,7 +5,7 @@ import { MakeLink } from "./make-link.tsx";
 
 export function NotSetUpPage() {
   return (
-    <Entrance title="Not set up yet" about="Nobody runs this deployment yet, so it serves nothing else.">
+    <Entrance title="Not set up yet" about="This deployment has no operator yet, so there is nothing else here.">
       <MakeLink />
       <Text size="sm" c="dimmed">
         Did you come here to pay? Nothing was ordered or charged here. Ask the shop that sent you.

@@ -21,8 +21,8 @@ export function SetUpPage() {
   if (isOver)
     return (
       <WithoutLink>
-        <Alert color="red" title="This link does not work any more" role="alert">
-          It was used, it was replaced by a newer one, or it is older than 24 hours.
+        <Alert color="red" title="This link no longer works" role="alert">
+          It was used, replaced by a newer one, or is older than 24 hours.
         </Alert>
       </WithoutLink>
     );
@@ -32,7 +32,7 @@ export function SetUpPage() {
         <SetUpForm token={setUpToken} onOver={() => setOver(true)} />
       ) : (
         <Alert color="red" role="alert">
-          This browser cannot make passkeys. Open the link in another one.
+          This browser does not support passkeys. Open the link in another one.
         </Alert>
       )}
     </Entrance>

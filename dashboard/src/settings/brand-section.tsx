@@ -23,8 +23,8 @@ export function BrandSection({ settings }: { readonly settings: Settings }) {
   const [logoUrl, setLogoUrl] = useState(settings.brand.logoUrl);
   return (
     <SettingsForm<Values>
-      title="Brand"
-      about="How your customers know you: on the page where they pay, on receipts and in mails."
+      part="brand"
+      about="How customers see you on the payment page, receipts and emails."
       initial={{ name: name ?? "", color: color ?? "", supportUrl: supportUrl ?? "", logo }}
       validate={{
         color: (value) => (value === "" || /^#[0-9a-f]{6}$/i.test(value) ? null : "Enter a colour such as #0f766e"),
@@ -79,7 +79,7 @@ function BrandFields({ form, logoUrl, onLogo }: FieldsProps) {
       <TextInput label="Name" placeholder={merchant.name} maxLength={LONGEST.name} {...form.getInputProps("name")} />
       <ColorInput
         label="Colour"
-        description="Of the main button. Text on it stays readable, whichever you choose."
+        description="For the main button. Its text stays readable with any colour."
         placeholder="#2f5bd8"
         swatches={SWATCHES}
         withEyeDropper={false}
@@ -89,7 +89,7 @@ function BrandFields({ form, logoUrl, onLogo }: FieldsProps) {
       />
       <LogoField logoUrl={logoUrl} onChanged={onLogo} />
       <TextInput
-        label="Where customers ask for help"
+        label="Support page or contact"
         placeholder="https://"
         type="url"
         maxLength={LONGEST.url}

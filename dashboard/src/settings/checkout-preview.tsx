@@ -22,9 +22,9 @@ export function CheckoutPreview({ name, color, logoUrl, hasSupport }: Props) {
   const [page, card] = BACKGROUNDS[scheme];
   const line = `1px solid ${LINE[scheme]}`;
   return (
-    <Box component="figure" m={0} aria-label="Preview of the customer's page">
+    <Box component="figure" m={0} aria-label="Preview of the payment page">
       <Text component="figcaption" size="sm" fw={500} mb={6}>
-        The customer's page
+        Payment page
       </Text>
       <Stack
         gap={0}

@@ -11,15 +11,15 @@ interface Values {
 export function FramesSection({ settings }: { readonly settings: Settings }) {
   return (
     <SettingsForm<Values>
-      title="Pages that may show the checkout"
-      about="Your shop can show the customer's page in a frame of its own. No other page may, so that nobody can lay theirs over it."
+      part="embedding"
+      about="Sites that may show the payment page in a frame. All others are blocked, so nobody can disguise it."
       initial={{ frameAncestors: [...settings.frameAncestors] }}
       bodyOf={(values) => values}
     >
       {(form) => (
         <TagsInput
           label="Origins"
-          description="Such as https://shop.example, each ended with Enter. Empty: no page may."
+          description="Such as https://shop.example; press Enter after each. Leave empty to allow none."
           maxTags={MOST}
           splitChars={[",", " ", ";"]}
           acceptValueOnBlur

@@ -14,8 +14,8 @@ export function LimitsSection({ settings }: { readonly settings: Settings }) {
   const { maxActiveInvoices, maxPublicInvoices } = settings;
   return (
     <SettingsForm<Values>
-      title="Limits"
-      about="How many invoices may wait for their payment at the same time, so that nobody can flood you."
+      part="limits"
+      about="The most invoices that can await payment at the same time, so nobody can flood you."
       initial={{ maxActiveInvoices: fieldText(maxActiveInvoices), maxPublicInvoices: fieldText(maxPublicInvoices) }}
       validate={{
         maxActiveInvoices: (text) => numberError(text, ACTIVE),
@@ -28,9 +28,13 @@ export function LimitsSection({ settings }: { readonly settings: Settings }) {
     >
       {(form) => (
         <Group grow align="flex-start" preventGrowOverflow={false}>
-          <NumberField label="Of your server and team" rule={ACTIVE} {...form.getInputProps("maxActiveInvoices")} />
           <NumberField
-            label="Of public keys and product pages"
+            label="Created by your server and team"
+            rule={ACTIVE}
+            {...form.getInputProps("maxActiveInvoices")}
+          />
+          <NumberField
+            label="Created through public keys and product pages"
             rule={PUBLIC}
             {...form.getInputProps("maxPublicInvoices")}
           />

@@ -5,6 +5,7 @@ import { CopyText } from "../shell/copy-text.tsx";
 import { refusedIn } from "../shell/form.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 import { Section } from "../shell/section.tsx";
+import { PARTS } from "./parts.ts";
 import { Fields } from "./settings-form.tsx";
 
 const LONGEST_NAME = 200;
@@ -21,19 +22,23 @@ export function NameSection() {
     onSuccess: ({ name }) => {
       form.setInitialValues({ name });
       form.reset();
-      showDone("The name was changed.");
+      showDone("Name changed.");
     },
   });
   const send = form.onSubmit(({ name }) =>
     rename.mutate({ merchantId: merchant.id, body: { name: name.trim() } }, refusedIn(form)),
   );
   return (
-    <Section title="Merchant" about={<CopyText value={merchant.id} name="the merchant's id" />}>
+    <Section
+      title={PARTS.merchant.title}
+      anchor="merchant"
+      about={<CopyText value={merchant.id} name="the merchant's id" />}
+    >
       <form onSubmit={send} noValidate>
         <Fields mayChange={mayChange}>
           <TextInput
-            label="Name of the merchant"
-            description="In the console, in mails, and on the customer's page where the brand has no name of its own."
+            label="Merchant name"
+            description="Used in the console and in emails, and on the payment page unless the brand below has a name of its own."
             maxLength={LONGEST_NAME}
             {...form.getInputProps("name")}
           />

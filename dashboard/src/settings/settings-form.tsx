@@ -10,9 +10,10 @@ import { showDone, useChange } from "../api/queries.ts";
 import { refusedIn } from "../shell/form.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 import { Section } from "../shell/section.tsx";
+import { PARTS, type Part } from "./parts.ts";
 
 interface Props<V extends object> {
-  readonly title: string;
+  readonly part: Part;
   readonly about: ReactNode;
   readonly initial: V;
   readonly validate?: FormValidateInput<V>;
@@ -20,8 +21,9 @@ interface Props<V extends object> {
   readonly children: (form: UseFormReturnType<V>) => ReactNode;
 }
 
-export function SettingsForm<V extends object>({ title, about, initial, validate, bodyOf, children }: Props<V>) {
+export function SettingsForm<V extends object>({ part, about, initial, validate, bodyOf, children }: Props<V>) {
   const { id: merchantId } = useMerchant();
+  const { title } = PARTS[part];
   const mayChange = useMay("merchant:update");
   const form = useForm<V>({ initialValues: initial, ...(validate === undefined ? {} : { validate }) });
   const change = useChange("updateSettings", { isShownInPlace: true });
@@ -34,14 +36,14 @@ export function SettingsForm<V extends object>({ title, about, initial, validate
         onSuccess: () => {
           form.setInitialValues(values);
           form.resetDirty(values);
-          showDone("The settings were saved. They count for new invoices.");
+          showDone("Settings saved. They apply to new invoices.");
         },
         ...refusedIn(form, wholeFieldErrors),
       },
     );
   });
   return (
-    <Section title={title} about={about}>
+    <Section title={title} anchor={part} about={about}>
       <form onSubmit={send} noValidate>
         <Fields mayChange={mayChange}>
           {children(form)}

@@ -11,24 +11,24 @@ type Values = Readonly<Record<(typeof FIELDS)[number]["name"], number>>;
 const FIELDS = [
   {
     name: "invoiceLifetimeSeconds",
-    label: "An invoice can be paid for",
-    description: "Unless it was made with a time of its own.",
+    label: "Time to pay an invoice",
+    description: "Unless an invoice sets its own time.",
     least: 60,
     most: 2_592_000,
     bounds: "Enter 1 minute to 30 days",
   },
   {
     name: "rateLockSeconds",
-    label: "Its amount in coins is fixed for",
-    description: "Then it is reckoned anew, by the rate of that moment.",
+    label: "Exchange rate held for",
+    description: "After that the amount in coins is recalculated at the current rate.",
     least: 1,
     most: 86_400,
     bounds: "Enter 1 second to 1 day",
   },
   {
     name: "monitorSeconds",
-    label: "Once it is over, late money is noticed for",
-    description: "Money that comes later than that is only found by its hash.",
+    label: "Watch for late payments for",
+    description: "Money that arrives even later can only be found by its transaction hash.",
     least: 0,
     most: 604_800,
     bounds: "Enter up to 7 days",
@@ -39,8 +39,8 @@ export function TimesSection({ settings }: { readonly settings: Settings }) {
   const { invoiceLifetimeSeconds, rateLockSeconds, monitorSeconds } = settings;
   return (
     <SettingsForm<Values>
-      title="Times"
-      about="How long a customer may take."
+      part="times"
+      about="How long customers have to pay."
       initial={{ invoiceLifetimeSeconds, rateLockSeconds, monitorSeconds }}
       validate={(values) =>
         Object.fromEntries(
@@ -78,15 +78,15 @@ function TimesExample({ values }: { readonly values: Values }) {
   const isLocked = rateLockSeconds >= invoiceLifetimeSeconds;
   if (!FIELDS.every(({ name, most }) => values[name] <= most)) return null;
   return (
-    <Alert color="indigo" title="An invoice that is made now">
+    <Alert color="indigo" title="An invoice created now">
       <Stack gap={2}>
         <Text size="sm">can be paid until {at(invoiceLifetimeSeconds)},</Text>
         <Text size="sm">
           {isLocked
-            ? "asks for the same amount of coins until then,"
-            : `asks for the same amount of coins until ${at(rateLockSeconds)}, then for one by the rate of that moment,`}
+            ? "keeps the same amount in coins until then,"
+            : `keeps the same amount in coins until ${at(rateLockSeconds)}, then follows the current rate,`}
         </Text>
-        <Text size="sm">and notices late money until {at(invoiceLifetimeSeconds + monitorSeconds)}.</Text>
+        <Text size="sm">and is watched for late payments until {at(invoiceLifetimeSeconds + monitorSeconds)}.</Text>
       </Stack>
     </Alert>
   );

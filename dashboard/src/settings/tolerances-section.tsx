@@ -28,8 +28,8 @@ const RULES = {
 export function TolerancesSection({ settings }: { readonly settings: Settings }) {
   return (
     <SettingsForm<Values>
-      title="When an invoice is paid"
-      about="Wallets and exchanges take fees and round. How much too little, or too much, is still what you asked for?"
+      part="paid"
+      about="Wallets and exchanges deduct fees and round amounts. Choose how much difference you accept."
       initial={valuesOf(settings)}
       validate={{
         underpaidTolerancePercent: (text) => numberError(text, RULES.underpaidTolerancePercent),
@@ -44,23 +44,23 @@ export function TolerancesSection({ settings }: { readonly settings: Settings })
           <ToleranceFields form={form} />
           <PaidExamples values={form.values} />
           <Radio.Group
-            label="Money that comes after an invoice has expired"
+            label="Money that arrives after an invoice has expired"
             {...form.getInputProps("latePaymentPolicy")}
           >
             <Stack gap="xs" mt={6}>
-              <Radio value="REVIEW" label="Waits for your decision" />
-              <Radio value="ACCEPT" label="Counts, as if it had come in time" />
+              <Radio value="REVIEW" label="Ask me to decide" />
+              <Radio value="ACCEPT" label="Accept it as if it had arrived in time" />
             </Stack>
           </Radio.Group>
           <NumberField
-            label="Two sources must agree from this amount on"
-            hint="A payment of a large invoice is believed once two providers of chain data have seen it. Empty: never."
+            label="Require two data sources from this amount"
+            hint="A payment to a large invoice counts once two chain data providers have seen it. Leave empty to never require it."
             rule={RULES.quorumAboveAmount}
             {...form.getInputProps("quorumAboveAmount")}
           />
           {settings.warnings.includes("QUORUM_IGNORED") && (
             <Alert color="orange">
-              On networks for which this deployment has only one source, that one is believed whatever the amount.
+              On networks where this deployment has only one data source, that source is trusted for any amount.
             </Alert>
           )}
         </>
@@ -94,19 +94,19 @@ function ToleranceFields({ form }: { readonly form: Inputs<keyof Values> }) {
   return (
     <Group grow align="flex-start" preventGrowOverflow={false}>
       <NumberField
-        label="So much too little is still paid"
+        label="Accept underpayment up to"
         unit="%"
         rule={RULES.underpaidTolerancePercent}
         {...form.getInputProps("underpaidTolerancePercent")}
       />
       <NumberField
-        label="But never more than"
+        label="Accept at most"
         hint="In the invoice's currency."
         rule={RULES.underpaidToleranceMax}
         {...form.getInputProps("underpaidToleranceMax")}
       />
       <NumberField
-        label="So much too much is not yet overpaid"
+        label="Accept overpayment up to"
         unit="%"
         rule={RULES.overpaidTolerancePercent}
         {...form.getInputProps("overpaidTolerancePercent")}
@@ -127,7 +127,7 @@ function PaidExamples({ values }: { readonly values: Values }) {
         const { from, to } = paidBounds(units, { underpaidPercent, underpaidMax, overpaidPercent });
         return (
           <Text key={units} size="sm">
-            {money(`${units}.00`, "USD")} is paid by anything from {money(from, "USD")} to {money(to, "USD")}.
+            {money(`${units}.00`, "USD")} counts as paid with anything from {money(from, "USD")} to {money(to, "USD")}.
           </Text>
         );
       })}

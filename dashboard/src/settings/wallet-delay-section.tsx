@@ -17,8 +17,8 @@ export function WalletDelaySection({ settings }: { readonly settings: Settings }
   const { walletChangeDelayHours: hours, pendingWalletChangeDelay: pending } = settings;
   return (
     <SettingsForm<Values>
-      title="Delay of wallet changes"
-      about="A wallet that was added or enabled is used by invoices only after this time. It gives your team time to notice a thief, who would add a wallet of their own."
+      part="wallet-delay"
+      about="Invoices use an added or enabled wallet only after this delay. It gives your team time to notice a thief adding a wallet of their own."
       initial={{ walletChangeDelayHours: fieldText(pending?.hours ?? hours) }}
       validate={{ walletChangeDelayHours: (text) => numberError(text, HOURS) }}
       bodyOf={(values) => ({ walletChangeDelayHours: wireNumber(values.walletChangeDelayHours, HOURS) })}
@@ -27,7 +27,7 @@ export function WalletDelaySection({ settings }: { readonly settings: Settings }
         <>
           <NumberField
             label="Delay"
-            hint="0 to 168 hours. A change needs a fresh proof that it is you, and every owner and admin is mailed."
+            hint="0 to 168 hours. You have to confirm that it is you, and every owner and admin gets an email."
             unit="hours"
             rule={HOURS}
             maw={420}
@@ -35,7 +35,7 @@ export function WalletDelaySection({ settings }: { readonly settings: Settings }
           />
           <DelayText now={hours} wanted={numberIn(form.values.walletChangeDelayHours, HOURS)} />
           {pending !== null && (
-            <Alert color="orange" title="A shorter delay was asked for">
+            <Alert color="orange" title="A shorter delay was requested">
               {pending.hours} hours, from <Time value={pending.from} /> on. If nobody of your team did that, save{" "}
               {hours} again and end the sessions that you do not know.
             </Alert>
@@ -50,11 +50,11 @@ function DelayText({ now, wanted }: { readonly now: number; readonly wanted: num
   const { count } = useFormats();
   if (wanted === undefined) return null;
   const spanOf = (hours: number) => (hours === 1 ? "1 hour" : `${count(hours)} hours`);
-  const text = wanted === 0 ? "A new wallet is used at once." : `A new wallet is used after ${spanOf(wanted)}.`;
+  const text = wanted === 0 ? "A new wallet is used right away." : `A new wallet is used after ${spanOf(wanted)}.`;
   return (
     <Text size="sm" c="dimmed">
       {text}
-      {wanted < now && ` A shorter delay takes effect only once the present one has passed: in ${spanOf(now)}.`}
+      {wanted < now && ` A shorter delay takes effect only after the current one has passed: in ${spanOf(now)}.`}
     </Text>
   );
 }

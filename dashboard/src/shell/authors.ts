@@ -16,7 +16,7 @@ export function useAuthors(): (actor: AuditEvent["actor"]) => string {
     if (kind === "API_KEY") return `the API key ${keys.data?.data.find((key) => key.id === id)?.name ?? id}`;
     if (members.data === undefined) return id ?? "somebody";
     const member = members.data.data.find(({ userId }) => userId === id);
-    if (member === undefined) return "somebody who is not in the team any more";
+    if (member === undefined) return "a former team member";
     return member.name === null ? member.email : `${member.name} (${member.email})`;
   };
 }

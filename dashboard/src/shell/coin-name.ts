@@ -9,3 +9,8 @@ export function coinName(coin: string, network: string): string {
 export function networkName(network: string): string {
   return new Map<string, string>(Object.entries(TEST_NETWORK_NAMES)).get(network) ?? network;
 }
+
+/** Whether its coins are worth nothing. */
+export function isTestNetwork(network: string): boolean {
+  return Object.hasOwn(TEST_NETWORK_NAMES, network);
+}

@@ -14,7 +14,8 @@ export function ConnectionBanner() {
         <Group bg="orange.1" c="#5f2c00" px="md" py={6} gap="xs" justify="center">
           <Icon name="offline" />
           <Text size="sm" fw={600}>
-            {online ? "The service cannot be reached." : "You are offline."} The console goes on as soon as it is back.
+            {online ? "The service cannot be reached." : "You are offline."} The console continues as soon as it is
+            back.
           </Text>
         </Group>
       )}

@@ -44,6 +44,10 @@ export function dateTime(time: string, { locale, timeZone }: Reader): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone }).format(new Date(time));
 }
 
+export function dateTimeWithSeconds(time: string, { locale, timeZone }: Reader): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium", timeZone }).format(new Date(time));
+}
+
 /** With seconds and the name of the time zone, for tooltips. */
 export function exactTime(time: string, { locale, timeZone }: Reader): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "long", timeZone }).format(new Date(time));
@@ -75,6 +79,30 @@ export function duration(seconds: number, { locale }: Pick<Reader, "locale">): s
   const format = new Intl.NumberFormat(locale, { style: "unit", unit, maximumFractionDigits: 0 });
   return format.format(Math.round(seconds / size));
 }
+
+/** From one moment to another, in its two largest units: `42 sec`, `3 min, 5 sec`, `2 days, 4 hr`. */
+export function elapsed(from: string, to: string, { locale }: Pick<Reader, "locale">): string {
+  let left = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1_000));
+  const parts = ELAPSED_UNITS.map(([unit, size]) => {
+    const value = Math.floor(left / size);
+    left -= value * size;
+    return { unit, value };
+  });
+  const first = parts.findIndex(({ value }) => value > 0);
+  const shown = (first === -1 ? parts.slice(-1) : parts.slice(first, first + 2)).filter(
+    ({ value }, place) => place === 0 || value > 0,
+  );
+  return shown
+    .map(({ unit, value }) => new Intl.NumberFormat(locale, { style: "unit", unit }).format(value))
+    .join(", ");
+}
+
+const ELAPSED_UNITS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
 
 const STEPS = [
   ["second", 60],

@@ -7,7 +7,7 @@ import { ApiError, ConnectionError } from "../api/errors.ts";
 export function Problem({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (
-    <Alert color="red" title="This could not be shown" role="alert">
+    <Alert color="red" title="This could not be loaded" role="alert">
       <Stack gap="sm" align="flex-start">
         <Text size="sm">{error.message}</Text>
         {requestId !== undefined && (
@@ -43,9 +43,9 @@ export function BrokenPage({ error, reset }: ErrorComponentProps) {
     );
   }
   return (
-    <Alert color="red" title="The console made a mistake" role="alert">
+    <Alert color="red" title="Something went wrong in the console" role="alert">
       <Stack gap="sm" align="flex-start">
-        <Text size="sm">This page broke while it was drawn. Nothing of your data was changed by that.</Text>
+        <Text size="sm">This page could not be displayed. None of your data was changed.</Text>
         <Text size="xs" className="mono">
           {error instanceof Error ? error.message : String(error)}
         </Text>
@@ -61,7 +61,7 @@ export function NoSuchPage() {
   return (
     <Center py="xl">
       <Stack align="center" gap="sm">
-        <Title order={1}>There is no such page</Title>
+        <Title order={1}>Page not found</Title>
         <Text c="dimmed">The address may be mistyped, or the page may have moved.</Text>
         <Button component={Link} to="/console" variant="default">
           Go to the console

@@ -1,6 +1,19 @@
 // How this reader sees amounts and times: the browser's language, and the time zone chosen on the Account page.
 import { useLocalStorage } from "@mantine/hooks";
-import { coins, count, dateTime, day, duration, exactTime, money, percentage, type Reader, sum } from "./formats.ts";
+import {
+  coins,
+  count,
+  dateTime,
+  dateTimeWithSeconds,
+  day,
+  duration,
+  elapsed,
+  exactTime,
+  money,
+  percentage,
+  type Reader,
+  sum,
+} from "./formats.ts";
 
 /** "" is the computer's own time zone. */
 export function useTimeZone() {
@@ -28,6 +41,8 @@ export function useFormats() {
     duration: (seconds: number) => duration(seconds, reader),
     percentage: (ratio: number) => percentage(ratio, reader),
     dateTime: (time: string) => dateTime(time, reader),
+    dateTimeWithSeconds: (time: string) => dateTimeWithSeconds(time, reader),
+    elapsed: (from: string, to: string) => elapsed(from, to, reader),
     exactTime: (time: string) => exactTime(time, reader),
   };
 }

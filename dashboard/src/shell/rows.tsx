@@ -1,4 +1,4 @@
-import { Card, Stack, Table, VisuallyHidden } from "@mantine/core";
+import { Card, Checkbox, Group, Stack, Table, VisuallyHidden } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import type { ReactNode } from "react";
 
@@ -12,6 +12,13 @@ export interface Column<Row> {
   readonly show: (row: Row) => ReactNode;
 }
 
+/** Which rows are chosen, of those that are shown. */
+interface Selection<Row> {
+  readonly ids: ReadonlySet<string>;
+  readonly nameOf: (row: Row) => string;
+  readonly onChange: (ids: ReadonlySet<string>) => void;
+}
+
 interface Props<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
@@ -21,31 +28,48 @@ interface Props<Row> {
   readonly isStale?: boolean;
   /** In pixels; a narrower table scrolls separately. */
   readonly minWidth?: number;
+  /** Where something can be done with several rows at once. */
+  readonly selection?: Selection<Row>;
 }
 
 const AT_THE_EDGE = { position: "sticky", right: 0, background: "var(--console-card)" } as const;
 
 /** The rows of a list: a table, or cards on a phone. */
 export function Rows<Row extends { readonly id: string }>(props: Props<Row>) {
-  const { rows, columns, card, isStale = false, minWidth = 600 } = props;
+  const { rows, card, isStale = false, selection } = props;
   const isNarrow = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
-  if (isNarrow) {
-    return (
-      <Stack gap="xs" aria-busy={isStale}>
-        {rows.map((row) => (
-          <Card key={row.id} padding="md" className="row-card">
-            {card(row)}
-          </Card>
-        ))}
-      </Stack>
-    );
-  }
+  if (!isNarrow) return <RowTable {...props} />;
+  return (
+    <Stack gap="xs" aria-busy={isStale}>
+      {rows.map((row) => (
+        <Card key={row.id} padding="md" className="row-card">
+          {selection === undefined ? (
+            card(row)
+          ) : (
+            <Group wrap="nowrap" align="flex-start" gap="sm">
+              <RowCheckbox row={row} selection={selection} />
+              <div style={{ flex: 1, minWidth: 0 }}>{card(row)}</div>
+            </Group>
+          )}
+        </Card>
+      ))}
+    </Stack>
+  );
+}
+
+function RowTable<Row extends { readonly id: string }>(props: Props<Row>) {
+  const { rows, columns, isStale = false, minWidth = 600, selection } = props;
   return (
     <Card padding={0} aria-busy={isStale}>
       <Table.ScrollContainer minWidth={minWidth} type="native">
         <Table highlightOnHover>
           <Table.Thead>
             <Table.Tr>
+              {selection !== undefined && (
+                <Table.Th w={44}>
+                  <AllCheckbox rows={rows} selection={selection} />
+                </Table.Th>
+              )}
               {columns.map(({ name, isNumeric, isAction }) => (
                 <Table.Th
                   key={name}
@@ -60,25 +84,77 @@ export function Rows<Row extends { readonly id: string }>(props: Props<Row>) {
           </Table.Thead>
           <Table.Tbody>
             {rows.map((row) => (
-              <Table.Tr key={row.id}>
-                {columns.map(({ name, isNumeric, isAction, maxWidth, show }) => (
-                  <Table.Td
-                    key={name}
-                    ta={isNumeric ? "right" : "left"}
-                    maw={maxWidth}
-                    py={isAction && 0}
-                    px={isAction && "xs"}
-                    className="numbers"
-                    style={isAction && AT_THE_EDGE}
-                  >
-                    {show(row)}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
+              <TableRow key={row.id} row={row} columns={columns} selection={selection} />
             ))}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
     </Card>
+  );
+}
+
+interface TableRowProps<Row> extends Pick<Props<Row>, "columns"> {
+  readonly row: Row;
+  readonly selection: Selection<Row> | undefined;
+}
+
+function TableRow<Row extends { readonly id: string }>({ row, columns, selection }: TableRowProps<Row>) {
+  return (
+    <Table.Tr>
+      {selection !== undefined && (
+        <Table.Td>
+          <RowCheckbox row={row} selection={selection} />
+        </Table.Td>
+      )}
+      {columns.map(({ name, isNumeric, isAction, maxWidth, show }) => (
+        <Table.Td
+          key={name}
+          ta={isNumeric ? "right" : "left"}
+          maw={maxWidth}
+          py={isAction && 0}
+          px={isAction && "xs"}
+          className="numbers"
+          style={isAction && AT_THE_EDGE}
+        >
+          {show(row)}
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  );
+}
+
+interface CheckboxProps<Row> {
+  readonly row: Row;
+  readonly selection: Selection<Row>;
+}
+
+function RowCheckbox<Row extends { readonly id: string }>({ row, selection }: CheckboxProps<Row>) {
+  const { ids, nameOf, onChange } = selection;
+  const isChosen = ids.has(row.id);
+  return (
+    <Checkbox
+      className="above-row-link"
+      aria-label={`Select ${nameOf(row)}`}
+      checked={isChosen}
+      onChange={() => onChange(new Set(isChosen ? [...ids].filter((id) => id !== row.id) : [...ids, row.id]))}
+    />
+  );
+}
+
+interface AllProps<Row> {
+  readonly rows: readonly Row[];
+  readonly selection: Selection<Row>;
+}
+
+function AllCheckbox<Row extends { readonly id: string }>({ rows, selection: { ids, onChange } }: AllProps<Row>) {
+  const count = rows.filter(({ id }) => ids.has(id)).length;
+  const isAll = count > 0 && count === rows.length;
+  return (
+    <Checkbox
+      aria-label="Select all on this page"
+      checked={isAll}
+      indeterminate={count > 0 && !isAll}
+      onChange={() => onChange(new Set(isAll ? [] : rows.map(({ id }) => id)))}
+    />
   );
 }

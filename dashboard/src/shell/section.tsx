@@ -3,16 +3,18 @@ import { type ReactNode, useId } from "react";
 
 interface Props {
   readonly title: string;
+  /** By which an address leads to it. */
+  readonly anchor?: string;
   readonly about?: ReactNode;
   readonly actions?: ReactNode;
   readonly children?: ReactNode;
 }
 
 /** A part of a page, as a region with a name. */
-export function Section({ title, about, actions, children }: Props) {
+export function Section({ title, anchor, about, actions, children }: Props) {
   const id = useId();
   return (
-    <Card component="section" aria-labelledby={id}>
+    <Card component="section" aria-labelledby={id} id={anchor} style={{ scrollMarginTop: 72 }}>
       <Stack gap="md">
         <Group justify="space-between" align="flex-start" gap="sm">
           <Stack gap={2} style={{ flex: "1 1 14rem" }}>

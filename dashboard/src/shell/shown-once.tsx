@@ -18,14 +18,14 @@ export function ShownOnce({ title, secret, name, children, onKept }: Props) {
   return (
     <Modal opened={secret !== undefined} onClose={onKept} title={title} closeOnClickOutside={false} size="lg">
       <Stack>
-        <Alert color="yellow" title="It is shown only now">
+        <Alert color="yellow" title="You will not see this again">
           <CopyText value={secret ?? ""} name={name} />
         </Alert>
         <Text size="sm" component="div">
           {children}
         </Text>
         <Group justify="flex-end">
-          <Button onClick={onKept}>I have kept it</Button>
+          <Button onClick={onKept}>I have saved it</Button>
         </Group>
       </Stack>
     </Modal>

@@ -12,8 +12,8 @@ export function StepUpDialog() {
   return (
     <Modal opened={isAsked} onClose={stepUp.cancel} title="Confirm that it is you" zIndex={ABOVE_DIALOGS}>
       <Text size="sm" c="dimmed" mb="md">
-        This change is sensitive. After you have confirmed your identity, it goes on by itself, and you are not asked
-        again for five minutes.
+        This is a sensitive change. It continues once you have confirmed your identity, and you are not asked again for
+        five minutes.
       </Text>
       {isAsked && <FactorForm purpose="StepUp" onGiven={stepUp.succeed} />}
     </Modal>

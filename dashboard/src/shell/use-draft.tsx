@@ -58,7 +58,7 @@ export function DraftNotice({ draft: { isBack, discard } }: { readonly draft: Dr
   return (
     <Alert color="indigo" p="xs" role="status">
       <Group justify="space-between" gap="xs">
-        <Text size="sm">What you had typed is back.</Text>
+        <Text size="sm">Your draft was restored.</Text>
         <Button size="compact-sm" variant="default" onClick={discard}>
           Discard draft
         </Button>

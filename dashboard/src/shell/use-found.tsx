@@ -7,7 +7,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Merchant, SearchResults } from "../api/operations.ts";
 import { reading } from "../api/queries.ts";
 import { FOUND_BY } from "../invoices/found-by.ts";
-import { INVOICE_STATES } from "../invoices/status.tsx";
+import { INVOICE_STATES } from "../invoices/states.ts";
 import { coinName } from "./coin-name.ts";
 import { Icon } from "./icons.tsx";
 import { useFormats } from "./reader.tsx";

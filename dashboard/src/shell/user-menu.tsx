@@ -44,7 +44,7 @@ export function UserMenu() {
 
 const SCHEMES = { light: "sun", dark: "moon", auto: "system" } as const satisfies Record<string, IconName>;
 const NEXT = { auto: "light", light: "dark", dark: "auto" } as const;
-const NAMES = { auto: "as the computer has it", light: "light", dark: "dark" } as const;
+const NAMES = { auto: "same as the computer", light: "light", dark: "dark" } as const;
 
 export function ColorSchemeButton() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();

@@ -112,7 +112,7 @@ function CodeForm({ factors, isBusy, isPrimary, send }: CodeProps) {
         {factors.includes("email_code") && (
           <>
             <Text size="sm" c="dimmed">
-              A code of 8 digits was mailed to you. It works for 10 minutes.
+              We sent you an 8-digit code by email. It works for 10 minutes.
             </Text>
             <MailboxHint />
           </>
@@ -125,7 +125,7 @@ function CodeForm({ factors, isBusy, isPrimary, send }: CodeProps) {
 function labelOf(factors: CodeProps["factors"]): string {
   const places = [
     ...(factors.includes("totp") ? ["from your authenticator app"] : []),
-    ...(factors.includes("email_code") ? ["from the mail"] : []),
+    ...(factors.includes("email_code") ? ["from the email"] : []),
     ...(factors.includes("backup_code") ? ["or a backup code"] : []),
   ];
   return `Code ${places.join(", ")}`;

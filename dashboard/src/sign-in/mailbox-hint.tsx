@@ -7,7 +7,7 @@ export function MailboxHint({ email }: { readonly email?: string }) {
   const search = email === undefined ? "" : `?to=${encodeURIComponent(email)}`;
   return (
     <Text size="sm" c="dimmed">
-      This development server keeps its mails instead of sending them:{" "}
+      This development server keeps emails instead of sending them:{" "}
       <Anchor href={`/dev/mail${search}`} target="_blank" inherit underline="always">
         open its mailbox
       </Anchor>

@@ -8,7 +8,7 @@ import type {
 
 export const hasPasskeys = "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 
-const NOT_GIVEN = "No passkey was given. Try again.";
+const NOT_GIVEN = "No passkey was used. Try again.";
 
 /** The browser's own message does not help users: the dialog was closed, or there is no passkey here. */
 class PasskeyNotGiven extends Error {
@@ -40,7 +40,7 @@ function given(credential: Credential | null): PublicKeyCredential {
 
 function refuse(error: unknown): never {
   const isKnown = error instanceof DOMException && error.name === "InvalidStateError";
-  throw new PasskeyNotGiven(isKnown ? "This device has a passkey of your account already." : NOT_GIVEN, {
+  throw new PasskeyNotGiven(isKnown ? "This device already has a passkey for your account." : NOT_GIVEN, {
     cause: error,
   });
 }

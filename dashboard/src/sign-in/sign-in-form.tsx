@@ -1,4 +1,4 @@
-// Signs in: by a mailed code, a passkey or a provider, then with a second factor if the account has one.
+// Signs in: by an email code, a passkey or a provider, then with a second factor if the account has one.
 import { Alert, Button, Divider, PinInput, Stack, Text, TextInput } from "@mantine/core";
 import { isEmail, useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
@@ -38,7 +38,7 @@ export function SignInForm({ first, here, onSignedIn }: Props) {
     case "FACTOR":
       return (
         <Stack>
-          <Text>Your account asks for a second factor.</Text>
+          <Text>Your account requires a second factor.</Text>
           <FactorForm purpose="SecondFactor" onGiven={onSignedIn} />
         </Stack>
       );
@@ -131,7 +131,7 @@ function CodeStep({ email, onSignedIn, onBack }: CodeProps) {
     >
       <Stack>
         <Text>
-          We mailed a code of {CODE_LENGTH} digits to <strong>{email}</strong>.
+          We sent a code of {CODE_LENGTH} digits to <strong>{email}</strong>.
         </Text>
         <MailboxHint email={email} />
         <div>

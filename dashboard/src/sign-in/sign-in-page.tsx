@@ -6,8 +6,8 @@ import { Loading } from "../shell/problem.tsx";
 import { Entrance } from "./entrance.tsx";
 import { Gate } from "./gate.tsx";
 
-const OPEN = "The first sign-in makes your account.";
-const INVITED = "New accounts are made by invitation.";
+const OPEN = "Signing in for the first time creates your account.";
+const INVITED = "New accounts are by invitation only.";
 
 export function SignInPage() {
   const { returnTo = "/console" } = useSearch({ from: "/sign-in" });

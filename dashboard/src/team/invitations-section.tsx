@@ -33,7 +33,7 @@ export function InvitationsSection() {
   return (
     <Section
       title="Invitations"
-      about="Each is a mail with a link that works once, for 7 days, for that address alone."
+      about="Each invitation is an email with a link that works once, for 7 days, and only for that address."
       actions={
         mayInvite && (
           <Button size="sm" leftSection={<Icon name="plus" size={16} />} onClick={open}>
@@ -42,7 +42,7 @@ export function InvitationsSection() {
         )
       }
     >
-      <GrowingList query={invitations} none="Nobody was invited yet." more="Show older">
+      <GrowingList query={invitations} none="No invitations yet." more="Show older">
         {(invitation) => <InvitationRow invitation={invitation} />}
       </GrowingList>
       <Modal opened={isOpen} onClose={close} title="Invite to the team">
@@ -72,7 +72,7 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
           )}
         </Text>
         {status === "pending" && mailedAt === null && (
-          <Text size="sm">Its mail waits: the day's limit of mails is reached.</Text>
+          <Text size="sm">The email is waiting: today's limit is reached.</Text>
         )}
       </Stack>
       {(status === "pending" || status === "expired") && <InvitationActions invitation={invitation} />}
@@ -86,7 +86,7 @@ function InvitationActions({ invitation: { id, merchantId, email, role } }: { re
   const resend = useChange("resendInvitation", {
     onSuccess: () => showDone(`The invitation was sent to ${email} again.`),
   });
-  const revoke = useChange("revokeInvitation", { onSuccess: () => showDone("The invitation was revoked.") });
+  const revoke = useChange("revokeInvitation", { onSuccess: () => showDone("Invitation revoked.") });
   if (!mayInvite) return null;
   const params = { invitationId: id };
   return (

@@ -15,7 +15,7 @@ import { useMembers } from "./use-members.ts";
 export function MembersSection() {
   const members = useMembers();
   return (
-    <Section title="Members" about="A member gives and takes only roles that are below their own.">
+    <Section title="Members" about="Members can only assign roles below their own.">
       <GrowingList query={members}>{(member) => <MemberRow member={member} />}</GrowingList>
     </Section>
   );
@@ -43,7 +43,7 @@ function MemberRow({ member }: Props) {
           {name !== null && `${email}, `}joined <Time value={joinedAt} />
         </Text>
         {missing.length > 0 && (
-          <Text size="sm">Lacks {missing.map((each) => FACTORS[each].noun).join(", ")}, which this team demands.</Text>
+          <Text size="sm">Missing: {missing.map((each) => FACTORS[each].noun).join(", ")}, required by this team.</Text>
         )}
       </Stack>
       <MemberActions member={member} />
@@ -100,8 +100,8 @@ function TransferButton({ member: { id: memberId, email } }: Props) {
       isBusy={transfer.isPending}
       consequence={
         <>
-          <strong>{email}</strong> becomes the owner of this merchant, and you become an admin. Only they can give it
-          back.
+          <strong>{email}</strong> becomes the owner of this merchant, and you become an admin. Only they can transfer
+          it back.
         </>
       }
       onConfirmed={() => transfer.mutate({ merchantId, params: { memberId } })}
@@ -118,7 +118,7 @@ function RemoveButton({ member: { id: memberId, email } }: Props) {
       subject={email}
       size="xs"
       isBusy={remove.isPending}
-      consequence={`${email} sees nothing of this merchant any more. What they made stays, API keys too: revoke those that they know. You can invite them again.`}
+      consequence={`${email} loses access to this merchant. What they created stays, including API keys: revoke those they know. You can invite them again.`}
       onConfirmed={() => remove.mutate({ merchantId, params: { memberId } })}
     />
   );

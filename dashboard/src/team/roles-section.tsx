@@ -5,11 +5,11 @@ import { type PermissionGroup, permissionGroups } from "../shell/permission-word
 import { Section } from "../shell/section.tsx";
 import { ROLE_WORDS } from "./roles.ts";
 
-/** What each role may do, from the table by which the service decides. */
+/** What each role can do, from the table by which the service decides. */
 export function RolesSection() {
   return (
-    <Section title="Roles" about="What each may do.">
-      <Box component="section" aria-label="What each role may do" tabIndex={0} style={{ overflowX: "auto" }}>
+    <Section title="Roles" about="What each role can do.">
+      <Box component="section" aria-label="What each role can do" tabIndex={0} style={{ overflowX: "auto" }}>
         <Table miw={680} verticalSpacing="xs">
           <Table.Thead>
             <Table.Tr>

@@ -4,9 +4,9 @@ import { outranks, ROLES, type Role } from "../../../src/accounts/roles/roles.ts
 export const ROLE_WORDS: Readonly<
   Record<Role, { readonly name: string; readonly about: string; readonly color: string }>
 > = {
-  OWNER: { name: "Owner", about: "Everything, and the only one who can hand the merchant over.", color: "indigo" },
-  ADMIN: { name: "Admin", about: "Everything but deleting the merchant.", color: "blue" },
-  MEMBER: { name: "Member", about: "Sells: creates and changes invoices, products and customers.", color: "teal" },
+  OWNER: { name: "Owner", about: "Can do everything, and alone can transfer ownership.", color: "indigo" },
+  ADMIN: { name: "Admin", about: "Can do everything except delete the merchant.", color: "blue" },
+  MEMBER: { name: "Member", about: "Sells: creates and edits invoices, products and customers.", color: "teal" },
   VIEWER: { name: "Viewer", about: "Sees everything, changes nothing.", color: "gray" },
 };
 

@@ -24,8 +24,8 @@ export function SecuritySection() {
   };
   return (
     <Section
-      title="Demanded factors"
-      about="Whoever lacks one is locked out of this merchant until they add it on their page Account. API keys are not concerned."
+      title="Required sign-in methods"
+      about="Members without one are locked out of this merchant until they add it on their Account page. API keys are not affected."
     >
       <Read query={security}>
         {(policy) => (
@@ -72,7 +72,7 @@ function FactorRow({ factor, isDemanded, lacking, areAllRead }: RowProps) {
       <Stack gap={2} style={{ flex: "1 1 16rem" }} miw={0}>
         <Group gap="xs">
           <Text fw={600}>{name}</Text>
-          {isDemanded && <Badge color="green">Demanded</Badge>}
+          {isDemanded && <Badge color="green">Required</Badge>}
         </Group>
         <Text size="sm" c="dimmed">
           {about}
@@ -89,7 +89,7 @@ function FactorRow({ factor, isDemanded, lacking, areAllRead }: RowProps) {
 }
 
 function lackingText(lacking: readonly ListedMember[], areAllRead: boolean): string {
-  const others = areAllRead ? "" : " Members who are not shown above may lack it, too.";
+  const others = areAllRead ? "" : " Members not shown above may be missing it too.";
   if (lacking.length === 0) return areAllRead ? "Everybody has it." : `Everybody shown above has it.${others}`;
   const names = lacking.slice(0, NAMED).map(({ name, email }) => name ?? email);
   const more = lacking.length - names.length;
@@ -100,7 +100,7 @@ function FactorSwitch({ factor, isDemanded }: Pick<RowProps, "factor" | "isDeman
   const { id: merchantId, role } = useMerchant();
   const { field, name, noun } = FACTORS[factor];
   const change = useChange("updateTeamSecurity", {
-    onSuccess: (now) => showDone(now[field] ? `The team demands ${noun} now.` : `${name} is not demanded any more.`),
+    onSuccess: (now) => showDone(now[field] ? `The team now requires ${noun}.` : `${name} is no longer required.`),
   });
   const turn = (isOn: boolean) => change.mutate({ merchantId, body: { [field]: isOn } });
   if (role !== "OWNER") return null;
@@ -110,20 +110,20 @@ function FactorSwitch({ factor, isDemanded }: Pick<RowProps, "factor" | "isDeman
         size="xs"
         variant="default"
         loading={change.isPending}
-        aria-label={`Stop demanding: ${name}`}
+        aria-label={`Stop requiring: ${name}`}
         onClick={() => turn(false)}
       >
-        Stop demanding
+        Stop requiring
       </Button>
     );
   }
   return (
     <ConfirmButton
-      action="Demand it"
+      action="Require it"
       subject={name}
       size="xs"
       isBusy={change.isPending}
-      consequence={`Every member who lacks ${noun} is locked out of this merchant at once, until they add it. Tell them before. You can stop demanding it at any time.`}
+      consequence={`Every member without ${noun} is locked out of this merchant at once, until they add it. Tell them first. You can stop requiring it at any time.`}
       onConfirmed={() => turn(true)}
     />
   );

@@ -11,7 +11,7 @@ export function TeamPage() {
     <>
       <PageHeader
         title="Team"
-        subtitle="Who works for this merchant, and what they may do."
+        subtitle="Who works for this merchant, and what they can do."
         actions={<LeaveButton />}
       />
       <Stack gap="lg">

@@ -55,7 +55,7 @@ export function PayAsCustomer({ invoice }: { readonly invoice: Invoice }) {
   return (
     <Section
       title="Pay it yourself"
-      about="Only on a development server: a customer pays on a test chain of this machine, without real money."
+      about="On development servers only: a customer pays on a test chain on this machine, without real money."
       actions={
         method === undefined || chain.state === "STOPPED" ? (
           <StartChain walletFor={method === undefined ? merchantId : undefined} />
@@ -92,7 +92,7 @@ function Paid({ invoice }: { readonly invoice: Invoice }) {
           {isWaiting && "The customer has paid. The payment and its confirmations appear below."}
           {status === "PAID" &&
             "The invoice is paid. Below are its payment, and what your server would be notified of."}
-          {!isWaiting && status !== "PAID" && "The customer has paid. What became of it is below."}
+          {!isWaiting && status !== "PAID" && "The customer has paid. See below what came of it."}
         </Text>
       </Group>
     </Section>

@@ -11,7 +11,7 @@ export function AddressesSection({ wallet: { merchantId, id: walletId } }: { rea
   return (
     <Section
       title="First addresses"
-      about="Your wallet software shows the same. If it does not, the key or its path is another: disable the wallet."
+      about="Your wallet software should show the same addresses. If it does not, the key or path is wrong: disable the wallet."
     >
       <Read query={preview}>{({ data }) => <AddressTable addresses={data} />}</Read>
     </Section>

@@ -13,7 +13,7 @@ export function BlockingInvoices({ invoiceIds }: { readonly invoiceIds: readonly
       <Stack gap="xs">
         <Text size="sm">
           Customers may be paying to this wallet right now. Disable it, wait until these invoices are paid or expired,
-          or cancel them; then delete it.
+          or cancel them, then delete it.
         </Text>
         {maySee && invoiceIds.map((id) => <BlockingInvoice key={id} invoiceId={id} />)}
       </Stack>

@@ -9,7 +9,7 @@ export function ChangesSection({ wallet }: { readonly wallet: Wallet }) {
   const authorOf = useAuthors();
   const changes = useWalletChanges().filter(({ target }) => target === wallet.id);
   return (
-    <Section title="Changes" about="Who changed this wallet. Owners and admins get a mail about each.">
+    <Section title="Changes" about="Who changed this wallet. Owners and admins get an email about each change.">
       <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: "none" }}>
         {changes.map((change) => (
           <Group component="li" key={change.id} justify="space-between" gap="xs">
@@ -28,8 +28,8 @@ export function ChangesSection({ wallet }: { readonly wallet: Wallet }) {
 
 function whatOf({ action, before, after }: AuditEvent): string {
   if (action === "wallet.created") return "Registered";
-  if (action === "wallet.frozen") return "Taken out of use, because its row was altered,";
-  if (action === "wallet.disabled_by_link") return "Disabled with the link in a mail";
+  if (action === "wallet.frozen") return "Taken out of use because it had been altered in the database,";
+  if (action === "wallet.disabled_by_link") return "Disabled with a link in an email";
   if (before?.isEnabled !== after?.isEnabled) return after?.isEnabled === true ? "Enabled" : "Disabled";
   return `Confirmations changed from ${before?.requiredConfirmations} to ${after?.requiredConfirmations}`;
 }

@@ -23,8 +23,8 @@ export function ConfirmNetworks({ merchantId, address, pairs, onBack }: Props) {
           <Text className="mono" style={{ overflowWrap: "anywhere" }}>
             {address}
           </Text>
-          Compare every character. Go on only if you hold its key yourself: an exchange, or a wallet that is a contract,
-          may not receive on these networks.
+          Compare every character. Continue only if you hold its key yourself: an exchange, or a wallet that is a
+          contract, may not receive on these networks.
         </Alert>
       )}
       <Outcomes pairs={pairs} outcomes={outcomes} />

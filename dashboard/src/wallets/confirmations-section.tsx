@@ -22,7 +22,7 @@ export function ConfirmationsSection({ wallet }: { readonly wallet: Wallet }) {
   const isChanged = wanted !== requiredConfirmations;
   const update = useChange("updateWallet", {
     isShownInPlace: true,
-    onSuccess: () => showDone("Payments to new invoices need as many confirmations now."),
+    onSuccess: () => showDone("Saved. This applies to payments to new invoices."),
   });
   const send = form.onSubmit((values) =>
     update.mutate(
@@ -35,7 +35,7 @@ export function ConfirmationsSection({ wallet }: { readonly wallet: Wallet }) {
     ),
   );
   return (
-    <Section title="Confirmations" about="After so many blocks a payment counts. More are safer, and take longer.">
+    <Section title="Confirmations" about="How many blocks until a payment counts. More is safer, but takes longer.">
       <form onSubmit={send} noValidate>
         <Stack>
           <NumberField

@@ -74,7 +74,7 @@ function NetworkBoxes({ offer, chosen, onChange }: BoxesProps) {
         ))}
         {taken.length > 0 && (
           <Text size="sm" c="dimmed">
-            Has a wallet already: {taken.join(", ")}
+            Already has a wallet: {taken.join(", ")}
           </Text>
         )}
       </Group>

@@ -13,9 +13,11 @@ export function PendingChanges({ wallets }: { readonly wallets: readonly Wallet[
   const pending = wallets.filter(({ isEnabled, usableFrom }) => isEnabled && usableFrom !== null);
   if (pending.length === 0) return null;
   return (
-    <Alert color="yellow" title="Changes that are not in effect yet">
+    <Alert color="yellow" title="Changes not in effect yet">
       <Stack gap="xs">
-        <Text size="sm">If nobody of your team made one, disable the wallet now: until then nobody can pay to it.</Text>
+        <Text size="sm">
+          If your team did not make a change, disable the wallet now. Nobody can pay to it until then.
+        </Text>
         {pending.map((wallet) => (
           <PendingChange key={wallet.id} wallet={wallet} change={beganToWait(changes, wallet.id)} />
         ))}

@@ -33,12 +33,12 @@ export function recognise(pasted: string): Recognised {
 export function recognisedText(recognised: Recognised): string | undefined {
   switch (recognised.kind) {
     case "ADDRESS":
-      if (recognised.family === "evm") return "An address of Ethereum and its relatives.";
+      if (recognised.family === "evm") return "An address on Ethereum and compatible networks.";
       return recognised.family === "tron" ? "An address of TRON." : `An address of ${recognised.coin}.`;
     case "XPUB":
-      return "An extended public key: every invoice gets an address of its own.";
+      return "An extended public key: every invoice gets its own address.";
     case "SECRET":
-      return "This looks like a private key or recovery phrase. Never paste it anywhere. Take an address or a public key.";
+      return "This looks like a private key or recovery phrase. Never paste it anywhere. Use an address or a public key.";
     case "UNKNOWN":
       return undefined;
   }

@@ -10,7 +10,7 @@ export function RecoverySection({ wallet: { id: walletId, merchantId } }: { read
   return (
     <Section
       title="Recovery"
-      about="Every address that was handed out, with its path and invoice, the descriptor of the key and the gap limit that your wallet software needs to find them all. It holds no secret."
+      about="Every address given out, with its path and invoice, the key's descriptor and the gap limit your wallet software needs to find them all. It contains no secrets."
     >
       <Group>
         <Button component="a" href={linkTo("csv")} download={`${walletId}-recovery.csv`} variant="default">

@@ -11,7 +11,7 @@ interface Props {
 export function RegisterWallet({ isOpen, onClose }: Props) {
   const { id: merchantId } = useMerchant();
   const done = () => {
-    showDone("The wallet was added.");
+    showDone("Wallet added.");
     onClose();
   };
   return (

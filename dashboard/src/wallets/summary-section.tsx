@@ -43,7 +43,7 @@ export function SummarySection({ wallet }: { readonly wallet: Wallet }) {
         )}
         {wallet.nextIndex !== null && <Fact name="Next index">{wallet.nextIndex}</Fact>}
         {wallet.gap !== null && (
-          <Fact name="Addresses since the last that was paid">
+          <Fact name="Addresses since the last paid one">
             <Gap wallet={wallet} />
           </Fact>
         )}

@@ -45,7 +45,7 @@ export function WalletForm({ merchantId, leave, onRegistered }: Props) {
     if (pair === undefined || !verdict?.isUsable) {
       form.setFieldError(
         "text",
-        isSecret ? "Not this: take an address or a public key" : "Paste an address or a public key",
+        isSecret ? "Not this: use an address or a public key" : "Paste an address or a public key",
       );
       return;
     }
@@ -102,7 +102,7 @@ function useVerdict({ text, pair, recognised }: { text: string; pair: Pair | und
 function TheVerdict({ verdict }: { readonly verdict: Verdict }) {
   if (!verdict.isUsable) {
     return (
-      <Alert color="red" role="status" title="It cannot be used">
+      <Alert color="red" role="status" title="This cannot be used">
         {verdict.reason.replace(/^./, (first) => first.toUpperCase())}.
       </Alert>
     );
@@ -111,8 +111,8 @@ function TheVerdict({ verdict }: { readonly verdict: Verdict }) {
   return (
     <Stack gap="xs">
       <Text size="sm">
-        These are its first addresses. Compare them with your wallet software: if it shows others, this is another key,
-        and you would not find the money there.
+        These are its first addresses. Compare them with your wallet software: if they differ, this is another key, and
+        you would not find your money there.
       </Text>
       <AddressTable addresses={verdict.addresses} />
     </Stack>
@@ -140,15 +140,15 @@ function Choices({ pairs, pair, form }: ChoicesProps) {
       />
       <NumberField
         label="Confirmations"
-        hint={`A payment counts after as many blocks. Recommended here: ${recommended}.`}
+        hint={`A payment counts after this many blocks. Recommended here: ${recommended}.`}
         placeholder={String(recommended)}
         rule={CONFIRMATIONS}
         {...form.getInputProps("confirmations")}
       />
       {isFew && (
         <Alert color="orange" role="status">
-          With fewer than {recommended} a payment may count and then vanish from the chain. Take so few for small
-          amounts only.
+          With fewer than {recommended} a payment may count and then vanish from the chain. Use so few for small amounts
+          only.
         </Alert>
       )}
     </>

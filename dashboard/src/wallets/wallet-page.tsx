@@ -48,9 +48,7 @@ function TheWallet({ wallet }: { readonly wallet: Wallet }) {
       <PageHeader
         title={coinName(wallet.cryptocurrency, wallet.network)}
         mark={<WalletState wallet={wallet} />}
-        subtitle={
-          isXpub ? "An extended key: every invoice gets an address of its own." : "One address for all invoices."
-        }
+        subtitle={isXpub ? "An extended key: every invoice gets its own address." : "One address for all invoices."}
         actions={<Actions wallet={wallet} removal={removal} />}
       />
       <Stack gap="lg">
@@ -62,7 +60,7 @@ function TheWallet({ wallet }: { readonly wallet: Wallet }) {
           {mayUpdate && !isAltered && <ConfirmationsSection wallet={wallet} />}
         </SimpleGrid>
         {mayCreate && !isAltered && isOnEvm(wallet.network) && (
-          <Section title="Other networks" about="The address of a wallet of your own is the same on all of these.">
+          <Section title="Other networks" about="The address of your own wallet is the same on all of these.">
             <OtherNetworks wallet={wallet} />
           </Section>
         )}
@@ -127,7 +125,7 @@ function Actions({ wallet, removal }: { readonly wallet: Wallet; readonly remova
   const mayDelete = useMay("wallet:delete");
   const { id: walletId, merchantId, isEnabled, warnings } = wallet;
   const update = useChange("updateWallet", {
-    onSuccess: (changed) => showDone(changed.isEnabled ? "The wallet is enabled." : "The wallet is disabled."),
+    onSuccess: (changed) => showDone(changed.isEnabled ? "Wallet enabled." : "Wallet disabled."),
   });
   const change = () => update.mutate({ merchantId, params: { walletId }, body: { isEnabled: !isEnabled } });
   return (
@@ -138,8 +136,8 @@ function Actions({ wallet, removal }: { readonly wallet: Wallet; readonly remova
           isBusy={update.isPending}
           consequence={
             isEnabled
-              ? "No new invoice uses it. Open invoices that ask for money to it can still be paid."
-              : "New invoices use it again, after the delay that your team has set for changes of wallets."
+              ? "No new invoice will use it. Open invoices that use it can still be paid."
+              : "New invoices use it again after your team's wallet change delay."
           }
           onConfirmed={change}
         />
@@ -148,7 +146,7 @@ function Actions({ wallet, removal }: { readonly wallet: Wallet; readonly remova
         <ConfirmButton
           action="Delete"
           isBusy={removal.isBusy}
-          consequence="Its coin and network are free for another wallet. What was paid to your own addresses stays yours. Open invoices that ask for money to it block this."
+          consequence="Its coin and network become free for another wallet. What was paid to your own addresses stays yours. This is blocked while open invoices use it."
           onConfirmed={removal.begin}
         />
       )}

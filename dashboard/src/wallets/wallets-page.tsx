@@ -55,8 +55,8 @@ function NoWallets({ mayCreate, onAdd }: { readonly mayCreate: boolean; readonly
   return (
     <EmptyList title="No wallet yet" action={mayCreate && <Button onClick={onAdd}>Add the first wallet</Button>}>
       {mayCreate
-        ? "Paste an address or an extended public key of your wallet software. There is one for each coin and network; invoices offer them all."
-        : "Ask an owner or admin of the team to add one. Until then no invoice can be paid."}
+        ? "Paste an address or an extended public key from your wallet software. You can have one wallet per coin and network; invoices offer them all."
+        : "Ask the team's owner or an admin to add one. Until then no invoice can be paid."}
     </EmptyList>
   );
 }

@@ -32,17 +32,17 @@ function wordsOf(warning: string, wallet: Wallet): Words | undefined {
       return {
         color: "red",
         title: "This wallet was altered in the database",
-        text: "It is not used any more, so that no customer pays to a foreign address. Delete it, then register it anew from your wallet software.",
+        text: "It is no longer used, so no customer pays to somebody else's address. Delete it, then add it again from your wallet software.",
       };
     case "CHANGE_PENDING":
       if (usableFrom === null) return undefined;
       return {
         color: "yellow",
-        title: "It is not used yet",
+        title: "Not in use yet",
         text: (
           <>
-            Invoices use it from <Time value={usableFrom} /> on. Until then your team can object: if nobody of you
-            changed it, disable it.
+            Invoices use it from <Time value={usableFrom} /> on. If your team did not make this change, disable the
+            wallet before then.
           </>
         ),
       };

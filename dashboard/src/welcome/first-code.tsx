@@ -32,8 +32,8 @@ export function FirstCode({ merchant, onDone, onSkip }: Props) {
   return (
     <Stack>
       <Text>
-        Your server makes an invoice with one call, and sends the customer to its page. It needs an API key, which may
-        make, see, change and cancel invoices, and nothing else.
+        Your server creates an invoice with one call and sends the customer to its page. It needs an API key that can
+        create, view, change and cancel invoices, and nothing else.
       </Text>
       <Group justify="flex-end">
         <Button variant="subtle" onClick={onSkip}>
@@ -45,7 +45,7 @@ export function FirstCode({ merchant, onDone, onSkip }: Props) {
             create.mutate({ merchantId: merchant.id, body: { name: "First key", kind: "SECRET", permissions } })
           }
         >
-          Make a key
+          Create a key
         </Button>
       </Group>
     </Stack>
@@ -65,7 +65,7 @@ function Snippets({ merchant, secret, onDone }: SnippetsProps) {
     <Stack>
       <Alert color="yellow" title="This key is shown once">
         <CopyText value={secret} name="the key" />
-        <Text size="sm">Keep it where your server finds it, and never in a page or an app.</Text>
+        <Text size="sm">Keep it where your server can read it, and never in a web page or an app.</Text>
       </Alert>
       <Group justify="space-between">
         <SegmentedControl

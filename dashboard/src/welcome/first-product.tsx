@@ -56,7 +56,7 @@ export function FirstProduct({ merchant, onDone, onSkip }: Props) {
             Skip
           </Button>
           <Button type="submit" loading={create.isPending}>
-            Make its page
+            Create its page
           </Button>
         </Group>
       </Stack>
@@ -69,7 +69,7 @@ function BuyLink({ product, onDone }: { readonly product: Product; readonly onDo
   return (
     <Stack>
       <Text>
-        <bdi>{product.name}</bdi> has a page. Share its link, or show its code.
+        <bdi>{product.name}</bdi> has a page. Share the link or show the QR code.
       </Text>
       <Group align="flex-start">
         <QrCode text={link} label={`QR code of the page of ${product.name}`} size={150} />

@@ -25,8 +25,8 @@ function TestWallet({ merchant, onDone }: Props) {
   return (
     <>
       <Text>
-        To try it without real money: a test chain of this machine, with a fresh address on it as your wallet. You can
-        then pay your own invoices.
+        Try it without real money: a test chain on this machine, with a new address as your wallet. You can then pay
+        your own invoices.
       </Text>
       <Group>
         <StartChain walletFor={merchant.id} onStarted={onDone} />

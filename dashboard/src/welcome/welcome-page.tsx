@@ -26,10 +26,7 @@ export function WelcomePage() {
   };
   return (
     <Stack maw={680} gap={0}>
-      <PageHeader
-        title="Welcome"
-        subtitle="Three steps to your first payment. You can skip each and come back later."
-      />
+      <PageHeader title="Welcome" subtitle="Three steps to your first payment. Skip any of them and come back later." />
       <Stack>
         <StepCard number={1} title="Name your shop" now={step} step="MERCHANT" result={merchant?.name}>
           <NameMerchant onMade={made} />
@@ -97,7 +94,7 @@ function StepCard({ number, title, step, now, result, children }: StepCardProps)
 function NameMerchant({ onMade }: { readonly onMade: (merchant: Merchant) => void }) {
   const form = useForm({
     initialValues: { name: "" },
-    validate: { name: (name) => (name.trim() === "" ? "Enter a name: your customers see it" : null) },
+    validate: { name: (name) => (name.trim() === "" ? "Enter a name. Your customers will see it" : null) },
   });
   const create = useChange("createMerchant", { isShownInPlace: true, onSuccess: onMade });
   return (

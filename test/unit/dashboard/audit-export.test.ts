@@ -2,9 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { ApiError, ConnectionError } from "../../../dashboard/src/api/errors.ts";
 import type { AuditEvent } from "../../../dashboard/src/api/operations.ts";
-import { exportEntries, type Progress, type Source } from "../../../dashboard/src/audit/export-entries.ts";
+import { entryLine } from "../../../dashboard/src/audit/entry-line.ts";
+import { exportList, type Progress, type Source } from "../../../dashboard/src/shell/list-export.ts";
 
 const HEAD = "\uFEFFtime,actor_kind,actor_id,actor_name,action,target,before,after,ip,request_id";
+
+const LINE = entryLine(() => "ann@example.com");
 
 function entry(number: number, facts: Partial<AuditEvent> = {}): AuditEvent {
   return {
@@ -25,7 +28,7 @@ function entry(number: number, facts: Partial<AuditEvent> = {}): AuditEvent {
 function logOf(entries: readonly AuditEvent[], failures: readonly Error[] = []) {
   const left = [...failures];
   const [progress, waits]: [Progress[], number[]] = [[], []];
-  const source: Source = {
+  const source: Source<AuditEvent> = {
     read: async ({ cursor, page, limit }) => {
       const failure = left.shift();
       if (failure !== undefined) throw failure;
@@ -34,7 +37,6 @@ function logOf(entries: readonly AuditEvent[], failures: readonly Error[] = []) 
       const nextCursor = start + limit < entries.length ? String(start + limit) : null;
       return { data, nextCursor, ...(page === undefined ? {} : { pagination: { total: entries.length } }) };
     },
-    nameOf: () => "ann@example.com",
     onProgress: (now) => progress.push(now),
     wait: async (ms) => {
       waits.push(ms);
@@ -42,7 +44,7 @@ function logOf(entries: readonly AuditEvent[], failures: readonly Error[] = []) 
   };
   const linesOf = async () => {
     // A reader of texts leaves the byte order mark out.
-    const bytes = await (await exportEntries(source)).arrayBuffer();
+    const bytes = await (await exportList(source, LINE)).arrayBuffer();
     return new TextDecoder("utf-8", { ignoreBOM: true, fatal: true }).decode(bytes).trimEnd().split("\r\n");
   };
   return { source, linesOf, progress, waits };
@@ -92,13 +94,18 @@ describe("the exported log", () => {
     const { source } = logOf(many(250));
     const stopped = new Error("stopped");
     const wait = () => Promise.reject(stopped);
-    await expect(exportEntries({ ...source, wait })).rejects.toBe(stopped);
+    await expect(exportList({ ...source, wait }, LINE)).rejects.toBe(stopped);
   });
 
   it("has nothing that a spreadsheet would run", async () => {
     const hostile = entry(1, { ip: "+1", requestId: "@x", before: { name: '=HYPERLINK("x")' }, after: null });
     const { source } = logOf([hostile]);
-    const text = await (await exportEntries({ ...source, nameOf: () => "=cmd|' /C calc'!A0" })).text();
+    const text = await (
+      await exportList(
+        source,
+        entryLine(() => "=cmd|' /C calc'!A0"),
+      )
+    ).text();
     const [, line = ""] = text.split("\r\n");
     expect(line).toContain(`usr_1,'=cmd|' /C calc'!A0,merchant.updated,mer_1,`);
     expect(line).toContain(`"{""name"":""=HYPERLINK(\\""x\\"")""}",,'+1,'@x`);

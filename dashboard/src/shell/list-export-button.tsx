@@ -1,20 +1,21 @@
 import { Progress as Bar, Button, Group, Stack, Text } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
-import { call, type InputOf } from "../api/call.ts";
-import type { AuditEvent } from "../api/operations.ts";
 import { showDone, showError } from "../api/queries.ts";
 import { save } from "../reports/download.ts";
-import { useMerchant } from "../shell/merchants.ts";
-import { useFormats } from "../shell/reader.tsx";
-import { exportEntries, type Progress } from "./export-entries.ts";
+import { exportList, type Line, type Progress, type Source } from "./list-export.ts";
+import { useFormats } from "./reader.tsx";
 
-interface Props {
-  /** The chosen filters. */
-  readonly query: InputOf<"listAuditEvents">["query"];
-  readonly nameOf: (actor: AuditEvent["actor"]) => string;
+interface Props<Row> {
+  readonly read: (place: Parameters<Source<Row>["read"]>[0], signal: AbortSignal) => ReturnType<Source<Row>["read"]>;
+  readonly line: Line<Row>;
+  /** How the file's name begins. */
+  readonly fileName: string;
+  /** What the rows are, one and more: `["entry", "entries"]`. */
+  readonly noun: readonly [one: string, many: string];
 }
 
-export function ExportButton(props: Props) {
+/** Every row that is as the filters want it, on all pages. */
+export function ListExportButton<Row>(props: Props<Row>) {
   const { progress, start, stop } = useExport(props);
   const { count } = useFormats();
   if (progress === undefined) {
@@ -29,7 +30,7 @@ export function ExportButton(props: Props) {
     <Group gap="sm">
       <Stack gap={4} w={190}>
         <Text size="sm" role="status" className="numbers">
-          {total === 0 ? "Reading…" : `${count(read)} of ${count(total)} entries`}
+          {total === 0 ? "Reading…" : `${count(read)} of ${count(total)} ${props.noun[1]}`}
         </Text>
         <Bar value={total === 0 ? 0 : (100 * read) / total} aria-label="Export" />
       </Stack>
@@ -40,9 +41,8 @@ export function ExportButton(props: Props) {
   );
 }
 
-/** One export at a time; it ends with the page. `progress` is undefined while none is running. */
-function useExport({ query, nameOf }: Props) {
-  const { id: merchantId } = useMerchant();
+/** One export at a time; it ends with the page. `progress` is undefined while none is under way. */
+function useExport<Row>({ read, line, fileName, noun: [one, many] }: Props<Row>) {
   const { count } = useFormats();
   const [progress, setProgress] = useState<Progress>();
   const running = useRef<AbortController>(undefined);
@@ -54,17 +54,16 @@ function useExport({ query, nameOf }: Props) {
     setProgress({ read: 0, total: 0 });
     let last = 0;
     try {
-      const file = await exportEntries({
-        nameOf,
-        read: (place) => call("listAuditEvents", { merchantId, query: { ...query, ...place } }, { signal }),
+      const source: Source<Row> = {
+        read: (place) => read(place, signal),
         wait: (ms) => pause(ms, signal),
         onProgress: (now) => {
           last = now.read;
           setProgress(now);
         },
-      });
-      save(file, `audit-${new Date().toISOString().slice(0, 10)}.csv`);
-      showDone(last === 1 ? "1 entry was exported." : `${count(last)} entries were exported.`);
+      };
+      save(await exportList(source, line), `${fileName}-${new Date().toISOString().slice(0, 10)}.csv`);
+      showDone(last === 1 ? `1 ${one} was exported.` : `${count(last)} ${many} were exported.`);
     } catch (error) {
       if (!signal.aborted && error instanceof Error) showError(error);
     } finally {

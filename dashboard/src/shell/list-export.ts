@@ -1,9 +1,8 @@
-// Entries of the log as a file, read page after page by the route of the list. The cursor goes back in time, so new entries shift nothing: the
-// file has every entry that existed at the start.
+// Rows of a list as a file, read page after page by the route of the list. The cursor goes back in time, so that what happens meanwhile moves
+// nothing: the file has every row that there was when it was begun.
 import { headOf } from "../../../src/commerce/exports/line-format.ts";
 import { csvRecord } from "../../../src/lib/csv.ts";
 import { ApiError, isPassing } from "../api/errors.ts";
-import type { AuditEvent } from "../api/operations.ts";
 
 const AT_ONCE = 100;
 /** A user has 300 requests a minute for everything they have open: this leaves them a third. */
@@ -12,27 +11,14 @@ const PAUSE_MS = 300;
 const TRY_AGAIN_MS = 5_000;
 const TRIES = 60;
 
-const COLUMNS = [
-  "time",
-  "actor_kind",
-  "actor_id",
-  "actor_name",
-  "action",
-  "target",
-  "before",
-  "after",
-  "ip",
-  "request_id",
-];
-
 interface Place {
   readonly cursor?: string;
   readonly page?: number;
   readonly limit: number;
 }
 
-interface Page {
-  readonly data: readonly AuditEvent[];
+interface Page<Row> {
+  readonly data: readonly Row[];
   readonly nextCursor: string | null;
   /** If a page was requested by number. */
   readonly pagination?: { readonly total: number } | undefined;
@@ -43,34 +29,47 @@ export interface Progress {
   readonly total: number;
 }
 
-export interface Source {
-  readonly read: (place: Place) => Promise<Page>;
-  /** "" if no name is known. */
-  readonly nameOf: (actor: AuditEvent["actor"]) => string;
+/** What a line of the file has. */
+export interface Line<Row> {
+  readonly columns: readonly string[];
+  readonly fieldsOf: (row: Row) => readonly string[];
+}
+
+export interface Source<Row> {
+  readonly read: (place: Place) => Promise<Page<Row>>;
   readonly onProgress: (progress: Progress) => void;
   /** Throws once the export is stopped. */
   readonly wait: (ms: number) => Promise<void>;
 }
 
 /** As CSV. */
-export async function exportEntries({ read, nameOf, onProgress, wait }: Source): Promise<Blob> {
+export async function exportList<Row>({ read, onProgress, wait }: Source<Row>, line: Line<Row>): Promise<Blob> {
   const { pagination } = await triedAgain(() => read({ page: 1, limit: 1 }), wait);
-  // A browser keeps large blobs on disk.
-  const parts = [new Blob([headOf("csv", COLUMNS)])];
+  const parts: Blob[] = [];
   let [count, cursor]: [number, string | undefined] = [0, undefined];
   for (;;) {
     const place: Place = { limit: AT_ONCE, ...(cursor === undefined ? {} : { cursor }) };
-    const { data, nextCursor }: Page = await triedAgain(() => read(place), wait);
-    parts.push(new Blob([data.map((entry) => csvRecord(fieldsOf(entry, nameOf))).join("")]));
+    const { data, nextCursor }: Page<Row> = await triedAgain(() => read(place), wait);
+    // A browser keeps large blobs on disk.
+    parts.push(new Blob([data.map((row) => csvRecord(line.fieldsOf(row))).join("")]));
     count += data.length;
     onProgress({ read: count, total: Math.max(count, pagination?.total ?? 0) });
-    if (nextCursor === null) return new Blob(parts, { type: "text/csv;charset=utf-8" });
+    if (nextCursor === null) return csvOf(line, parts);
     cursor = nextCursor;
     await wait(PAUSE_MS);
   }
 }
 
-async function triedAgain<T>(read: () => Promise<T>, wait: Source["wait"]): Promise<T> {
+/** A file of rows that are there. */
+export function csvOfRows<Row>(rows: readonly Row[], line: Line<Row>): Blob {
+  return csvOf(line, [new Blob([rows.map((row) => csvRecord(line.fieldsOf(row))).join("")])]);
+}
+
+function csvOf({ columns }: Pick<Line<never>, "columns">, parts: readonly Blob[]): Blob {
+  return new Blob([headOf("csv", columns), ...parts], { type: "text/csv;charset=utf-8" });
+}
+
+async function triedAgain<T>(read: () => Promise<T>, wait: (ms: number) => Promise<void>): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {
       return await read();
@@ -80,20 +79,4 @@ async function triedAgain<T>(read: () => Promise<T>, wait: Source["wait"]): Prom
       await wait(TRY_AGAIN_MS);
     }
   }
-}
-
-function fieldsOf(entry: AuditEvent, nameOf: Source["nameOf"]): readonly string[] {
-  const { createdAt, actor, action, target, before, after, ip, requestId } = entry;
-  return [
-    createdAt,
-    actor.kind,
-    actor.id ?? "",
-    nameOf(actor),
-    action,
-    target,
-    before === null ? "" : JSON.stringify(before),
-    after === null ? "" : JSON.stringify(after),
-    ip ?? "",
-    requestId ?? "",
-  ];
 }

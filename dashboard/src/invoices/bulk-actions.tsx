@@ -1,0 +1,94 @@
+// What can be done with several invoices of the list at once.
+import { Button, Card, CopyButton, Group, Text } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../api/call.ts";
+import type { Invoice } from "../api/operations.ts";
+import { showDone, showError } from "../api/queries.ts";
+import { save } from "../reports/download.ts";
+import { ConfirmButton } from "../shell/confirm.tsx";
+import { csvOfRows } from "../shell/list-export.ts";
+import { useMay } from "../shell/merchants.ts";
+import { INVOICE_LINE } from "./invoice-line.ts";
+
+interface Props {
+  /** Those that are chosen, as the list shows them now. */
+  readonly invoices: readonly Invoice[];
+  readonly onClear: () => void;
+}
+
+export function BulkActions({ invoices, onClear }: Props) {
+  const mayCancel = useMay("invoice:cancel");
+  const { isRunning, cancelAll } = useCancelAll(onClear);
+  if (invoices.length === 0) return null;
+  const open = invoices.filter(({ status }) => status === "AWAITING_PAYMENT");
+  const links = invoices.map(({ checkoutUrl }) => checkoutUrl).join("\n");
+  return (
+    <Card padding="sm" component="section" aria-label="Selected invoices">
+      <Group gap="sm">
+        <Text size="sm" fw={600} role="status">
+          {countOf(invoices.length)} selected
+        </Text>
+        <CopyButton value={links} timeout={2_000}>
+          {({ copied, copy }) => (
+            <Button size="xs" variant="default" onClick={copy}>
+              {copied ? "Copied" : "Copy links"}
+            </Button>
+          )}
+        </CopyButton>
+        <Button size="xs" variant="default" onClick={() => save(csvOfRows(invoices, INVOICE_LINE), "invoices.csv")}>
+          Export selected
+        </Button>
+        {mayCancel && open.length > 0 && (
+          <ConfirmButton
+            size="xs"
+            action={`Cancel ${countOf(open.length)}`}
+            isBusy={isRunning}
+            consequence={`${consequenceOf(open.length, invoices.length)} A payment that is already on its way is still noticed, and then needs your decision.`}
+            onConfirmed={() => void cancelAll(open)}
+          />
+        )}
+        <Button size="xs" variant="subtle" onClick={onClear}>
+          Clear selection
+        </Button>
+      </Group>
+    </Card>
+  );
+}
+
+function countOf(number: number): string {
+  return number === 1 ? "1 invoice" : `${number} invoices`;
+}
+
+function consequenceOf(open: number, all: number): string {
+  const pages = open === 1 ? "The payment page stops" : "Their payment pages stop";
+  const others = all - open;
+  if (others === 0) return `${pages} asking for money.`;
+  return `${pages} asking for money. The other ${others} selected cannot be cancelled any more and stay as they are.`;
+}
+
+/** One after the other. What was refused is said at the end, and the others are cancelled all the same. */
+function useCancelAll(onDone: () => void) {
+  const client = useQueryClient();
+  const [isRunning, setRunning] = useState(false);
+  const cancelAll = async (invoices: readonly Invoice[]) => {
+    setRunning(true);
+    let cancelled = 0;
+    let failure: unknown;
+    for (const { merchantId, id: invoiceId } of invoices) {
+      try {
+        const input = { merchantId, params: { invoiceId } };
+        await call("cancelInvoice", input, { idempotencyKey: crypto.randomUUID() });
+        cancelled += 1;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    setRunning(false);
+    await client.invalidateQueries();
+    if (cancelled > 0) showDone(`${countOf(cancelled)} cancelled.`);
+    if (failure instanceof Error) showError(failure);
+    onDone();
+  };
+  return { isRunning, cancelAll };
+}

@@ -1,0 +1,111 @@
+// The list of invoices: filtered by days and currency, exported as it is filtered, and several of them dealt with at once.
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
+import { createOrder, type OrderFacts, openMerchant } from "./console-merchant.ts";
+import { describeInBrowser, useBrowser } from "./harness.ts";
+
+/** Mantine puts what moves away at the end of its transition. */
+const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
+
+describeInBrowser("the list of invoices", () => {
+  const browsing = useBrowser();
+
+  async function atThree() {
+    const { page } = await browsing.visit({ ...QUIET, permissions: ["clipboard-read", "clipboard-write"] });
+    const merchant = await openMerchant(page);
+    const orders = [
+      await createOrder(merchant, "Order 1"),
+      await createOrder(merchant, "=Order 2", { currency: "EUR" }),
+      await createOrder(merchant, "Order 3", { currency: "EUR" }),
+    ];
+    await page.goto(`/console/${merchant.id}/invoices`);
+    await untilPage(page, "Invoices");
+    return { page, merchant, orders };
+  }
+
+  it("is filtered by days and currency, keeps that in its address, and exports what is filtered", async () => {
+    const { page } = await atThree();
+    await choose(page, "Currency", "EUR");
+    await page.waitForURL(/currency=EUR/);
+    await expect.poll(() => namesIn(page)).toEqual(["Order 3", "=Order 2"]);
+    await choose(page, "Created", "Last month");
+    await page.waitForURL(/from=.*to=/);
+    await page.getByText("No invoice matches").waitFor();
+    await choose(page, "Created", "Last 7 days");
+    await expect.poll(() => namesIn(page)).toEqual(["Order 3", "=Order 2"]);
+    await page.reload();
+    await untilPage(page, "Invoices");
+    expect(await page.getByRole("combobox", { name: "Created" }).inputValue()).toBe("Last 7 days");
+    expect(await findings(page)).toEqual([]);
+    const lines = await savedBy(page, "Export as CSV");
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toContain("id,name,order_number,status");
+    // No spreadsheet takes a name for a formula.
+    expect(lines[2]).toContain(`"'=Order 2"`.replaceAll('"', ""));
+    await page.getByText("2 invoices were exported.").waitFor();
+  });
+
+  it("has rows that are selected by the keyboard, copied, exported and cancelled together", async () => {
+    const { page, merchant, orders } = await atThree();
+    await merchant.call("POST", `/invoices/${orders[0]?.id}/cancel`);
+    await page.getByRole("checkbox", { name: "Select all on this page" }).press("Space");
+    await page.getByText("3 invoices selected").waitFor();
+    await page.getByRole("checkbox", { name: "Select Order 3" }).press("Space");
+    const selected = page.getByRole("region", { name: "Selected invoices" });
+    await selected.getByText("2 invoices selected").waitFor();
+    await selected.getByRole("button", { name: "Copy links" }).press("Enter");
+    const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+    expect(copied.split("\n").map((link) => new URL(link).pathname)).toEqual(
+      [orders[1]?.id, orders[0]?.id].map((id) => `/pay/${id}`),
+    );
+    expect(await savedBy(page, "Export selected")).toHaveLength(3);
+    expect(await findings(page)).toEqual([]);
+    await selected.getByRole("button", { name: "Cancel 1 invoice" }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Cancel 1 invoice" });
+    await dialog.getByText("The other 1 selected cannot be cancelled").waitFor();
+    await dialog.getByRole("button", { name: "Cancel 1 invoice" }).press("Enter");
+    await page.getByText("1 invoice cancelled.").waitFor();
+    await selected.waitFor({ state: "detached" });
+    const states = async () => {
+      const { data } = await merchant.call<{ readonly data: readonly OrderFacts[] }>("GET", "/invoices");
+      return data.map(({ status }) => status);
+    };
+    expect(await states()).toEqual(["AWAITING_PAYMENT", "CANCELLED", "CANCELLED"]);
+  });
+
+  it("shows an invoice at a glance, and how long its steps took", async () => {
+    const { page, merchant, orders } = await atThree();
+    await merchant.call("POST", `/invoices/${orders[2]?.id}/cancel`);
+    await page.reload();
+    await untilPage(page, "Invoices");
+    await page.getByRole("button", { name: "Actions for Order 3" }).press("Enter");
+    await page.getByRole("menuitem", { name: "Preview" }).press("Enter");
+    const preview = page.getByRole("dialog", { name: "Order 3" });
+    await preview.getByRole("region", { name: "Summary" }).getByText("€49.90").first().waitFor();
+    await preview.getByText(/ (sec|min).* later$/).waitFor();
+    expect(await findings(page)).toEqual([]);
+    await preview.getByRole("link", { name: "Open the invoice" }).press("Enter");
+    await untilPage(page, "Order 3");
+    await preview.waitFor({ state: "detached" });
+  });
+});
+
+function namesIn(page: Page): Promise<readonly string[]> {
+  return page.locator(".row-link").allTextContents();
+}
+
+async function choose(page: Page, filter: string, option: string): Promise<void> {
+  await page.getByRole("combobox", { name: filter }).click();
+  await page.getByRole("option", { name: option, exact: true }).click();
+}
+
+/** The lines of a file that a button makes, without those at its end that say nothing. */
+async function savedBy(page: Page, button: string): Promise<readonly string[]> {
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: button }).click();
+  return readFileSync(await (await saved).path(), "utf8")
+    .trimEnd()
+    .split("\r\n");
+}

@@ -1,0 +1,125 @@
+// What an entry of the log says: a sentence with who, what, and the names that are known today.
+import { describe, expect, it, test } from "vitest";
+import { type Known, sentenceOf } from "../../../dashboard/src/audit/sentence.ts";
+import { ACTIONS, isKnownAction } from "../../../dashboard/src/audit/words.ts";
+
+const NAMES: Readonly<Record<string, string>> = { inv_1: "Order 9001", mem_1: "ann@example.com", key_1: "Shop server" };
+
+const KNOWN: Known = {
+  actor: "You",
+  nameOf: (id) => NAMES[id],
+  moneyOf: (amount) => `$${Number(amount).toFixed(2)}`,
+  money: (amount, currency) => `${Number(amount).toFixed(2)} ${currency}`,
+  coins: (amount) => amount,
+};
+
+type Entry = Parameters<typeof sentenceOf>[0];
+
+const entry = (action: Entry["action"], of: Partial<Entry> = {}): Entry => ({
+  action,
+  target: "inv_1",
+  before: null,
+  after: null,
+  ...of,
+});
+
+const USDT = { cryptocurrency: "USDT", network: "ETH" };
+
+describe("an entry of the log", () => {
+  it.each([
+    [
+      "a renamed merchant",
+      entry("merchant.updated", { before: { name: "Corner shop" }, after: { name: "Harbour" } }),
+      "You renamed the merchant from “Corner shop” to “Harbour”",
+    ],
+    [
+      "a new invoice",
+      entry("invoice.created", { after: { rawAmount: "49.900000", currency: "EUR" } }),
+      "You created “Order 9001” for 49.90 EUR",
+    ],
+    [
+      "a new invoice over any amount",
+      entry("invoice.created", { after: { rawAmount: "0.000000", currency: "EUR" } }),
+      "You created “Order 9001”, for any amount",
+    ],
+    [
+      "another state",
+      entry("invoice.status_changed", {
+        before: { status: "AWAITING_PAYMENT", amountReceived: "0.000000" },
+        after: { status: "PENDING_CONFIRMATION", amountReceived: "25.000000" },
+      }),
+      "You moved “Order 9001” from Awaiting payment to Confirming: $25.00 received",
+    ],
+    [
+      "an invoice that is not theirs to see",
+      entry("invoice.cancelled", { target: "inv_2" }),
+      "You cancelled an invoice",
+    ],
+    [
+      "what a person changed",
+      entry("invoice.updated", { after: { fields: ["name", "description", "redirectUrl"] } }),
+      "You changed the name, description and 1 more of “Order 9001”",
+    ],
+    [
+      "what came",
+      entry("invoice.updated", { before: { amountReceived: "0.000000" }, after: { amountReceived: "12.000000" } }),
+      "You recorded a payment to “Order 9001”: $12.00 received",
+    ],
+    [
+      "an offered coin",
+      entry("invoice.payment_method_activated", { after: { ...USDT, amount: "25" } }),
+      "You offered 25 USDT on ETH for “Order 9001”",
+    ],
+    ["a decision", entry("invoice.resolved", { after: { resolution: "ACCEPT" } }), "You accepted “Order 9001” as paid"],
+    [
+      "a decision that is not known here",
+      entry("invoice.resolved", { after: { resolution: "constructor" } }),
+      "You decided about “Order 9001”",
+    ],
+    [
+      "an assigned payment",
+      entry("payment.resolved", { target: "pay_1", after: { status: "CONFIRMED", invoiceId: "inv_1" } }),
+      "You assigned a payment to “Order 9001”",
+    ],
+    [
+      "a role",
+      entry("team.role_changed", { target: "mem_1", before: { role: "VIEWER" }, after: { role: "ADMIN" } }),
+      "You changed the role of ann@example.com from Viewer to Admin",
+    ],
+    [
+      "an invitation",
+      entry("team.invitation_created", { after: { email: "bob@example.com", role: "MEMBER" } }),
+      "You invited bob@example.com as Member",
+    ],
+    [
+      "a rotated key",
+      entry("api_key.rotated", { target: "key_1", before: { display: "sk_a" }, after: { display: "sk_b" } }),
+      "You gave a new secret to the API key “Shop server”",
+    ],
+    ["a key that is gone", entry("api_key.rotated", { target: "key_2" }), "You gave a new secret to an API key"],
+    [
+      "a disabled wallet",
+      entry("wallet.updated", { target: "wal_1", before: { ...USDT, isEnabled: true }, after: { isEnabled: false } }),
+      "You disabled a wallet for USDT on ETH",
+    ],
+    [
+      "settings",
+      entry("settings.updated", {
+        target: "mer_1",
+        before: { underpaidTolerancePercent: 1 },
+        after: { underpaidTolerancePercent: 3 },
+      }),
+      "You changed the settings: Accepted underpayment (%) from 1 to 3",
+    ],
+  ])("of %s is a sentence", (_, of, expected) => {
+    expect(sentenceOf(of, KNOWN)).toBe(expected);
+  });
+
+  test("of every action is a sentence of the actor, whatever it says", () => {
+    for (const action of Object.keys(ACTIONS).filter(isKnownAction)) {
+      const sentence = sentenceOf(entry(action, { target: "x" }), KNOWN);
+      expect(sentence, action).toMatch(/^You [a-z]/);
+      expect(sentence, action).not.toMatch(/undefined|null| {2}/);
+    }
+  });
+});
