@@ -21,7 +21,6 @@ const CHOICES = SPANS.map((span) => ({ value: String(span), label: SPAN_NAMES[sp
 export function HomePage() {
   const { name } = useMerchant();
   const maySeeTotals = useMay("invoice:view");
-  const maySeeWallets = useMay("wallet:view");
   const span = spanOf(useSearch({ from: "/frame/merchant/console/$merchantId" }));
   return (
     <>
@@ -48,11 +47,13 @@ function SpanChoice({ span }: { readonly span: Span }) {
   );
 }
 
-/** What waits for a person: decisions about what came, and the first steps. */
+/** What waits for a person: decisions about what came, coins that cannot be paid now, and the first steps. */
 function Waiting() {
+  const maySeeWallets = useMay("wallet:view");
   return (
     <>
       <AttentionSection />
+      {maySeeWallets && <ReadinessLine />}
       <StepsSection />
     </>
   );

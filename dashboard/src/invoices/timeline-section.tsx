@@ -12,6 +12,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   DISMISS: "Dismissed manually",
   RETURNED: "Money returned",
   MARK: "Marked as settled manually",
+  ASK_FOR_REST: "Asked for the rest manually",
 };
 
 export function TimelineSection({ invoice }: { readonly invoice: Invoice }) {

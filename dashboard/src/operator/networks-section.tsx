@@ -26,8 +26,9 @@ export function NetworksSection() {
   return (
     <Section
       title="Networks"
-      about="How far each chain has been read, and what to do if you cannot trust its data source."
+      about="How far each chain has been read, and what to do if you cannot trust its data source. Sources and their keys are a secret of the deployment, which no page can read or change: this command does."
     >
+      <CodeBlock name="The command that sets sources" code={SET_SOURCES} />
       <Read query={networks}>
         {({ data }) =>
           data.length === 0 ? (

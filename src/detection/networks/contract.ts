@@ -53,11 +53,9 @@ export const networkStateBody = () =>
         .array(
           z.object({
             kind: z.string(),
-            failures: z
-              .int()
-              .meta({
-                description: "Failures in a row; 0 for a source that answered its last request, or was not asked.",
-              }),
+            failures: z.int().meta({
+              description: "Failures in a row; 0 for a source that answered its last request, or was not asked.",
+            }),
             lastOutage: z.string().nullable().meta({
               description: "Why it failed: `BANNED` and `RATE_LIMITED` for a source that refuses further requests.",
             }),
