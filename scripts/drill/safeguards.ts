@@ -1,14 +1,8 @@
 // The safeguards of a restore that the drill takes away, one at a time, to show that it notices. The service has no switch for it: the drill serves
 // a copy of the sources in which the lines of the safeguard read otherwise.
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-
-/** A text of a source, which is there exactly once, and what takes its place. */
-export interface Edit {
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-}
+import { applyEdits, type Edit } from "../edits.ts";
 
 const SOURCES = "src";
 const MAIN = "app/worker.ts";
@@ -57,14 +51,6 @@ export function isSafeguard(name: string | undefined): name is Safeguard {
   return name !== undefined && Object.hasOwn(SAFEGUARDS, name);
 }
 
-/** Throws where the text of an edit is not there exactly once: then the safeguard has moved, and would stay in place unnoticed. */
-export function edited(text: string, { file, from, to }: Edit): string {
-  const [before, after, ...more] = text.split(from);
-  if (before === undefined || after === undefined || more.length > 0)
-    throw new Error(`${file} does not say once: ${from}`);
-  return `${before}${to}${after}`;
-}
-
 export interface Variant {
   /** The Worker's script, for wrangler. */
   readonly main: string;
@@ -76,9 +62,6 @@ export function writeVariant(without: Safeguard): Variant {
   mkdirSync(FOLDER, { recursive: true });
   const folder = mkdtempSync(join(FOLDER, "drill-"));
   cpSync(SOURCES, join(folder, SOURCES), { recursive: true });
-  for (const edit of SAFEGUARDS[without]) {
-    const file = join(folder, SOURCES, edit.file);
-    writeFileSync(file, edited(readFileSync(file, "utf8"), edit));
-  }
+  applyEdits(join(folder, SOURCES), SAFEGUARDS[without]);
   return { main: join(folder, SOURCES, MAIN), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

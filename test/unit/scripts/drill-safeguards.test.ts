@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseAst } from "vitest/node";
-import { type Edit, edited, isSafeguard, SAFEGUARDS } from "../../../scripts/drill/safeguards.ts";
+import { isSafeguard, SAFEGUARDS } from "../../../scripts/drill/safeguards.ts";
+import { type Edit, edited, editedTexts } from "../../../scripts/edits.ts";
 
 const EDIT: Edit = { file: "a.ts", from: "guard();", to: "" };
 
@@ -11,12 +12,7 @@ describe("a safeguard in the drill", () => {
   it.each(Object.entries(SAFEGUARDS))(
     "%s: its lines occur in the sources once, and the rest is a valid program",
     (_, edits) => {
-      const texts = new Map<string, string>();
-      for (const edit of edits) {
-        const text = texts.get(edit.file) ?? readFileSync(join("src", edit.file), "utf8");
-        texts.set(edit.file, edited(text, edit));
-      }
-      for (const [file, text] of texts) {
+      for (const [file, text] of editedTexts("src", edits)) {
         expect(text).not.toBe(readFileSync(join("src", file), "utf8"));
         expect(() => parseAst(text, { lang: "ts" })).not.toThrow();
       }
