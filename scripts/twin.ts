@@ -10,6 +10,7 @@ import { openTwin, type Twin } from "../test/twin/deployment.ts";
 import { type Flags, flagsIn, HELP, planOf } from "../test/twin/flags.ts";
 import { Hands } from "../test/twin/hands.ts";
 import { idleReport, playIdle } from "../test/twin/idle.ts";
+import { oneAddress } from "../test/twin/one-address.ts";
 import { answersOf, ReleaseBefore } from "../test/twin/releases.ts";
 import { reportOf } from "../test/twin/report.ts";
 import { rushesOf } from "../test/twin/rush.ts";
@@ -91,6 +92,8 @@ async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags):
   const day = new Day(twin, chain, options);
   await day.open(session);
   const rushes = await rushesOf(day, twin.gate);
+  const [shop] = day.shops;
+  const refused = shop === undefined ? [] : await oneAddress(twin, shop);
   say(`${flags.shops} shops are open: ${flags.rate} invoices a second and ${flags.clients} clients, for ${seconds} s.`);
   twin.gate.weather = weather;
   await twin.setObjectFaults({ faults: flags.objectFaults, resets: flags.resets });
@@ -116,7 +119,7 @@ async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags):
   calm();
   say("The day is over. Waiting for what was paid to be seen, and for every event to come ...");
   const findings = await day.close();
-  const report = reportOf(twin, { ...findings, wrong: [...findings.wrong, ...rushes.wrong] }, options);
+  const report = reportOf(twin, { ...findings, wrong: [...findings.wrong, ...rushes.wrong, ...refused] }, options);
   console.log(report.text);
   return report.wrong.length === 0 ? 0 : 1;
 }

@@ -194,6 +194,8 @@ ${older === undefined ? classes.map((name) => `export const ${name} = inTwin(upl
 export interface EdgeLimit {
   readonly limit: number;
   readonly period: number;
+  /** Its counters: who names the same number counts together. */
+  readonly namespace: string;
 }
 
 /**
@@ -207,14 +209,16 @@ export function edgeModule(
 ): string {
   return `
 import * as uploaded from ${JSON.stringify(uploaded)};
-function limiter({ limit, period }) {
-  let [window, counts] = [0, new Map()];
+const counters = new Map();
+function limiter({ limit, period, namespace }) {
+  const own = counters.get(namespace) ?? { window: 0, counts: new Map() };
+  counters.set(namespace, own);
   return {
     async limit({ key }) {
       const now = Math.floor(Date.now() / (1_000 * period));
-      if (now !== window) [window, counts] = [now, new Map()];
-      const count = (counts.get(key) ?? 0) + 1;
-      counts.set(key, count);
+      if (now !== own.window) Object.assign(own, { window: now, counts: new Map() });
+      const count = (own.counts.get(key) ?? 0) + 1;
+      own.counts.set(key, count);
       return { success: count <= limit };
     },
   };

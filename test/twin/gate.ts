@@ -22,13 +22,26 @@ const TIMED_OUT = "D1 DB storage operation exceeded timeout which caused object 
 const STATEMENT = z.object({ sql: z.string() });
 const STATEMENTS = z.union([STATEMENT, z.array(STATEMENT)]);
 
+interface Reset {
+  readonly way: "read" | "write";
+  /** Of the first call: one that is shorter passes. */
+  readonly leastBytes: number;
+  readonly forMs: number;
+}
+
+interface MetReset {
+  calls: number;
+  /** The most at the same time. */
+  atOnce: number;
+  /** Calls that begin as the first one does, repeats not counted: what it was, and what became of it. */
+  likeFirst: number;
+}
+
 interface Counts {
   /** Requests to the database, and the statements in them. */
   calls: number;
   statements: number;
   failed: number;
-  /** Calls that met a database that is reset again and again. */
-  reset: number;
   rowsRead: number;
   rowsWritten: number;
   /** Milliseconds of each call, waiting included. */
@@ -51,8 +64,11 @@ export interface Gate {
   readonly late: readonly Stall[];
   /** The database answers nothing for this long from now on. */
   stall(ms: number): void;
-  /** For so long from the next call on, each fails: the database is reset again and again, because a statement takes too much of it. */
-  resetForMs: number;
+  /**
+   * The database is reset again and again, because a statement takes too much of it: from the next such call on each fails. What meets it is counted in
+   * what is returned.
+   */
+  resetFrom(reset: Reset): Readonly<MetReset>;
   stop(): Promise<void>;
 }
 
@@ -84,7 +100,6 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     calls: 0,
     statements: 0,
     failed: 0,
-    reset: 0,
     rowsRead: 0,
     rowsWritten: 0,
     times: [],
@@ -93,8 +108,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
   readonly stalls: Stall[] = [];
   readonly late: Stall[] = [];
   weather: Weather;
-  resetForMs = 0;
-  #resetUntilMs = 0;
+  #reset: Resetting | undefined;
   readonly #options: GateOptions;
   /** By database: the end of its queue, and how many wait in it. */
   readonly #line = new Map<string, Promise<unknown>>();
@@ -107,6 +121,11 @@ class Passage implements Omit<Gate, "url" | "stop"> {
 
   stall(ms: number): void {
     this.stalls.push({ startMs: Date.now(), endMs: Date.now() + ms });
+  }
+
+  resetFrom(reset: Reset): Readonly<MetReset> {
+    this.#reset = new Resetting(reset);
+    return this.#reset.met;
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -130,7 +149,8 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     const { read, write, faults } = this.weather;
     const wayMs = drawMs(isRead ? read : write, random);
     const drawn = random() < faults ? D1_FAULTS[Math.floor(random() * D1_FAULTS.length)] : undefined;
-    const isReset = this.#meetsReset();
+    const reset = this.#reset?.meets(isRead ? "read" : "write", { body, texts }) === true ? this.#reset : undefined;
+    const isReset = reset !== undefined;
     const fault = isReset ? RESET : drawn;
     const isLost = !isReset && fault !== undefined && !isRefusal(fault) && random() < 0.5;
     await sleep(wayMs / 2);
@@ -139,6 +159,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
         ? failure(fault)
         : await this.#inLine(database, begunMs, () => store.raw(database, path, body));
     await sleep(wayMs / 2);
+    reset?.leave();
     const answered = isLost ? failure(fault) : given;
     this.#count(answered);
     const endMs = Date.now();
@@ -155,15 +176,6 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     }
     for (const [, kind, rows] of text.matchAll(/"rows_(read|written)":(\d+)/g))
       this.counts[kind === "read" ? "rowsRead" : "rowsWritten"] += Number(rows);
-  }
-
-  #meetsReset(): boolean {
-    const nowMs = Date.now();
-    if (this.resetForMs > 0) this.#resetUntilMs = nowMs + this.resetForMs;
-    this.resetForMs = 0;
-    const isReset = nowMs < this.#resetUntilMs;
-    if (isReset) this.counts.reset += 1;
-    return isReset;
   }
 
   /** One at a time, as a database does it; what has waited too long is refused, and what stands first waits for the end of a stall. */
@@ -185,6 +197,40 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     return mine;
   }
 }
+
+/** A database that is reset again and again, from one call on. */
+class Resetting {
+  readonly met: MetReset = { calls: 0, atOnce: 0, likeFirst: 0 };
+  readonly #reset: Reset;
+  readonly #bodies = new Set<string>();
+  #first: { readonly untilMs: number; readonly table: string } | undefined;
+  #now = 0;
+
+  constructor(reset: Reset) {
+    this.#reset = reset;
+  }
+
+  /** Whether the call meets it; then it is there until it leaves. */
+  meets(way: Reset["way"], { body, texts: [text = ""] }: { readonly body: string; readonly texts: readonly string[] }) {
+    const { leastBytes, forMs } = this.#reset;
+    if (this.#first === undefined && way === this.#reset.way && body.length >= leastBytes)
+      this.#first = { untilMs: Date.now() + forMs, table: beginningOf(text) };
+    if (this.#first === undefined || Date.now() >= this.#first.untilMs) return false;
+    this.met.calls += 1;
+    this.#now += 1;
+    this.met.atOnce = Math.max(this.met.atOnce, this.#now);
+    if (beginningOf(text) === this.#first.table && !this.#bodies.has(body)) this.met.likeFirst += 1;
+    this.#bodies.add(body);
+    return true;
+  }
+
+  leave(): void {
+    this.#now -= 1;
+  }
+}
+
+/** Of a statement: what it does, and to which table. */
+const beginningOf = (sql: string) => sql.split("(", 1)[0] ?? "";
 
 const failure = (error: string): Given => ({ status: 500, text: JSON.stringify({ success: false, error }) });
 

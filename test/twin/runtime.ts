@@ -192,7 +192,12 @@ const RATE_LIMIT = z.object({
 });
 
 const limitsOf = (upload: Upload): Readonly<Record<string, EdgeLimit>> =>
-  Object.fromEntries(ofType(upload, "ratelimit").map((each) => [each.name, RATE_LIMIT.parse(each).simple]));
+  Object.fromEntries(
+    ofType(upload, "ratelimit").map((each) => {
+      const { namespace_id: namespace, simple } = RATE_LIMIT.parse(each);
+      return [each.name, { ...simple, namespace }];
+    }),
+  );
 
 function workerOf(
   options: RuntimeOptions,

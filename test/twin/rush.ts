@@ -6,30 +6,52 @@ import type { Gate } from "./gate.ts";
 export interface Rushes {
   /** Database calls until all were answered. */
   readonly calm: number;
-  /** Calls that met the database while it was reset. */
+  /** Calls that met the database while it was reset from a read on, and the most of them at the same time. */
   readonly reset: number;
-  /** Empty, or a sentence. */
+  readonly atOnce: number;
+  /** Writes of creates, repeats not counted, that met it while it was reset from a write of many on. */
+  readonly writes: number;
+  /** Empty, or sentences. */
   readonly wrong: readonly string[];
 }
 
 /** As many as a group of requests holds. */
 const INVOICES = 64;
 /** So long the database is reset; then those who were refused ask again. */
-const RESET_MS = 1_000;
+const RESET_MS = { read: 1_000, write: 2_000 };
+/** A group asks for one thing at a time, and there are few groups and watchers beside it. */
+const MOST_AT_ONCE = 24;
+/** Of those who had read before it was reset: a group, and the next one. What is halved, each part three times, is many more in this time. */
+const MOST_WRITES = 3;
+/** Of a write for some fifteen creates and more. */
+const MANY_BYTES = 50_000;
+/** Creates may arrive too far apart for a write of many. */
+const MOST_TRIES = 3;
 
 /** For a moment without sales. */
 export async function rushesOf(day: Day, gate: Gate): Promise<Rushes> {
-  const { counts } = gate;
   // The first has more to read than those after it.
   await day.rush(INVOICES);
-  const before = { ...counts };
+  const before = gate.counts.calls;
   await day.rush(INVOICES);
-  const calm = counts.calls - before.calls;
-  gate.resetForMs = RESET_MS;
+  const calm = gate.counts.calls - before;
+  const reading = gate.resetFrom({ way: "read", leastBytes: 0, forMs: RESET_MS.read });
   await day.rush(INVOICES);
-  const met = counts.reset - before.reset;
-  // A group asks three times, its requests' clients once more or twice: some 20 calls. One for each create would be 64 each time.
-  const isGood = met < INVOICES;
-  const wrong = `${INVOICES} creates at once took ${calm} calls of the database, and ${met} while it was reset for ${RESET_MS} ms`;
-  return { calm, reset: met, wrong: isGood ? [] : [wrong] };
+  const { calls: reset, atOnce } = reading;
+  const writing = gate.resetFrom({ way: "write", leastBytes: MANY_BYTES, forMs: RESET_MS.write });
+  for (let tries = 0; tries < MOST_TRIES && writing.calls === 0; tries++) await day.rush(INVOICES);
+  const { likeFirst: writes } = writing;
+  // Else the next write of many in the day would meet it.
+  if (writing.calls === 0) gate.resetFrom({ way: "write", leastBytes: Number.POSITIVE_INFINITY, forMs: 0 });
+  const took = `${INVOICES} creates at once took ${calm} calls of the database`;
+  const wrong = [
+    // A group asks three times, its requests' clients once more or twice: some 20 calls. One for each create would be 64 each time.
+    ...(reset < INVOICES && atOnce <= MOST_AT_ONCE
+      ? []
+      : [`${took}, and ${reset}, ${atOnce} of them at the same time, while it was reset for ${RESET_MS.read} ms`]),
+    ...(writes <= MOST_WRITES
+      ? []
+      : [`${took}, and ${writes} different writes were sent while it was reset for ${RESET_MS.write} ms`]),
+  ];
+  return { calm, reset, atOnce, writes, wrong };
 }

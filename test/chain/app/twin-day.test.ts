@@ -5,6 +5,7 @@ import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-ch
 import { randomFrom } from "../../support/random.ts";
 import { Day, type Findings, TOKEN } from "../../twin/day.ts";
 import { openTwin, type Twin } from "../../twin/deployment.ts";
+import { oneAddress } from "../../twin/one-address.ts";
 import { wrongOf } from "../../twin/report.ts";
 import { type Rushes, rushesOf } from "../../twin/rush.ts";
 import { USUAL } from "../../twin/weather.ts";
@@ -27,6 +28,7 @@ describe("a production-like deployment", () => {
   let twin: Twin;
   let findings: Findings;
   let rushes: Rushes;
+  let refused: readonly string[] | undefined;
 
   beforeAll(async () => {
     chain = await startEvmChain([TOKEN.contract], { blockSeconds: 1 });
@@ -42,6 +44,8 @@ describe("a production-like deployment", () => {
     const day = new Day(twin, chain, { ...DAY, random: randomFrom(2) });
     await day.open(await twin.setUp());
     rushes = await rushesOf(day, twin.gate);
+    const [shop] = day.shops;
+    if (shop !== undefined) refused = await oneAddress(twin, shop);
     twin.gate.weather = { ...USUAL, faults: FAULTS };
     await twin.setObjectFaults({ faults: OBJECT_FAULTS, resets: 0 });
     await day.play(async () => {
@@ -65,6 +69,11 @@ describe("a production-like deployment", () => {
   it("queries a database that is being reset once for all waiting requests, not for each", () => {
     expect(rushes.wrong).toEqual([]);
     expect(rushes.reset).toBeGreaterThan(0);
+    expect(rushes.writes).toBeGreaterThan(0);
+  });
+
+  it("tells one address with a wrong key that it is wrong, after many good requests from there", () => {
+    expect(refused).toEqual([]);
   });
 
   it("was really slow and faulty, with queues under its own name", () => {

@@ -135,7 +135,7 @@ describe("the entry modules", () => {
   });
 
   it("count requests at the edge in its memory, by key and period, with all else as it was uploaded", async () => {
-    const module = edgeModule("./worker.js", [], { SHIELD: { limit: 2, period: 60 } });
+    const module = edgeModule("./worker.js", [], { SHIELD: { limit: 2, period: 60, namespace: "1" } });
     const fetch = (key: string, env: { readonly SHIELD: RateLimit; readonly NAME: string }) =>
       env.SHIELD.limit({ key }).then(({ success }) => `${env.NAME} ${success}`);
     const handlers = handlersIn(module, { fetch });
@@ -150,6 +150,28 @@ describe("the entry modules", () => {
     ]);
     vi.setSystemTime(120_000);
     expect(await ask("a")).toBe("shop true");
+    vi.useRealTimers();
+  });
+
+  it("count together what names one namespace, each by its own limit", async () => {
+    const limits = {
+      WIDE: { limit: 3, period: 60, namespace: "1" },
+      NARROW: { limit: 1, period: 60, namespace: "1" },
+      OWN: { limit: 1, period: 60, namespace: "2" },
+    };
+    type Limits = Readonly<Record<keyof typeof limits, RateLimit>>;
+    const fetch = (name: keyof typeof limits, env: Limits) => env[name].limit({ key: "a" }).then((of) => of.success);
+    const handlers = handlersIn(edgeModule("./worker.js", [], limits), { fetch });
+    vi.useFakeTimers({ toFake: ["Date"], now: 60_000 });
+    const env = {};
+    const ask = (name: keyof typeof limits): Promise<boolean> => handlers.fetch(name, env, {});
+    expect([await ask("WIDE"), await ask("NARROW"), await ask("OWN"), await ask("WIDE"), await ask("WIDE")]).toEqual([
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
     vi.useRealTimers();
   });
 
