@@ -1,6 +1,7 @@
 // `npm run twin`: the deployment that `npm run deploy` makes, uploaded by real wrangler to an account on loopback and run on workerd in the weather of
 // production: a database with a network's latency, stalls and faults, queues that repeat and turn round, crons that run twice or not at all, an upgrade under
-// load whose objects keep old code. It plays a day of some shops, and the exit status is 0 only if nothing is wrong at its end.
+// load whose objects keep old code. It plays a day of some shops, and the exit status is 0 only if nothing is wrong at its end; with `--put-back`, only if
+// the defects that are put back are found.
 import "./end-with-parent.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomFrom } from "../test/support/random.ts";
@@ -11,6 +12,7 @@ import { type Flags, flagsIn, HELP, planOf } from "../test/twin/flags.ts";
 import { Hands } from "../test/twin/hands.ts";
 import { idleReport, playIdle } from "../test/twin/idle.ts";
 import { oneAddress } from "../test/twin/one-address.ts";
+import { type Outcome, outcomeText, putBack, putBackTable } from "../test/twin/put-back.ts";
 import { answersOf, ReleaseBefore } from "../test/twin/releases.ts";
 import { reportOf } from "../test/twin/report.ts";
 import { rushesOf } from "../test/twin/rush.ts";
@@ -54,7 +56,27 @@ const end = async () => {
 };
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void end().then(() => process.exit(130)));
 try {
-  const { mode, seed } = flags;
+  process.exitCode = flags.mode === "put-back" ? await defects(chain, flags) : await deployed(flags.mode, flags);
+} finally {
+  await end();
+}
+
+type Session = Readonly<Record<string, string>>;
+
+/** One after the other, each on a deployment of its own. */
+async function defects(chain: EvmChain, { putBack: names, seed }: Flags): Promise<number> {
+  const outcomes: Outcome[] = [];
+  for (const defect of names) {
+    const outcome = await putBack(defect, { chain, seed, onProgress: say });
+    outcomes.push(outcome);
+    say(outcomeText(outcome));
+  }
+  console.log(putBackTable(outcomes));
+  return outcomes.every(({ isGood }) => isGood) ? 0 : 1;
+}
+
+async function deployed(mode: Exclude<Flags["mode"], "put-back">, flags: Flags): Promise<number> {
+  const { seed } = flags;
   const weather = mode === "idle" ? CALM : flags.weather;
   const cronEveryMs = CRON_EVERY_MS[mode];
   const given = { ...(mode === "day" ? { POLL_SECONDS: "2" } : {}), RATE_LIMIT_PER_MINUTE: "100000" };
@@ -75,15 +97,10 @@ try {
   ends.push(twin.stop);
   say(`Deployed as ${twin.origin}. Signing in ...`);
   const session = before === undefined ? await twin.setUp() : await signIn(twin.ask, twin, OWNER);
-  process.exitCode =
-    before === undefined
-      ? await { day, table, idle }[mode](twin, chain, session, flags)
-      : await bothWays(twin, chain, session, flags, before);
-} finally {
-  await end();
+  return before === undefined
+    ? await { day, table, idle }[mode](twin, chain, session, flags)
+    : await bothWays(twin, chain, session, flags, before);
 }
-
-type Session = Readonly<Record<string, string>>;
 
 /** Each plays, prints what it found, and returns the exit status. */
 async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags): Promise<number> {

@@ -28,8 +28,10 @@ export interface DayOptions {
   /** Shares of all invoices. */
   readonly paid: number;
   readonly cancelled: number;
-  /** Nobody pays them within the minute that they have. */
+  /** Nobody pays them within the time that they have. */
   readonly expired: number;
+  /** That time in seconds; 60, the shortest that there is. */
+  readonly lifeSeconds?: number;
   /** For what was paid to be seen and told, after the last create. */
   readonly settleMs: number;
   /** Whether shops have an endpoint for every event (true). */
@@ -53,7 +55,7 @@ export interface Findings {
 /** Those that the previous release has too. */
 const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.filter((each) => each !== WEAKEN).map(keyPermissionName);
 /** The shortest life of an invoice. */
-const SHORT = { expiresInSeconds: 60 };
+const LIFE_SECONDS = 60;
 /** After a create that will never be answered well. */
 const GIVEN_UP_MS = 1_000;
 /** Changing a key needs a factor from the last five minutes, so this is soon after the set-up. */
@@ -276,7 +278,7 @@ export class Day {
       name: "Order",
       rawAmount: 5 + Math.floor(this.#options.random() * 900) / 10,
       externalId,
-      ...(fate === "EXPIRED" ? SHORT : {}),
+      ...(fate === "EXPIRED" ? { expiresInSeconds: this.#options.lifeSeconds ?? LIFE_SECONDS } : {}),
     };
     const root = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const keyed = { ...headers, "idempotency-key": externalId };

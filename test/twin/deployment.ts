@@ -82,7 +82,9 @@ export interface Twin extends Pick<TwinAccount, "account" | "store" | "wrangler"
   ask(path: string, asked?: Asked): Promise<Answered>;
   /** Runs each cron once, with this time. */
   cron(atMs: number): Promise<void>;
-  /** Deploys again, if need be in another way; until `settle` the objects that are there run the code that they had. */
+  /** Deploys again, and runs what ran before: an upgrade then takes no time. */
+  upload(): Promise<void>;
+  /** Deploys again, if need be in another way, or takes what was uploaded; until `settle` the objects that are there run the code that they had. */
   upgrade(how?: Deploying): Promise<void>;
   /** Runs all objects with the newest code, as the platform does at most five minutes after an upgrade. */
   settle(): Promise<void>;
@@ -134,6 +136,8 @@ class Running implements Omit<Twin, "stop"> {
   readonly #options: TwinOptions;
   readonly #opened: TwinAccount;
   readonly #runtime: Runtime;
+  /** What runs at the edge. */
+  #upload: Upload;
   /** Ids of the objects that are awake. */
   readonly #made = new Set<string>();
   readonly #endCrons: () => void;
@@ -148,6 +152,7 @@ class Running implements Omit<Twin, "stop"> {
     this.gate = gate;
     this.world = new World(chainUrl);
     this.origin = originOf(name);
+    this.#upload = newest(this.account, name);
     this.#runtime = new Runtime(this.#runtimeOptions());
     const workers = running.get(opened.account) ?? new Map<string, Runtime>();
     running.set(opened.account, workers.set(name, this.#runtime));
@@ -167,7 +172,7 @@ class Running implements Omit<Twin, "stop"> {
 
   #runtimeOptions(): RuntimeOptions {
     const { name, weather, clockMs = CLOCK_MS, onLog } = this.#options;
-    const upload = newest(this.account, name);
+    const upload = this.#upload;
     return {
       name,
       folder: this.#opened.folder,
@@ -201,11 +206,16 @@ class Running implements Omit<Twin, "stop"> {
     }
   }
 
+  upload(): Promise<void> {
+    return this.#opened.upgrade();
+  }
+
   async upgrade(how?: Deploying): Promise<void> {
     const { name } = this.#options;
-    const before = newest(this.account, name);
-    await (how === undefined ? this.#opened.upgrade() : how(this.account));
+    const before = this.#upload;
+    if (newest(this.account, name) === before) await (how === undefined ? this.upload() : how(this.account));
     const now = newest(this.account, name);
+    this.#upload = now;
     const older = { upload: before, ids: new Set(this.#made) };
     await this.#change(["objects", "edge"], { edge: now, objects: now, older });
   }

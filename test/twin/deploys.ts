@@ -25,6 +25,10 @@ export interface DeployOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** Replaces this release's `npm run deploy`. */
   readonly first?: Deploying;
+  /** The folder whose `npm run deploy` that is, and what it uploads; the working tree's. */
+  readonly sources?: string;
+  /** Beside those that a deploy makes and asks for. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 /** A deployment in an account, not running. */
@@ -51,7 +55,7 @@ export async function openAccount(
   const folder = mkdtempSync(join(tmpdir(), "edgetill-twin-"));
   const remove = () => {
     rmSync(folder, { recursive: true, force: true });
-    forget(options.name);
+    forget(options);
   };
   // The runtime's own hook ends the process at a signal, without finishing pending work.
   process.once("exit", remove);
@@ -92,16 +96,18 @@ export function linkIn(output: string): string {
 }
 
 /** `npm run deploy`, for the first time with all answers; what it printed. */
-async function deploy(account: Account, { name, variables = {} }: DeployOptions): Promise<string> {
+async function deploy(account: Account, options: DeployOptions): Promise<string> {
+  const { name, variables = {}, secrets = {}, sources = ROOT } = options;
   const { folder, secretsFile, rememberedFile } = deploymentOf(name);
-  if (!existsSync(join(ROOT, secretsFile))) {
-    mkdirSync(join(ROOT, folder), { recursive: true, mode: 0o700 });
-    writeFileSync(join(ROOT, secretsFile), `CHAIN_SOURCES='${CHAIN_SOURCES}'\n`, { mode: 0o600 });
+  if (!existsSync(join(sources, secretsFile))) {
+    mkdirSync(join(sources, folder), { recursive: true, mode: 0o700 });
+    const lines = Object.entries({ CHAIN_SOURCES, ...secrets }).map(([secret, text]) => `${secret}='${text}'\n`);
+    writeFileSync(join(sources, secretsFile), lines.join(""), { mode: 0o600 });
   }
   const given = Object.entries(variables).flatMap(([variable, value]) => ["--var", `${variable}=${value}`]);
-  const isFirst = !existsSync(join(ROOT, rememberedFile));
+  const isFirst = !existsSync(join(sources, rememberedFile));
   const answers = isFirst ? ["--location", "weur", "--workers-dev", "--mail", "none", ...given] : [];
-  return good(account, ["scripts/deploy.ts", "--name", name, ...answers, "--yes"]);
+  return good(account, ["scripts/deploy.ts", "--name", name, ...answers, "--yes"], sources);
 }
 
 /** Like `run`; throws with the end of the output if it failed, or if the account did not support a request. */
@@ -134,7 +140,7 @@ export async function run(account: Account, args: readonly string[], folder = RO
 }
 
 /** What a deploy left in the root. */
-function forget(name: string): void {
+function forget({ name, sources = ROOT }: DeployOptions): void {
   const { folder, configuration } = deploymentOf(name);
-  for (const path of [folder, configuration]) rmSync(join(ROOT, path), { recursive: true, force: true });
+  for (const path of [folder, configuration]) rmSync(join(sources, path), { recursive: true, force: true });
 }

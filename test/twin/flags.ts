@@ -1,6 +1,7 @@
 // The options of `npm run twin`, read from its flags.
 import { parseArgs } from "node:util";
 import { keysOf } from "../../scripts/keys-of.ts";
+import { DEFECT_NAMES, type DefectName, isDefect } from "./defects.ts";
 import { RECOVERY_MS } from "./measured.ts";
 import { CALM, delayIn, FAR, NEAR, USUAL, type Weather } from "./weather.ts";
 
@@ -27,6 +28,10 @@ export const HELP = `npm run twin -- [flags]     plays a day of some shops on th
 npm run twin -- --from-before    a deployment of the release before, made by hand as its documents say; it is upgraded, brought back and upgraded again,
                       while people of the shops take rights away. Each of the seven parts lasts until every act was done in it, and sales as long
 
+npm run twin -- --put-back <names>|all    a defect that the service had, or could have, is put back into a copy of the sources and deployed, and the twin must
+                      say within a minute of play what is wrong; with "nothing", the sources as they are, it must say nothing. Their names:
+                      ${DEFECT_NAMES.join(", ")}
+
 npm run twin -- --table     1, 16 and 64 clients, each with a near, a usual and a far database
 
   --seconds <n>         for each of the nine (20)
@@ -38,7 +43,9 @@ npm run twin -- --idle      an hour of crons of which nobody asks anything, and 
 const WEATHERS: Readonly<Record<string, Weather>> = { calm: CALM, near: NEAR, usual: USUAL, far: FAR };
 
 export interface Flags {
-  readonly mode: "day" | "table" | "idle";
+  readonly mode: "day" | "table" | "idle" | "put-back";
+  /** The defects that are put back, one after the other. */
+  readonly putBack: readonly DefectName[];
   readonly seconds: number;
   /** Seconds for each cell of the table, and for the silence of an idle deployment. */
   readonly spanSeconds: number;
@@ -81,6 +88,7 @@ const OPTIONS = {
   rate: open,
   read: open,
   write: open,
+  "put-back": open,
   "no-upgrade": yes,
   "from-before": yes,
   table: yes,
@@ -127,10 +135,14 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
   if (typeof weather === "string") return weather;
   const stalls = stallsIn(values.stalls, number("stall-seconds"));
   if (stalls === undefined) return "--stalls takes a count, or seconds with commas between them.";
+  const putBack = defectsIn(values["put-back"]);
+  if (putBack === undefined)
+    return `--put-back takes all, or with commas between them some of ${DEFECT_NAMES.join(", ")}.`;
   if (number("paid") > 1) return "--paid takes a share, at most 1.";
   const clients = number("clients");
   const flags: Flags = {
     mode: modeOf(values),
+    putBack,
     stalls,
     weather,
     clients,
@@ -151,14 +163,24 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
   };
   if (flags.rate === 0 && clients === 0) return "Nobody creates an invoice: give --rate or --clients.";
   if (flags.isFromBefore && flags.mode !== "day")
-    return "--from-before plays a day of its own: give it without --table and --idle.";
+    return "--from-before plays a day of its own: give it without --table, --idle and --put-back.";
   const needed = stalls.reduce((sum, stall) => sum + stall + RECOVERY_MS / 1_000, 0);
   if (flags.mode === "day" && needed >= flags.seconds)
     return `The stalls and their recovery take ${needed} s, and the day has ${flags.seconds}: give more --minutes.`;
   return flags;
 }
 
-function modeOf({ table, idle }: Values): Flags["mode"] {
+/** Undefined for a name that is none. */
+function defectsIn(given: string | undefined): readonly DefectName[] | undefined {
+  if (given === undefined) return [];
+  if (given === "all") return DEFECT_NAMES;
+  const names = given.split(",");
+  const defects = names.filter(isDefect);
+  return defects.length === names.length ? defects : undefined;
+}
+
+function modeOf({ table, idle, "put-back": defect }: Values): Flags["mode"] {
+  if (defect !== undefined) return "put-back";
   if (table) return "table";
   return idle ? "idle" : "day";
 }

@@ -48,7 +48,8 @@ interface Office {
 
 interface HandsOptions {
   readonly twin: Twin;
-  readonly owner: string;
+  /** Who owns the shops: the address, of somebody who signs in with a code alone; or a session that stepped up just now, for a few minutes. */
+  readonly owner: string | Headers;
   readonly shops: readonly Shop[];
 }
 
@@ -86,11 +87,12 @@ export class Hands {
     await Promise.all(this.#working);
   }
 
-  /** Resolves once each act was done so often under the combination; says what was not within the time. */
+  /** Resolves once each act was done so often under the combination, or nobody works any more; says what was not done within the time. */
   async until(combination: Combination, times: number, withinMs: number): Promise<void> {
     const lateMs = Date.now() + withinMs;
     const missing = () => ACTS.filter((act) => (this.done.get(doneUnder(combination, act)) ?? 0) < times);
-    while (missing().length > 0 && Date.now() < lateMs) await sleep(100);
+    while (missing().length > 0 && Date.now() < lateMs && !this.#isOver) await sleep(100);
+    if (this.#isOver) return;
     for (const act of missing()) this.wrong.push(`${combination.name}: nobody could ${act} ${times} times`);
   }
 
@@ -182,6 +184,7 @@ export class Hands {
   #signingIn: Promise<unknown> = Promise.resolve();
   #asOwner(): Promise<Headers> {
     const { twin, owner } = this.#options;
+    if (typeof owner !== "string") return Promise.resolve(owner);
     const mine = this.#signingIn.then(async () => {
       if (this.#session === undefined || this.#session.sinceMs + SESSION_MS < Date.now())
         this.#session = {

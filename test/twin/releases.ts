@@ -15,7 +15,7 @@ const SECRETS_FILE = "deploy.env";
 const DEPLOY = ["deploy", "--minify"];
 const CONFIGURATION = "wrangler.toml";
 /** A sender of mails, whose host is in the twin's internet. */
-const MAIL_PROVIDER = JSON.stringify({ kind: "resend", apiKey: "re_of_the_twin" });
+export const MAIL_PROVIDER = JSON.stringify({ kind: "resend", apiKey: "re_of_the_twin" });
 
 interface BeforeOptions {
   /** The deployment's name. */

@@ -68,7 +68,7 @@ export function checkOut(revision: string): Checkout {
 const MADE = ["static", "src/app/mcp/library.generated.js"];
 
 /** The working tree: what is in git, what would be, and what is made of it. */
-function copyOurs(): Checkout {
+export function copyOurs(): Checkout {
   execFileSync(process.execPath, ["scripts/build-assets.ts"], { cwd: ROOT, stdio: "inherit" });
   return folderWith((folder) => {
     for (const file of git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")) {
