@@ -157,6 +157,8 @@ export class Day {
         await changeKey(this.#client, shop, session, KEY_PERMISSIONS);
       }
     })();
+    // Awaited at the end of the day.
+    void keys.catch(() => undefined);
     for (let nth = 0; !isOver(); nth++) {
       await sleep(PEOPLE_PAUSE_MS);
       const shop = this.#shops[nth % this.#shops.length];

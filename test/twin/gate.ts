@@ -26,6 +26,8 @@ interface Reset {
   readonly way: "read" | "write";
   /** Of the first call: one that is shorter passes. */
   readonly leastBytes: number;
+  /** So long it answers nothing before, and others come to wait for what is under way. */
+  readonly afterMs: number;
   readonly forMs: number;
 }
 
@@ -154,6 +156,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     const fault = isReset ? RESET : drawn;
     const isLost = !isReset && fault !== undefined && !isRefusal(fault) && random() < 0.5;
     await sleep(wayMs / 2);
+    await reset?.begun();
     const given =
       fault !== undefined && !isLost
         ? failure(fault)
@@ -203,7 +206,7 @@ class Resetting {
   readonly met: MetReset = { calls: 0, atOnce: 0, likeFirst: 0 };
   readonly #reset: Reset;
   readonly #bodies = new Set<string>();
-  #first: { readonly untilMs: number; readonly table: string } | undefined;
+  #first: { readonly fromMs: number; readonly untilMs: number; readonly table: string } | undefined;
   #now = 0;
 
   constructor(reset: Reset) {
@@ -212,9 +215,10 @@ class Resetting {
 
   /** Whether the call meets it; then it is there until it leaves. */
   meets(way: Reset["way"], { body, texts: [text = ""] }: { readonly body: string; readonly texts: readonly string[] }) {
-    const { leastBytes, forMs } = this.#reset;
+    const { leastBytes, afterMs, forMs } = this.#reset;
+    const fromMs = Date.now() + afterMs;
     if (this.#first === undefined && way === this.#reset.way && body.length >= leastBytes)
-      this.#first = { untilMs: Date.now() + forMs, table: beginningOf(text) };
+      this.#first = { fromMs, untilMs: fromMs + forMs, table: beginningOf(text) };
     if (this.#first === undefined || Date.now() >= this.#first.untilMs) return false;
     this.met.calls += 1;
     this.#now += 1;
@@ -222,6 +226,10 @@ class Resetting {
     if (beginningOf(text) === this.#first.table && !this.#bodies.has(body)) this.met.likeFirst += 1;
     this.#bodies.add(body);
     return true;
+  }
+
+  async begun(): Promise<void> {
+    await sleep(Math.max(0, (this.#first?.fromMs ?? 0) - Date.now()));
   }
 
   leave(): void {

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import type { Client } from "./client.ts";
+import { ANSWERED_WITHIN_MS, type Client } from "./client.ts";
 import { jsonIn } from "./json.ts";
 
 const LIST = z.object({ data: z.array(z.object({ id: z.string(), name: z.string() })) });
@@ -65,16 +65,17 @@ export async function changeKey(
   await answered(client, { route: "old key", path: `${root}/invoices?limit=1`, method: "GET", headers: old }, [401]);
 }
 
-/** Retries until the answer is not a fault. */
+/** Asks until the answer is no fault; one that stays is thrown. */
 async function answered(
   client: Client,
   call: Parameters<Client["once"]>[0],
   statuses: readonly number[],
 ): Promise<void> {
-  for (;;) {
+  for (const lateMs = Date.now() + ANSWERED_WITHIN_MS; ; ) {
     const { status, text } = await client.once(call);
     if (statuses.includes(status)) return;
-    if (status < 500) throw new Error(`${call.route}: ${status} ${text.slice(0, 300)}, and not ${statuses}`);
+    if (status < 500 || Date.now() > lateMs)
+      throw new Error(`${call.route}: ${status} ${text.slice(0, 300)}, and not ${statuses}`);
     await sleep(500);
   }
 }

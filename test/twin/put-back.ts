@@ -34,6 +34,8 @@ const SALES = { shops: 3, rate: 4, mostOpen: 8, paid: 0.3, cancelled: 0.2, expir
 const WEATHER = { ...USUAL, faults: 0.002 };
 const CRON_EVERY_MS = 3_000;
 const LOOK_EVERY_MS = 250;
+/** Characters of a sentence in the table. */
+const SHOWN = 120;
 const UPGRADED: Combination = {
   name: "upgraded, old objects",
   edge: "this release",
@@ -199,7 +201,7 @@ export function putBackTable(outcomes: readonly Outcome[]): string {
   const wide = Math.max(...outcomes.map(({ name }) => name.length));
   const rows = outcomes.map(({ name, isGood, sentence, seconds }) => {
     const found = verdictOf({ name, isGood });
-    return `  ${name.padEnd(wide)}  ${found.padEnd(13)} ${seconds.toFixed(1).padStart(6)} s  ${sentence ?? ""}`.trimEnd();
+    return `  ${name.padEnd(wide)}  ${found.padEnd(13)} ${seconds.toFixed(1).padStart(6)} s  ${(sentence ?? "").slice(0, SHOWN)}`.trimEnd();
   });
   const bad = outcomes.filter(({ isGood }) => !isGood);
   return [

@@ -19,10 +19,14 @@ export interface Rushes {
 const INVOICES = 64;
 /** So long the database is reset; then those who were refused ask again. */
 const RESET_MS = { read: 1_000, write: 2_000 };
+/** Less than holds up the next read of a merchant: on a slow machine creates arrive one after the other, and would be in no group. */
+const GATHERED_MS = 900;
 /** A group asks for one thing at a time, and there are few groups and watchers beside it. */
 const MOST_AT_ONCE = 24;
 /** Of those who had read before it was reset: a group, and the next one. What is halved, each part three times, is many more in this time. */
 const MOST_WRITES = 3;
+/** Of what a create reads first; jobs, watchers and deliveries read with shorter statements. */
+const CREATE_BYTES = 5_000;
 /** Of a write for some fifteen creates and more. */
 const MANY_BYTES = 50_000;
 /** Creates may arrive too far apart for a write of many. */
@@ -35,14 +39,14 @@ export async function rushesOf(day: Day, gate: Gate): Promise<Rushes> {
   const before = gate.counts.calls;
   await day.rush(INVOICES);
   const calm = gate.counts.calls - before;
-  const reading = gate.resetFrom({ way: "read", leastBytes: 0, forMs: RESET_MS.read });
+  const reading = gate.resetFrom({ way: "read", leastBytes: CREATE_BYTES, afterMs: GATHERED_MS, forMs: RESET_MS.read });
   await day.rush(INVOICES);
   const { calls: reset, atOnce } = reading;
-  const writing = gate.resetFrom({ way: "write", leastBytes: MANY_BYTES, forMs: RESET_MS.write });
+  const writing = gate.resetFrom({ way: "write", leastBytes: MANY_BYTES, afterMs: 0, forMs: RESET_MS.write });
   for (let tries = 0; tries < MOST_TRIES && writing.calls === 0; tries++) await day.rush(INVOICES);
   const { likeFirst: writes } = writing;
   // Else the next write of many in the day would meet it.
-  if (writing.calls === 0) gate.resetFrom({ way: "write", leastBytes: Number.POSITIVE_INFINITY, forMs: 0 });
+  if (writing.calls === 0) gate.resetFrom({ way: "write", leastBytes: Number.POSITIVE_INFINITY, afterMs: 0, forMs: 0 });
   const took = `${INVOICES} creates at once took ${calm} calls of the database`;
   const wrong = [
     // A group asks three times, its requests' clients once more or twice: some 20 calls. One for each create would be 64 each time.
