@@ -63,14 +63,15 @@ export const selectInReview = prepared(
       .limit(MOST_SHOWN),
 );
 
-// Takes the newest first and then leaves out those with a decision, so that many decisions cost nothing.
-const underpaid = sql`from (select id, created_at_ms, needs_review, resolution from invoices
+// The newest are taken before those with a decision are left out, so that many decisions cost nothing.
+const underpaid = sql`from (select id, created_at_ms, needs_review, resolution, monitor_until_ms from invoices
   where merchant_id = ${sql.placeholder("merchantId")} and status = 'UNDERPAID' and created_at_ms > ${sql.placeholder("afterMs")}
-  order by created_at_ms desc, id desc limit ${oneMore}) where needs_review = 0 and resolution is null`;
+  order by created_at_ms desc, id desc limit ${oneMore}) where needs_review = 0 and (resolution is null
+    or (resolution ->> '$.action' = 'ASK_FOR_REST' and monitor_until_ms < ${sql.placeholder("nowMs")}))`;
 
-/** Invoices that stay underpaid and wait for no review: a user may accept what was paid, or ask for the rest. */
+/** Those that are underpaid for good and wait for no review: somebody may accept what came, or ask for the rest; and those whose rest never came. */
 export const selectUnderpaid = prepared(
-  (merchantId: string, nowMs: number) => ({ merchantId, afterMs: nowMs - UNDERPAID_SHOWN_MS }),
+  (merchantId: string, nowMs: number) => ({ merchantId, nowMs, afterMs: nowMs - UNDERPAID_SHOWN_MS }),
   (db) =>
     db
       .select({ ...invoiceColumns, ...counted(underpaid) })

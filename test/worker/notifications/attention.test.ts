@@ -88,12 +88,19 @@ describe("attention", () => {
     const under = await invoiceOf(shop, { status: "UNDERPAID" });
     await invoiceOf(shop, { status: "UNDERPAID", createdAtMs: Date.now() - 31 * DAY_MS });
     await invoiceOf(shop, { status: "UNDERPAID", resolution: '{"action":"DISMISS"}' });
+    const asked = { status: "UNDERPAID", resolution: '{"action":"ASK_FOR_REST"}' } as const;
+    await invoiceOf(shop, { ...asked, monitorUntilMs: Date.now() + DAY_MS });
+    const unanswered = await invoiceOf(shop, { ...asked, monitorUntilMs: Date.now() - 1 });
     const [review, underpaid, ...more] = await attention(shop);
     expect(more).toEqual([]);
     const idsIn = (kind: Answer["body"]) =>
       kind.newest.map(({ invoiceId }: { invoiceId: string }) => invoiceId).toSorted();
     expect([review.type, review.count, idsIn(review)]).toEqual(["INVOICE_IN_REVIEW", 2, [late, both].toSorted()]);
-    expect([underpaid.type, underpaid.count, idsIn(underpaid)]).toEqual(["INVOICE_UNDERPAID", 1, [under]]);
+    expect([underpaid.type, underpaid.count, idsIn(underpaid)]).toEqual([
+      "INVOICE_UNDERPAID",
+      2,
+      [under, unanswered].toSorted(),
+    ]);
   });
 
   it("lists wallets that were altered, have a gap, have few amounts left or are in their delay", async () => {
