@@ -190,6 +190,7 @@ export const OPEN: readonly string[] = [
   "GET /console/:merchantId/reports",
   "GET /console/:merchantId/wallets",
   "GET /console/:merchantId/wallets/:walletId",
+  "GET /console/:merchantId/readiness",
   "GET /console/:merchantId/products",
   "GET /console/:merchantId/products/:productId",
   "GET /console/:merchantId/customers",

@@ -3,7 +3,7 @@
 import { eq } from "drizzle-orm";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { parseId } from "../../../src/lib/ids.ts";
-import { formatUnits, parseUnits } from "../../../src/lib/money.ts";
+import { parseUnits } from "../../../src/lib/money.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
@@ -134,5 +134,3 @@ export async function namedBy(
   const html = (await page({ id }, `/state${query}`)).text;
   return { page: hashesIn(html), api: hashesIn(JSON.stringify((await api({ id })).json)) };
 }
-
-export const coins = (units: bigint, place: World["place"]) => formatUnits(units, PAIRS[place].decimals);
