@@ -220,6 +220,7 @@ describe("the JSON of a checkout", () => {
     const { amountConfirmed, isLate, needsReview, origin, resolution, warnings, ...shown } = body;
     expect(answer.json).toStrictEqual({
       ...shown,
+      undecided: [],
       customer: null,
       customerId: null,
       metadata: null,
