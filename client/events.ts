@@ -37,11 +37,11 @@ interface WithMethod extends OfInvoice {
   paymentMethod: PaymentMethod;
 }
 /** A transfer that matches no invoice. */
-interface Stray {
+interface UnmatchedTransfer {
   payment: Payment;
 }
 /** Replaces the single events beyond the hundredth unmatched transfer of a day to one address. */
-interface StraySummary {
+interface UnmatchedSummary {
   payment: null;
   network: string;
   toAddress: string;
@@ -85,8 +85,11 @@ export type WebhookEvent =
   | EventOf<"payment.created", WithMethod>
   | EventOf<"payment.updated", WithPayment | WithMethod>
   | EventOf<"payment.paid" | "payment.underpaid" | "payment.overpaid" | "payment.expired", Moved>
-  | EventOf<"payment.detected" | "payment.confirmed" | "payment.dropped" | "payment.reorged", WithPayment | Stray>
-  | EventOf<"payment.unmatched", Stray | StraySummary>
+  | EventOf<
+      "payment.detected" | "payment.confirmed" | "payment.dropped" | "payment.reorged",
+      WithPayment | UnmatchedTransfer
+    >
+  | EventOf<"payment.unmatched", UnmatchedTransfer | UnmatchedSummary>
   | EventOf<"wallet.created" | "wallet.updated" | "wallet.deleted", OfWallet>
   | EventOf<"wallet.gap_limit_warning", OfPair & { gap: number }>
   | EventOf<"wallet.amounts_low", OfPair & { amount: string }>

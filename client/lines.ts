@@ -2,17 +2,17 @@
 import type { CallOptions } from "./request.ts";
 
 /** Where an export continues. */
-interface Place {
+interface ResumePoint {
   readonly asOf?: string | undefined;
   readonly after?: string | undefined;
 }
 
 /** Every line of an export, each once. Throws what a call throws, and the connection's error if not one more line arrived since the last break. */
 export async function* linesOf<Line extends { readonly id: string | null }>(
-  open: (place: Place) => Promise<Response>,
+  open: (place: ResumePoint) => Promise<Response>,
   { signal }: CallOptions = {},
 ): AsyncGenerator<Line> {
-  let place: Place = {};
+  let place: ResumePoint = {};
   for (;;) {
     const began = place.after;
     const response = await open(place);

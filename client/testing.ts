@@ -6,11 +6,11 @@ import type { Payment } from "./api-types.ts";
 import type { EdgetillOptions } from "./calls.ts";
 import type { WebhookEvent } from "./events.ts";
 import { currentFile } from "./testing/changes.ts";
-import { answer, FakeDoor } from "./testing/door.ts";
 import { textOf } from "./testing/events.ts";
 import type { Delivered, Transfer } from "./testing/hand.ts";
 import { confirm, pay, payUnmatched } from "./testing/payments.ts";
 import { makeReturns } from "./testing/returns.ts";
+import { answer, FakeRouter } from "./testing/router.ts";
 import { type FakeState, idMaker, newMerchant } from "./testing/state.ts";
 import { newWallet, pairNamed } from "./testing/wallets.ts";
 import { deliver } from "./testing/webhooks.ts";
@@ -76,8 +76,8 @@ export class FakeEdgetill {
     const state: FakeState = { merchant, origin, macKeys: MAC_KEYS, ...rows, ...others, wallets: [], now, newId };
     this.#state = { ...state, wallets: wallets.map((wallet) => walletOf(state, wallet)) };
     const keys = { secretKey: "sk_fake_0000000000000000", publicKey: "pk_fake_0000000000000000", keyId: newId("key") };
-    const door = new FakeDoor(this.#state, keys);
-    this.fetch = async (input, init) => this.#answer(door, new Request(input, init));
+    const router = new FakeRouter(this.#state, keys);
+    this.fetch = async (input, init) => this.#answer(router, new Request(input, init));
     const at = { baseUrl: origin, merchantId: merchant.id, fetch: this.fetch };
     this.options = { ...at, apiKey: keys.secretKey };
     this.publicOptions = { ...at, apiKey: keys.publicKey };
@@ -138,19 +138,19 @@ export class FakeEdgetill {
     this.#nowMs = Math.max(this.#nowMs, Date.now() + this.#aheadMs);
   }
 
-  async #answer(door: FakeDoor, request: Request): Promise<Response> {
+  async #answer(router: FakeRouter, request: Request): Promise<Response> {
     request.signal.throwIfAborted();
     this.#tick();
     const how = this.#failing.shift();
     if (how === "CONNECTION") throw new TypeError("the fake was told to lose the connection");
     if (how === "LOST_ANSWER") {
-      await door.answer(request);
+      await router.answer(request);
       throw new TypeError("the fake was told to lose the answer");
     }
     if (how !== undefined) return failure(how, this.#state.newId("req"));
     if (new URL(request.url).pathname === "/.well-known/edgetill-keys.json")
       return answer(200, JSON.stringify(await this.#returns.keys()), this.#state.newId("req"));
-    return door.answer(request);
+    return router.answer(request);
   }
 }
 

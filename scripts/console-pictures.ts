@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { enter } from "../test/browser/console-entry.ts";
 import { fillMonth } from "../test/browser/console-month.ts";
 import { CONSOLE_PAGES, openConsolePage, type Seen } from "../test/browser/console-pages.ts";
-import { emailOf, makeOperator, openStreet, type Street, takeShop } from "../test/browser/street.ts";
+import { emailOf, makeOperator, openTestbed, type Testbed, takeShop } from "../test/browser/testbed.ts";
 import { launchChromium } from "../test/support/page-browser.ts";
 import { watchRequests } from "../test/support/page-idle.ts";
 import { shopApi } from "./demo-story/shop.ts";
@@ -22,26 +22,26 @@ const USUAL = 844;
 const DAYS_BETWEEN = [4, 5, 3, 6, 4, 5, 2];
 
 mkdirSync(FOLDER, { recursive: true });
-const { street, close } = await openStreet();
+const { testbed, close } = await openTestbed();
 const browser = await launchChromium();
 try {
-  const { merchantId, key } = takeShop(street);
+  const { merchantId, key } = takeShop(testbed);
   const month = await fillMonth({
-    street,
+    testbed,
     daysBetween: DAYS_BETWEEN,
-    shop: shopApi(street.baseUrl, merchantId, key),
+    shop: shopApi(testbed.baseUrl, merchantId, key),
   });
-  const newcomer = takeShop(street);
-  const operator = takeShop(street);
-  makeOperator(street, emailOf(operator.merchantId, "OWNER"));
+  const newcomer = takeShop(testbed);
+  const operator = takeShop(testbed);
+  makeOperator(testbed, emailOf(operator.merchantId, "OWNER"));
   for (const viewer of [
     { kind: "NOBODY", of: month, ending: "" },
     { kind: "MONTH", of: month, ending: "" },
     { kind: "NEWCOMER", of: newcomer, ending: "-empty" },
     { kind: "OPERATOR", of: operator, ending: "" },
   ] as const) {
-    const page = await openBrowser(browser, street);
-    if (viewer.kind !== "NOBODY") await enter(page.context(), street.baseUrl, emailOf(viewer.of.merchantId, "OWNER"));
+    const page = await openBrowser(browser, testbed);
+    if (viewer.kind !== "NOBODY") await enter(page.context(), testbed.baseUrl, emailOf(viewer.of.merchantId, "OWNER"));
     const pages = CONSOLE_PAGES.filter(({ viewers, name }) => viewers.includes(viewer.kind) && isWanted(name));
     for (const each of pages) await take(page, { ...each, name: each.name + viewer.ending }, viewer.of);
     await page.context().close();
@@ -56,7 +56,7 @@ function isWanted(name: string): boolean {
   return wanted.length === 0 || wanted.includes(name);
 }
 
-async function openBrowser(from: Browser, { baseUrl }: Street): Promise<Page> {
+async function openBrowser(from: Browser, { baseUrl }: Testbed): Promise<Page> {
   const context = await from.newContext({ baseURL: baseUrl, locale: "en-US", reducedMotion: "reduce" });
   watchRequests(context);
   return context.newPage();

@@ -34,7 +34,7 @@ export function floorOf(path: string): number | undefined {
 export const FEATURES: Readonly<Record<District, readonly (readonly string[])[]>> = {
   app: [
     [""],
-    ["eyes"],
+    ["health"],
     ["set-up"],
     ["console", "mcp"],
     ["configuration", "docs", "explorers", "keys", "mailbox", "test-chain"],

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
-import { endInvoiceIn, openStreet, takeShop } from "../test/browser/street.ts";
+import { endInvoiceIn, openTestbed, takeShop } from "../test/browser/testbed.ts";
 import { launchChromium } from "../test/support/page-browser.ts";
 import { evmChainAt } from "./demo-story/evm-chain.ts";
 import { logoPng } from "./demo-story/logo.ts";
@@ -33,13 +33,13 @@ const WALLETS = [
 type Desk = Pick<Shop, "call" | "registerWallet" | "changeSettings" | "createInvoice" | "invoice">;
 
 mkdirSync(FOLDER, { recursive: true });
-const { street, close } = await openStreet();
+const { testbed, close } = await openTestbed();
 const browser = await launchChromium();
 try {
-  const { merchantId, key } = takeShop(street);
-  const shop = shopApi(street.baseUrl, merchantId, key);
+  const { merchantId, key } = takeShop(testbed);
+  const shop = shopApi(testbed.baseUrl, merchantId, key);
   await openForTrade(shop);
-  const context = await browser.newContext({ baseURL: street.baseUrl, locale: "en-US", reducedMotion: "reduce" });
+  const context = await browser.newContext({ baseURL: testbed.baseUrl, locale: "en-US", reducedMotion: "reduce" });
   await context.route(`${SHOP}/**`, (route) => route.abort());
   const page = await context.newPage();
   await payOne(shop, page);
@@ -70,7 +70,7 @@ async function openForTrade(shop: Desk): Promise<void> {
 
 /** From the choice to the receipt. */
 async function payOne(shop: Desk, page: Page): Promise<void> {
-  const chain = await evmChainAt(street.chainUrl);
+  const chain = await evmChainAt(testbed.chainUrl);
   const invoice = await order(shop);
   await open(page, `/pay/${invoice.id}`, "choose");
   await shoot(page, "choose");
@@ -97,7 +97,7 @@ async function payOne(shop: Desk, page: Page): Promise<void> {
 
 async function missOne(shop: Desk, page: Page): Promise<void> {
   const invoice = await order(shop, { paymentMethods: [{ cryptocurrency: "USDC", network: "ETH" }] });
-  endInvoiceIn(street, invoice.id, 0);
+  endInvoiceIn(testbed, invoice.id, 0);
   await mineUntil(shop, invoice, "EXPIRED");
   await open(page, `/pay/${invoice.id}`, "expired");
   await page.locator("summary").first().click();
@@ -111,7 +111,7 @@ function order(shop: Desk, fields: Readonly<Record<string, unknown>> = {}): Prom
 }
 
 async function mineUntil(shop: Desk, { id }: Invoice, status: Invoice["status"]): Promise<void> {
-  const chain = await evmChainAt(street.chainUrl);
+  const chain = await evmChainAt(testbed.chainUrl);
   const mined = async () => {
     await chain.mine();
     return shop.invoice(id);

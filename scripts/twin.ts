@@ -19,7 +19,7 @@ import { rushesOf } from "../test/twin/rush.ts";
 import { signIn } from "../test/twin/sign-in.ts";
 import { playTable, tableText } from "../test/twin/table.ts";
 import { recycling } from "../test/twin/troubles.ts";
-import { CALM } from "../test/twin/weather.ts";
+import { QUIET_WEATHER } from "../test/twin/weather.ts";
 import { PREVIOUS_RELEASE, whyMissing } from "../test/upgrade/previous-release.ts";
 import { type EvmChain, startEvmChain } from "./demo-story/evm-chain.ts";
 
@@ -77,7 +77,7 @@ async function defects(chain: EvmChain, { putBack: names, seed }: Flags): Promis
 
 async function deployed(mode: Exclude<Flags["mode"], "put-back">, flags: Flags): Promise<number> {
   const { seed } = flags;
-  const weather = mode === "idle" ? CALM : flags.weather;
+  const weather = mode === "idle" ? QUIET_WEATHER : flags.weather;
   const cronEveryMs = CRON_EVERY_MS[mode];
   const given = { ...(mode === "day" ? { POLL_SECONDS: "2" } : {}), RATE_LIMIT_PER_MINUTE: "100000" };
   const before = flags.isFromBefore ? new ReleaseBefore({ name, variables: given }) : undefined;

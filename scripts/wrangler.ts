@@ -67,14 +67,14 @@ function writeDevelopmentConfiguration(name: string): string {
 }
 
 /** Where wrangler keeps state and its other files. */
-type Place = Pick<Home, "path" | "state">;
+type HomeFiles = Pick<Home, "path" | "state">;
 
 /** Where wrangler keeps databases below a state. */
 const DATABASES = "v3/d1/miniflare-D1DatabaseObject";
 const DATABASE_FILE = /^[0-9a-f]{64}\.sqlite$/;
 
 /** Copies a new state from the last one made by the same migrations, which is fast; a test run starts some twenty servers. */
-export async function migrate(home: Place): Promise<void> {
+export async function migrate(home: HomeFiles): Promise<void> {
   const isNew = !existsSync(join(home.state, "v3"));
   const copy = migratedCopy();
   if (isNew && existsSync(copy)) {
@@ -87,7 +87,7 @@ export async function migrate(home: Place): Promise<void> {
 }
 
 /** Throws if the database has migrations that we do not have: ours would fail on its tables, or mix two releases. */
-function refuseOtherRelease(home: Place): void {
+function refuseOtherRelease(home: HomeFiles): void {
   const known = readdirSync("migrations");
   const foreign = appliedMigrations(home).filter((name) => !known.includes(name));
   if (foreign.length === 0) return;
@@ -98,7 +98,7 @@ function refuseOtherRelease(home: Place): void {
 }
 
 /** Names of the migrations applied to the database, oldest first; empty if there is no database yet. */
-function appliedMigrations(home: Place): readonly string[] {
+function appliedMigrations(home: HomeFiles): readonly string[] {
   const folder = join(home.state, DATABASES);
   const file = existsSync(folder) ? readdirSync(folder).find((name) => DATABASE_FILE.test(name)) : undefined;
   if (file === undefined) return [];
@@ -209,7 +209,7 @@ export function spawnServer(
 }
 
 /** Waits for a wrangler command; its output is shown only when it fails. */
-async function runWrangler(home: Place, args: readonly string[], what: string): Promise<void> {
+async function runWrangler(home: HomeFiles, args: readonly string[], what: string): Promise<void> {
   const wrangler = spawn(process.execPath, [...PARENT_WATCH, WRANGLER, ...args], {
     env: environment(home),
     stdio: ["ignore", "pipe", "pipe"],
@@ -223,7 +223,7 @@ async function runWrangler(home: Place, args: readonly string[], what: string): 
   if (status !== 0) throw new StartError(`${what} failed:\n${output}`);
 }
 
-function environment(home: Place): NodeJS.ProcessEnv {
+function environment(home: HomeFiles): NodeJS.ProcessEnv {
   const inherited = { ...process.env };
   for (const name of NOT_INHERITED) delete inherited[name];
   return {

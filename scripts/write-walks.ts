@@ -13,7 +13,7 @@ type Walked = Awaited<ReturnType<typeof walk>>;
 
 function page({ create, payment }: Walked): string {
   return `<!-- Written by \`${COMMAND}\`, which runs both; do not edit. -->
-# Two walks through the house
+# Two walks through the code
 
 How many files of \`src/\` a request visits: those of which at least one function ran. Files that only declare tables, schemas or types are left out.
 Both walks use a Worker that has served the same request before, with the settings of production. The bounds are in \`scripts/walks/measure.ts\`, and a

@@ -32,7 +32,7 @@ export const STORIES = {
   "app/console": ["app/console"],
   "app/docs": ["app/reference-answers"],
   "app/explorers": ["app/explorers"],
-  "app/eyes": ["app/work-lines"],
+  "app/health": ["app/work-lines"],
   "app/keys": ["app/stored-origin"],
   "app/mailbox": ["platform/mail"],
   "app/mcp": ["app/mcp"],

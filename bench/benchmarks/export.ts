@@ -82,7 +82,7 @@ const INSERT_PAYMENTS = `INSERT INTO payments (id, merchant_id, invoice_id, netw
     '0x' || printf('%040x', 7), printf('%d', n + 1), n + 1, 'MARKET_RATE', 'CONFIRMED', 20, 20, 0, 'ADDRESS', ?4 + n * ?5, ?4 + n * ?5 + 60000,
     ?4 + n * ?5, ?4 + n * ?5 FROM numbers`;
 
-/** What the product would have counted, one row per quarter of an hour. One's sum fits in a limb. */
+/** What the product would have counted, one row per quarter of an hour. One's sum fits in a digit group. */
 const INSERT_BUCKETS = `INSERT INTO report_buckets (merchant_id, starts_at_ms, currency, network, cryptocurrency, created, paid, overpaid, underpaid,
     expired, cancelled, timed, seconds_to_paid, payments, unpriced, units_low, units_mid, units_high, fiat_low, fiat_high)
   SELECT merchant_id, received_at_ms - received_at_ms % 900000, 'USD', network, cryptocurrency, 0, 0, 0, 0,

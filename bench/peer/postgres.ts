@@ -31,7 +31,7 @@ export async function startPostgres(progress: (text: string) => void): Promise<P
   const programs = findPrograms() ?? installPrograms(progress);
   const directory = mkdtempSync(join(tmpdir(), "edgetill-bench-postgres-"));
   const remove = () => rmSync(directory, { recursive: true, force: true });
-  const place: Place = { programs, directory, owner: ownerOfCluster() };
+  const place: Keyset = { programs, directory, owner: ownerOfCluster() };
   const password = randomBytes(16).toString("hex");
   const connection = { host: "127.0.0.1", port: await freePort(), user: USER, password, database: "postgres" };
   let server: ChildProcess | undefined;
@@ -62,7 +62,7 @@ export async function startPostgres(progress: (text: string) => void): Promise<P
   }
 }
 
-interface Place {
+interface Keyset {
   /** The directory of `initdb` and `postgres`. */
   readonly programs: string;
   readonly directory: string;
@@ -70,7 +70,7 @@ interface Place {
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-function makeCluster({ programs, directory, owner }: Place, password: string): void {
+function makeCluster({ programs, directory, owner }: Keyset, password: string): void {
   const passwordFile = join(directory, "password");
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (owner !== undefined) for (const path of [directory, passwordFile]) chownSync(path, owner.uid, owner.gid);
@@ -83,7 +83,7 @@ function makeCluster({ programs, directory, owner }: Place, password: string): v
   });
 }
 
-function startServer({ programs, directory, owner }: Place, port: number): ChildProcess {
+function startServer({ programs, directory, owner }: Keyset, port: number): ChildProcess {
   const settings = [...SETTINGS, "listen_addresses=127.0.0.1", `port=${port}`, "unix_socket_directories="];
   const args = ["-D", join(directory, "data"), ...settings.flatMap((each) => ["-c", each])];
   return spawn(join(programs, "postgres"), args, { cwd: directory, stdio: ["ignore", "ignore", "pipe"], ...owner });
@@ -117,7 +117,7 @@ function installPrograms(progress: (text: string) => void): string {
 }
 
 /** PostgreSQL refuses to run as root: then it runs as the Debian package's user. */
-function ownerOfCluster(): Place["owner"] {
+function ownerOfCluster(): Keyset["owner"] {
   if (process.getuid?.() !== 0) return undefined;
   const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8")) ?? [];
   if (uid === undefined || gid === undefined)

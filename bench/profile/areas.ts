@@ -1,6 +1,6 @@
 // The part of a request that a profile sample counts toward. The first matching area wins.
 
-export interface Place {
+export interface SourceArea {
   readonly functionName: string;
   /** Path in the repository, or `cloudflare-internal:...`; undefined for the runtime's native work. */
   readonly file: string | undefined;
@@ -43,14 +43,14 @@ const AREAS: readonly Area[] = [
 ];
 
 /** The area of a function, or, for the runtime's native work, of the function that `calls` it. */
-export function areaOf(place: Place, caller: Place | undefined): string {
+export function areaOf(place: SourceArea, caller: SourceArea | undefined): string {
   if (OUTSIDE.has(place.functionName)) return place.functionName;
   const area = AREAS.find((each) => matches(each, place));
   if (area !== undefined) return area.name;
   return caller === undefined ? "(runtime)" : areaOf(caller, undefined);
 }
 
-function matches({ file, functionName }: Area, place: Place): boolean {
+function matches({ file, functionName }: Area, place: SourceArea): boolean {
   if (functionName !== undefined && !functionName.test(place.functionName)) return false;
   return file === undefined || (place.file !== undefined && file.test(place.file));
 }

@@ -2,7 +2,7 @@
 import { SourceMap, type SourceMapPayload } from "node:module";
 import * as z from "zod";
 import { spread } from "../statistics.ts";
-import { areaOf, type Place } from "./areas.ts";
+import { areaOf, type SourceArea } from "./areas.ts";
 
 const PROFILE_NODE = z.object({
   id: z.number(),
@@ -36,7 +36,7 @@ interface SelfTimes {
 /** Functions of the bundle's banner, which replace the runtime's own (bundleForProfile). */
 const STAND_IN = /^json(Parse|Stringify)$/;
 
-interface Located extends Place {
+interface Located extends SourceArea {
   /** Line of the source; undefined outside of the bundle. */
   readonly line?: number;
 }

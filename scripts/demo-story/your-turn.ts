@@ -35,13 +35,13 @@ async function openCounter(shop: Shop): Promise<Counter> {
     price: 19.5,
     askForName: true,
   });
-  const door = await openShopDoor(shop.baseUrl);
+  const shopServer = await openShopServer(shop.baseUrl);
   const invoice = await shop.createInvoice({
     name: "Two flat whites and a croissant",
     rawAmount: 12.4,
-    redirectUrl: door.url,
+    redirectUrl: shopServer.url,
   });
-  return { invoice, productUrl: `${shop.baseUrl}/buy/${product.id}`, stop: door.stop };
+  return { invoice, productUrl: `${shop.baseUrl}/buy/${product.id}`, stop: shopServer.stop };
 }
 
 /** Runs until the user at the terminal ends it: blocks are mined, and each typed line is a payment. */
@@ -108,7 +108,7 @@ function portionOf(method: PaymentMethod, percent: number): PaymentMethod {
 }
 
 /** The shop's own page to which customers return: it only trusts the signature in its URL. */
-async function openShopDoor(baseUrl: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
+async function openShopServer(baseUrl: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     response.setHeader("content-type", "text/html; charset=utf-8");
     const url = `http://${request.headers.host}${request.url}`;

@@ -63,7 +63,7 @@ import { refusesToServe } from "./configuration/configuration.ts";
 import { consoleRoutes } from "./console/routes.ts";
 import { answerDocs, answerGreenfield, answerOpenApi } from "./docs/reference.ts";
 import { explorerRoutes } from "./explorers/routes.ts";
-import { alertRoutes, answerHealth, answerMetrics, KeptVitals, statusRoutes } from "./eyes/routes.ts";
+import { alertRoutes, answerHealth, answerMetrics, KeptVitals, statusRoutes } from "./health/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { mailRoutes } from "./mailbox/routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";

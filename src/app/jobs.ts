@@ -40,7 +40,7 @@ import { rotateKeys } from "../platform/keys/rotate-keys.ts";
 import { exportMerchants, RUN_BOUNDS } from "../platform/merchant-exports/export-merchants.ts";
 import { parseExportDays } from "../platform/merchant-exports/keep-days.ts";
 import { VERSION } from "./configuration/version.ts";
-import { alertDependencies, noteStatus, WATCH_JOB } from "./eyes/dependencies.ts";
+import { alertDependencies, noteStatus, WATCH_JOB } from "./health/dependencies.ts";
 import { rotateDependencies } from "./keys/dependencies.ts";
 
 interface Run {

@@ -4,7 +4,7 @@ import { expect, inject, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
 import { createOrder, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
-import { changeDatabase } from "./street.ts";
+import { changeDatabase } from "./testbed.ts";
 
 /** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
@@ -13,7 +13,7 @@ const MANY = 1_200;
 
 /** More renames than anyone types: copies of the merchant's first entry, older than it. */
 function addEntries(merchantId: string, count: number): void {
-  changeDatabase(inject("street"), (database) => {
+  changeDatabase(inject("testbed"), (database) => {
     const [first = {}] = database.prepare("SELECT * FROM audit_events WHERE merchant_id = ?").all(merchantId);
     const insert = database.prepare(
       `INSERT INTO audit_events (${Object.keys(first).join(", ")}) VALUES (${Object.keys(first)

@@ -72,7 +72,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     const { page } = await visit();
     const owner = await openMerchant(page, { isBare: true });
     const { email } = (await (await page.request.get("/api/v1/me")).json()) as { readonly email: string };
-    await page.request.post("/api/v1/auth/sign-out", { headers: { origin: inject("street").baseUrl } });
+    await page.request.post("/api/v1/auth/sign-out", { headers: { origin: inject("testbed").baseUrl } });
     await page.goto(question());
     await proveMailbox(page, email);
     await page.getByText("An application that calls itself").waitFor();
@@ -87,7 +87,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     expect(form?.getAll("permissions[]")).toEqual([...RIGHTS, OPTIONAL[1]].map((right) => `${right}:${owner.id}`));
     const key = form?.get("apiKey") ?? "";
     expect(key).toMatch(/^ak[0-9A-Za-z]{38}$/);
-    const path = `${inject("street").baseUrl}/api/v1/stores/${owner.id}`;
+    const path = `${inject("testbed").baseUrl}/api/v1/stores/${owner.id}`;
     const headers = { authorization: `token ${key}` };
     const statusOf = async (rest: string) => (await fetch(`${path}${rest}`, { headers })).status;
     expect([await statusOf("/invoices"), await statusOf("/webhooks"), await statusOf("/payment-methods")]).toEqual([

@@ -6,7 +6,7 @@ import { afterEach, expect, inject, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, signIn, untilPage } from "./console-harness.ts";
 import { createOrder, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, openShop, until, useBrowser } from "./harness.ts";
-import { emailOf } from "./street.ts";
+import { emailOf } from "./testbed.ts";
 
 /** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
@@ -88,7 +88,7 @@ describeInBrowser("developers", () => {
     await page.getByRole("button", { name: /permissions: / }).click();
     await page.getByText("See, Create, Change", { exact: true }).waitFor();
     expect(await findings(page)).toEqual([]);
-    const { baseUrl } = inject("street");
+    const { baseUrl } = inject("testbed");
     const statusOf = async (key: string, path: string) => {
       const url = `${baseUrl}/api/v1/merchants/merchant/${merchant.id}${path}`;
       return (await fetch(url, { headers: { "x-api-key": key } })).status;

@@ -8,7 +8,7 @@ import { enter } from "./console-entry.ts";
 import { findings, untilPage } from "./console-harness.ts";
 import { choose, downloaded } from "./console-reports-harness.ts";
 import { describeInBrowser, until, useBrowser } from "./harness.ts";
-import { emailOf } from "./street.ts";
+import { emailOf } from "./testbed.ts";
 
 const QUIET = {
   reducedMotion: "reduce",
@@ -24,7 +24,7 @@ describeInBrowser("an export of a hundred thousand invoices", () => {
   const browsing = useBrowser();
 
   async function visit(options: VisitOptions = {}) {
-    const { baseUrl, many } = inject("street");
+    const { baseUrl, many } = inject("testbed");
     const { page } = await browsing.visit({ ...QUIET, ...options });
     await enter(page.context(), baseUrl, emailOf(many.merchantId, "OWNER"));
     const days = { from: new Date(many.firstAtMs).toISOString(), to: new Date().toISOString() };
@@ -77,7 +77,7 @@ describeInBrowser("an export of a hundred thousand invoices", () => {
 
   it("is accessible", async () => {
     // Only a cut connection that stays cut holds an export long enough to look at the page.
-    const { page, wire } = await visit(throughWire(await openWire(inject("street").baseUrl, "lost")));
+    const { page, wire } = await visit(throughWire(await openWire(inject("testbed").baseUrl, "lost")));
     await page.getByRole("button", { name: "Export invoices" }).click();
     await page.getByText("The service cannot be reached.").waitFor({ timeout: PROGRESS_WITHIN_MS });
     await untilLines(page, 0);
@@ -89,7 +89,7 @@ describeInBrowser("an export of a hundred thousand invoices", () => {
   });
 
   it("continues after a lost connection, and neither loses nor repeats a line", async () => {
-    const { page, many } = await visit(throughWire(await openWire(inject("street").baseUrl, "found")));
+    const { page, many } = await visit(throughWire(await openWire(inject("testbed").baseUrl, "found")));
     const asked: URL[] = [];
     page.on("request", (request) => {
       if (request.url().includes("/reports/invoices.csv")) asked.push(new URL(request.url()));

@@ -23,7 +23,7 @@ export function freshAddress(): string {
 
 /** The code of 8 digits in the newest mail to an address. */
 export function mailedCode(email: string): Promise<string> {
-  return codeMailedTo(inject("street").baseUrl, email);
+  return codeMailedTo(inject("testbed").baseUrl, email);
 }
 
 /** On the sign-in page: asks for a code, and enters it. */

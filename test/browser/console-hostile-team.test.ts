@@ -9,7 +9,7 @@ import { expectFit, HOSTILE_AGENT, long, TEXTS } from "./console-hostile-texts.t
 import { goTo } from "./console-links.ts";
 import { signedIn } from "./console-office.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
-import { changeDatabase, emailOf } from "./street.ts";
+import { changeDatabase, emailOf } from "./testbed.ts";
 
 const ALL_TEXTS = Object.values(TEXTS);
 
@@ -93,7 +93,7 @@ async function write(shop: PageShop): Promise<void> {
     await shop.call("POST", "/webhooks", { url, description: long(text, 500), events: ["ping"] });
     await shop.call("PATCH", "/settings", { brand: { name: brandOf(text) } });
   }
-  changeDatabase(inject("street"), (database) => {
+  changeDatabase(inject("testbed"), (database) => {
     for (const [place, role] of ROLES.entries())
       database
         .prepare("UPDATE users SET name = ? WHERE email = ?")

@@ -8,7 +8,7 @@ import { EXPECTED_IN_CONSOLE, freshAddress, untilPage } from "./console-harness.
 import { expectFit, HOSTILE_AGENT, long, PHONE, TEXTS } from "./console-hostile-texts.ts";
 import { follow } from "./console-links.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
-import { changeDatabase, emailOf } from "./street.ts";
+import { changeDatabase, emailOf } from "./testbed.ts";
 
 describeInBrowser("hostile texts", () => {
   const browsing = useBrowser();
@@ -168,7 +168,7 @@ async function makeOf(shop: PageShop, text: string): Promise<{ readonly id: stri
     metadata: { [text.slice(0, 40)]: text, long: long(text, 500) },
   });
   for (const each of [waiting.id, id]) await shop.cancelInvoice(each);
-  changeDatabase(inject("street"), (database) => {
+  changeDatabase(inject("testbed"), (database) => {
     database.prepare("UPDATE invoices SET needs_review = 1 WHERE id IN (?, ?)").run(waiting.id, id);
   });
   const reason = long(text, 500);

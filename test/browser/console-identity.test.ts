@@ -8,7 +8,7 @@ import { type OidcProvider, startOidcProvider } from "../support/oidc-server.ts"
 import { enter, mailsTo } from "./console-entry.ts";
 import { freshAddress, giveDevice, mailedCode, REFUSED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
-import { changeDatabase, emailOf, issuerOf } from "./street.ts";
+import { changeDatabase, emailOf, issuerOf } from "./testbed.ts";
 
 const QUIET = { reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE } as const;
 const MAILED_WITHIN_MS = 120_000;
@@ -19,7 +19,7 @@ describeInBrowser("a user of the console", () => {
   /** A signed-in user's page. */
   async function pageOf(email: string): Promise<Page> {
     const { page } = await browsing.visit(QUIET);
-    await enter(page.context(), inject("street").baseUrl, email);
+    await enter(page.context(), inject("testbed").baseUrl, email);
     return page;
   }
 
@@ -95,11 +95,11 @@ describeInBrowser("a user of a provider", () => {
   const browsing = useBrowser();
   let google: OidcProvider;
   beforeAll(async () => {
-    const { baseUrl, google: place } = inject("street");
+    const { baseUrl, google: place } = inject("testbed");
     google = await startOidcProvider({ ...place, redirectUri: `${baseUrl}/api/v1/auth/google/callback` }, place.port);
   });
   afterAll(() => google?.close());
-  const visit = () => browsing.visit({ ...QUIET, alsoAllowed: [issuerOf(inject("street").google)] });
+  const visit = () => browsing.visit({ ...QUIET, alsoAllowed: [issuerOf(inject("testbed").google)] });
 
   it("signs in, and returns to the requested page", async () => {
     google.user = { subject: crypto.randomUUID(), email: freshAddress(), isEmailVerified: true };
@@ -114,7 +114,7 @@ describeInBrowser("a user of a provider", () => {
   it("proves their mailbox if the address already has an account", async () => {
     const email = freshAddress();
     const { page: first } = await visit();
-    await enter(first.context(), inject("street").baseUrl, email);
+    await enter(first.context(), inject("testbed").baseUrl, email);
     google.user = { subject: crypto.randomUUID(), email, isEmailVerified: true };
     const { page } = await visit();
     await page.goto("/sign-in");
@@ -128,7 +128,7 @@ describeInBrowser("a user of a provider", () => {
 
   it("links an account, and unlinks it", async () => {
     const { page } = await visit();
-    await enter(page.context(), inject("street").baseUrl, freshAddress());
+    await enter(page.context(), inject("testbed").baseUrl, freshAddress());
     google.user = { subject: crypto.randomUUID(), email: freshAddress(), isEmailVerified: true };
     await page.goto("/console/account");
     await page.getByRole("button", { name: "Link Google" }).click();
@@ -245,7 +245,7 @@ describeInBrowser("an owner", () => {
     const shop = await openShop(["USDT"]);
     const { id } = await shop.createInvoice({ name: "Undecided" });
     await shop.cancelInvoice(id);
-    changeDatabase(inject("street"), (database) => {
+    changeDatabase(inject("testbed"), (database) => {
       database.prepare("UPDATE invoices SET needs_review = 1 WHERE id = ?").run(id);
     });
     const page = await ownerOf(shop);
@@ -269,7 +269,7 @@ describeInBrowser("an owner", () => {
   it("is not offered to accept an invoice that was paid in full", async () => {
     const shop = await openShop(["USDT"]);
     const { id } = await shop.createInvoice({ name: "Paid too much" });
-    changeDatabase(inject("street"), (database) => {
+    changeDatabase(inject("testbed"), (database) => {
       database.prepare("UPDATE invoices SET needs_review = 1, status = 'OVERPAID' WHERE id = ?").run(id);
     });
     const page = await ownerOf(shop);
@@ -300,7 +300,7 @@ async function signOut(page: Page): Promise<void> {
 
 /** Ten minutes later: the factor from the sign-in no longer counts. */
 function outliveProof(email: string): void {
-  changeDatabase(inject("street"), (database) => {
+  changeDatabase(inject("testbed"), (database) => {
     const { changes } = database
       .prepare(
         `UPDATE sessions SET factor_at_ms = factor_at_ms - 600000
@@ -313,7 +313,7 @@ function outliveProof(email: string): void {
 
 /** A call in a browser's session. */
 async function post(context: BrowserContext, path: string, data: unknown): Promise<{ readonly id: string }> {
-  const { baseUrl } = inject("street");
+  const { baseUrl } = inject("testbed");
   const answer = await context.request.post(baseUrl + path, { data, headers: { origin: baseUrl } });
   if (!answer.ok()) throw new Error(`${path}: ${answer.status()} ${await answer.text()}`);
   return answer.json();

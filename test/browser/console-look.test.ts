@@ -8,7 +8,7 @@ import { REFUSED_IN_CONSOLE } from "./console-harness.ts";
 import { fillMonth, type Month } from "./console-month.ts";
 import { CONSOLE_PAGES, type ConsolePage, followToConsolePage, openConsolePage, type Seen } from "./console-pages.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
-import { emailOf, makeOperator, takeShop } from "./street.ts";
+import { emailOf, makeOperator, takeShop } from "./testbed.ts";
 
 const PHONE = 360;
 const DESK = 1280;
@@ -28,12 +28,12 @@ describeInBrowser("every page of the console", () => {
   let newcomer: Seen;
   let operator: Seen;
   beforeAll(async () => {
-    const street = inject("street");
-    const { merchantId, key } = takeShop(street);
-    month = await fillMonth({ street, shop: shopApi(street.baseUrl, merchantId, key) });
-    newcomer = takeShop(street);
-    operator = takeShop(street);
-    makeOperator(street, emailOf(operator.merchantId, "OWNER"));
+    const testbed = inject("testbed");
+    const { merchantId, key } = takeShop(testbed);
+    month = await fillMonth({ testbed, shop: shopApi(testbed.baseUrl, merchantId, key) });
+    newcomer = takeShop(testbed);
+    operator = takeShop(testbed);
+    makeOperator(testbed, emailOf(operator.merchantId, "OWNER"));
   });
 
   describe.each(["NOBODY", "MONTH", "NEWCOMER", "OPERATOR"] as const)("as shown to %s", (viewer) => {
@@ -44,7 +44,8 @@ describeInBrowser("every page of the console", () => {
     }, async () => {
       const seen = { NOBODY: month, MONTH: month, NEWCOMER: newcomer, OPERATOR: operator }[viewer];
       const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE });
-      if (viewer !== "NOBODY") await enter(page.context(), inject("street").baseUrl, emailOf(seen.merchantId, "OWNER"));
+      if (viewer !== "NOBODY")
+        await enter(page.context(), inject("testbed").baseUrl, emailOf(seen.merchantId, "OWNER"));
       const found: string[] = [];
       const loaded = new Set<string>();
       for (const each of pages) {

@@ -4,7 +4,7 @@ import { expect, inject, it } from "vitest";
 import { enter } from "./console-entry.ts";
 import { freshAddress, mailedCode, untilPage } from "./console-harness.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
-import { emailOf } from "./street.ts";
+import { emailOf } from "./testbed.ts";
 
 /** Browser messages about a failing network, besides those for users who are not signed in. */
 const QUIET = {
@@ -17,7 +17,7 @@ describeInBrowser("a hundred thousand invoices", () => {
   const browsing = useBrowser();
 
   it("are paged, filtered and searched from the list", async () => {
-    const { baseUrl, many } = inject("street");
+    const { baseUrl, many } = inject("testbed");
     const { page } = await browsing.visit(QUIET);
     await enter(page.context(), baseUrl, emailOf(many.merchantId, "OWNER"));
     await page.goto(`/console/${many.merchantId}/invoices`);
@@ -53,7 +53,7 @@ describeInBrowser("a hundred thousand invoices", () => {
 
   /** The position of the invoice with this number, which the page after it has. */
   function cursorAt(n: number): string {
-    const { many } = inject("street");
+    const { many } = inject("testbed");
     const id = `inv_01${String(n).padStart(24, "0")}`;
     return btoa(`${many.firstAtMs + n * 1_000}.${id}`)
       .replaceAll("=", "")

@@ -17,7 +17,7 @@ export interface Member {
 
 /** A new user with a new merchant of their own, on its Home. */
 export async function ownerAtHome(page: Page, email: string): Promise<Member> {
-  const { baseUrl } = inject("street");
+  const { baseUrl } = inject("testbed");
   await enter(page.context(), baseUrl, email);
   const asked = { data: { name: "Corner shop" }, headers: { origin: baseUrl } };
   const answer = await page.request.post(`${baseUrl}/api/v1/merchants`, asked);
@@ -45,7 +45,7 @@ export async function newcomerAtHome(page: Page, email: string): Promise<Member>
 /** The merchant whose page is open. */
 function memberAt(page: Page): Member {
   const [, merchantId = ""] = /\/console\/(mer_\w+)/.exec(page.url()) ?? [];
-  const { baseUrl } = inject("street");
+  const { baseUrl } = inject("testbed");
   const call = async <T>(method: string, rest: string, body?: object): Promise<T> => {
     const url = `${baseUrl}/api/v1/merchants/merchant/${merchantId}${rest}`;
     const answer = await page.request.fetch(url, {

@@ -24,7 +24,7 @@ export interface ConsoleMerchant {
  * `isBare`.
  */
 export async function openMerchant(page: Page, { isBare = false } = {}): Promise<ConsoleMerchant> {
-  const { baseUrl } = inject("street");
+  const { baseUrl } = inject("testbed");
   await enter(page.context(), baseUrl, freshAddress());
   const sent = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const data = body === undefined ? {} : { data: body };

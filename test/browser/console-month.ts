@@ -9,7 +9,7 @@ import { network } from "../support/named-network.ts";
 import { litecoinWallet, randomHex, xpubWallet } from "../support/wallet-bodies.ts";
 import { openOffice } from "./console-office.ts";
 import { BAG, GRINDER } from "./product-pictures.ts";
-import { changeDatabase, endInvoiceIn, type Street } from "./street.ts";
+import { changeDatabase, endInvoiceIn, type Testbed } from "./testbed.ts";
 
 type Shop = Pick<ReturnType<typeof shopApi>, "call" | "registerWallet" | "createInvoice" | "invoice" | "cancelInvoice">;
 type Chain = Awaited<ReturnType<typeof evmChainAt>>;
@@ -121,25 +121,25 @@ const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 
 interface Fill {
-  readonly street: Street;
+  readonly testbed: Testbed;
   readonly shop: Shop & { readonly merchantId: string };
   /** Days between the sales, oldest first; empty: everything is today. */
   readonly daysBetween?: readonly number[];
 }
 
 /** The last orders have every course; earlier sales are moved into the past. */
-export async function fillMonth({ street, shop, daysBetween = [] }: Fill): Promise<Month> {
-  const chain = await evmChainAt(street.chainUrl);
+export async function fillMonth({ testbed, shop, daysBetween = [] }: Fill): Promise<Month> {
+  const chain = await evmChainAt(testbed.chainUrl);
   const address = await openForTrade(shop);
   for (const [place, days] of daysBetween.entries()) {
     const sold = USUAL.map((order) => ({ ...order, rawAmount: order.rawAmount * (1 + ((place * 7) % 5) / 4) }));
-    await sell({ street, shop, chain }, sold);
-    shiftBack(street, shop.merchantId, days * DAY_MS + 5 * QUARTER_MS);
+    await sell({ testbed, shop, chain }, sold);
+    shiftBack(testbed, shop.merchantId, days * DAY_MS + 5 * QUARTER_MS);
   }
-  const office = await openOffice({ street, shop });
-  const sold = await sell({ street, shop, chain }, ORDERS);
-  const unmatched = await receiveUnasked({ street, shop, chain }, address);
-  await enableLate(street, shop);
+  const office = await openOffice({ testbed, shop });
+  const sold = await sell({ testbed, shop, chain }, ORDERS);
+  const unmatched = await receiveUnasked({ testbed, shop, chain }, address);
+  await enableLate(testbed, shop);
   await office.settle();
   return { merchantId: shop.merchantId, invoices: sold as Month["invoices"], unmatched };
 }
@@ -156,16 +156,16 @@ async function openForTrade(shop: Shop): Promise<string> {
 }
 
 /** Enabled again a moment ago: it receives no payments before the team has had time to object. */
-async function enableLate(street: Street, shop: Shop): Promise<void> {
+async function enableLate(testbed: Testbed, shop: Shop): Promise<void> {
   const wallet = await shop.registerWallet({ ...litecoinWallet(), requiredConfirmations: 2 });
-  changeDatabase(street, (database) => {
+  changeDatabase(testbed, (database) => {
     const usableFromMs = Date.now() + DAY_MS;
     database.prepare("UPDATE wallets SET usable_from_ms = ? WHERE id = ?").run(usableFromMs, wallet.id);
   });
 }
 
-interface Place {
-  readonly street: Street;
+interface Area {
+  readonly testbed: Testbed;
   readonly shop: Shop;
   readonly chain: Chain;
 }
@@ -176,8 +176,8 @@ interface Sale {
 }
 
 /** Creates the orders, and plays each one's course. */
-async function sell(place: Place, orders: readonly Order[]): Promise<Readonly<Partial<Record<Course, string>>>> {
-  const { shop, chain, street } = place;
+async function sell(place: Area, orders: readonly Order[]): Promise<Readonly<Partial<Record<Course, string>>>> {
+  const { shop, chain, testbed } = place;
   const sales: Sale[] = [];
   for (const [number, { course, ...fields }] of orders.entries()) {
     const externalId = `2026-${randomHex(3)}-${number + 1}`;
@@ -192,7 +192,7 @@ async function sell(place: Place, orders: readonly Order[]): Promise<Readonly<Pa
   await mineUntil(place, of("paid"), "PAID");
   await mineUntil(place, of("overpaid"), "OVERPAID");
   await mineUntil(place, of("confirming"), "PENDING_CONFIRMATION");
-  for (const { invoice } of of("expired", "underpaid", "late")) endInvoiceIn(street, invoice.id, 0);
+  for (const { invoice } of of("expired", "underpaid", "late")) endInvoiceIn(testbed, invoice.id, 0);
   await mineUntil(place, of("expired", "late"), "EXPIRED");
   await mineUntil(place, of("underpaid"), "UNDERPAID");
   for (const sale of of("late")) await pay(chain, sale);
@@ -227,7 +227,7 @@ async function send(chain: Chain, { code, to, amount, percent }: Sent): Promise<
 }
 
 /** Two transfers that belong to no invoice; returns the first one's payment. */
-async function receiveUnasked({ shop, chain }: Place, to: string): Promise<string> {
+async function receiveUnasked({ shop, chain }: Area, to: string): Promise<string> {
   const amounts = ["77.123456", "3.5"];
   for (const amount of amounts) await send(chain, { code: "USDT", to, amount, percent: 100n });
   const read = async () => {
@@ -244,11 +244,11 @@ interface List<Row> {
   readonly data: readonly Row[];
 }
 
-async function mineUntil(place: Place, sales: readonly Sale[], status: Invoice["status"]): Promise<void> {
+async function mineUntil(place: Area, sales: readonly Sale[], status: Invoice["status"]): Promise<void> {
   for (const { invoice } of sales) await mined(place, invoice, (now) => now.status === status);
 }
 
-async function mined({ shop, chain }: Place, { id }: Invoice, isIt: (now: Invoice) => boolean): Promise<void> {
+async function mined({ shop, chain }: Area, { id }: Invoice, isIt: (now: Invoice) => boolean): Promise<void> {
   let last = await shop.invoice(id);
   const read = async () => {
     if (!isIt(last)) await chain.mine();
@@ -262,8 +262,8 @@ async function mined({ shop, chain }: Place, { id }: Invoice, isIt: (now: Invoic
 const MOMENT = /(_at|^time|^at|_until|_from|_after)_ms$/;
 
 /** Moves everything of a merchant into the past, by whole quarter hours, so its reports stay correct. */
-export function shiftBack(street: Street, merchantId: string, ms: number): void {
-  changeDatabase(street, (database) => {
+export function shiftBack(testbed: Testbed, merchantId: string, ms: number): void {
+  changeDatabase(testbed, (database) => {
     for (const { name: table } of database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()) {
       const columns = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).all();
       const names = columns.map(({ name }) => String(name));

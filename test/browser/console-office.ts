@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { shopApi } from "../../scripts/demo-story/shop.ts";
 import { until } from "../../scripts/demo-story/until.ts";
 import { codeMailedTo } from "./console-entry.ts";
-import { changeDatabase, emailOf, type Street } from "./street.ts";
+import { changeDatabase, emailOf, type Testbed } from "./testbed.ts";
 
 type Shop = Pick<ReturnType<typeof shopApi>, "call"> & { readonly merchantId: string };
 type Role = Parameters<typeof emailOf>[1];
@@ -25,8 +25,8 @@ const NAMES: Readonly<Partial<Record<Role, string>>> = {
   MEMBER: "Noor el Khoury",
 };
 
-interface Place {
-  readonly street: Street;
+interface Area {
+  readonly testbed: Testbed;
   readonly shop: Shop;
 }
 
@@ -35,7 +35,7 @@ interface Office {
   settle(): Promise<void>;
 }
 
-export async function openOffice({ street, shop }: Place): Promise<Office> {
+export async function openOffice({ testbed, shop }: Area): Promise<Office> {
   await shop.call("PATCH", "/settings", {
     brand: { name: "Harbour Coffee", color: "#0f766e", supportUrl: "https://harbour-coffee.example/help" },
     frameAncestors: ["https://shop.harbour-coffee.example"],
@@ -51,8 +51,8 @@ export async function openOffice({ street, shop }: Place): Promise<Office> {
     url: `${receiver}/stock`,
     events: ["payment.confirmed", "payment.unmatched"],
   });
-  await hirePeople(street, shop.merchantId);
-  return { settle: () => settle({ street, shop }) };
+  await hirePeople(testbed, shop.merchantId);
+  return { settle: () => settle({ testbed, shop }) };
 }
 
 /** A shop's server with an endpoint for orders but none for stock. It does not keep the process alive. */
@@ -70,8 +70,8 @@ async function openReceiver(): Promise<string> {
 }
 
 /** What an owner does in the console. */
-async function hirePeople(street: Street, merchantId: string): Promise<void> {
-  const asOwner = await signedIn(street.baseUrl, emailOf(merchantId, "OWNER"));
+async function hirePeople(testbed: Testbed, merchantId: string): Promise<void> {
+  const asOwner = await signedIn(testbed.baseUrl, emailOf(merchantId, "OWNER"));
   const call = (method: string, path: string, body: object) =>
     asOwner(method, `/api/v1/merchants/merchant/${merchantId}${path}`, body);
   await call("POST", "/api-keys", {
@@ -93,7 +93,7 @@ async function hirePeople(street: Street, merchantId: string): Promise<void> {
   });
   // The others have never signed in with their address, so they lack it.
   await call("PATCH", "/team/security", { enforceEmailVerified: true });
-  changeDatabase(street, (database) => {
+  changeDatabase(testbed, (database) => {
     for (const [role, name] of Object.entries(NAMES))
       database.prepare("UPDATE users SET name = ? WHERE email = ?").run(name, emailOf(merchantId, role as Role));
   });
@@ -119,13 +119,13 @@ interface Endpoint {
   readonly url: string;
 }
 
-async function settle({ street, shop }: Place): Promise<void> {
+async function settle({ testbed, shop }: Area): Promise<void> {
   const endpoints = await shop.call<readonly Endpoint[]>("GET", "/webhooks");
   for (const [name, url] of Object.entries(URLS)) {
     const { id = "" } = endpoints.find((each) => each.url.endsWith(`/${name}`)) ?? {};
     const tried = () => shop.call<{ readonly data: readonly object[] }>("GET", `/webhooks/${id}/deliveries?limit=100`);
     await until(tried, ({ data }) => JSON.stringify(data).includes('"statusCode"'), WITHIN_MS);
-    changeDatabase(street, (database) => {
+    changeDatabase(testbed, (database) => {
       database.prepare("UPDATE webhooks SET url = ? WHERE id = ?").run(url, id);
     });
   }

@@ -4,7 +4,7 @@ import { expect, inject, it } from "vitest";
 import { enter } from "./console-entry.ts";
 import { findings, REFUSED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { describeInBrowser, ON_ETH, openShop, until, useBrowser } from "./harness.ts";
-import { changeDatabase, emailOf, makeOperator, takeShop } from "./street.ts";
+import { changeDatabase, emailOf, makeOperator, takeShop } from "./testbed.ts";
 
 /** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE } as const;
@@ -18,22 +18,22 @@ describeInBrowser("the operator page", () => {
   const browsing = useBrowser();
 
   async function opened() {
-    const street = inject("street");
-    const shop = takeShop(street);
+    const testbed = inject("testbed");
+    const shop = takeShop(testbed);
     const email = emailOf(shop.merchantId, "OWNER");
-    makeOperator(street, email);
+    makeOperator(testbed, email);
     const { page } = await browsing.visit(QUIET);
-    await enter(page.context(), street.baseUrl, email);
+    await enter(page.context(), testbed.baseUrl, email);
     await page.goto("/console");
     await page.getByRole("navigation").getByRole("link", { name: "Operator" }).click();
     await untilPage(page, "Operator");
-    return { page, street, shop };
+    return { page, testbed, shop };
   }
 
   it("is absent for everyone else", async () => {
-    const street = inject("street");
+    const testbed = inject("testbed");
     const { page } = await browsing.visit(QUIET);
-    await enter(page.context(), street.baseUrl, emailOf(takeShop(street).merchantId, "OWNER"));
+    await enter(page.context(), testbed.baseUrl, emailOf(takeShop(testbed).merchantId, "OWNER"));
     await page.goto("/console");
     await page.getByRole("link", { name: "Account" }).waitFor();
     expect(await page.getByRole("link", { name: "Operator" }).count()).toBe(0);
@@ -66,9 +66,9 @@ describeInBrowser("the operator page", () => {
   });
 
   it("pauses and resumes a network, saying what that does", async () => {
-    const { page, street } = await opened();
+    const { page, testbed } = await opened();
     // A network that no other test needs.
-    changeDatabase(street, (database) =>
+    changeDatabase(testbed, (database) =>
       database.exec(
         `INSERT INTO network_cursors (network, is_resting, since_ms, checkpoints, passed_ms, last_moved_at_ms, progress)
          VALUES ('LTC', 1, 0, '[]', 0, 0, '{}') ON CONFLICT DO NOTHING`,
@@ -90,10 +90,10 @@ describeInBrowser("the operator page", () => {
   });
 
   it("finds a merchant, suspends it and resumes it", async () => {
-    const { page, street } = await opened();
-    const { merchantId, key } = takeShop(street);
+    const { page, testbed } = await opened();
+    const { merchantId, key } = takeShop(testbed);
     const create = async () => {
-      const answer = await fetch(`${street.baseUrl}/api/v1/merchants/merchant/${merchantId}/invoices`, {
+      const answer = await fetch(`${testbed.baseUrl}/api/v1/merchants/merchant/${merchantId}/invoices`, {
         method: "POST",
         headers: { "x-api-key": key, "content-type": "application/json" },
         body: JSON.stringify({ name: "Order", rawAmount: 10, paymentMethods: [] }),
@@ -101,7 +101,7 @@ describeInBrowser("the operator page", () => {
       return answer.status;
     };
     const name = "شركة <b>الميناء</b> ".repeat(9);
-    changeDatabase(street, (database) =>
+    changeDatabase(testbed, (database) =>
       database.prepare("UPDATE merchants SET name = ? WHERE id = ?").run(name, merchantId),
     );
     const merchants = region(page, "Merchants");

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { untilIdle } from "../support/page-idle.ts";
 import { follow } from "./console-links.ts";
 import type { Course, Month } from "./console-month.ts";
-import { emailOf } from "./street.ts";
+import { emailOf } from "./testbed.ts";
 
 /** The viewer: nobody signed in, the owner of a full month or of a merchant that has nothing yet, or an operator of the deployment. */
 type Viewer = "NOBODY" | "MONTH" | "NEWCOMER" | "OPERATOR";

@@ -3,7 +3,7 @@ import { expect, inject, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
 import { openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
-import { changeDatabase } from "./street.ts";
+import { changeDatabase } from "./testbed.ts";
 
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
@@ -29,7 +29,7 @@ describeInBrowser("Can I take money now?", () => {
   it("is no once the wallet is disabled, with the reason, and Home says so", async () => {
     const { page } = await browsing.visit(QUIET);
     const { id } = await openMerchant(page);
-    changeDatabase(inject("street"), (database) => {
+    changeDatabase(inject("testbed"), (database) => {
       database.prepare("update wallets set is_enabled = 0 where merchant_id = ?").run(id);
     });
     await page.goto(`/console/${id}`);

@@ -7,7 +7,7 @@ import { network } from "../support/named-network.ts";
 import { untilPage } from "./console-harness.ts";
 import { shiftBack } from "./console-month.ts";
 import { type Code, mine, mineUntil, ON_ETH, type PageShop, send } from "./harness.ts";
-import type { Street } from "./street.ts";
+import type { Testbed } from "./testbed.ts";
 
 type Paid = Exclude<Code, "BTC">;
 
@@ -62,7 +62,7 @@ interface PaymentFacts {
 }
 
 /** Oldest first. Customers pay on the shared chain; earlier sales are moved into the past. */
-export async function sellOverMonths(street: Street, shop: PageShop): Promise<readonly Bill[]> {
+export async function sellOverMonths(testbed: Testbed, shop: PageShop): Promise<readonly Bill[]> {
   const sold: { readonly id: string; readonly order: Order; readonly sent: string }[] = [];
   for (const { orders, daysLater } of SALES) {
     for (const order of orders) {
@@ -75,7 +75,7 @@ export async function sellOverMonths(street: Street, shop: PageShop): Promise<re
       sold.push({ id: invoice.id, order, sent: method.amount });
     }
     for (const { id } of sold.slice(-orders.length)) await mineUntil(shop, { id }, "PAID");
-    if (daysLater > 0) shiftBack(street, shop.merchantId, Math.round((daysLater * DAY_MS) / QUARTER_MS) * QUARTER_MS);
+    if (daysLater > 0) shiftBack(testbed, shop.merchantId, Math.round((daysLater * DAY_MS) / QUARTER_MS) * QUARTER_MS);
   }
   return Promise.all(
     sold.map(async ({ id, order: { code, currency }, sent }) => {

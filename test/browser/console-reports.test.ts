@@ -18,7 +18,7 @@ import {
   sellOverMonths,
 } from "./console-reports-harness.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
-import { emailOf } from "./street.ts";
+import { emailOf } from "./testbed.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /** Five and a half hours ahead in summer and winter: its days differ from UTC's. */
@@ -36,7 +36,7 @@ describeInBrowser("reports", () => {
 
   beforeAll(async () => {
     shop = await openShop(["USDT", "ETH"]);
-    bills = await sellOverMonths(inject("street"), shop);
+    bills = await sellOverMonths(inject("testbed"), shop);
   });
 
   async function visit() {

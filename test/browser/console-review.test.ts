@@ -4,7 +4,7 @@ import { expect, inject, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
 import { createOrder, type OrderFacts, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, mine, until, useBrowser } from "./harness.ts";
-import { endInvoiceIn } from "./street.ts";
+import { endInvoiceIn } from "./testbed.ts";
 
 /** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
@@ -111,7 +111,7 @@ describeInBrowser("payments to review", () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     const late = await createOrder(merchant, "Order 7001");
-    endInvoiceIn(inject("street"), late.id, -1_000);
+    endInvoiceIn(inject("testbed"), late.id, -1_000);
     const read = async () => {
       await mine();
       return merchant.call<OrderFacts>("GET", `/invoices/${late.id}`);

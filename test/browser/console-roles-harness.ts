@@ -17,7 +17,7 @@ export type Needs = string | readonly Role[] | typeof ALL;
 export const PLACE_WITHIN_MS = 120_000;
 
 /** `S`: the shop with the data that the place shows. */
-export interface Place<S> {
+export interface Area<S> {
   readonly name: string;
   readonly path: (shop: S) => string;
   readonly heading: string;
@@ -69,7 +69,7 @@ export function allowed(table: Readonly<Record<string, Needs>>, role: Role): rea
 /** Follows links from an open page of the console to each place, and compares its content with the table. */
 export async function expectPlaces<S>(
   page: Page,
-  { places, shop, role }: { readonly places: readonly Place<S>[]; readonly shop: S; readonly role: Role },
+  { places, shop, role }: { readonly places: readonly Area<S>[]; readonly shop: S; readonly role: Role },
 ): Promise<void> {
   for (const place of places) {
     await follow(page, place.path(shop));
@@ -90,7 +90,7 @@ export async function expectPlaces<S>(
   }
 }
 
-async function openPlace<S>(page: Page, { heading, opens, opened, selects }: Place<S>): Promise<void> {
+async function openPlace<S>(page: Page, { heading, opens, opened, selects }: Area<S>): Promise<void> {
   await untilPage(page, heading);
   if (selects !== undefined) await page.getByRole("checkbox", { name: selects }).first().check();
   if (opens === undefined) return;

@@ -3,9 +3,9 @@ import { beforeAll, it } from "vitest";
 import { ROLES } from "../../src/accounts/roles/roles.ts";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
-import { ALL, expectPlaces, PLACE_WITHIN_MS, type Place } from "./console-roles-harness.ts";
+import { ALL, type Area, expectPlaces, PLACE_WITHIN_MS } from "./console-roles-harness.ts";
 import { describeInBrowser, mine, mineUntil, ON_ETH, openShop, type PageShop, send, useBrowser } from "./harness.ts";
-import { emailOf } from "./street.ts";
+import { emailOf } from "./testbed.ts";
 
 const EXPORTS = {
   "Export invoices": "invoice:view",
@@ -13,7 +13,7 @@ const EXPORTS = {
   "Export the statement": "payment:view",
 };
 
-const PLACES: readonly Place<PageShop>[] = [
+const PLACES: readonly Area<PageShop>[] = [
   {
     name: "the report of a day with a payment",
     path: ({ merchantId }) => `/console/${merchantId}/reports`,

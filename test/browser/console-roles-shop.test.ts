@@ -3,9 +3,9 @@ import { beforeAll, inject, it } from "vitest";
 import { ROLES } from "../../src/accounts/roles/roles.ts";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
-import { ALL, expectPlaces, PLACE_WITHIN_MS, type Place } from "./console-roles-harness.ts";
+import { ALL, type Area, expectPlaces, PLACE_WITHIN_MS } from "./console-roles-harness.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
-import { changeDatabase, emailOf } from "./street.ts";
+import { changeDatabase, emailOf } from "./testbed.ts";
 
 interface Shop extends PageShop {
   readonly key: string;
@@ -22,7 +22,7 @@ const OF_THE_FORM = { Save: "wallet:update" };
 const OF_EVM = { "Use this address on other networks": "wallet:create" };
 const PARTS = { Summary: ALL, Confirmations: "wallet:update", Changes: "audit:view" };
 
-const PLACES: readonly Place<Shop>[] = [
+const PLACES: readonly Area<Shop>[] = [
   {
     name: "the list of wallets",
     path: ({ merchantId }) => `/console/${merchantId}/wallets`,
@@ -122,7 +122,7 @@ async function stockedShop(): Promise<Shop> {
   );
   const walletOf = (code: string) => wallets.find(({ cryptocurrency }) => cryptocurrency === code)?.id ?? "";
   const [address, altered, pending, key] = [walletOf("USDT"), walletOf("USDC"), walletOf("ETH"), walletOf("BTC")];
-  changeDatabase(inject("street"), (database) => {
+  changeDatabase(inject("testbed"), (database) => {
     const inAnHour = Date.now() + 3_600_000;
     database.prepare("UPDATE wallets SET usable_from_ms = ? WHERE id = ?").run(inAnHour, pending);
     database.prepare("UPDATE wallets SET address = lower(address) || 'x' WHERE id = ?").run(altered);

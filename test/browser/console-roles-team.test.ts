@@ -4,9 +4,9 @@ import { ROLES, type Role } from "../../src/accounts/roles/roles.ts";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { signedIn } from "./console-office.ts";
-import { ALL, expectPlaces, type Needs, PLACE_WITHIN_MS, type Place, permissionsOf } from "./console-roles-harness.ts";
+import { ALL, type Area, expectPlaces, type Needs, PLACE_WITHIN_MS, permissionsOf } from "./console-roles-harness.ts";
 import { describeInBrowser, openShop, type PageShop, until, useBrowser } from "./harness.ts";
-import { emailOf } from "./street.ts";
+import { emailOf } from "./testbed.ts";
 
 const DELIVERED_WITHIN_MS = 120_000;
 
@@ -64,7 +64,7 @@ function teamButtons({ merchantId }: Shop): Readonly<Record<string, Needs>> {
 
 const SAVE = "merchant:update";
 
-function placesOf(shop: Shop): readonly Place<Shop>[] {
+function placesOf(shop: Shop): readonly Area<Shop>[] {
   return [
     {
       name: "the keys",

@@ -5,16 +5,16 @@ import { ROLES } from "../../src/accounts/roles/roles.ts";
 import { EXPECTED_IN_CONSOLE, freshAddress, REFUSED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";
 import {
   ALL,
+  type Area,
   allowed,
   COUNTS,
   expectPlaces,
   type Needs,
   PLACE_WITHIN_MS,
-  type Place,
   permissionsOf,
 } from "./console-roles-harness.ts";
 import { describeInBrowser, mine, ON_ETH, openShop, type PageShop, send, until, useBrowser } from "./harness.ts";
-import { changeDatabase, emailOf } from "./street.ts";
+import { changeDatabase, emailOf } from "./testbed.ts";
 
 const SEEN_WITHIN_MS = 120_000;
 
@@ -76,7 +76,7 @@ const REMEDIES: Readonly<
   },
 };
 
-const PLACES: readonly Place<Shop>[] = [
+const PLACES: readonly Area<Shop>[] = [
   {
     name: "Home",
     path: ({ merchantId }) => `/console/${merchantId}`,
@@ -216,7 +216,7 @@ async function stockedShop(): Promise<Shop> {
   const address = candidate.paymentMethods.find((each) => each.address !== null)?.address ?? "";
   const [unmatched, ignored] = [await receive(shop, "0.03", address), await receive(shop, "0.04", address)];
   await shop.call("POST", `/payments/${ignored}/resolve`, { action: "IGNORE", reason: "A test of the wallet" });
-  changeDatabase(inject("street"), (database) => {
+  changeDatabase(inject("testbed"), (database) => {
     const set = (change: string, ...of: string[]) => database.prepare(`UPDATE ${change}`).run(...of);
     const { merchantId } = shop;
     set("invoices SET needs_review = 1 WHERE id = ?", inReview);

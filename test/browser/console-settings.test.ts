@@ -6,7 +6,7 @@ import { logoPng } from "../../scripts/demo-story/logo.ts";
 import { EXPECTED_IN_CONSOLE, findings, signIn, untilPage } from "./console-harness.ts";
 import { openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, openShop, useBrowser } from "./harness.ts";
-import { emailOf } from "./street.ts";
+import { emailOf } from "./testbed.ts";
 
 /** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;

@@ -5,7 +5,7 @@ import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, untilPage } from "./console-harness.ts";
 import { openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
-import { changeDatabase } from "./street.ts";
+import { changeDatabase } from "./testbed.ts";
 
 /** Mantine removes elements after their transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
@@ -39,7 +39,7 @@ describeInBrowser("a team", () => {
     await invitations.getByText("Revoked").waitFor();
     await merchant.call("POST", "/team/invitations", { email: colleague, role: "MEMBER" });
     const { page: theirs } = await browsing.visit(QUIET);
-    await enter(theirs.context(), inject("street").baseUrl, colleague);
+    await enter(theirs.context(), inject("testbed").baseUrl, colleague);
     await theirs.goto("/invitations");
     await theirs.getByRole("button", { name: /^Accept the invitation/ }).click();
     await untilPage(theirs, "Home");
@@ -48,7 +48,7 @@ describeInBrowser("a team", () => {
     const members = page.getByRole("region", { name: "Members" });
     await members.getByLabel(`Role of ${colleague}`).selectOption("Admin");
     await page.getByText(`${colleague} is now admin.`).waitFor();
-    changeDatabase(inject("street"), (database) => {
+    changeDatabase(inject("testbed"), (database) => {
       const owner = "SELECT user_id FROM members WHERE merchant_id = ? AND role = 'OWNER'";
       database.prepare(`UPDATE users SET email_otp_enabled_at_ms = 1 WHERE id IN (${owner})`).run(merchant.id);
     });

@@ -7,7 +7,7 @@ import { randomHex, xpubWallet } from "../support/wallet-bodies.ts";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
 import { type ConsoleMerchant, createOrder, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, REQUIRED, until, useBrowser } from "./harness.ts";
-import { changeDatabase } from "./street.ts";
+import { changeDatabase } from "./testbed.ts";
 
 /** Mantine removes elements after their transition. A deletion is refused, and a deleted object is read once more. */
 const QUIET = {
@@ -187,7 +187,7 @@ describeInBrowser("wallets", () => {
     expect(await dialog.getByRole("checkbox").count()).toBe(0);
     expect(await findings(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Continue" }).click();
-    await rpcAt(inject("street").chainUrl)("anvil_setCode", address, "0x6000");
+    await rpcAt(inject("testbed").chainUrl)("anvil_setCode", address, "0x6000");
     await page.getByRole("link", { name: "USDT on ETH" }).click();
     await page.getByRole("button", { name: "Use this address on other networks" }).click();
     await page.getByText("There is code at it on Ethereum: it is a contract, such as a Safe").waitFor();
@@ -198,7 +198,7 @@ describeInBrowser("wallets", () => {
 
   it("in their delay are shown with who requested them, and can be disabled at once", async () => {
     const { page, merchant } = await atWallets();
-    changeDatabase(inject("street"), (database) => {
+    changeDatabase(inject("testbed"), (database) => {
       const inAnHour = Date.now() + 3_600_000;
       database.prepare("UPDATE wallets SET usable_from_ms = ? WHERE merchant_id = ?").run(inAnHour, merchant.id);
     });

@@ -4,7 +4,7 @@ import { untilIdle } from "../support/page-idle.ts";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE } from "./console-harness.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
-import { emailOf, takeShop } from "./street.ts";
+import { emailOf, takeShop } from "./testbed.ts";
 
 const MOST_REQUESTS = 25;
 const MOST_BYTES = 300 * 1_024;
@@ -27,12 +27,12 @@ describeInBrowser("a page that is opened first", () => {
   const browsing = useBrowser();
   let merchantId: string;
   beforeAll(() => {
-    ({ merchantId } = takeShop(inject("street")));
+    ({ merchantId } = takeShop(inject("testbed")));
   });
 
   async function costOf(path: string) {
     const { page, loads, sockets } = await browsing.visit({ alsoSaid: EXPECTED_IN_CONSOLE });
-    await enter(page.context(), inject("street").baseUrl, emailOf(merchantId, "OWNER"));
+    await enter(page.context(), inject("testbed").baseUrl, emailOf(merchantId, "OWNER"));
     await page.goto(path);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await untilIdle(page);

@@ -177,7 +177,7 @@ describeInBrowser("the console", () => {
     await page.goto("/sign-in", { waitUntil: "networkidle" });
     const scripts = loads.filter(({ type }) => type === "Script");
     expect(scripts.length).toBeGreaterThan(0);
-    expect(scripts.every(({ url }) => url.startsWith(`${inject("street").baseUrl}/assets/`))).toBe(true);
+    expect(scripts.every(({ url }) => url.startsWith(`${inject("testbed").baseUrl}/assets/`))).toBe(true);
     expect(scripts.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(MAX_SCRIPT_BYTES);
   });
 });

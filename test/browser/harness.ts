@@ -19,7 +19,7 @@ import { howToInstallChromium, isBrowserWanted } from "../support/page-program.t
 import { lastSteps, openPages } from "../support/page-steps.ts";
 import { startVisit, type Visit, type VisitOptions } from "../support/page-visit.ts";
 import { randomHex, xpubWallet } from "../support/wallet-bodies.ts";
-import { takeShop } from "./street.ts";
+import { takeShop } from "./testbed.ts";
 
 export type { Invoice, PaymentMethod };
 export { until };
@@ -74,7 +74,7 @@ export function useBrowser(): Browsing {
   return {
     browser: () => browser,
     visit: async (options) => {
-      const visit = await startVisit(browser, inject("street").baseUrl, options);
+      const visit = await startVisit(browser, inject("testbed").baseUrl, options);
       visits.push(visit);
       return visit;
     },
@@ -85,9 +85,9 @@ export type Code = "USDT" | "USDC" | "DAI" | "ETH" | "BTC";
 
 /** A shop that accepts these coins, at its own addresses; all but BTC on Ethereum. */
 export async function openShop(codes: readonly Code[] = ["USDT", "USDC", "ETH", "BTC"]): Promise<PageShop> {
-  const street = inject("street");
-  const { merchantId, key } = takeShop(street);
-  const shop = shopApi(street.baseUrl, merchantId, key);
+  const testbed = inject("testbed");
+  const { merchantId, key } = takeShop(testbed);
+  const shop = shopApi(testbed.baseUrl, merchantId, key);
   const address = `0x${randomHex(20)}`;
   for (const cryptocurrency of codes) {
     await shop.registerWallet(
@@ -129,13 +129,13 @@ export async function send(code: Exclude<Code, "BTC">, coins: string, to: string
   const asset = assetOn(network("ETH"), code);
   const units = asset === undefined ? undefined : parseUnits(coins, asset.decimals);
   if (asset === undefined || !units?.ok) throw new Error(`${coins} ${code} is no amount`);
-  const chain = await evmChainAt(inject("street").chainUrl);
+  const chain = await evmChainAt(inject("testbed").chainUrl);
   if (asset.contract === null) return chain.sendNative({ to, units: units.value });
   return chain.sendToken({ contract: asset.contract, to, units: units.value });
 }
 
 export async function mine(blocks = 1): Promise<void> {
-  const chain = await evmChainAt(inject("street").chainUrl);
+  const chain = await evmChainAt(inject("testbed").chainUrl);
   for (let mined = 0; mined < blocks; mined++) await chain.mine();
 }
 

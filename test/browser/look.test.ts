@@ -56,7 +56,7 @@ async function dress(shop: PageShop, name: string): Promise<void> {
 
 describeInBrowser("the checkout", () => {
   const browsing = useBrowser();
-  const baseUrl = () => inject("street").baseUrl;
+  const baseUrl = () => inject("testbed").baseUrl;
 
   it("loads few files, with one script of at most 13 KB, and has no layout shifts", async () => {
     const shop = await openLargeShop();
@@ -131,7 +131,7 @@ describeInBrowser("the checkout", () => {
     const shop = await openShop(["USDC"]);
     const invoice = await shop.createInvoice({ rawAmount: 20 });
     const { page, shifts } = await browsing.visit({ permissions: ["clipboard-read", "clipboard-write"] });
-    await installWallet(page, { nodeUrl: inject("street").chainUrl });
+    await installWallet(page, { nodeUrl: inject("testbed").chainUrl });
     await page.goto(payPath(invoice));
     await page.locator("[data-wallets] button").waitFor();
     const copy = page.getByRole("button", { name: en.copyAmount });

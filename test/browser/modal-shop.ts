@@ -16,13 +16,13 @@ interface ModalShop {
 
 /** What WooCommerce's plugin does when an order is placed, and how it listens; with a version after the script's name, as WordPress adds. */
 const pageOf = (invoiceId: string) => `<!doctype html><title>Shop</title><button>Place order</button>
-  <script src="${inject("street").baseUrl}/modal/btcpay.js?ver=2.7.1"></script>
+  <script src="${inject("testbed").baseUrl}/modal/btcpay.js?ver=2.7.1"></script>
   <script>
     const heard = [];
     btcpay.onModalWillEnter(() => heard.push("enters"));
     btcpay.onModalWillLeave(() => heard.push("leaves"));
     document.querySelector("button").onclick = () => {
-      btcpay.setApiUrlPrefix("${inject("street").baseUrl}/");
+      btcpay.setApiUrlPrefix("${inject("testbed").baseUrl}/");
       btcpay.showInvoice("${invoiceId}");
       btcpay.onModalReceiveMessage(({ data }) => {
         heard.push(typeof data === "string" ? data : data.status);

@@ -10,7 +10,7 @@ describeInBrowser("a monitored page", () => {
 
   it("has its requests to other origins, policy violations, errors and layout shifts recorded", async () => {
     const stranger = await listen(createServer((_, response) => response.end()));
-    const visit = await startVisit(browsing.browser(), inject("street").baseUrl);
+    const visit = await startVisit(browsing.browser(), inject("testbed").baseUrl);
     try {
       await visit.page.goto("/sign-in");
       await visit.page.evaluate(`fetch("${stranger.origin}").catch(() => {})`);

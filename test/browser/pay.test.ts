@@ -26,7 +26,7 @@ import {
   useBrowser,
 } from "./harness.ts";
 import { forge, placeOrder, SHOP } from "./modal-shop.ts";
-import { endInvoiceIn } from "./street.ts";
+import { endInvoiceIn } from "./testbed.ts";
 
 const SAME = "window.__same === 1";
 
@@ -46,7 +46,7 @@ const addressShown = (page: Page) => page.locator(`button[aria-label="${en.copyA
 
 describeInBrowser("a payer", () => {
   const browsing = useBrowser();
-  const street = () => inject("street");
+  const testbed = () => inject("testbed");
 
   /** An invoice that awaits USDC, and its page as a payer sees it. */
   async function waiting(
@@ -152,7 +152,7 @@ describeInBrowser("a payer", () => {
       const invoice = await shop.createInvoice({ rawAmount: 33.3, paymentMethods: [ON_ETH(code)] });
       const { page } = await browsing.visit();
       const wallet = await installWallet(page, {
-        nodeUrl: street().chainUrl,
+        nodeUrl: testbed().chainUrl,
         name: "<b>Fox</b>",
         chainId: "0x89",
         refuses: ["eth_sendTransaction"],
@@ -221,7 +221,7 @@ describeInBrowser("a payer", () => {
     const { shop, invoice, page, address, amount } = await waiting();
     expect(await seenIn(page.locator("[data-deadline]"))).toMatch(/^(59|1:00|60):\d\d/);
     expect(await seenIn(page.locator('[data-part="deadline"]'))).toContain(en.atExpiry);
-    endInvoiceIn(street(), invoice.id, 8_000);
+    endInvoiceIn(testbed(), invoice.id, 8_000);
     await page.reload();
     await mark(page);
     expect(await seenIn(page.locator("[data-deadline]"))).toMatch(/^0?0:0\d$/);
@@ -289,7 +289,7 @@ describeInBrowser("a payer", () => {
     await send("USDC", "10", address);
     await mine(REQUIRED);
     await untilStage(page, "partial");
-    endInvoiceIn(street(), invoice.id, 1_500);
+    endInvoiceIn(testbed(), invoice.id, 1_500);
     await mineUntil(shop, invoice, "UNDERPAID");
     await untilStage(page, "underpaid");
     expect(await seenIn(page.locator('[data-part="heading"]'))).toContain("$10.00");

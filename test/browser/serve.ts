@@ -2,17 +2,17 @@
 // each. Nothing is started if there is no browser.
 import type { TestProject } from "vitest/node";
 import { isBrowserWanted } from "../support/page-program.ts";
-import { openStreet, type Street } from "./street.ts";
+import { openTestbed, type Testbed } from "./testbed.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    street: Street;
+    testbed: Testbed;
   }
 }
 
 export default async function serve(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (!isBrowserWanted()) return undefined;
-  const { street, close } = await openStreet();
-  project.provide("street", street);
+  const { testbed, close } = await openTestbed();
+  project.provide("testbed", testbed);
   return close;
 }

@@ -15,7 +15,7 @@ import { insertSql, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { executeSqlFile } from "../../scripts/wrangler.ts";
 import { assetOn } from "../../src/chains/registry/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
-import { endInvoiceIn } from "../browser/street.ts";
+import { endInvoiceIn } from "../browser/testbed.ts";
 import { builtServer } from "../support/built-worker.ts";
 import { listen } from "../support/listen.ts";
 import { network } from "../support/named-network.ts";
@@ -87,12 +87,12 @@ export async function openStages(merchants: number): Promise<Stages> {
     seedMore: async (home) => void shops.push(...seedShops(home, merchants)),
   });
   const hooks: Receiver[] = [];
-  const street = { chain, baseUrl: server.baseUrl, home: dirname(server.logFile) };
+  const testbed = { chain, baseUrl: server.baseUrl, home: dirname(server.logFile) };
   return {
     real: async () => {
       const hook = await openReceiver();
       hooks.push(hook);
-      return realStage(street, shops.pop(), hook);
+      return realStage(testbed, shops.pop(), hook);
     },
     fake: fakeStage,
     close: async () => {
@@ -135,15 +135,15 @@ function tokenOf(code: string): string {
   return contract;
 }
 
-interface Street {
+interface Testbed {
   readonly chain: Awaited<ReturnType<typeof startEvmChain>>;
   readonly baseUrl: string;
   readonly home: string;
 }
 
-async function realStage(street: Street, shop: Shop | undefined, hooks: Receiver): Promise<Stage> {
+async function realStage(testbed: Testbed, shop: Shop | undefined, hooks: Receiver): Promise<Stage> {
   if (shop === undefined) throw new Error("every merchant is taken: open the stages with more");
-  const { chain, baseUrl } = street;
+  const { chain, baseUrl } = testbed;
   const quiet = shopApi(baseUrl, shop.merchantId, shop.secretKey);
   const address = `0x${randomBytes(20).toString("hex")}`;
   const wallet = { walletType: "DIRECT_WALLET", ...USDT, address, requiredConfirmations: REQUIRED };
@@ -180,7 +180,7 @@ async function realStage(street: Street, shop: Shop | undefined, hooks: Receiver
         ({ status }) => status === "CONFIRMED",
       )),
     end: async (invoiceId) => {
-      endInvoiceIn(street, invoiceId, 0);
+      endInvoiceIn(testbed, invoiceId, 0);
       const isOver = ({ status }: { readonly status: string }) => status === "EXPIRED" || status === "UNDERPAID";
       await mined(() => quiet.invoice(invoiceId), isOver);
     },

@@ -39,13 +39,13 @@ export default async function serve(project: TestProject): Promise<() => Promise
     started.set(worker, server);
     return server;
   };
-  const door = createServer((request, response) => {
+  const proxy = createServer((request, response) => {
     serverOf((request.url ?? "").slice(1)).then(
       ({ edgetill }) => response.end(JSON.stringify(edgetill)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
-  const { origin, close } = await listen(door);
+  const { origin, close } = await listen(proxy);
   project.provide("servers", origin);
   return async () => {
     await close();

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Twin } from "./deployment.ts";
 import type { Receiver } from "./internet.ts";
 import { jsonIn } from "./json.ts";
-import type { Place } from "./people.ts";
+import type { Workplace } from "./people.ts";
 
 const LIST = z.object({ data: z.array(z.object({ id: z.string(), status: z.string() })) });
 
@@ -15,7 +15,7 @@ interface Kept {
   readonly fate: Fate;
 }
 
-export interface Shop extends Place {
+export interface Shop extends Workplace {
   readonly receiver: Receiver;
   readonly book: Kept[];
 }

@@ -109,12 +109,12 @@ const IN_TWIN = `function inTwin(Base, name) {
 `;
 
 /** The objects' Worker entrypoint for the edge, which is another process, and its binding there. */
-export const DOOR = "TwinDoor";
+export const GATEWAY = "TwinGateway";
 /** Which object a request is for, as JSON of its binding, name and options. */
 const FOR_OBJECT = "x-twin-object";
 
-const DOOR_CLASS = `
-export class ${DOOR} extends WorkerEntrypoint {
+const GATEWAY_CLASS = `
+export class ${GATEWAY} extends WorkerEntrypoint {
   call([binding, ...of], method, args) { return this.env[binding].getByName(...of)[method](...args); }
   fetch(request) {
     const [binding, ...of] = JSON.parse(request.headers.get("${FOR_OBJECT}"));
@@ -124,7 +124,7 @@ export class ${DOOR} extends WorkerEntrypoint {
 `;
 
 /** For the edge: objects by binding. Other errors are the network's, in the platform's words. */
-const BEHIND_DOOR = `
+const BEHIND_GATEWAY = `
 async function through(work) {
   try { return await work(); } catch (error) {
     if (error?.remote) throw error;
@@ -137,9 +137,9 @@ function behindDoor(env, binding) {
     const fetch = (...asked) => {
       const request = new Request(...asked);
       request.headers.set("${FOR_OBJECT}", JSON.stringify(address));
-      return through(() => env.${DOOR}.fetch(request));
+      return through(() => env.${GATEWAY}.fetch(request));
     };
-    const call = (method) => (...args) => through(() => env.${DOOR}.call(address, method, args));
+    const call = (method) => (...args) => through(() => env.${GATEWAY}.call(address, method, args));
     // A stub is no promise, whoever asks.
     return new Proxy({ fetch }, { get: (own, method) => own[method] ?? (method === "then" ? undefined : call(method)) });
   };
@@ -185,7 +185,7 @@ async function ask(object, method, work) {
   if (fault === "lost") fail(env, fault);
   return answer;
 }
-${IN_TWIN}${DOOR_CLASS}export default { async fetch(request) { ways = { ...ways, ...(await request.json()) }; return new Response(""); } };
+${IN_TWIN}${GATEWAY_CLASS}export default { async fetch(request) { ways = { ...ways, ...(await request.json()) }; return new Response(""); } };
 ${older === undefined ? classes.map((name) => `export const ${name} = inTwin(uploaded.${name}, ${JSON.stringify(name)});`).join("\n") : eitherModule(classes, older)}
 `;
 }
@@ -226,7 +226,7 @@ function limiter({ limit, period, namespace }) {
 const limiters = Object.fromEntries(Object.entries(${JSON.stringify(limits)}).map(([name, of]) => [name, limiter(of)]));
 const { default: handlers } = uploaded;
 const known = new WeakMap();
-${BEHIND_DOOR}
+${BEHIND_GATEWAY}
 function inTwin(env) {
   const objects = Object.fromEntries(${JSON.stringify(objects)}.map((binding) => [binding, behindDoor(env, binding)]));
   const own = known.get(env) ?? { ...env, ...limiters, ...objects };

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { keysOf } from "../../scripts/keys-of.ts";
 import { DEFECT_NAMES, type DefectName, isDefect } from "./defects.ts";
 import { RECOVERY_MS } from "./measured.ts";
-import { CALM, delayIn, FAR, NEAR, USUAL, type Weather } from "./weather.ts";
+import { delayIn, FAR, NEAR, QUIET_WEATHER, USUAL, type Weather } from "./weather.ts";
 
 export const HELP = `npm run twin -- [flags]     plays a day of some shops on the deployment as it will live
 
@@ -40,7 +40,7 @@ npm run twin -- --idle      an hour of crons of which nobody asks anything, and 
 
   --seconds <n>         of silence behind it, in which nothing may run (20)`;
 
-const WEATHERS: Readonly<Record<string, Weather>> = { calm: CALM, near: NEAR, usual: USUAL, far: FAR };
+const WEATHERS: Readonly<Record<string, Weather>> = { calm: QUIET_WEATHER, near: NEAR, usual: USUAL, far: FAR };
 
 export interface Flags {
   readonly mode: "day" | "table" | "idle" | "put-back";

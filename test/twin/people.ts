@@ -11,16 +11,16 @@ const SECRET = z.object({ secret: z.string() });
 
 type Headers = Readonly<Record<string, string>>;
 
-export interface Place {
+export interface Workplace {
   readonly merchantId: string;
   /** The headers of its server; another key may replace it. */
   headers: Headers;
 }
 
-const rootOf = ({ merchantId }: Place) => `/api/v1/merchants/merchant/${merchantId}`;
+const rootOf = ({ merchantId }: Workplace) => `/api/v1/merchants/merchant/${merchantId}`;
 
 /** Looks at the newest invoices, searches, opens one, and changes a setting; throws on a wrong answer. `session`: a member's. */
-export async function lookAround(client: Client, place: Place, session: Headers): Promise<void> {
+export async function lookAround(client: Client, place: Workplace, session: Headers): Promise<void> {
   const root = rootOf(place);
   const get = (route: string, path: string) =>
     client.good({ route, path: `${root}${path}`, method: "GET", headers: session });
@@ -39,7 +39,7 @@ export async function lookAround(client: Client, place: Place, session: Headers)
 /** Creates a key, has the shop's server use it, and deletes the old one once no call with it is pending. */
 export async function changeKey(
   client: Client,
-  place: Place,
+  place: Workplace,
   session: Headers,
   permissions: readonly string[],
 ): Promise<void> {

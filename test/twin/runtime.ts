@@ -14,9 +14,9 @@ import * as z from "zod";
 import type { Upload, UploadedBinding } from "./account-kept.ts";
 import {
   clockModule,
-  DOOR,
   type EdgeLimit,
   edgeModule,
+  GATEWAY,
   type OlderObjects,
   objectsModule,
   TIMERS_MODULE,
@@ -164,8 +164,8 @@ function edgeProcess(options: RuntimeOptions) {
   const bindings = objectsOf(edge).map((binding) => binding.name);
   const entry = edgeModule(mainOf(edge), bindings, limitsOf(edge));
   const { durableObjects: _, ...worker } = workerOf(options, edgeName(name), edge, [entry, clockModule(0)]);
-  const door = { [DOOR]: { name: objectsName(name), entrypoint: DOOR } };
-  return processOf(options, { ...worker, serviceBindings: { ...worker.serviceBindings, ...door } });
+  const gateway = { [GATEWAY]: { name: objectsName(name), entrypoint: GATEWAY } };
+  return processOf(options, { ...worker, serviceBindings: { ...worker.serviceBindings, ...gateway } });
 }
 
 const ofType = (upload: Upload, type: string): readonly UploadedBinding[] =>

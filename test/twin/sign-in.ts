@@ -5,13 +5,13 @@ import type { Answered, Asked, Twin } from "./deployment.ts";
 export type Headers = Readonly<Record<string, string>>;
 /** Retries temporary refusals; throws if they persist. */
 type Ask = (path: string, asked: Asked) => Promise<Answered>;
-type Place = Pick<Twin, "origin" | "world">;
+type SignInTarget = Pick<Twin, "origin" | "world">;
 
 /** Mails are sent after the answer. One lost while a machine is replaced never arrives. */
 const MAIL_WITHIN_MS = 120_000;
 
 /** The headers of a session that stepped up just now. */
-export async function signIn(ask: Ask, { origin, world }: Place, email: string): Promise<Headers> {
+export async function signIn(ask: Ask, { origin, world }: SignInTarget, email: string): Promise<Headers> {
   const sent = world.mails.length;
   const started = await ask("/api/v1/auth/email/start", { method: "POST", headers: { origin }, body: { email } });
   const code = await mailed(world, { email, since: sent, pattern: /\b(\d{8})\b/ });

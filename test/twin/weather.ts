@@ -15,7 +15,7 @@ export interface Weather {
   readonly faults: number;
 }
 
-export const CALM: Weather = {
+export const QUIET_WEATHER: Weather = {
   hop: { p50: 0, p99: 0 },
   read: { p50: 0, p99: 0 },
   write: { p50: 0, p99: 0 },

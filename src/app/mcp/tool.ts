@@ -25,10 +25,10 @@ export interface Tool {
   /** Whether the answer is a plain list. */
   readonly isList: boolean;
   /** Where each argument goes. */
-  readonly places: Readonly<Record<string, Place>>;
+  readonly places: Readonly<Record<string, ArgumentSlot>>;
 }
 
-export type Place = "path" | "query" | "body" | "idempotencyKey";
+export type ArgumentSlot = "path" | "query" | "body" | "idempotencyKey";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
@@ -61,7 +61,7 @@ export function requestOf(
   given: Arguments,
   of: { readonly merchantId: string; readonly newKey: () => string },
 ): ToolRequest {
-  const placed = (place: Place) =>
+  const placed = (place: ArgumentSlot) =>
     Object.entries(given).filter(([name, value]) => places[name] === place && value !== undefined);
   const inPath = new Map(placed("path").map(([name, value]) => [name, String(value)]));
   // A segment of dots, however encoded, would name another path; an empty one matches no route.

@@ -2,7 +2,7 @@
 // assets are built, so that the Worker contains neither the schemas' texts nor their generator.
 import { type JsonSchema, jsonSchema, NAMED_SCHEMAS, type NamedSchemas } from "../../platform/http/json-schema.ts";
 import type { RouteSpec, Tag } from "../../platform/http/route.ts";
-import { LIST, MERCHANT, type Place, type Tool } from "./tool.ts";
+import { type ArgumentSlot, LIST, MERCHANT, type Tool } from "./tool.ts";
 import { TOOL_TEXTS } from "./tool-texts.ts";
 
 /** The chapters that an assistant may use. Keys, endpoints and the team are left to people. */
@@ -37,7 +37,7 @@ function toolOf(spec: RouteSpec): Tool {
     ...body.properties,
     ...(spec.isIdempotent ? { idempotencyKey: IDEMPOTENCY_KEY } : {}),
   };
-  const places: readonly (readonly [string, Place])[] = [
+  const places: readonly (readonly [string, ArgumentSlot])[] = [
     ...inPath.map((name) => [name, "path"] as const),
     ...Object.keys(query.properties).map((name) => [name, "query"] as const),
     ...Object.keys(body.properties).map((name) => [name, "body"] as const),

@@ -89,7 +89,7 @@ export function routesThrough(inner: Inner, routes: readonly Route[]): readonly 
     handle: (c) => {
       const store = c.req.param("merchantId");
       const isPlain = store === undefined || parseId("mer", store) !== undefined;
-      return isPlain ? throughDoor(c, inner, route) : throughStore(c, inner, route);
+      return isPlain ? translated(c, inner, route) : throughStore(c, inner, route);
     },
   }));
 }
@@ -119,23 +119,23 @@ export function routeToNothing(at: Route["at"], operationId: string, message: st
   };
 }
 
-interface Door {
+interface Target {
   /** The values of the path's `:parameters`. */
   readonly params: Readonly<Record<string, string>>;
   readonly path: string;
 }
 
-async function throughDoor(
+async function translated(
   c: AppContext,
   inner: Inner,
   { before, ask, tell }: Translation,
-  door: Door = { params: c.req.param(), path: c.req.path },
+  target: Target = { params: c.req.param(), path: c.req.path },
 ): Promise<Response> {
   const { raw } = c.req;
   const parsed = raw.method === "GET" ? ok(NO_BODY) : await readBody(raw);
   const { json, bytes } = parsed.ok ? parsed.value : NO_BODY;
   const asked = { query: new URL(raw.url).searchParams, json, key: keyIn(raw) };
-  const said = { ...door, header: headersOf(raw, asked.key) };
+  const said = { ...target, header: headersOf(raw, asked.key) };
   const send = (own: OwnRequest, body: TranslatedRequest["parsed"]) =>
     inner.answerOf(own.operationId)(c, { said, query: firstOfEach(own.query), parsed: body });
   const read = before === undefined ? undefined : await send({ operationId: before }, ok(NO_BODY));
@@ -203,8 +203,8 @@ async function throughStore(c: AppContext, inner: Inner, route: Route): Promise<
   );
   const { merchantId: named } = said.params;
   // Any other store is refused as our own routes refuse another merchant's id.
-  if (named !== undefined && named !== formerStoreId) return throughDoor(c, inner, route);
+  if (named !== undefined && named !== formerStoreId) return translated(c, inner, route);
   const from = named === undefined ? "/api/v1/" : `/api/v1${STORE.replace(":merchantId", named)}`;
   const path = said.path.replace(from, `/api/v1${STORE.replace(":merchantId", id)}`);
-  return throughDoor(c, inner, route, { params: { ...said.params, merchantId: id }, path });
+  return translated(c, inner, route, { params: { ...said.params, merchantId: id }, path });
 }

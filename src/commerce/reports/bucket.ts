@@ -12,7 +12,7 @@ export function bucketOf(ms: number): number {
   return Math.floor(ms / BUCKET_MS) * BUCKET_MS;
 }
 
-/** The measures that are small numbers; the others take several columns (`limbs.ts`). */
+/** The measures that are small numbers; the others take several columns (`digit-groups.ts`). */
 export const COUNTS = [
   "created",
   "paid",

@@ -4,7 +4,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { type PreparedStatement, prepared } from "../../platform/db/prepared-statement.ts";
 import { reportBuckets } from "../../platform/db/schema/report-buckets.ts";
 import { COUNTS, type ReportEntry, type Sums } from "./bucket.ts";
-import { limbsOf, valueOfLimbs } from "./limbs.ts";
+import { digitGroupsOf, valueOfDigitGroups } from "./digit-groups.ts";
 
 /** The columns that are added up. */
 const ADDED = [
@@ -61,8 +61,8 @@ export function addEntries(db: Db, entries: readonly ReportEntry[]): readonly Pr
 
 function itemOf({ sums, ...place }: ReportEntry): Item {
   const { units = 0n, fiatMicros = 0n, ...counts } = sums;
-  const [unitsLow = 0n, unitsMid = 0n, unitsHigh = 0n] = limbsOf(units, 3);
-  const [fiatLow = 0n, fiatHigh = 0n] = limbsOf(fiatMicros, 2);
+  const [unitsLow = 0n, unitsMid = 0n, unitsHigh = 0n] = digitGroupsOf(units, 3);
+  const [fiatLow = 0n, fiatHigh = 0n] = digitGroupsOf(fiatMicros, 2);
   const added: Partial<Added> = { ...counts, unitsLow, unitsMid, unitsHigh, fiatLow, fiatHigh };
   const changed = Object.entries(added).filter(([, value]) => value !== 0n);
   return { ...place, ...Object.fromEntries(changed.map(([name, value]) => [name, Number(value)])) };
@@ -106,7 +106,7 @@ export const selectPeriodSums = prepared(
 function sumsIn(json: string): Sums {
   const text = parseJson<Readonly<Record<keyof Added, string>>>(json);
   const { unitsLow, unitsMid, unitsHigh, fiatLow, fiatHigh, ...counts } = text;
-  const big = (each: readonly string[]) => valueOfLimbs(each.map(BigInt));
+  const big = (each: readonly string[]) => valueOfDigitGroups(each.map(BigInt));
   const { created, paid, overpaid, underpaid, expired, cancelled, timed, secondsToPaid, payments, unpriced } = counts;
   return {
     created: BigInt(created),

@@ -27,7 +27,7 @@ import { isConflictOn } from "../../platform/db/conflict.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { comingIn, countOnce } from "../growth/read-growth.ts";
 import type { Seen } from "./look-progress.ts";
-import type { Place } from "./placement.ts";
+import type { Placement } from "./placement.ts";
 import { dropStatements } from "./record-observations.ts";
 import { assertTransfersNew, recountGap } from "./store.ts";
 
@@ -44,7 +44,7 @@ export type CreditDependencies = Omit<ChangeDependencies, "trail"> &
 /** A transfer that a rule credits. */
 export interface Credit {
   readonly transfer: Transfer;
-  readonly place: Extract<Place, { kind: "invoice" }>;
+  readonly place: Extract<Placement, { kind: "invoice" }>;
   readonly usdMicros: bigint | null;
   /** False if a second provider must agree first. */
   readonly mayConfirm: boolean;

@@ -15,7 +15,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { type Credit, type CreditDependencies, creditInvoice } from "./credit-invoice.ts";
 import type { Progress, Seen } from "./look-progress.ts";
 import { splitByRoom } from "./payment-room.ts";
-import type { Place } from "./placement.ts";
+import type { Placement } from "./placement.ts";
 import type { Placed } from "./read-places.ts";
 import { isKept, type UnmatchedContext } from "./record-unmatched.ts";
 import { asSuperseded, stayingOf } from "./superseded.ts";
@@ -152,7 +152,7 @@ function isStorageFault(error: unknown): boolean {
   return byDatabase.length > 0 && !byDatabase.some((message) => /SQLITE_(CONSTRAINT|TOOBIG|MISMATCH)/.test(message));
 }
 
-export function needsSecond({ terms, fiatMicros }: Extract<Place, { kind: "invoice" }>): boolean {
+export function needsSecond({ terms, fiatMicros }: Extract<Placement, { kind: "invoice" }>): boolean {
   const { quorumAboveMicros, invoice } = terms;
   return needsSecondSource({ quorumAboveMicros, askedMicros: invoice.amountMicros, paidMicros: fiatMicros });
 }

@@ -57,7 +57,7 @@ export interface ReservedTerms extends Terms {
   readonly heldUntilMs: number;
 }
 
-export type Place =
+export type Placement =
   | {
       readonly kind: "invoice";
       readonly terms: Terms;
@@ -121,7 +121,7 @@ export function surelyFromMs({ transfer }: Pick<PlaceFacts, "transfer">, reserve
  * Without an owner and a reservation the payment is unmatched. A method whose HMAC fails credits nothing. Throws if the row of the invoice to
  * credit is damaged.
  */
-export function placeOf(facts: PlaceFacts): Place {
+export function placeOf(facts: PlaceFacts): Placement {
   const { transfer, owner } = facts;
   const { isUnexplained, growth } = transfer;
   if (isUnexplained === true || isToItself(transfer) || (owner !== undefined && growth !== undefined))
@@ -197,7 +197,7 @@ function isAboveDamaged({ damaged, transfer }: PlaceFacts, match: Match): boolea
 }
 
 /** The transfer stays unmatched while a possible invoice of that rank or a higher one has an unreadable row. */
-function waitingForDamaged({ damaged, reserved }: PlaceFacts): Place {
+function waitingForDamaged({ damaged, reserved }: PlaceFacts): Placement {
   const ids = new Set(damaged.map(({ invoiceId }) => invoiceId));
   const others = new Map(reserved.map((each) => [each.invoice.id, refusalOf(each)]));
   const refused = [
@@ -242,7 +242,7 @@ function valueTo(facts: PlaceFacts, { invoice, method }: Terms) {
 function credited(
   facts: PlaceFacts,
   of: { readonly terms: Terms; readonly matchedBy: MatchRule; readonly needsReview: boolean },
-): Place {
+): Placement {
   const { network, transfer } = facts;
   const { invoice } = of.terms;
   const { cryptocurrency, amountUnits } = transfer;
@@ -290,7 +290,7 @@ function weighedFor(facts: PlaceFacts, terms: Terms): Pick<Candidate, "valueMicr
 export function unplaced({
   owner,
   reserved,
-}: Pick<PlaceFacts, "owner" | "reserved">): Extract<Place, { kind: "unmatched" }> {
+}: Pick<PlaceFacts, "owner" | "reserved">): Extract<Placement, { kind: "unmatched" }> {
   const meant = new Map([...(owner === undefined ? [] : [owner]), ...reserved].map((each) => [each.invoice.id, each]));
   return {
     kind: "unmatched",

@@ -9,11 +9,11 @@ import { logAlert } from "../../lib/log.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { readAround } from "./around/read-around.ts";
-import { clockSlackMs, type Place, type PlaceFacts, placeOf, surelyFromMs, unplaced } from "./placement.ts";
+import { clockSlackMs, type PlaceFacts, type Placement, placeOf, surelyFromMs, unplaced } from "./placement.ts";
 import { amountKeyOf, damagedOf, type Fresh, NONE_OPEN, type ReadDependencies, reservedOf } from "./read-found.ts";
 
 export interface Placed extends Omit<Fresh, "facts"> {
-  readonly place: Place;
+  readonly place: Placement;
 }
 
 /** The place of a transfer that needs no further reads; undefined for any other one. */
@@ -51,13 +51,13 @@ export function placeKeyOf({ transfer, atMs }: Pick<PlaceFacts, "transfer" | "at
   return `${amount} ${atMs} ${transfer.block === null} ${isAlone ? transferKey(transfer) : ""}`;
 }
 
-function placed({ onlyFor, ...fresh }: Omit<Fresh, "facts">, place: Place): Placed {
+function placed({ onlyFor, ...fresh }: Omit<Fresh, "facts">, place: Placement): Placed {
   if (onlyFor === undefined) return { ...fresh, place };
   return { ...fresh, place: placeOfMissed(place, onlyFor), onlyFor };
 }
 
 /** The place of one transfer. An unreadable row is logged and does not block the other transfers of the look. */
-function placeOrUnmatched(facts: PlaceFacts): Place {
+function placeOrUnmatched(facts: PlaceFacts): Placement {
   const { transfer, network } = facts;
   try {
     const place = placeOf(facts);
@@ -122,7 +122,7 @@ async function withAround(
 }
 
 /** Its place for that merchant: not credited; if a rule would now choose the merchant's own invoice, that is a candidate. */
-function placeOfMissed(place: Place, merchantId: MerchantId): Exclude<Place, { kind: "invoice" }> {
+function placeOfMissed(place: Placement, merchantId: MerchantId): Exclude<Placement, { kind: "invoice" }> {
   if (place.kind === "unmatched") return place;
   if (place.kind === "dust") return place.merchantId === merchantId ? place : { kind: "unmatched", refused: [] };
   const { id: invoiceId, merchantId: owner } = place.terms.invoice;

@@ -19,7 +19,7 @@ import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countOnce } from "../growth/read-growth.ts";
 import type { Progress } from "./look-progress.ts";
-import type { Place } from "./placement.ts";
+import type { Placement } from "./placement.ts";
 import type { Holder } from "./read-found.ts";
 import type { Placed } from "./read-places.ts";
 import { commitUnmatched, dropStatements } from "./record-observations.ts";
@@ -42,7 +42,7 @@ export interface UnmatchedContext {
 
 /** A transfer that is not credited, and its value in US dollars when first seen; null if no rate was known. */
 export interface Unmatched extends Pick<Placed, "transfer" | "holders" | "onlyFor" | "supersedes"> {
-  readonly place: Exclude<Place, { kind: "invoice" }>;
+  readonly place: Exclude<Placement, { kind: "invoice" }>;
   readonly usdMicros: bigint | null;
   /** Rows of growth that it explains. The batch that writes it removes them; growth credited to invoices was removed before. */
   readonly replaces?: readonly Payment[];
@@ -274,7 +274,7 @@ function assertsOf(
  * invoice that was refused, or with growth that it explains.
  */
 function concerned(
-  place: Exclude<Place, { kind: "invoice" }>,
+  place: Exclude<Placement, { kind: "invoice" }>,
   holders: readonly Holder[],
   replaces: readonly Payment[],
 ): readonly Holder[] {

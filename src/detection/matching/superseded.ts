@@ -3,12 +3,12 @@
 import type { Transfer } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
-import type { Place } from "./placement.ts";
+import type { Placement } from "./placement.ts";
 
 /** A transfer with its place, and the rows of another effect under its identity. */
 interface Contradicting {
   readonly transfer: Pick<Transfer, "block">;
-  readonly place: Place;
+  readonly place: Placement;
   readonly supersedes: readonly Payment[];
 }
 

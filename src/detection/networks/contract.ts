@@ -53,19 +53,11 @@ export const networkStateBody = () =>
         .array(
           z.object({
             kind: z.string(),
-<<<<<<< ours
             failures: z.int().meta({
               description: "Failures in a row; 0 for a source that answered its last request, or was not asked.",
             }),
             lastOutage: z.string().nullable().meta({
               description: "Why it failed: `BANNED` and `RATE_LIMITED` for a source that refuses further requests.",
-=======
-            failures: z
-              .int()
-              .meta({ description: "In a row; 0 for one that answered when it was asked last, or was not asked." }),
-            lastOutage: z.string().nullable().meta({
-              description: "Why it failed: `BANNED` and `RATE_LIMITED` for one that refuses further requests.",
->>>>>>> theirs
             }),
             askedAgainAt: time()
               .nullable()

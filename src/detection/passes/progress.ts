@@ -6,12 +6,12 @@ import type { BlockRef } from "../../chains/sources/transfer.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 
 /** A place in the order of activation: the last handled row. */
-export interface Place {
+export interface Position {
   readonly activatedAtMs: number;
   readonly position: number;
 }
 
-export const FIRST_PLACE: Place = { activatedAtMs: 0, position: 0 };
+export const FIRST_POSITION: Position = { activatedAtMs: 0, position: 0 };
 
 /** A round over all recipients of a source that is read by address, some in each pass. */
 export interface Round {
@@ -19,7 +19,7 @@ export interface Round {
   readonly to: BlockRef;
   readonly begunMs: number;
   /** The addresses up to here have been read, or have their own row. */
-  readonly after: Place;
+  readonly after: Position;
 }
 
 /** One read of a whole mempool, which may take several passes. */

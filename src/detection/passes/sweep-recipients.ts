@@ -17,7 +17,7 @@ import { readStuck, stuckRows } from "./by-address/read-stuck.ts";
 import { selectRoundPage, selectStuckDue, selectTakenOver } from "./by-address/store.ts";
 import { shownUntilMs } from "./cursor-plan.ts";
 import { behind, blockAt, type PlacedCursor } from "./find-position.ts";
-import { FIRST_PLACE, type Place, type Round } from "./progress.ts";
+import { FIRST_POSITION, type Position, type Round } from "./progress.ts";
 import { proveByBlocks } from "./prove-payments.ts";
 import { advance, type Scanned } from "./scan-blocks.ts";
 import { endTurns } from "./turns/end-turns.ts";
@@ -103,12 +103,12 @@ function inTurn(due: readonly string[], own: readonly string[]): readonly string
 function roundOf({ progress, tip, begunMs }: Pass, source: string, cursor: PlacedCursor): Round {
   const known = progress.round(source);
   if (known !== undefined && known.to.height >= cursor.height && known.to.height <= tip.height) return known;
-  return { to: tip, begunMs, after: FIRST_PLACE };
+  return { to: tip, begunMs, after: FIRST_POSITION };
 }
 
 interface Share {
   /** The next addresses of the round, in its order. */
-  readonly due: readonly (Place & { readonly address: string })[];
+  readonly due: readonly (Position & { readonly address: string })[];
   readonly hasMore: boolean;
   readonly turns: Turns;
   readonly stuck: Awaited<ReturnType<typeof selectStuckDue>>;
@@ -181,7 +181,7 @@ function isSettled({ answers, refused }: Asked<string, History>, address: string
 }
 
 /** The place before the first address still to be asked. */
-function placeAfter(from: Place, due: Share["due"], answers: Asked<string, History>): Place {
+function placeAfter(from: Position, due: Share["due"], answers: Asked<string, History>): Position {
   const first = due.findIndex(({ address }) => !isSettled(answers, address));
   const { activatedAtMs, position } = (first < 0 ? due.at(-1) : due[first - 1]) ?? from;
   return { activatedAtMs, position };

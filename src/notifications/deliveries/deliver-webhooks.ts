@@ -11,7 +11,7 @@ import { liveSecrets, type WebhookSecret } from "../webhooks/webhook.ts";
 import { type PostDependencies, type Posted, postRound } from "./post-round.ts";
 import { type RecordDependencies, recordRound } from "./record-round.ts";
 import { endsRound, ROUNDS_AN_INVOCATION, type Round } from "./round.ts";
-import { claimBatch, selectNextDue, selectWaiting } from "./store.ts";
+import { leaseBatch, selectNextDue, selectWaiting } from "./store.ts";
 
 export interface DeliverDependencies extends PostDependencies, RecordDependencies {
   readonly db: Db;
@@ -41,7 +41,7 @@ const REST_SECONDS = 5;
  */
 export async function deliverTo(deps: DeliverDependencies, webhookId: string): Promise<void> {
   for (let made = 0; made < ROUNDS_AN_INVOCATION; made++) {
-    const round = await claimRound(deps, webhookId);
+    const round = await leaseRound(deps, webhookId);
     if (round === undefined) return made > 0 ? wakeForNext(deps, webhookId) : undefined;
     const secrets = await secretsOf(deps, round);
     // The leases expire, and the deliveries are due again.
@@ -54,10 +54,10 @@ export async function deliverTo(deps: DeliverDependencies, webhookId: string): P
   await wakeForNext(deps, webhookId);
 }
 
-function roundNote({ webhook, claimedAtMs }: Round, { attempts, untried }: Posted, nowMs: number): RoundNote {
+function roundNote({ webhook, leasedAtMs }: Round, { attempts, untried }: Posted, nowMs: number): RoundNote {
   const failed = attempts.filter(({ answer }) => judge(answer) !== "SUCCESS").length;
   const { id: webhookId, merchantId } = webhook;
-  return { webhookId, merchantId, ms: nowMs - claimedAtMs, posted: attempts.length, failed, untried: untried.length };
+  return { webhookId, merchantId, ms: nowMs - leasedAtMs, posted: attempts.length, failed, untried: untried.length };
 }
 
 /** Deliveries due within this time get a queue message; the cron finds later ones. */
@@ -98,16 +98,16 @@ function waitingBefore(deps: DeliverDependencies, webhookId: string, nowMs: numb
 }
 
 /** Undefined if nothing due may be leased, or if storage does not answer: the cron retries. */
-async function claimRound(deps: DeliverDependencies, webhookId: string): Promise<Round | undefined> {
+async function leaseRound(deps: DeliverDependencies, webhookId: string): Promise<Round | undefined> {
   const of = { webhookId, token: deps.newUlid(), nowMs: deps.nowMs() };
-  const rows = await readWithRetry(deps.sleep, async () => batch(deps.db, claimBatch(deps.db, of)));
+  const rows = await readWithRetry(deps.sleep, async () => batch(deps.db, leaseBatch(deps.db, of)));
   if (!rows.ok) return undefined;
-  const [, , claimed, [webhook]] = rows.value;
-  if (webhook === undefined || claimed.length === 0) return undefined;
-  const deliveries = claimed.map(({ id, claim, attempts, step, eventId, ...event }) => {
+  const [, , leased, [webhook]] = rows.value;
+  if (webhook === undefined || leased.length === 0) return undefined;
+  const deliveries = leased.map(({ id, claim, attempts, step, eventId, ...event }) => {
     return { id, claim, attempts, step, event: { ...event, id: eventId } };
   });
-  return { webhook, deliveries, claimedAtMs: of.nowMs };
+  return { webhook, deliveries, leasedAtMs: of.nowMs };
 }
 
 async function secretsOf(deps: DeliverDependencies, { webhook }: Round): Promise<readonly string[] | undefined> {

@@ -58,17 +58,17 @@ export interface Round {
   readonly webhook: Webhook;
   /** In the order in which their events were committed. */
   readonly deliveries: readonly Claimed[];
-  readonly claimedAtMs: number;
+  readonly leasedAtMs: number;
 }
 
 /** Whether another POST of a round may start: it must end before the lease does, and no round takes more than two time limits. */
 export function mayBegin(
-  { webhook, claimedAtMs }: Round,
+  { webhook, leasedAtMs }: Round,
   at: { readonly beganMs: number; readonly nowMs: number },
 ): boolean {
   const { timeoutMs } = webhook;
   const isYoung = at.nowMs - at.beganMs < timeoutMs;
-  return isYoung && at.nowMs + timeoutMs + RECORDING_MS <= claimedAtMs + leaseMs(timeoutMs);
+  return isYoung && at.nowMs + timeoutMs + RECORDING_MS <= leasedAtMs + leaseMs(timeoutMs);
 }
 
 /** The result of a POST, or of the refusal to make one. */

@@ -67,7 +67,7 @@ const room = sql`coalesce((select case
   end from webhooks hook where hook.id = ${hookId} and hook.is_active = 1), 0)`;
 
 const claim = prepared(
-  (of: ClaimOf) => of,
+  (of: LeaseOf) => of,
   (db) =>
     db
       .update(deliveries)
@@ -81,7 +81,7 @@ const claim = prepared(
 
 /** While a probe runs no other starts; recording its result sets the time of the next. */
 const holdProbe = prepared(
-  (of: ClaimOf) => of,
+  (of: LeaseOf) => of,
   (db) =>
     db
       .update(webhooks)
@@ -93,7 +93,7 @@ const holdProbe = prepared(
 );
 
 const claimed = prepared(
-  (of: ClaimOf) => of,
+  (of: LeaseOf) => of,
   (db) =>
     db
       .select({
@@ -113,7 +113,7 @@ const claimed = prepared(
       ),
 );
 
-interface ClaimOf {
+interface LeaseOf {
   readonly webhookId: string;
   /** A ULID of this worker, used for one lease only. */
   readonly token: string;
@@ -121,7 +121,7 @@ interface ClaimOf {
 }
 
 /** Leases what is due and reads it with the endpoint and its secrets; repeating the same batch leases nothing more and reads the same. */
-export function claimBatch(db: Db, of: ClaimOf) {
+export function leaseBatch(db: Db, of: LeaseOf) {
   return [claim(db, of), holdProbe(db, of), claimed(db, of), selectWebhookById(db, of.webhookId)] as const;
 }
 

@@ -37,11 +37,11 @@ interface JoinedReads {
 export function joinReads(lists: readonly (readonly Statement[])[]): JoinedReads {
   const slots: Statement[][] = [];
   const slotOfKind = new Map<object, number>();
-  const known = new Map<object, Map<string, Place>>();
-  const add = (read: Statement): Place => {
+  const known = new Map<object, Map<string, JoinedSlot>>();
+  const add = (read: Statement): JoinedSlot => {
     // It is not compiled, so there is no cheap way to see whether it equals another one.
     if (!(read instanceof PreparedStatement)) return { slot: slots.push([read]) - 1, part: 0 };
-    const ofKind = known.get(read.kind) ?? new Map<string, Place>();
+    const ofKind = known.get(read.kind) ?? new Map<string, JoinedSlot>();
     known.set(read.kind, ofKind);
     const values = JSON.stringify(read.toSQL().params);
     const same = ofKind.get(values);
@@ -62,7 +62,7 @@ export function joinReads(lists: readonly (readonly Statement[])[]): JoinedReads
 }
 
 /** The joined statement with the result of a read, and the read's place among those that it joins. */
-interface Place {
+interface JoinedSlot {
   readonly slot: number;
   readonly part: number;
 }

@@ -36,7 +36,7 @@ export function eventReads(db: Db, merchantId: string, eventId = "") {
   return [selectMerchantEvent(db, merchantId, eventId)] as const;
 }
 
-interface Place {
+interface FeedPosition {
   readonly isKnown: number;
   readonly newest: string | null;
 }
@@ -47,7 +47,7 @@ interface Place {
  * happens. One batch reads both, so they are consistent. Refuses EVENT_NOT_FOUND if the event of `after` no longer exists.
  */
 export function listEvents(
-  read: { readonly rows: readonly (EventRow & { readonly id: string })[]; readonly place: Place | undefined },
+  read: { readonly rows: readonly (EventRow & { readonly id: string })[]; readonly place: FeedPosition | undefined },
   query: ListEventsQuery,
 ): Result<string, Failure> {
   const { after, limit = DEFAULT_LIMIT } = query;

@@ -4,7 +4,7 @@ import type { Db } from "../db/client.ts";
 import type { ExportedPart } from "./manifest.ts";
 import {
   type Page,
-  type Place,
+  type RowKey,
   type StoredRow,
   selectCompanions,
   selectPageEnd,
@@ -19,7 +19,7 @@ export interface Progress {
   readonly begunAtMs: number;
   /** 0: the opening; then the walks; then the closing. */
   readonly stage: number;
-  readonly after: Place | null;
+  readonly after: RowKey | null;
   /** How many parts each table has. */
   readonly numbers: Readonly<Record<string, number>>;
   readonly parts: readonly ExportedPart[];

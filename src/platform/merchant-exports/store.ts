@@ -7,7 +7,7 @@ import { type Walk, type Whole, WITHOUT_ROWID } from "./tables.ts";
 
 /** A row as it is stored, with its rowid if it has one. */
 export type StoredRow = Readonly<Record<string, string | number | null>>;
-export type Place = readonly (string | number)[];
+export type RowKey = readonly (string | number)[];
 
 /** The merchant after the given one; no row after the last. */
 export function selectNextMerchant(db: Db, afterId: string) {
@@ -24,7 +24,7 @@ export interface Page {
   readonly merchantId: string;
   readonly cutMs: number;
   /** The key of the last row that was read; null at the start. */
-  readonly after: Place | null;
+  readonly after: RowKey | null;
   readonly limit: number;
 }
 

@@ -44,7 +44,7 @@ const PRICES = {
 } as const;
 type Coin = keyof typeof PRICES;
 
-class House {
+class System {
   readonly dice: Dice;
   readonly place;
   readonly asset;
@@ -137,12 +137,12 @@ class Lows {
   }
 }
 
-function allocates(house: House, lows: Lows): void {
-  const { model, asset } = house;
-  const request = house.request();
+function allocates(system: System, lows: Lows): void {
+  const { model, asset } = system;
+  const request = system.request();
   const isAgain = model.given.has(`${request.invoiceId} ${request.priceUnits}`);
   const expected = model.allocate(request);
-  const [answer] = house.real.allocate([request]);
+  const [answer] = system.real.allocate([request]);
   expect(answer?.kind === "given" ? answer.units : answer?.refusal.code).toBe(expected);
   if (answer?.kind !== "given") {
     note(String(expected));
@@ -162,14 +162,14 @@ function allocates(house: House, lows: Lows): void {
 }
 
 /** More than any chain can move is never allocated: texts of its length would not sort like numbers. */
-function asksForTooMuch({ real, asset, storage }: House, request: AmountRequest): void {
+function asksForTooMuch({ real, asset, storage }: System, request: AmountRequest): void {
   const beyond = 10n ** 78n * asset.grainUnits;
   expect(() => real.allocate([{ ...request, invoiceId: "inv_absurd", priceUnits: beyond }])).toThrow();
   expect(storage.sql.exec("select 1 from amounts where invoice_id = 'inv_absurd'").toArray()).toEqual([]);
 }
 
 /** Asks to release the amounts of one invoice: what ends in this very millisecond is still reserved. */
-function releases({ model, real, dice, nowMs }: House): void {
+function releases({ model, real, dice, nowMs }: System): void {
   const one = model.held[dice.below(Math.max(1, model.held.length))];
   if (one === undefined) return;
   const own = model.held.filter(({ invoiceId }) => invoiceId === one.invoiceId);
@@ -184,7 +184,7 @@ function releases({ model, real, dice, nowMs }: House): void {
 }
 
 /** An amount without a row is no longer counted, and is free an hour after its end. */
-function looksUp({ model, real, dice, nowMs }: House): void {
+function looksUp({ model, real, dice, nowMs }: System): void {
   const overdue = real.overdue(nowMs, dice.oneOf([1, 3, 100]));
   const isDue = (each: Held) =>
     overdue.some(({ units, invoiceId }) => units === each.units && invoiceId === each.invoiceId);
@@ -196,8 +196,8 @@ function looksUp({ model, real, dice, nowMs }: House): void {
 }
 
 /** A new object elsewhere, told which amounts are reserved and why. */
-function takesOver(house: House, lows: Lows): void {
-  const { model, place } = house;
+function takesOver(system: System, lows: Lows): void {
+  const { model, place } = system;
   const standing = [...model.given].flatMap(([key, units]): readonly StandingAmount[] => {
     const [invoiceId = "", price = ""] = key.split(" ");
     const held = model.held.find((each) => each.units === units && each.invoiceId === invoiceId);
@@ -205,32 +205,32 @@ function takesOver(house: House, lows: Lows): void {
   });
   if (standing.length === 0) return;
   note("taken over");
-  house.storage = memoryStorage();
-  house.real = new AmountAllocations(house.storage, place);
-  expect(house.real.isNew()).toBe(true);
-  house.real.begin(standing);
-  house.real.begin(standing);
-  expect(house.real.isNew()).toBe(false);
+  system.storage = memoryStorage();
+  system.real = new AmountAllocations(system.storage, place);
+  expect(system.real.isNew()).toBe(true);
+  system.real.begin(standing);
+  system.real.begin(standing);
+  expect(system.real.isNew()).toBe(false);
   model.count(() => true);
   lows.forget();
 }
 
 function history(seed: number): void {
-  const house = new House(seed);
-  const { dice, model } = house;
+  const system = new System(seed);
+  const { dice, model } = system;
   const lows = new Lows();
   for (let step = 0; step < STEPS; step++) {
     const act = dice.oneOf(ACTS);
-    if (act === "allocate") allocates(house, lows);
-    if (act === "release") releases(house);
-    if (act === "too much") asksForTooMuch(house, house.request());
-    if (act === "look up") looksUp(house);
-    if (act === "wait") house.nowMs += dice.oneOf([1, SECOND_MS, 10 * 60 * SECOND_MS, HOUR_MS, 7 * HOUR_MS]);
+    if (act === "allocate") allocates(system, lows);
+    if (act === "release") releases(system);
+    if (act === "too much") asksForTooMuch(system, system.request());
+    if (act === "look up") looksUp(system);
+    if (act === "wait") system.nowMs += dice.oneOf([1, SECOND_MS, 10 * 60 * SECOND_MS, HOUR_MS, 7 * HOUR_MS]);
     if (act === "evict") {
       note("evicted");
-      house.real = new AmountAllocations(house.storage, house.place);
+      system.real = new AmountAllocations(system.storage, system.place);
     }
-    if (act === "take over" && dice.chance(0.2)) takesOver(house, lows);
+    if (act === "take over" && dice.chance(0.2)) takesOver(system, lows);
     lows.drop(model);
   }
 }

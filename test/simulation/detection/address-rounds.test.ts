@@ -13,12 +13,12 @@ import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { BLOCK_MS, calmLab, HOUR, POLL_MS, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep, MAC_KEYS } from "./reorg-shop.ts";
 
 const MERCHANT = makeId("mer", "0".repeat(26));
 
-const { lab, db, inLab: run } = calmLab();
+const { lab, db, inLab: run } = quietLab();
 const inLab = (work: () => Promise<void>) => () => run(work);
 
 const sentTo = (toAddress: string, txHash = `pays ${toAddress}`): Sent => ({

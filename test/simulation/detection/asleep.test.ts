@@ -6,10 +6,10 @@ import { closingOf } from "../../../src/commerce/settlement/closing.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { BLOCK_MS, calmLab, HOUR, MINUTE, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, MINUTE, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const { db, inLab } = calmLab();
+const { db, inLab } = quietLab();
 
 /** A watcher after one pass, an invoice that expires five minutes later, and an on-time payment on the chain. */
 async function asleep(costsBy: "recipients" | "blocks", sleptMs: number) {

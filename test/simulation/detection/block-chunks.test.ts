@@ -10,7 +10,7 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(30);
@@ -21,7 +21,7 @@ const CHUNK = { bitcoin: 6, coins: 25, logs: 500 } as const;
 const CHUNKS = 10;
 const LOGGED_EVERY = 100;
 
-const { db, lab, inLab } = calmLab();
+const { db, lab, inLab } = quietLab();
 
 const KINDS = [
   { network: "BTC", cryptocurrency: "BTC", kind: "core-rpc" },

@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { BLOCK_MS, calmLab, HOUR, POLL_MS, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const KINDS = { recipients: "esplora", blocks: "core-rpc" } as const;
 
-const { lab, db, inLab } = calmLab();
+const { lab, db, inLab } = quietLab();
 
 async function watching(costsBy: keyof typeof KINDS) {
   const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });

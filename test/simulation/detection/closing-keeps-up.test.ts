@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { BLOCK_MS, calmLab, MINUTE, POLL_MS, START } from "./calm-lab.ts";
+import { BLOCK_MS, MINUTE, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 /** Enough that a second source asked only at the end of each round falls behind. */
@@ -12,7 +12,7 @@ const COUNT = process.env.DEEP ? 4_000 : 1_500;
 const ENDING_MINUTES = process.env.DEEP ? 60 : 20;
 const ADDRESSES_A_TICK = 60;
 
-const { db, inLab } = calmLab();
+const { db, inLab } = quietLab();
 
 interface Story {
   readonly count: number;

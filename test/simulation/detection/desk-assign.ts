@@ -1,7 +1,7 @@
 // A user says which invoice a payment is for, while a watcher changes the payment, and while no price is known.
 import { expect } from "vitest";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
-import { type Desk, METHODS_CONFIRMATIONS } from "./desk-house.ts";
+import { type Desk, METHODS_CONFIRMATIONS } from "./desk-system.ts";
 import { MERCHANT, NOW_MS, ORDERS, type Order } from "./payments-till.ts";
 
 export const ASSIGNED = [

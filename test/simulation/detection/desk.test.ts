@@ -7,8 +7,8 @@ import { formatUnits } from "../../../src/lib/money.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { World } from "../engine/world.ts";
 import { ASSIGNED, assigns } from "./desk-assign.ts";
-import { Desk, type Script } from "./desk-house.ts";
 import { expectedStanding, isKnownOf, repeatsOf, waitOf } from "./desk-oracle.ts";
+import { Desk, type Script } from "./desk-system.ts";
 import { MERCHANT, ORDERS, type Order } from "./payments-till.ts";
 
 const HISTORIES = 120;

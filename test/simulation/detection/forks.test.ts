@@ -8,7 +8,7 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(50);
@@ -17,7 +17,7 @@ const KEPT = 16;
 /** Payments undone by a fork that one pass processes. */
 const UNDONE_A_PASS = 200;
 
-const { db, lab, inLab } = calmLab();
+const { db, lab, inLab } = quietLab();
 
 const KINDS = [
   { network: "BTC", cryptocurrency: "BTC", kind: "core-rpc", costsBy: "blocks" },

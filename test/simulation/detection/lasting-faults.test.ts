@@ -7,10 +7,10 @@ import type { WatchDependencies } from "../../../src/detection/passes/watch-pass
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { BLOCK_MS, calmLab, HOUR, MINUTE, POLL_MS, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, MINUTE, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const { lab, db, inLab } = calmLab();
+const { lab, db, inLab } = quietLab();
 
 const newChain = () => new FakeChain({ startMs: START - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });
 const sentTo = (toAddress: string): Sent => ({

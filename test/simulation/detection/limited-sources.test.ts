@@ -7,10 +7,10 @@ import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { BLOCK_MS, calmLab, HOUR, POLL_MS, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const { lab, db, inLab: run } = calmLab();
+const { lab, db, inLab: run } = quietLab();
 const inLab = (work: () => Promise<void>) => () => run(work);
 
 const sentTo = (toAddress: string, txHash = `pays ${toAddress}`): Sent => ({

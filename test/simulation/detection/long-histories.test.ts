@@ -10,7 +10,7 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { BLOCK_MS, calmLab, HOUR, MINUTE, POLL_MS, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, MINUTE, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(40);
@@ -25,7 +25,7 @@ const SLOW_MS = 2_000;
 /** How long an invoice waits for a second source that has not answered everything. */
 const HELD_FOR_MS = 5 * MINUTE;
 
-const { db, lab, inLab } = calmLab();
+const { db, lab, inLab } = quietLab();
 
 interface Asked {
   readonly address: string;
@@ -104,87 +104,87 @@ const SIZES = [99, 100, 101, 125, 250, 251, 500, 900] as const;
 
 async function atFirst(seed: number): Promise<void> {
   const dice = new Dice(seed);
-  const house = longHouse(dice);
-  await house.watch();
+  const system = longHouse(dice);
+  await system.watch();
   const size = dice.oneOf(SIZES);
-  const hashes = house.flood(size, dice.oneOf([1, 1, 2, 9]));
-  await house.pass();
-  expect(house.isStuck()).toBe(size > FIRST_PAGES * PAGE);
+  const hashes = system.flood(size, dice.oneOf([1, 1, 2, 9]));
+  await system.pass();
+  expect(system.isStuck()).toBe(size > FIRST_PAGES * PAGE);
   const passes = size > FIRST_PAGES * PAGE ? Math.ceil((size - FIRST_PAGES * PAGE) / (OWN_PAGES * PAGE)) : 0;
   for (let n = 0; n < passes; n++) {
     // New payments are on its newest page.
-    const [fresh = ""] = house.flood(1, 1);
-    await house.pass();
-    expect(house.missing([fresh])).toEqual([]);
+    const [fresh = ""] = system.flood(1, 1);
+    await system.pass();
+    expect(system.missing([fresh])).toEqual([]);
   }
-  expect(house.missing(hashes)).toEqual([]);
-  expect(house.askedElsewhere()).toBe(0);
+  expect(system.missing(hashes)).toEqual([]);
+  expect(system.askedElsewhere()).toBe(0);
   // Once no page is reread, it is read like any other.
-  for (let n = 0; n < 7; n++) house.flood(0, 1);
-  for (let n = 0; n < 7 && house.isStuck(); n++) await house.pass();
-  expect(house.isStuck()).toBe(false);
+  for (let n = 0; n < 7; n++) system.flood(0, 1);
+  for (let n = 0; n < 7 && system.isStuck(); n++) await system.pass();
+  expect(system.isStuck()).toBe(false);
 }
 
 /** Nobody waits for a payment there any more while it is read at its own pace. */
 async function noLonger(seed: number): Promise<void> {
   const dice = new Dice(seed);
-  const house = longHouse(dice);
-  await house.watch();
-  house.flood(dice.oneOf([500, 900]), dice.oneOf([1, 9]));
-  for (let n = dice.between(1, 2); n > 0; n--) await house.pass();
-  expect(house.isStuck()).toBe(true);
-  const asked = () => house.first.asked.filter(({ address }) => address === "LONG").length;
+  const system = longHouse(dice);
+  await system.watch();
+  system.flood(dice.oneOf([500, 900]), dice.oneOf([1, 9]));
+  for (let n = dice.between(1, 2); n > 0; n--) await system.pass();
+  expect(system.isStuck()).toBe(true);
+  const asked = () => system.first.asked.filter(({ address }) => address === "LONG").length;
   const before = asked();
   const end = "update invoices set status = 'EXPIRED', monitor_until_ms = 0 where id in";
   lab.rows(`${end} (select invoice_id from payment_methods where address = 'LONG')`);
-  for (let n = 0; n < 3; n++) await house.pass();
-  expect([asked() - before, house.askedElsewhere(), house.isStuck()]).toEqual([0, 0, false]);
+  for (let n = 0; n < 3; n++) await system.pass();
+  expect([asked() - before, system.askedElsewhere(), system.isStuck()]).toEqual([0, 0, false]);
 }
 
 /** The first source's pages show nothing and never end; later they do end. */
 async function endless(seed: number): Promise<void> {
   const dice = new Dice(seed);
-  const house = longHouse(dice, 1);
-  await house.watch();
-  house.first.isEndless = true;
-  const hashes = house.flood(dice.oneOf([1, 30, 90]), dice.oneOf([1, 3]));
+  const system = longHouse(dice, 1);
+  await system.watch();
+  system.first.isEndless = true;
+  const hashes = system.flood(dice.oneOf([1, 30, 90]), dice.oneOf([1, 3]));
   const isShownElsewhere = dice.chance(0.4);
-  if (!isShownElsewhere) house.second.source.faults.set("LONG", "BAD_STATUS");
+  if (!isShownElsewhere) system.second.source.faults.set("LONG", "BAD_STATUS");
   // After twenty reads that show nothing older it counts as refused, and another source is asked.
   const areRefused = () => lab.rows("select address from stuck_addresses where failures > 0").length > 0;
-  for (let n = 0; n < 24 && !areRefused(); n++) await house.pass();
+  for (let n = 0; n < 24 && !areRefused(); n++) await system.pass();
   expect(lab.rows("select reason from stuck_addresses")).toEqual([{ reason: "FLOODED" }]);
-  for (let n = dice.between(isShownElsewhere ? 2 : 0, 4); n > 0; n--) await house.pass();
-  expect(house.missing(hashes).length).toBe(isShownElsewhere ? 0 : hashes.length);
-  house.first.isEndless = false;
-  const asked = () => house.first.asked.filter(({ address }) => address === "LONG").length;
+  for (let n = dice.between(isShownElsewhere ? 2 : 0, 4); n > 0; n--) await system.pass();
+  expect(system.missing(hashes).length).toBe(isShownElsewhere ? 0 : hashes.length);
+  system.first.isEndless = false;
+  const asked = () => system.first.asked.filter(({ address }) => address === "LONG").length;
   const before = asked();
-  for (let n = 0; n < 40 && asked() === before; n++) await house.pass();
+  for (let n = 0; n < 40 && asked() === before; n++) await system.pass();
   // The first answered read starts with the source's newest page and covers it all.
-  expect([house.isStuck(), house.missing(hashes)]).toEqual([false, []]);
+  expect([system.isStuck(), system.missing(hashes)]).toEqual([false, []]);
 }
 
 /** The first source shows nothing for the address, so the second must before the invoice ends. */
 async function atSecond(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const takesMs = dice.oneOf([1, 100, SLOW_MS, SLOW_MS + 1, 5_000]);
-  const house = longHouse(dice, takesMs);
+  const system = longHouse(dice, takesMs);
   const endsMs = START + 20 * MINUTE;
-  await house.watch(endsMs);
-  house.first.source.faults.set("LONG", "LIES_EMPTY");
+  await system.watch(endsMs);
+  system.first.source.faults.set("LONG", "LIES_EMPTY");
   const pages = dice.oneOf([1, 2, 9, 32, 33, 34, 67]);
-  const hashes = house.flood(pages * PAGE, dice.oneOf([1, 3]));
-  house.watcher.nowMs = endsMs;
+  const hashes = system.flood(pages * PAGE, dice.oneOf([1, 3]));
+  system.watcher.nowMs = endsMs;
   const holdEndsMs = endsMs + HELD_FOR_MS;
-  for (let left: number = pages; left > 0 && house.watcher.nowMs + POLL_MS < holdEndsMs; ) {
-    const [beganMs, before] = [house.watcher.nowMs + POLL_MS, house.second.source.pages];
-    await house.pass();
-    const read = house.second.source.pages - before;
+  for (let left: number = pages; left > 0 && system.watcher.nowMs + POLL_MS < holdEndsMs; ) {
+    const [beganMs, before] = [system.watcher.nowMs + POLL_MS, system.second.source.pages];
+    await system.pass();
+    const read = system.second.source.pages - before;
     expect(read).toBeGreaterThanOrEqual(Math.min(left, leastPages(takesMs)));
-    expect(house.watcher.nowMs - beganMs).toBeLessThanOrEqual(SECOND_LONGEST_MS + Math.max(takesMs, 8 * SLOW_MS));
-    if (takesMs > SLOW_MS) expect(house.watcher.nowMs - beganMs).toBeLessThanOrEqual(SECOND_LONGEST_MS + takesMs);
+    expect(system.watcher.nowMs - beganMs).toBeLessThanOrEqual(SECOND_LONGEST_MS + Math.max(takesMs, 8 * SLOW_MS));
+    if (takesMs > SLOW_MS) expect(system.watcher.nowMs - beganMs).toBeLessThanOrEqual(SECOND_LONGEST_MS + takesMs);
     left -= read;
-    expect(house.missing(hashes).length).toBe(Math.max(0, left) * PAGE);
+    expect(system.missing(hashes).length).toBe(Math.max(0, left) * PAGE);
   }
 }
 
@@ -207,27 +207,27 @@ const PAGES_IN_BLOCKS = [
  */
 async function inManyBlocks(seed: number): Promise<void> {
   const dice = new Dice(seed);
-  const house = longHouse(dice, 1);
+  const system = longHouse(dice, 1);
   const endsMs = START + 72 * HOUR;
   const laterMs = endsMs + dice.oneOf([1, 3, 30]) * MINUTE;
-  await house.watch(endsMs);
+  await system.watch(endsMs);
   const of = { network: "BTC", cryptocurrency: "BTC", nowMs: START, expiresAtMs: laterMs };
   await watchMethod(db, { ...of, address: "LONG" });
-  house.first.source.faults.set("LONG", "LIES_EMPTY");
+  system.first.source.faults.set("LONG", "LIES_EMPTY");
   const [pages, blocks] = dice.oneOf(PAGES_IN_BLOCKS);
-  const hashes = house.flood(pages * PAGE, blocks, true);
-  house.watcher.nowMs = endsMs;
+  const hashes = system.flood(pages * PAGE, blocks, true);
+  system.watcher.nowMs = endsMs;
   const most = Math.ceil(pages / SECOND_PAGES) + 1 + Math.ceil(blocks / BLOCKS_A_PASS);
   let meanwhile: readonly string[] = [];
   for (let n = 0; n < most; n++) {
-    await house.pass();
+    await system.pass();
     // Newer than the page with which the read started.
-    if (n === 0) meanwhile = house.flood(3, 3);
+    if (n === 0) meanwhile = system.flood(3, 3);
   }
-  expect(house.missing(hashes)).toEqual([]);
-  for (let n = 0; n < 80 && (await house.watcher.cursor()).passedMs <= laterMs; n++) await house.pass();
-  expect((await house.watcher.cursor()).passedMs).toBeGreaterThan(laterMs);
-  expect(house.missing(meanwhile)).toEqual([]);
+  expect(system.missing(hashes)).toEqual([]);
+  for (let n = 0; n < 80 && (await system.watcher.cursor()).passedMs <= laterMs; n++) await system.pass();
+  expect((await system.watcher.cursor()).passedMs).toBeGreaterThan(laterMs);
+  expect(system.missing(meanwhile)).toEqual([]);
 }
 
 /** A pass's minimum: a source slow with pages is asked for one at a time. */

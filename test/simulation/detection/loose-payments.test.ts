@@ -9,9 +9,9 @@ import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { network } from "../../support/named-network.ts";
 import { randomFrom } from "../../support/random.ts";
 import { openPayment } from "../../support/watched.ts";
-import { calmLab, START } from "./calm-lab.ts";
+import { quietLab, START } from "./quiet-lab.ts";
 
-const { db, inLab } = calmLab();
+const { db, inLab } = quietLab();
 const ETH = network("ETH");
 const PROVEN = 1_000;
 

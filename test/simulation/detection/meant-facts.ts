@@ -128,7 +128,7 @@ export function situationOf(seed: number): Situation {
 const idOf = (n: number) => makeId("inv", String(n + 1).padStart(26, "0"));
 const later = (...ms: readonly number[]) => Math.max(...ms);
 
-const calmTimes = (paidMs: number) => ({
+const quietTimes = (paidMs: number) => ({
   openedMs: paidMs - HOUR,
   expiresMs: paidMs + HOUR,
   cancelledMs: null,
@@ -164,7 +164,7 @@ function invoiceOf(
   others: readonly InvoiceFact[],
 ): InvoiceFact {
   const { paidMs, nowMs, farShare, isCalm, ...own } = of;
-  const times = isCalm ? calmTimes(paidMs) : timesOf(dice, paidMs);
+  const times = isCalm ? quietTimes(paidMs) : timesOf(dice, paidMs);
   const first = dice.chance(farShare) ? dice.oneOf(FAR) : dice.oneOf(PRICES);
   const isOver = times.heldUntilMs < nowMs;
   const amounts: AmountFact[] = [];

@@ -4,8 +4,8 @@ import { expect } from "vitest";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { Dice } from "../../support/dice.ts";
 import type { Situation } from "./meant-facts.ts";
-import { calm, damage, lab, read, transferOf } from "./meant-house.ts";
 import type { Expected } from "./meant-oracle.ts";
+import { calm, damage, lab, read, transferOf } from "./meant-system.ts";
 import type { Row } from "./reorg-shop.ts";
 
 export const LATER = [

@@ -3,9 +3,9 @@
 import { expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { MERCHANTS, situationOf } from "./meant-facts.ts";
-import { inLab, merchantOf, outcomeOf, stock, toldOfCrowd } from "./meant-house.ts";
 import { LATER, later, needsSecond } from "./meant-later.ts";
 import { expectedOf } from "./meant-oracle.ts";
+import { inLab, merchantOf, outcomeOf, stock, toldOfCrowd } from "./meant-system.ts";
 
 const count = schedulesOf(800);
 const FEWEST = 5;

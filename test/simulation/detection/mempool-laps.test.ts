@@ -5,13 +5,13 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
-import { calmLab, POLL_MS, START } from "./calm-lab.ts";
+import { POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const PART = 2_000;
 const SEEDS = process.env.DEEP ? 5_000 : 100;
 
-const { lab, db, inLab } = calmLab();
+const { lab, db, inLab } = quietLab();
 
 /** A problem if a payment is not seen within two readings of the mempool or its invoice closes before that. */
 async function readLap(seed: number, beforePass: () => void): Promise<string | undefined> {

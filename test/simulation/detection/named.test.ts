@@ -6,7 +6,7 @@ import type { Findings } from "../../../src/detection/matching/apply-transfers.t
 import { networkBodyOf } from "../../../src/detection/networks/network-state.ts";
 import { networkOf } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { inLab, NamedHouse, OWN, type Said } from "./named-house.ts";
+import { inLab, NamedHouse, OWN, type Said } from "./named-system.ts";
 
 const HISTORIES = 100;
 const STEPS = 30;
@@ -39,12 +39,12 @@ const audited = {
 type Act = keyof typeof audited;
 
 async function history(seed: number): Promise<void> {
-  const house = new NamedHouse(seed);
-  await house.stock();
+  const system = new NamedHouse(seed);
+  await system.stock();
   let isPaused = false;
   for (let step = 0; step < STEPS; step++) {
-    house.somethingHappens();
-    const act = house.pick([
+    system.somethingHappens();
+    const act = system.pick([
       "nothing",
       "pass",
       "payer",
@@ -54,61 +54,61 @@ async function history(seed: number): Promise<void> {
       "switch",
       "watchdog",
     ] as const);
-    if (act === "pass") await house.watcher.pass();
-    if (act === "payer") await payer(house, isPaused);
-    if (act === "merchant") await merchant(house, isPaused);
-    if (act === "watchdog") await watchdog(house, isPaused);
-    if (act === "switch") isPaused = await switched(house, isPaused);
+    if (act === "pass") await system.watcher.pass();
+    if (act === "payer") await payer(system, isPaused);
+    if (act === "merchant") await merchant(system, isPaused);
+    if (act === "watchdog") await watchdog(system, isPaused);
+    if (act === "switch") isPaused = await switched(system, isPaused);
   }
 }
 
 async function looked<T>(
-  house: NamedHouse,
+  system: NamedHouse,
   look: () => Promise<T>,
 ): Promise<{ readonly outcome: T; readonly looks: readonly Findings[]; readonly asked: number }> {
-  const [before, asked] = [house.watcher.looks.length, house.sources.map(({ calls }) => calls.length)];
+  const [before, asked] = [system.watcher.looks.length, system.sources.map(({ calls }) => calls.length)];
   const outcome = await look();
-  const calls = house.sources.map((source, n) => source.calls.length - (asked[n] ?? 0));
-  return { outcome, looks: house.watcher.looks.slice(before), asked: calls.reduce((sum, each) => sum + each, 0) };
+  const calls = system.sources.map((source, n) => source.calls.length - (asked[n] ?? 0));
+  return { outcome, looks: system.watcher.looks.slice(before), asked: calls.reduce((sum, each) => sum + each, 0) };
 }
 
 const paid = (said: Said | undefined, to: readonly string[]) =>
   said === undefined || !("sent" in said) ? [] : said.sent.filter(({ toAddress }) => to.includes(toAddress));
 
-async function payer(house: NamedHouse, isPaused: boolean): Promise<void> {
-  const txHash = house.hash();
-  if (house.chance(0.15)) {
+async function payer(system: NamedHouse, isPaused: boolean): Promise<void> {
+  const txHash = system.hash();
+  if (system.chance(0.15)) {
     // Whether the network is paused, and its recipients.
-    const reads = house.pick([0, 1]);
+    const reads = system.pick([0, 1]);
     note("payer: storage fails");
-    const { outcome, looks, asked } = await looked(house, () => house.payerNames(txHash, reads));
+    const { outcome, looks, asked } = await looked(system, () => system.payerNames(txHash, reads));
     expect([outcome, looks, asked]).toEqual(["UNAVAILABLE", [], 0]);
     return;
   }
-  const { outcome, looks, asked } = await looked(house, () => house.payerNames(txHash));
+  const { outcome, looks, asked } = await looked(system, () => system.payerNames(txHash));
   if (isPaused) {
     note("payer: paused");
     expect([outcome, looks, asked]).toEqual(["UNAVAILABLE", [], 0]);
     return;
   }
   note(`payer: ${outcome}`);
-  const said = house.sources
-    .map((source) => house.saysOf(source, txHash))
+  const said = system.sources
+    .map((source) => system.saysOf(source, txHash))
     .filter(({ kind }) => kind !== "down" && kind !== "refused");
   const to = ["own", "derived", "rivals"];
   // Only networks with a mempool show an unconfirmed transaction.
-  const shown = (each: Said) => (each.kind === "pending" && house.name !== "BTC" ? [] : paid(each, to));
+  const shown = (each: Said) => (each.kind === "pending" && system.name !== "BTC" ? [] : paid(each, to));
   const outcomes = said.map((each) => (shown(each).length > 0 ? "FOUND" : "NOT_FOUND"));
   expect(outcomes.length === 0 ? ["UNAVAILABLE"] : outcomes).toContain(outcome);
   expect(looks.length).toBe(outcome === "FOUND" ? 1 : 0);
   for (const look of looks) {
-    expectLook(house, look, said, to);
+    expectLook(system, look, said, to);
     expect(look.askedBy).toBeUndefined();
   }
 }
 
 /** It stores what one source shows, confirms nothing, and takes nothing back. */
-function expectLook(house: NamedHouse, look: Findings, said: readonly Said[], to: readonly string[]): void {
+function expectLook(system: NamedHouse, look: Findings, said: readonly Said[], to: readonly string[]): void {
   const shown = look.transfers.map(({ toAddress, amountUnits, block }) => [
     toAddress,
     amountUnits,
@@ -120,14 +120,14 @@ function expectLook(house: NamedHouse, look: Findings, said: readonly Said[], to
   expect(told).toContainEqual(shown);
   const height = look.transfers[0]?.block?.height;
   expect(look.heights).toEqual({ tipHeight: height === undefined ? 0 : height - 1, finalizedHeight: null });
-  expect([look.isHearsay, look.hasSecond, look.seen]).toEqual([true, house.sources.length === 2, []]);
+  expect([look.isHearsay, look.hasSecond, look.seen]).toEqual([true, system.sources.length === 2, []]);
 }
 
-async function merchant(house: NamedHouse, isPaused: boolean): Promise<void> {
-  const txHash = house.hash();
-  const contended = house.pick([0, 0, 1, 3, 4]);
-  const isLeft = house.chance(0.1);
-  const { outcome, looks, asked } = await looked(house, () => house.merchantNames(txHash, contended, isLeft));
+async function merchant(system: NamedHouse, isPaused: boolean): Promise<void> {
+  const txHash = system.hash();
+  const contended = system.pick([0, 0, 1, 3, 4]);
+  const isLeft = system.chance(0.1);
+  const { outcome, looks, asked } = await looked(system, () => system.merchantNames(txHash, contended, isLeft));
   if (isPaused) {
     note("merchant: paused");
     expect([outcome, looks, asked]).toEqual(["UNAVAILABLE", [], 0]);
@@ -135,19 +135,19 @@ async function merchant(house: NamedHouse, isPaused: boolean): Promise<void> {
   }
   note(`merchant: ${outcome}`);
   const to = ["own", "derived"];
-  const said = house.sources.map((source) => house.saysOf(source, txHash));
+  const said = system.sources.map((source) => system.saysOf(source, txHash));
   const isStored = contended < 4 && !isLeft;
   const orders = said.length === 1 ? [said] : [said, said.toReversed()];
-  const outcomes = orders.map(([first, second]) => outcomeOf(house, answerOf(first, second), to, isStored));
+  const outcomes = orders.map(([first, second]) => outcomeOf(system, answerOf(first, second), to, isStored));
   expect(outcomes).toContain(outcome);
   for (const look of looks) {
-    expectLook(house, look, said, to);
+    expectLook(system, look, said, to);
     expect(look.askedBy).toBe(OWN);
   }
   if (outcome !== "FOUND") return;
   expect(looks).toHaveLength(2);
   // What the cron stopped for lack of a source, the cron restarts.
-  const { isResting, lastOutage } = await house.watcher.cursor();
+  const { isResting, lastOutage } = await system.watcher.cursor();
   expect(isResting && lastOutage !== NOT_CONFIGURED).toBe(false);
 }
 
@@ -163,19 +163,19 @@ function answerOf(first: Said | undefined, second: Said | undefined): Said | und
 /** The first one that answers is asked, then the other one, which is down. */
 const again = (only: Said): Said | undefined => (only.kind === "mined" || only.kind === "pending" ? only : undefined);
 
-function outcomeOf(house: NamedHouse, said: Said | undefined, to: readonly string[], isStored: boolean) {
+function outcomeOf(system: NamedHouse, said: Said | undefined, to: readonly string[], isStored: boolean) {
   if (said === undefined) return "UNAVAILABLE";
-  if (said.kind === "unknown" || (said.kind === "pending" && house.name !== "BTC")) return "NOT_FOUND";
+  if (said.kind === "unknown" || (said.kind === "pending" && system.name !== "BTC")) return "NOT_FOUND";
   if (paid(said, to).length === 0) return "PAYS_OTHERS";
   return isStored ? "FOUND" : "NOT_STORED";
 }
 
 /** A network without a source is idle until it has one; one that should have been read is woken; a paused one is left alone. */
-async function watchdog(house: NamedHouse, isPaused: boolean): Promise<void> {
-  const isConfigured = house.chance(0.6);
-  const [before, range] = [await house.watcher.cursor(), await house.range()];
-  const woken = await house.watchdog(isConfigured);
-  const { isResting, lastOutage } = await house.watcher.cursor();
+async function watchdog(system: NamedHouse, isPaused: boolean): Promise<void> {
+  const isConfigured = system.chance(0.6);
+  const [before, range] = [await system.watcher.cursor(), await system.range()];
+  const woken = await system.watchdog(isConfigured);
+  const { isResting, lastOutage } = await system.watcher.cursor();
   if (isPaused || !isConfigured) {
     note(isPaused ? "watchdog: paused" : "watchdog: no source");
     const outage = isPaused || before.isResting ? before.lastOutage : NOT_CONFIGURED;
@@ -183,26 +183,26 @@ async function watchdog(house: NamedHouse, isPaused: boolean): Promise<void> {
     return;
   }
   const isBack = before.isResting && before.lastOutage === NOT_CONFIGURED;
-  const lateMs = Math.max(3_000 * networkOf(house.name).pollSeconds, 60_000);
-  const isLate = !before.isResting && house.watcher.nowMs - (before.tickedAtMs ?? 0) > lateMs;
+  const lateMs = Math.max(3_000 * networkOf(system.name).pollSeconds, 60_000);
+  const isLate = !before.isResting && system.watcher.nowMs - (before.tickedAtMs ?? 0) > lateMs;
   if (isBack) note("watchdog: a source again");
   if (isLate) note("watchdog: late");
-  expect(woken).toEqual(isBack || isLate || range !== undefined ? [house.name] : []);
+  expect(woken).toEqual(isBack || isLate || range !== undefined ? [system.name] : []);
   expect(isResting).toBe(before.isResting && !isBack);
 }
 
 /** Returns whether the network is paused afterwards. */
-async function switched(house: NamedHouse, isPaused: boolean): Promise<boolean> {
-  const act = house.pick(["pause", "resume", "reread", "reread", "endReread"] as const);
-  const isOperator = house.chance(0.9);
-  const [from, length] = [house.pick([1, 2, 15]), house.pick([0, 1, 50])];
+async function switched(system: NamedHouse, isPaused: boolean): Promise<boolean> {
+  const act = system.pick(["pause", "resume", "reread", "reread", "endReread"] as const);
+  const isOperator = system.chance(0.9);
+  const [from, length] = [system.pick([1, 2, 15]), system.pick([0, 1, 50])];
   const [range, cursor, before, woken] = [
-    await house.range(),
-    await house.watcher.cursor(),
-    house.audited(),
-    house.woken.length,
+    await system.range(),
+    await system.watcher.cursor(),
+    system.audited(),
+    system.woken.length,
   ];
-  const switches = house.switches(isOperator);
+  const switches = system.switches(isOperator);
   const answer = await (act === "reread" ? switches.reread(from, from + length) : switches[act]());
   const isSame = range !== undefined && range.fromHeight === from && range.toHeight === from + length;
   const refusal = refusalOf();
@@ -210,17 +210,17 @@ async function switched(house: NamedHouse, isPaused: boolean): Promise<boolean> 
   const isDone = refusal === undefined && !isIdle;
   note(isOperator ? `${act}: ${isDone ? "done" : "nothing to do"}` : "not an operator");
   expect(answer.ok ? undefined : answer.error.code).toBe(refusal);
-  const entry = { action: audited[act satisfies Act], target: house.name, actor_id: "usr_11111111111111111111111111" };
-  expect(house.audited()).toEqual(isDone ? [...before, entry] : before);
-  expect(house.woken.slice(woken)).toEqual(isDone ? [house.name] : []);
-  const after = await house.range();
+  const entry = { action: audited[act satisfies Act], target: system.name, actor_id: "usr_11111111111111111111111111" };
+  expect(system.audited()).toEqual(isDone ? [...before, entry] : before);
+  expect(system.woken.slice(woken)).toEqual(isDone ? [system.name] : []);
+  const after = await system.range();
   if (isDone && act === "reread")
     expect(after).toMatchObject({ fromHeight: from, toHeight: from + length, nextHeight: from });
   else if (isDone && act === "endReread") expect(after).toBeUndefined();
   else expect(after).toEqual(range);
   if (answer.ok)
-    expect(networkBodyOf(answer.value)).toMatchObject({ network: house.name, hasSource: true, ...bodyOf(after) });
-  const isPausedNow = (await house.watcher.cursor()).pausedAtMs !== null;
+    expect(networkBodyOf(answer.value)).toMatchObject({ network: system.name, hasSource: true, ...bodyOf(after) });
+  const isPausedNow = (await system.watcher.cursor()).pausedAtMs !== null;
   const hasSwitched = isDone && (act === "pause" || act === "resume");
   expect(isPausedNow).toBe(hasSwitched ? act === "pause" : isPaused);
   return isPausedNow;

@@ -6,7 +6,7 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { BLOCK_MS, calmLab, HOUR, MINUTE, POLL_MS, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, MINUTE, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(40);
@@ -21,7 +21,7 @@ const OF_A_FAILED_ONE = 12;
 const TOLD_AFTER_MS = 5 * MINUTE;
 const TOLD_AFTER_FAILURES = 3;
 
-const { db, inLab } = calmLab();
+const { db, inLab } = quietLab();
 const noted = new Set<string>();
 
 async function watched(addresses: number) {

@@ -8,7 +8,7 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { BLOCK_MS, calmLab, HOUR, MINUTE, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, MINUTE, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(60);
@@ -22,7 +22,7 @@ const TOLD_AFTER_FAILURES = 3;
 /** However often it was requested meanwhile. */
 const TOLD_AT_LAST_MS = 15 * MINUTE;
 
-const { db, lab, inLab } = calmLab();
+const { db, lab, inLab } = quietLab();
 const WAITING: MerchantId = makeId("mer", "1".repeat(26));
 /** Its invoices have ended, and are still monitored. */
 const ENDED: MerchantId = makeId("mer", "2".repeat(26));
@@ -132,12 +132,12 @@ class RefusedHouse {
 }
 
 async function history(seed: number): Promise<void> {
-  const house = new RefusedHouse(seed);
-  await house.stock();
+  const system = new RefusedHouse(seed);
+  await system.stock();
   for (let n = 0; n < PASSES; n++) {
-    house.change();
-    house.wait();
-    await house.pass();
+    system.change();
+    system.wait();
+    await system.pass();
   }
 }
 

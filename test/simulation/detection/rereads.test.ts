@@ -9,10 +9,10 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { triesOf } from "../../support/property-runs.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { BLOCK_MS, calmLab, HOUR, MINUTE, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, MINUTE, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const { db, inLab } = calmLab();
+const { db, inLab } = quietLab();
 
 const KINDS = { recipients: "esplora", blocks: "core-rpc" } as const;
 type CostsBy = keyof typeof KINDS;

@@ -8,7 +8,7 @@ import { Meter } from "../../../src/platform/db/meter.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
-import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const ARBITRUM = networkOf("ARBITRUM");
@@ -20,7 +20,7 @@ const FULL_BLOCKS = 200;
 const ANSWER_MS = 200;
 const SENT = { cryptocurrency: "USDC", txHash: "0xpaid", toAddress: "A0", amountUnits: 5n };
 
-const { db, inLab } = calmLab();
+const { db, inLab } = quietLab();
 
 type Codes = readonly ("ETH" | "USDC")[];
 

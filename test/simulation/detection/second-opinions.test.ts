@@ -6,14 +6,14 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { calmLab, HOUR, KINDS, START } from "./calm-lab.ts";
+import { HOUR, KINDS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(80);
 /** From then on an unconfirmed payment that no source knows is dropped. */
 const FORGOTTEN_MS = 78 * HOUR;
 
-const { db, lab, inLab } = calmLab();
+const { db, lab, inLab } = quietLab();
 
 type Kind = (typeof KINDS)[number];
 

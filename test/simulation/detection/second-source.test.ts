@@ -9,13 +9,13 @@ import { closingOf } from "../../../src/commerce/settlement/closing.ts";
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { BLOCK_MS, calmLab, HOUR, MINUTE, POLL_MS, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, MINUTE, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 /** The most blocks that one scan of a node reads. */
 const SCAN_BLOCKS = 25;
 
-const { lab, db, inLab } = calmLab();
+const { lab, db, inLab } = quietLab();
 
 const sentTo = (toAddress: string, of: Partial<Sent> = {}): Sent => ({
   cryptocurrency: "BTC",

@@ -6,12 +6,12 @@ import { trongridClient } from "../../../src/chains/tron/trongrid-client.ts";
 import { FakeTronGrid } from "../../support/fake-trongrid.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const ADDRESS = addressOfHex("22".repeat(20)) ?? "";
 
-const { db, inLab } = calmLab();
+const { db, inLab } = quietLab();
 
 /** An invoice that expires, a first source that shows no payment at all, and TronGrid, which takes this long per answer. */
 async function ending(slowMs = 0) {

@@ -8,7 +8,7 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { BLOCK_MS, calmLab, MINUTE, POLL_MS, START } from "./calm-lab.ts";
+import { BLOCK_MS, MINUTE, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(60);
@@ -17,7 +17,7 @@ const COMPARED_A_PASS = 60;
 /** How long the invoice waits for unsettled blocks. */
 const HELD_FOR_MS = 5 * MINUTE;
 
-const { db, lab, inLab } = calmLab();
+const { db, lab, inLab } = quietLab();
 const noted = new Set<string>();
 
 interface Flood {

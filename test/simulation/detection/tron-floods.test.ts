@@ -7,7 +7,7 @@ import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.
 import { FakeTronGrid, type TronSent } from "../../support/fake-trongrid.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
-import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const POLL_MS = 9_000;
@@ -17,7 +17,7 @@ const MOST = LOOK_REQUESTS + PAGE_REQUESTS + 1;
 const PASS = 8;
 const OVERLAP = networkOf("TRX").overlapBlocks;
 
-const { db, inLab: run } = calmLab();
+const { db, inLab: run } = quietLab();
 const inLab = (work: () => Promise<void>) => () => run(work);
 
 const [FLOODED, NEIGHBOUR] = ["22", "33"].map((byte) => addressOfHex(byte.repeat(20)) ?? "") as [string, string];

@@ -8,7 +8,7 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
-import { BLOCK_MS, calmLab, HOUR, POLL_MS, START } from "./calm-lab.ts";
+import { BLOCK_MS, HOUR, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(300);
@@ -16,7 +16,7 @@ const PASSES = 60;
 /** Activations of a merchant that a pass examines. */
 const LOOKED_THROUGH = 100;
 
-const { db, lab, inLab } = calmLab();
+const { db, lab, inLab } = quietLab();
 
 const merchantAt = (n: number): MerchantId => makeId("mer", String(n).padStart(26, "0"));
 

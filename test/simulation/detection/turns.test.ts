@@ -7,14 +7,14 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
-import { calmLab, HOUR, POLL_MS, START } from "./calm-lab.ts";
+import { HOUR, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const ASKS_A_PASS = 80;
 const PLACES = 20;
 const HISTORIES = process.env.DEEP ? 1_000 : 12;
 
-const { lab, db, inLab } = calmLab();
+const { lab, db, inLab } = quietLab();
 
 interface Watched {
   readonly address: string;

@@ -9,11 +9,11 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { calmLab, HOUR, KINDS, START } from "./calm-lab.ts";
+import { HOUR, KINDS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(120);
-const { db, inLab } = calmLab();
+const { db, inLab } = quietLab();
 
 const noted = new Set<string>();
 

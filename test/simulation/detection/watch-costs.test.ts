@@ -10,13 +10,13 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(120);
 const PASSES = 12;
 
-const { db, inLab } = calmLab();
+const { db, inLab } = quietLab();
 
 interface Kind {
   readonly network: NetworkName;
@@ -51,7 +51,7 @@ const SCANS = 4;
 
 const noted = new Set<string>();
 
-class CalmHouse {
+class QuietSystem {
   readonly of: Kind;
   readonly chain: FakeChain;
   readonly first: FakeSource;
@@ -106,41 +106,41 @@ class CalmHouse {
 
 async function history(seed: number): Promise<void> {
   const dice = new Dice(seed);
-  const house = new CalmHouse(dice.oneOf(KINDS));
-  const isBitcoin = house.network.family === "bitcoin";
+  const system = new QuietSystem(dice.oneOf(KINDS));
+  const isBitcoin = system.network.family === "bitcoin";
   const mayEnd = dice.chance(0.5);
-  const activate = () => house.activate(mayEnd ? dice.oneOf([1, 60_000, 600_000]) : undefined);
+  const activate = () => system.activate(mayEnd ? dice.oneOf([1, 60_000, 600_000]) : undefined);
   await activate();
   for (let n = 0; n < PASSES; n++) {
-    house.watcher.nowMs += house.network.pollSeconds * 1_000;
+    system.watcher.nowMs += system.network.pollSeconds * 1_000;
     if (n > 0)
-      house.chain.mineMany(dice.oneOf(isBitcoin ? [0, 0, 1, 5, 6, 7, 13] : [0, 0, 1, 24, 25, 26, 499, 500, 501]));
-    house.watcher.nowMs = Math.max(house.watcher.nowMs, house.chain.tip.timeMs);
+      system.chain.mineMany(dice.oneOf(isBitcoin ? [0, 0, 1, 5, 6, 7, 13] : [0, 0, 1, 24, 25, 26, 499, 500, 501]));
+    system.watcher.nowMs = Math.max(system.watcher.nowMs, system.chain.tip.timeMs);
     const isNew = n > 0 && dice.chance(0.2);
     if (isNew) await activate();
-    const asked = await house.pass();
-    expectCheap(house, asked, { isNew, mayEnd });
+    const asked = await system.pass();
+    expectCheap(system, asked, { isNew, mayEnd });
   }
 }
 
-type Costs = Awaited<ReturnType<CalmHouse["pass"]>>;
+type Costs = Awaited<ReturnType<QuietSystem["pass"]>>;
 
-function expectCheap(house: CalmHouse, of: Costs, { isNew, mayEnd }: { isNew: boolean; mayEnd: boolean }): void {
+function expectCheap(system: QuietSystem, of: Costs, { isNew, mayEnd }: { isNew: boolean; mayEnd: boolean }): void {
   const count = (prefix: string) => of.asked.filter((call) => call.startsWith(prefix)).length;
-  const height = house.chain.tip.height;
+  const height = system.chain.tip.height;
   const from = of.cursor.height;
-  const chunks = from === null ? 1 : Math.max(1, Math.ceil((height - from) / chunkOf(house)));
+  const chunks = from === null ? 1 : Math.max(1, Math.ceil((height - from) / chunkOf(system)));
   expect([count("tip"), count("finalizedHeight"), count("lookup"), count("verify")]).toEqual([1, 1, 0, 1]);
   if (!mayEnd) {
     // If no invoice ends and nothing is refused, no other source is asked.
     expect(of.elsewhere).toEqual([]);
     if (from !== null)
       expect(of.statements).toBeLessThanOrEqual(
-        STATEMENTS[house.of.costsBy] + (chunks - 1) * STATEMENTS.chunk + (isNew ? BEGINNING : 0),
+        STATEMENTS[system.of.costsBy] + (chunks - 1) * STATEMENTS.chunk + (isNew ? BEGINNING : 0),
       );
-  } else expectFewElsewhere(house, of);
+  } else expectFewElsewhere(system, of);
   if (from === null) return;
-  if (house.of.costsBy === "blocks") expectScans(house, of, { from, chunks });
+  if (system.of.costsBy === "blocks") expectScans(system, of, { from, chunks });
   else {
     const addresses = of.ranges.flatMap((range) => ("address" in range ? [range.address] : []));
     expect(addresses.length).toBe(new Set(addresses).size);
@@ -149,21 +149,21 @@ function expectCheap(house: CalmHouse, of: Costs, { isNew, mayEnd }: { isNew: bo
 }
 
 /** Whether a range asks for coins in a way that costs one request per block. */
-const readsCoins = ({ network }: CalmHouse, { assets }: Pick<ScanRange, "assets">) =>
+const readsCoins = ({ network }: QuietSystem, { assets }: Pick<ScanRange, "assets">) =>
   network.family !== "bitcoin" && network.nativeBy !== "logs" && assets.some(({ contract }) => contract === null);
 
-function chunkOf({ network, of }: CalmHouse): number {
+function chunkOf({ network, of }: QuietSystem): number {
   if (network.family === "bitcoin") return CHUNK.bitcoin;
   return network.nativeBy === "blocks" && of.codes.includes(network.nativeCode) ? CHUNK.coins : CHUNK.logs;
 }
 
 /** Each new block is read, late index entries are reread in the overlap, and no other block is read. */
 function expectScans(
-  house: CalmHouse,
+  system: QuietSystem,
   { ranges }: Costs,
   of: { readonly from: number; readonly chunks: number },
 ): void {
-  const { network, chain } = house;
+  const { network, chain } = system;
   const { height } = chain.tip;
   const hasNew = height > of.from;
   if (network.family === "bitcoin" && !hasNew) {
@@ -171,9 +171,9 @@ function expectScans(
     expect(ranges).toEqual([]);
   }
   for (const range of ranges) {
-    const isByBlock = readsCoins(house, range);
+    const isByBlock = readsCoins(system, range);
     expect(range.from).toBeGreaterThan(of.from - (isByBlock ? 0 : network.overlapBlocks));
-    expect(range.to.height - range.from).toBeLessThan(chunkOf(house) + (isByBlock ? 0 : network.overlapBlocks));
+    expect(range.to.height - range.from).toBeLessThan(chunkOf(system) + (isByBlock ? 0 : network.overlapBlocks));
     noted.add(isByBlock ? "coins" : "an index");
   }
   const kinds = Map.groupBy(ranges, (range) => range.assets.map(({ code }) => code).join());
@@ -182,7 +182,7 @@ function expectScans(
     const read = own.reduce((sum, range) => sum + range.to.height + 1 - range.from, 0);
     expect(read).toBeLessThanOrEqual(height - of.from + of.chunks * network.overlapBlocks);
   }
-  for (const code of hasNew ? house.of.codes : []) {
+  for (const code of hasNew ? system.of.codes : []) {
     const own = ranges.filter(({ assets }) => assets.some((each) => each.code === code));
     const isRead = (block: number) => own.some(({ from, to }) => from <= block && block <= to.height);
     const fresh = Array.from({ length: height - of.from }, (_, n) => of.from + 1 + n);
@@ -192,13 +192,13 @@ function expectScans(
 }
 
 /** What a second source is asked before invoices end. */
-function expectFewElsewhere(house: CalmHouse, { elsewhere, rangesElsewhere }: Costs): void {
+function expectFewElsewhere(system: QuietSystem, { elsewhere, rangesElsewhere }: Costs): void {
   if (elsewhere.length > 0) noted.add("a second source");
   expect(elsewhere.filter((call) => call.startsWith("scan")).length).toBeLessThanOrEqual(SCANS);
   expect(elsewhere.filter((call) => call.startsWith("lookup"))).toEqual([]);
   // It is asked for what an index may have omitted: a block does not omit its own transactions.
-  if (house.second.client.costsBy === "blocks")
-    expect(rangesElsewhere.filter((range) => readsCoins(house, range))).toEqual([]);
+  if (system.second.client.costsBy === "blocks")
+    expect(rangesElsewhere.filter((range) => readsCoins(system, range))).toEqual([]);
 }
 
 it(

@@ -11,7 +11,7 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
-import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 /** ETH's interval. */
@@ -20,7 +20,7 @@ const SOON_MS = 1_000;
 const STEPS = 40;
 const count = schedulesOf(60);
 
-const { db, lab, inLab } = calmLab();
+const { db, lab, inLab } = quietLab();
 const realNow = Date.now;
 afterEach(() => {
   Date.now = realNow;
@@ -121,8 +121,8 @@ const noted = new Set<string>();
 
 async function history(seed: number): Promise<void> {
   const dice = new Dice(seed);
-  const house = new ObjectHouse();
-  await house.activate();
+  const system = new ObjectHouse();
+  await system.activate();
   let isWatched = true;
   for (let step = 0; step < STEPS; step++) {
     const act = dice.oneOf([
@@ -138,43 +138,43 @@ async function history(seed: number): Promise<void> {
       "fail",
       "pause",
     ]);
-    const before = house.alarmMs;
-    const passes = house.asked.length;
-    if (act === "wake") await house.wake();
-    if (act === "activate") await house.activate();
+    const before = system.alarmMs;
+    const passes = system.asked.length;
+    if (act === "wake") await system.wake();
+    if (act === "activate") await system.activate();
     if (act === "activate") isWatched = true;
     if (act === "end") await db.update(invoices).set({ status: "EXPIRED", monitorUntilMs: 0 });
     if (act === "end") isWatched = false;
-    if (act === "evict") house.evict();
-    if (act === "mine") house.mine(dice.oneOf([1, 100, 300]));
-    if (act === "fail") house.fail(dice.oneOf(["TIMEOUT", undefined]));
-    if (act === "pause") await (house.isPaused ? resumeWatch : pauseWatch)(db, "ETH", house.nowMs);
-    if (act === "pause") house.isPaused = !house.isPaused;
+    if (act === "evict") system.evict();
+    if (act === "mine") system.mine(dice.oneOf([1, 100, 300]));
+    if (act === "fail") system.fail(dice.oneOf(["TIMEOUT", undefined]));
+    if (act === "pause") await (system.isPaused ? resumeWatch : pauseWatch)(db, "ETH", system.nowMs);
+    if (act === "pause") system.isPaused = !system.isPaused;
     if (act === "wake" || act === "activate") {
       noted.add(before === null ? "woken at rest" : "woken while it waits");
       // A pass that is due within the pace comes as soon as it may.
-      expect(house.alarmMs).toBe(before ?? house.nowMs);
+      expect(system.alarmMs).toBe(before ?? system.nowMs);
     }
-    if (act === "ring" && before !== null) await rung(house, dice, { isWatched, passes });
+    if (act === "ring" && before !== null) await rung(system, dice, { isWatched, passes });
     // A pause ends with a wake, as with the operator's switch.
-    if (act === "pause" && !house.isPaused) await house.wake();
-    house.nowMs += dice.oneOf([0, 1, 999, 1_000, 5_000]);
+    if (act === "pause" && !system.isPaused) await system.wake();
+    system.nowMs += dice.oneOf([0, 1, 999, 1_000, 5_000]);
   }
 }
 
-async function rung(house: ObjectHouse, dice: Dice, { isWatched, passes }: { isWatched: boolean; passes: number }) {
+async function rung(system: ObjectHouse, dice: Dice, { isWatched, passes }: { isWatched: boolean; passes: number }) {
   const isWokenMeanwhile = dice.chance(0.1);
-  await house.ring({ isSlow: dice.chance(0.3), isWokenMeanwhile });
-  const beganMs = house.asked[passes];
-  if (house.isPaused || (!isWatched && beganMs === undefined)) {
+  await system.ring({ isSlow: dice.chance(0.3), isWokenMeanwhile });
+  const beganMs = system.asked[passes];
+  if (system.isPaused || (!isWatched && beganMs === undefined)) {
     noted.add("at rest");
-    if (!house.isWoken) expect([house.alarmMs, house.asked.length]).toEqual([null, passes]);
+    if (!system.isWoken) expect([system.alarmMs, system.asked.length]).toEqual([null, passes]);
     return;
   }
   // The source's own pause may still run: then nothing is requested, and the pace stays.
-  const isBehind = beganMs !== undefined && house.height < house.tipHeight && house.nowMs > beganMs;
+  const isBehind = beganMs !== undefined && system.height < system.tipHeight && system.nowMs > beganMs;
   noted.add(isBehind ? "behind" : "at its pace");
-  const waitMs = (house.alarmMs ?? Number.NaN) - (isBehind ? house.nowMs : (beganMs ?? house.nowMs));
+  const waitMs = (system.alarmMs ?? Number.NaN) - (isBehind ? system.nowMs : (beganMs ?? system.nowMs));
   expect(waitMs).toBe(isBehind ? SOON_MS : POLL_MS);
 }
 

@@ -4,7 +4,7 @@ import type { DeliverDependencies } from "../../../src/notifications/deliveries/
 import { postRound } from "../../../src/notifications/deliveries/post-round.ts";
 import { recordRound } from "../../../src/notifications/deliveries/record-round.ts";
 import type { Round } from "../../../src/notifications/deliveries/round.ts";
-import { claimBatch } from "../../../src/notifications/deliveries/store.ts";
+import { leaseBatch } from "../../../src/notifications/deliveries/store.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { readWithRetry } from "../../../src/platform/db/retry.ts";
 import { deliveries } from "../../../src/platform/db/schema/webhooks.ts";
@@ -21,14 +21,14 @@ async function claimed(
   token = deps.newUlid(),
 ): Promise<Claimed | undefined> {
   const of = { webhookId, token, nowMs: deps.nowMs() };
-  const rows = await readWithRetry(deps.sleep, async () => batch(deps.db, claimBatch(deps.db, of)));
+  const rows = await readWithRetry(deps.sleep, async () => batch(deps.db, leaseBatch(deps.db, of)));
   if (!rows.ok) return undefined;
   const [, , found, [webhook]] = rows.value;
   if (webhook === undefined || found.length === 0) return undefined;
   const owned = found.map(({ eventId, ...row }) => ({ ...row, event: { ...row, id: eventId } }));
   // As in the real one, a round whose key is temporarily missing waits for its lease to expire.
   const secrets = await deps.open(webhook.secrets).catch(() => undefined);
-  return secrets && { round: { webhook, deliveries: owned, claimedAtMs: of.nowMs }, secrets };
+  return secrets && { round: { webhook, deliveries: owned, leasedAtMs: of.nowMs }, secrets };
 }
 
 /** Records that all arrived and then sends: nothing is sent twice, but what is lost on the way stays lost. */

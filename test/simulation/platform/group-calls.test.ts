@@ -48,7 +48,7 @@ class Loop {
   }
 }
 
-class House {
+class System {
   readonly loop = new Loop();
   readonly dice: Dice;
   /** Calls to the database in flight, and how the last one ended. */
@@ -97,10 +97,10 @@ class House {
 /** SQL that no database accepts, as its own error: not a storage fault. */
 const poison = (): Statement => calm.select({ broken: sql<string>`json('{')`.as("broken") }).from(operations);
 
-function reads(house: House): Promise<unknown> {
-  const { dice, groups } = house;
+function reads(system: System): Promise<unknown> {
+  const { dice, groups } = system;
   const n = dice.below(OPERATIONS);
-  const isPoisoned = dice.chance(house.poisonShare);
+  const isPoisoned = dice.chance(system.poisonShare);
   const own = selectOperation(calm, { merchantId: MERCHANT, operationId: ulid(n) });
   const answer = groups.request(dice.chance(0.2)).read(isPoisoned ? [own, poison()] : [own]);
   return answer.then(
@@ -115,8 +115,8 @@ function reads(house: House): Promise<unknown> {
   );
 }
 
-function asks(house: House): Promise<unknown> {
-  const { dice, groups, loop } = house;
+function asks(system: System): Promise<unknown> {
+  const { dice, groups, loop } = system;
   const n = dice.chance(0.15) ? -1 : dice.below(100);
   const double = async (items: readonly number[]) => {
     if (items.length > 1) noted.add("asked together");
@@ -132,14 +132,14 @@ function asks(house: House): Promise<unknown> {
 }
 
 async function history(seed: number): Promise<void> {
-  const house = new House(seed);
-  const { dice, loop } = house;
+  const system = new System(seed);
+  const { dice, loop } = system;
   const pending: Promise<unknown>[] = [];
   let left = 0;
-  const start = (act: (house: House) => Promise<unknown>) => {
-    house.lastArrivalMs = loop.nowMs;
+  const start = (act: (system: System) => Promise<unknown>) => {
+    system.lastArrivalMs = loop.nowMs;
     left++;
-    pending.push(act(house).finally(() => left--));
+    pending.push(act(system).finally(() => left--));
   };
   const isReading = dice.chance(0.5);
   for (let turn = 0; turn < TURNS || left > 0; turn++) {
@@ -149,7 +149,7 @@ async function history(seed: number): Promise<void> {
     await loop.turn();
   }
   await Promise.all(pending);
-  if (isReading) expect(house.problems).toEqual([]);
+  if (isReading) expect(system.problems).toEqual([]);
 }
 
 it(

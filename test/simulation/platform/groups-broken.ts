@@ -7,7 +7,7 @@ import type { GroupedChange, Sent } from "../../../src/platform/db/request-group
 import { joiningKeys, type KeyReservation, type Keys } from "../../../src/platform/idempotency/key-reservations.ts";
 import { runOnce } from "../../../src/platform/idempotency/run-once.ts";
 import type { Made } from "./groups-acts.ts";
-import type { Parts } from "./groups-house.ts";
+import type { Parts } from "./groups-system.ts";
 
 /** Groups that write differently. */
 function writing(deps: GroupDependencies, write: (groups: Groups, change: GroupedChange) => Promise<Sent>) {

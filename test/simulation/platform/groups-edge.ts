@@ -14,8 +14,8 @@ import type { Attempt } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import type { Client, World } from "../engine/world.ts";
 import { MERCHANT, revocationOf } from "./groups-acts.ts";
-import type { House, Parts } from "./groups-house.ts";
 import { SKEWS } from "./groups-instance.ts";
+import type { Parts, System } from "./groups-system.ts";
 import { type Answer, attemptOf, type Doer, type Request, readFacts, workOf } from "./groups-works.ts";
 
 const selectEvent = preparedForEach(
@@ -27,12 +27,12 @@ const selectEvent = preparedForEach(
 );
 
 export class Edge {
-  readonly #house: House;
+  readonly #system: System;
   readonly #lab: Lab;
   readonly #parts: Parts;
 
-  constructor(house: House, lab: Lab, parts: Parts) {
-    this.#house = house;
+  constructor(system: System, lab: Lab, parts: Parts) {
+    this.#system = system;
     this.#lab = lab;
     this.#parts = parts;
   }
@@ -49,7 +49,7 @@ export class Edge {
       db,
       sleep,
       made: this.#parts.made,
-      allocate: (name) => effect("allocate", () => this.#house.allocate(world, [name])[0] ?? Number.NaN),
+      allocate: (name) => effect("allocate", () => this.#system.allocate(world, [name])[0] ?? Number.NaN),
     };
     const first = await readFacts(doer, request);
     if (!first.ok) return attemptOf(world, order, { kind: "refused", failure: first.error });
@@ -95,11 +95,11 @@ export class Edge {
     const db = this.#lab.db(world.effectOf(client));
     const keep = (revocations: readonly Revocation[]) =>
       this.#parts.beforeBatch(
-        this.#house
+        this.#system
           .call(world, client, "keep a copy", (instance) => instance.keep(revocations))
           .catch((error: unknown) => {
             // The deployment reaches this place too before the request is repeated.
-            if (error instanceof TypeError && /implement/.test(error.message)) this.#house.update();
+            if (error instanceof TypeError && /implement/.test(error.message)) this.#system.update();
             throw error;
           }),
       );
@@ -108,7 +108,7 @@ export class Edge {
 
   #keys(world: World, client: Client): Keys {
     const ask = <T>(of: (keys: Keys) => Promise<T>) =>
-      this.#house.call(world, client, "ask the keys", (instance) => instance.ofKeys(of));
+      this.#system.call(world, client, "ask the keys", (instance) => instance.ofKeys(of));
     return {
       reserve: (...of) => ask((keys) => keys.reserve(...of)),
       takeOver: (...of) => ask((keys) => keys.takeOver(...of)),

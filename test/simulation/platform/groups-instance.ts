@@ -11,9 +11,9 @@ import type { Attempt } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import type { Client, World } from "../engine/world.ts";
 import { MERCHANT } from "./groups-acts.ts";
-import type { Parts } from "./groups-house.ts";
 import type { Limiter, Queue } from "./groups-objects.ts";
 import { InstanceStorage } from "./groups-storage.ts";
+import type { Parts } from "./groups-system.ts";
 import { notingBatches } from "./groups-tally.ts";
 import { type Answer, attemptOf, type Doer, type Request, readFacts, workOf } from "./groups-works.ts";
 

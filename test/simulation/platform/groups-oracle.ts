@@ -4,7 +4,7 @@ import type { Attempt } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
 import { credentialPlace, isHistory, namedPlace, OPEN, type Order } from "./groups-acts.ts";
-import type { House } from "./groups-house.ts";
+import type { System } from "./groups-system.ts";
 import { CROWDING } from "./groups-tally.ts";
 import type { Answer, Request } from "./groups-works.ts";
 
@@ -14,7 +14,7 @@ type Heard = { readonly print: string; readonly answer: Answer };
 export class Oracle {
   readonly bugs: unknown[] = [];
   readonly #lab: Lab;
-  readonly #house: House;
+  readonly #system: System;
   readonly #answers: ReadonlyMap<Order, Heard[]>;
   /** Attempts that have started, and those whose client got a final answer. */
   readonly #begun = new Map<Order, number>();
@@ -22,9 +22,9 @@ export class Oracle {
   readonly #revoked = new Set<string>();
   #problem: Verdict;
 
-  constructor(lab: Lab, house: House, orders: readonly Order[]) {
+  constructor(lab: Lab, system: System, orders: readonly Order[]) {
     this.#lab = lab;
-    this.#house = house;
+    this.#system = system;
     this.#answers = new Map(orders.map((order) => [order, []]));
   }
 
@@ -187,9 +187,9 @@ export class Oracle {
       .storageOf("allocator")
       .sql.exec("select count(*) as n from allocations")
       .toArray()[0]?.n;
-    if (allocated !== this.#house.asked.size) return `${allocated} addresses handed out to ${this.#house.asked.size}`;
+    if (allocated !== this.#system.asked.size) return `${allocated} addresses handed out to ${this.#system.asked.size}`;
     const operations = [...this.#answers.keys()].filter(({ act }) => act === "create" || act === "pick").length;
-    return this.#house.asked.size > operations
+    return this.#system.asked.size > operations
       ? `addresses handed out for more than ${operations} operations`
       : undefined;
   }
@@ -211,7 +211,7 @@ export class Oracle {
 
   /** Shared calls of a group act as if each request were alone; without faults nothing goes wrong. */
   #sharedProblem(world: World): Verdict {
-    const { limiter, queue } = this.#house;
+    const { limiter, queue } = this.#system;
     const numbers = new Set(limiter.passed).size;
     if (numbers !== limiter.passed.length) return `${limiter.passed.length} requests were counted as ${numbers}`;
     const crowding = Object.values(CROWDING).find((what) => world.notes.has(what));
@@ -226,7 +226,7 @@ export class Oracle {
       .filter(({ invoice_id }) => !queue.woken.has(String(invoice_id)));
     if (unknown.length > 0) return `${unknown.length} invoices without a wake-up`;
     // Two instances know nothing of each other's customers.
-    const isAlone = this.#house.instances === 1;
+    const isAlone = this.#system.instances === 1;
     const isRefused = world.notes.has("a group is refused for a customer that exists");
     return isAlone && isRefused ? "a group with one email twice" : undefined;
   }

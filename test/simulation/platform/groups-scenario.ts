@@ -7,13 +7,13 @@ import { insist, type Scenario } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import type { World } from "../engine/world.ts";
 import { CHANGES, type Order } from "./groups-acts.ts";
-import { House, type Parts, WHOLE } from "./groups-house.ts";
 import { Oracle } from "./groups-oracle.ts";
+import { type Parts, System, WHOLE } from "./groups-system.ts";
 import { KINDS, sizeName } from "./groups-tally.ts";
 import type { Answer } from "./groups-works.ts";
 
 export function groupsScenario(lab: Lab, name: string, parts: Parts = WHOLE): Scenario {
-  const house = new House(lab, parts);
+  const system = new System(lab, parts);
   return {
     name,
     lab,
@@ -21,10 +21,10 @@ export function groupsScenario(lab: Lab, name: string, parts: Parts = WHOLE): Sc
     maxSteps: 20_000,
     kinds: KINDS,
     start(world) {
-      house.reset();
+      system.reset();
       const orders = ordersOf(world);
       world.note(`keys: ${sizeName(orders.length)}`);
-      const oracle = new Oracle(lab, house, orders);
+      const oracle = new Oracle(lab, system, orders);
       const changes = Map.groupBy(orders, ({ on }) => on);
       const send = (order: Order, invoiceId?: string) => {
         world.note(`sent: ${kindName(order)}`);
@@ -40,9 +40,9 @@ export function groupsScenario(lab: Lab, name: string, parts: Parts = WHOLE): Sc
           changes.delete(order);
           for (const change of due) send(change, JSON.parse(answer.body).invoiceId);
         };
-        const heard = (client: Parameters<House["ask"]>[1]) => {
+        const heard = (client: Parameters<System["ask"]>[1]) => {
           const isLate = oracle.begin(of);
-          return house.ask(world, client, { ...of, invoiceId, onRepeat: () => oracle.repeat(of) }).then((outcome) => {
+          return system.ask(world, client, { ...of, invoiceId, onRepeat: () => oracle.repeat(of) }).then((outcome) => {
             oracle.end(of, outcome, isLate);
             return outcome;
           });
@@ -61,7 +61,7 @@ export function groupsScenario(lab: Lab, name: string, parts: Parts = WHOLE): Sc
 function sendOnce(
   world: World,
   of: {
-    heard: (client: Parameters<House["ask"]>[1]) => ReturnType<House["ask"]>;
+    heard: (client: Parameters<System["ask"]>[1]) => ReturnType<System["ask"]>;
     onDone: (answer: Answer) => void;
     isFault: (error: unknown) => boolean;
     onBug: (error: unknown) => void;

@@ -13,8 +13,8 @@ import {
 } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { BROKEN } from "./groups-broken.ts";
-import { WHOLE } from "./groups-house.ts";
 import { groupsScenario } from "./groups-scenario.ts";
+import { WHOLE } from "./groups-system.ts";
 import { QUESTIONS } from "./groups-tally.ts";
 
 const count = schedulesOf(20_000, 50);

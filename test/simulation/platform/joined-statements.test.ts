@@ -13,14 +13,14 @@ import { operations } from "../../../src/platform/db/schema/operations.ts";
 import type { Statement } from "../../../src/platform/db/statement.ts";
 import { insertOperation, selectOperation } from "../../../src/platform/idempotency/store.ts";
 import { Dice } from "../../support/dice.ts";
-import { calmLab } from "../detection/calm-lab.ts";
+import { quietLab } from "../detection/quiet-lab.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 
 const count = schedulesOf(60);
 const MERCHANT: MerchantId = makeId("mer", "0".repeat(26));
 /** Characters; each counts as six bytes, and a parameter may have a million. */
 const LENGTHS = [0, 10, 200, 30_000, 55_000, 83_000, 170_000];
-const [together, alone] = [calmLab(), calmLab()];
+const [together, alone] = [quietLab(), quietLab()];
 const noted = new Set<string>();
 
 interface Write {

@@ -125,9 +125,9 @@ describe("the entry modules", () => {
         env: { readonly BOOK: { getByName(...of: unknown[]): { rates(code: string): unknown } } },
       ) => env.BOOK.getByName(name, { locationHint: "weur" }).rates("EUR"),
     });
-    const env = { TwinDoor: { call: async (...of: unknown[]) => JSON.stringify(of) }, BOOK: undefined };
+    const env = { TwinGateway: { call: async (...of: unknown[]) => JSON.stringify(of) }, BOOK: undefined };
     expect(await handlers.fetch("a", env, {})).toBe('[["BOOK","a",{"locationHint":"weur"}],"rates",["EUR"]]');
-    const failing = (error: object) => ({ TwinDoor: { call: () => Promise.reject(error) } });
+    const failing = (error: object) => ({ TwinGateway: { call: () => Promise.reject(error) } });
     const lost = { message: "Network connection lost.", retryable: true };
     await expect(handlers.fetch("a", failing(new Error("Peer disconnected.")), {})).rejects.toMatchObject(lost);
     const own = Object.assign(new Error("no such code"), { remote: true });

@@ -38,7 +38,7 @@ test("it lists every table of the database", () => {
 
 test("it lists every file with state at module scope, and the one that keeps it in the app", () => {
   expect(namesIn(isolate).map((path) => `src/${path}`)).toEqual(
-    expect.arrayContaining([...SHARED_STATE, "src/app/eyes/routes.ts"]),
+    expect.arrayContaining([...SHARED_STATE, "src/app/health/routes.ts"]),
   );
   expect(namesIn(isolate)).toHaveLength(SHARED_STATE.length + 1);
 });

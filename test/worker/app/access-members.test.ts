@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ROLES, type Role } from "../../../src/accounts/roles/roles.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
 import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../../support/access.ts";
-import { knock, specNamed, UNKNOWN_ULID } from "../../support/access-knock.ts";
+import { attempt, specNamed, UNKNOWN_ULID } from "../../support/access-attempt.ts";
 import { alternativesIn, KEY_OR_MEMBER, MEMBER_ONLY, ROLE_HOLDS } from "../../support/access-table.ts";
 import { seedMember, seedPolicy, seedSession, seedUser } from "../../support/people.ts";
 
@@ -29,7 +29,7 @@ async function memberOf(id: MerchantId, role: Role) {
 describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name, { permission, demands }) => {
   const isChange = !name.startsWith("GET ");
   const refuse = async (ask: Ask, status: number, code: string, path: string = merchantId) => {
-    const answers = await knock(specNamed(name), { merchantId: path }, ask);
+    const answers = await attempt(specNamed(name), { merchantId: path }, ask);
     const refusals = answers.map((answer) => expectRefusal(answer, status, code));
     expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
     return refusals[0];
@@ -46,7 +46,7 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
       await refuse({ headers }, 403, "OWNER_REQUIRED", shop);
       return;
     }
-    for (const answer of await knock(specNamed(name), { merchantId: shop }, { headers })) {
+    for (const answer of await attempt(specNamed(name), { merchantId: shop }, { headers })) {
       expectHeaders(answer);
       // An owner may call the route for leaving, but it always refuses.
       if (answer.json?.code === "OWNER_CANNOT_LEAVE") continue;
@@ -90,7 +90,7 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
     // GitHub is not configured here, so it cannot be required.
     expect(refusal).toMatchObject({ error: "SECURITY_REQUIREMENT_NOT_MET", missing: ["tfa", "passkey"] });
     const key = await seedKey(strictId);
-    const answers = await knock(specNamed(name), { merchantId: strictId }, { key });
+    const answers = await attempt(specNamed(name), { merchantId: strictId }, { key });
     expect(answers.filter(({ json }) => json?.code === "SECURITY_REQUIREMENT_NOT_MET")).toEqual([]);
   });
 

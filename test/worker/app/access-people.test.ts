@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant, send } from "../../support/access.ts";
-import { knock, pathOf, specNamed } from "../../support/access-knock.ts";
+import { attempt, pathOf, specNamed } from "../../support/access-attempt.ts";
 import { FROM_ANY_PAGE, OPEN, PAGES, USER } from "../../support/access-table.ts";
 import { seedMember, seedPolicy, seedSession, seedUser } from "../../support/people.ts";
 
 describe.each(Object.entries(USER))("%s", (name, demands) => {
   const isChange = !name.startsWith("GET ");
   const refuse = async (ask: Ask, status: number, code: string) => {
-    const answers = await knock(specNamed(name), {}, ask);
+    const answers = await attempt(specNamed(name), {}, ask);
     const refusals = answers.map((answer) => expectRefusal(answer, status, code));
     expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
     return refusals[0];
@@ -16,7 +16,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
   const seedCaller = (changes: Parameters<typeof seedUser>[0] = {}) =>
     seedUser({ ...(demands.includes("operator") ? { operatorSinceMs: Date.now() } : {}), ...changes });
   const isLetIn = async (headers: Readonly<Record<string, string>>) => {
-    for (const answer of await knock(specNamed(name), {}, { headers })) {
+    for (const answer of await attempt(specNamed(name), {}, { headers })) {
       expectHeaders(answer);
       // A 401 may only mean that an earlier request of this check ended the session, or that a code is wrong.
       if (answer.status === 401) expect(["UNAUTHORIZED", "INVALID_CODE"]).toContain(answer.json?.code);

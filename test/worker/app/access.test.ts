@@ -6,7 +6,7 @@ import { createApp, GREENFIELD_SPECS, SPECS } from "../../../src/app/app.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../../support/access.ts";
-import { knock, nameOf, specNamed, UNKNOWN_ULID } from "../../support/access-knock.ts";
+import { attempt, nameOf, specNamed, UNKNOWN_ULID } from "../../support/access-attempt.ts";
 import { alternativesIn, KEY_ONLY, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, USER } from "../../support/access-table.ts";
 import { keyringOf } from "../../support/keyrings.ts";
 
@@ -129,7 +129,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     else expect(refused.map(({ json }) => json?.code)).toEqual(answers.map(() => "PERMISSION_DENIED"));
   };
   const refuse = async (ask: Ask, status: number, code: string, merchantId: string = keys.merchantId) => {
-    const answers = await knock(specOf(), { merchantId }, ask);
+    const answers = await attempt(specOf(), { merchantId }, ask);
     const refusals = answers.map((answer) => expectRefusal(answer, status, code));
     // The answer is the same whatever is wrong with the body.
     expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
@@ -179,7 +179,11 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
       await refuse({ key: keyFor(keys.onlyWith, permission) }, 403, "PERMISSION_DENIED");
       return;
     }
-    const answers = await knock(specOf(), { merchantId: keys.merchantId }, { key: keyFor(keys.onlyWith, permission) });
+    const answers = await attempt(
+      specOf(),
+      { merchantId: keys.merchantId },
+      { key: keyFor(keys.onlyWith, permission) },
+    );
     for (const answer of answers) {
       expectHeaders(answer);
       expect([200, 201, 400, 404, 413, 415, 422]).toContain(answer.status);
@@ -190,7 +194,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
   if (others.length > 0) {
     it.each(others)("accepts a key with only %s, which is enough too", async (other) => {
       const key = await seedKey(keys.merchantId, { permissions: [other] });
-      const answers = await knock(specOf(), { merchantId: keys.merchantId }, { key });
+      const answers = await attempt(specOf(), { merchantId: keys.merchantId }, { key });
       expect(answers.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
     });
   }
@@ -200,7 +204,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     expect(JSON.stringify(refusal)).not.toContain(ELSEWHERE);
     await refuse({ key: keys.elsewhere }, 403, "IP_NOT_ALLOWED");
     for (const ip of [ELSEWHERE, "2001:db8::1", `::ffff:${ELSEWHERE}`]) {
-      const answers = await knock(
+      const answers = await attempt(
         specOf(),
         { merchantId: keys.merchantId },
         {
@@ -214,7 +218,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
 
   if (demands.includes("public")) {
     it("accepts a public key with its permission", async () => {
-      const answers = await knock(specOf(), { merchantId: keys.merchantId }, { key: keys.publicFull });
+      const answers = await attempt(specOf(), { merchantId: keys.merchantId }, { key: keys.publicFull });
       expect(answers.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
     });
 
@@ -224,12 +228,12 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
 
     it("may be read from any origin, refusals included, and never with credentials", async () => {
       const answers = await Promise.all([
-        knock(
+        attempt(
           specOf(),
           { merchantId: keys.merchantId },
           { key: keys.publicFull, headers: { origin: "https://shop.example" } },
         ),
-        knock(specOf(), { merchantId: keys.merchantId }, { headers: { origin: "https://shop.example" } }),
+        attempt(specOf(), { merchantId: keys.merchantId }, { headers: { origin: "https://shop.example" } }),
       ]);
       for (const { headers } of answers.flat()) {
         expect(headers.get("access-control-allow-origin")).toBe("*");
@@ -245,7 +249,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     });
 
     it("may not be read from another origin", async () => {
-      const answers = await knock(
+      const answers = await attempt(
         specOf(),
         { merchantId: keys.merchantId },
         {
@@ -262,7 +266,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
   it("decides by the key alone when a session cookie comes with it", async () => {
     const headers = { cookie: "__Host-session=anything" };
     await refuse({ headers }, 401, "UNAUTHORIZED");
-    const answers = await knock(
+    const answers = await attempt(
       specOf(),
       { merchantId: keys.merchantId },
       { key: keyFor(keys.onlyWith, permission), headers },
@@ -274,7 +278,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
 describe.each(Object.keys(MEMBER_ONLY))("%s", (name) => {
   it("refuses every valid key with SESSION_REQUIRED, and an invalid one with the usual 401", async () => {
     const refuseKey = async (key: string | undefined, status: number, code: string) => {
-      for (const answer of await knock(specNamed(name), { merchantId: keys.merchantId }, { key }))
+      for (const answer of await attempt(specNamed(name), { merchantId: keys.merchantId }, { key }))
         expectRefusal(answer, status, code);
     };
     for (const key of [...keys.onlyWith.values()].slice(0, 2)) await refuseKey(key, 403, "SESSION_REQUIRED");

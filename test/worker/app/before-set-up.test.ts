@@ -5,7 +5,7 @@ import { GREENFIELD_SPECS, SPECS } from "../../../src/app/app.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { users } from "../../../src/platform/db/schema/users.ts";
 import { type Ask, expectHeaders, expectRefusal, seedShop } from "../../support/access.ts";
-import { nameOf, pathOf } from "../../support/access-knock.ts";
+import { nameOf, pathOf } from "../../support/access-attempt.ts";
 import { BEFORE_SET_UP } from "../../support/access-table.ts";
 import { countingEnv } from "../../support/counting-env.ts";
 import { seedUser } from "../../support/people.ts";

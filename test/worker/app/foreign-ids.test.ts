@@ -6,7 +6,7 @@ import { SPECS } from "../../../src/app/app.ts";
 import { encodeCursor } from "../../../src/lib/pagination.ts";
 import type { RouteSpec } from "../../../src/platform/http/route.ts";
 import { type Answer, type Ask, deploymentWith, expectRefusal } from "../../support/access.ts";
-import { nameOf, pathOf, UNKNOWN_ULID } from "../../support/access-knock.ts";
+import { nameOf, pathOf, UNKNOWN_ULID } from "../../support/access-attempt.ts";
 import { OPEN, PAGES } from "../../support/access-table.ts";
 import { type FullShop, fullShop } from "../../support/full-shop.ts";
 import { storedRows } from "../../support/production.ts";

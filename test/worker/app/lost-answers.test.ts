@@ -1,7 +1,7 @@
 // Every operation of the OpenAPI document in one world: the client repeats whatever is lost on the way, and gets the true result.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
-import { nameOf } from "../../support/access-knock.ts";
+import { nameOf } from "../../support/access-attempt.ts";
 import { KEY_OR_MEMBER, MEMBER_ONLY, USER } from "../../support/access-table.ts";
 import { useDocument } from "./reference-harness.ts";
 import { type Caller, type Lost, Walk } from "./walk-harness.ts";

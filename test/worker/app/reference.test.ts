@@ -5,7 +5,7 @@ import { jsonSchema, type NamedSchemas } from "../../../src/platform/http/json-s
 import { refusalStatus, SAMPLES } from "../../../src/platform/http/refusals.ts";
 import { type RouteSpec, TAGS } from "../../../src/platform/http/route.ts";
 import { send, sendWith } from "../../support/access.ts";
-import { nameOf } from "../../support/access-knock.ts";
+import { nameOf } from "../../support/access-attempt.ts";
 import {
   FROM_ANY_PAGE,
   KEY_ONLY,

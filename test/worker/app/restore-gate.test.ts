@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { type Ask, deploymentWith, seedShop } from "../../support/access.ts";
-import { nameOf, pathOf } from "../../support/access-knock.ts";
+import { nameOf, pathOf } from "../../support/access-attempt.ts";
 import { countingEnv } from "../../support/counting-env.ts";
 import { seedUser } from "../../support/people.ts";
 import { storedRows } from "../../support/production.ts";

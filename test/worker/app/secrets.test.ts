@@ -10,7 +10,7 @@ import { operations } from "../../../src/platform/db/schema/operations.ts";
 import type { RouteSpec } from "../../../src/platform/http/route.ts";
 import { textsOf } from "../../../src/platform/texts/texts.ts";
 import { type Answer, type Ask, expectRefusal, type Shop, seedShop, send, sendWith } from "../../support/access.ts";
-import { pathOf } from "../../support/access-knock.ts";
+import { pathOf } from "../../support/access-attempt.ts";
 import { seedMember, seedUser, type TestUser } from "../../support/people.ts";
 import { BTC, directWallet, extendedPrivateKey, randomHex, wif } from "../../support/wallet-bodies.ts";
 import { testDb } from "../../support/worker-merchant.ts";

@@ -4,7 +4,7 @@ import { type Request as ClientRequest, send, type Transport } from "../../../cl
 import { SPECS } from "../../../src/app/app.ts";
 import type { RouteSpec } from "../../../src/platform/http/route.ts";
 import type { Answer, Ask } from "../../support/access.ts";
-import { pathOf } from "../../support/access-knock.ts";
+import { pathOf } from "../../support/access-attempt.ts";
 import { ONCE_ONLY } from "../../support/access-table.ts";
 import { misfits } from "../../support/json-schema.ts";
 import { document, operationOf } from "./reference-harness.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { checkouts } from "../../../src/platform/db/schema/checkouts.ts";
 import { LANGUAGES } from "../../../src/platform/texts/languages.ts";
 import { sendWith } from "../../support/access.ts";
-import { UNKNOWN_ULID } from "../../support/access-knock.ts";
+import { UNKNOWN_ULID } from "../../support/access-attempt.ts";
 import { freshOrder, leadsTo, type Order, orderOf, page, put, putMerchant, sendForm } from "../../support/checkouts.ts";
 import { countingEnv } from "../../support/counting-env.ts";
 import { extendedPrivateKey, randomHex, USDT, wif } from "../../support/wallet-bodies.ts";

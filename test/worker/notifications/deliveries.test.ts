@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/lib/time.ts";
 import { type DeliverDependencies, deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
 import { deliverMessages } from "../../../src/notifications/deliveries/dependencies.ts";
 import { leaseMs, MOST_IN_FLIGHT, ROUND_SIZE } from "../../../src/notifications/deliveries/round.ts";
-import { claimBatch, recordOutcomes } from "../../../src/notifications/deliveries/store.ts";
+import { leaseBatch, recordOutcomes } from "../../../src/notifications/deliveries/store.ts";
 import { wakeDue } from "../../../src/notifications/deliveries/wake-due.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { wakeEndpoints } from "../../../src/platform/db/client.ts";
@@ -206,7 +206,7 @@ describe("a delivery's destination", () => {
 describe("a claim", () => {
   const claimOf = (id: WebhookId, token: string, nowMs: number) => {
     const of = { webhookId: id, token: token.padEnd(26, "0"), nowMs };
-    return batch(testDb, claimBatch(testDb, of)).then(([, , claimed]) => claimed);
+    return batch(testDb, leaseBatch(testDb, of)).then(([, , claimed]) => claimed);
   };
 
   it("takes at most one round in commit order, which no other claim gets during its lease", async () => {

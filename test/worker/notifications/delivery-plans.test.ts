@@ -1,7 +1,7 @@
 // Query plans of deliveries: each query uses an index of what is pending, however much was ever delivered.
 import { describe, expect, it } from "vitest";
 import {
-  claimBatch,
+  leaseBatch,
   recordOutcomes,
   selectDueEndpoints,
   selectWaiting,
@@ -12,7 +12,7 @@ import { planOf } from "../../support/query-plan.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
 const webhookId = "whk_00000000000000000000000000";
-const [claim, holdProbe, claimed, endpoint] = claimBatch(testDb, { webhookId, token: "t".repeat(26), nowMs: 1 });
+const [claim, holdProbe, claimed, endpoint] = leaseBatch(testDb, { webhookId, token: "t".repeat(26), nowMs: 1 });
 const [insertAttempts, settle] = recordOutcomes(testDb, [], { nowMs: 1 });
 const verdict = { health: HEALTHY, disable: null, hasSuccess: true };
 

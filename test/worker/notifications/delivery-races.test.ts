@@ -8,7 +8,7 @@ import { HOUR_MS } from "../../../src/lib/time.ts";
 import { type DeliverDependencies, deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
 import { deliverDependencies } from "../../../src/notifications/deliveries/dependencies.ts";
 import { leaseMs, MOST_WORKERS } from "../../../src/notifications/deliveries/round.ts";
-import { claimBatch } from "../../../src/notifications/deliveries/store.ts";
+import { leaseBatch } from "../../../src/notifications/deliveries/store.ts";
 import { deliveryIdOf } from "../../../src/notifications/webhooks/webhook.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
@@ -122,7 +122,7 @@ describe("a delivery that is owed again", () => {
 
 describe("an endpoint", () => {
   const claimOf = (id: WebhookId, n: number, nowMs: number) =>
-    batch(testDb, claimBatch(testDb, { webhookId: id, token: String(n).padEnd(26, "0"), nowMs })).then(
+    batch(testDb, leaseBatch(testDb, { webhookId: id, token: String(n).padEnd(26, "0"), nowMs })).then(
       ([, , claimed]) => claimed.length,
     );
 

@@ -7,7 +7,7 @@ import { switchOffWebhooks } from "../../../src/accounts/merchant-records/store.
 import type { EventId, MerchantId, WebhookId } from "../../../src/lib/ids.ts";
 import { deliverDependencies } from "../../../src/notifications/deliveries/dependencies.ts";
 import { disableEndpoint } from "../../../src/notifications/deliveries/disable-endpoint.ts";
-import { claimBatch } from "../../../src/notifications/deliveries/store.ts";
+import { leaseBatch } from "../../../src/notifications/deliveries/store.ts";
 import { selectWebhookById, updateWebhook } from "../../../src/notifications/webhooks/store.ts";
 import { changedColumns, type SettingsUpdate, type Webhook } from "../../../src/notifications/webhooks/webhook.ts";
 import { batch, commit } from "../../../src/platform/db/batch.ts";
@@ -156,7 +156,7 @@ async function disable(read: Webhook): Promise<boolean> {
 
 async function claimed(webhookId: WebhookId): Promise<number> {
   const token = freshId("evt").slice(4);
-  const [, , rows] = await batch(testDb, claimBatch(testDb, { webhookId, token, nowMs: Date.now() + 1 }));
+  const [, , rows] = await batch(testDb, leaseBatch(testDb, { webhookId, token, nowMs: Date.now() + 1 }));
   return rows.length;
 }
 

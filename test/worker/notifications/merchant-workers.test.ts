@@ -10,7 +10,7 @@ import {
   MOST_WORKERS_OF_MERCHANT,
   WORKERS_KEPT_FOR_FIRST,
 } from "../../../src/notifications/deliveries/round.ts";
-import { claimBatch } from "../../../src/notifications/deliveries/store.ts";
+import { leaseBatch } from "../../../src/notifications/deliveries/store.ts";
 import { MANY_FAILURES } from "../../../src/notifications/webhooks/retry-schedule.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { deliveries, webhooks } from "../../../src/platform/db/schema/webhooks.ts";
@@ -35,7 +35,7 @@ async function shop(endpoints: number) {
 let tokens = 0;
 const claim = async (id: WebhookId, nowMs = NOW_MS) => {
   const token = String(++tokens).padStart(26, "0");
-  const [, , claimed] = await batch(testDb, claimBatch(testDb, { webhookId: id, token, nowMs }));
+  const [, , claimed] = await batch(testDb, leaseBatch(testDb, { webhookId: id, token, nowMs }));
   return claimed.length;
 };
 

@@ -6,7 +6,7 @@ import { prepared } from "../../../platform/db/prepared-statement.ts";
 import { events } from "../../../platform/db/schema/events.ts";
 import { stuckAddresses } from "../../../platform/db/schema/network-cursors.ts";
 import { fanOut } from "../../../platform/events/store.ts";
-import type { Place } from "../progress.ts";
+import type { Position } from "../progress.ts";
 import { isWatched, methodOfInvoice, recipientColumns, watchedAt } from "../store.ts";
 import { BACKOFF_CAP_MS, type StuckAddress, type StuckReason } from "./stuck-address.ts";
 
@@ -17,7 +17,7 @@ export const selectRoundPage = prepared(
   (of: {
     readonly network: string;
     readonly nowMs: number;
-    readonly after: Place;
+    readonly after: Position;
     readonly untilMs: number;
     readonly limit: number;
   }) => {

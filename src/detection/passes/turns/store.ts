@@ -7,7 +7,7 @@ import { parseJson } from "../../../lib/typed-json.ts";
 import type { Db } from "../../../platform/db/client.ts";
 import { prepared } from "../../../platform/db/prepared-statement.ts";
 import { watchTurns } from "../../../platform/db/schema/network-cursors.ts";
-import type { Place } from "../progress.ts";
+import type { Position } from "../progress.ts";
 import { watchedAt } from "../store.ts";
 import { type Lap, type LapState, PLACES, type Queue } from "./turn.ts";
 
@@ -98,7 +98,7 @@ export function newQueueOf(row: Awaited<ReturnType<typeof selectNewQueues>>[numb
 
 export function lapOf(row: Awaited<ReturnType<typeof selectLaps>>[number]): Lap {
   const found = parseJson<Lap["found"]>(row.found);
-  const end = row.end === null ? null : parseJson<Place>(row.end);
+  const end = row.end === null ? null : parseJson<Position>(row.end);
   const before = { activatedAtMs: row.beforeMs, position: row.beforePosition };
   return { merchantId: row.merchantId, before, hasFound: row.hasFound === 1, found, end };
 }

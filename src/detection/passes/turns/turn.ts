@@ -4,13 +4,13 @@
 // of each merchant's lap through all of its addresses.
 import type { MerchantId } from "../../../lib/ids.ts";
 import { inTurn } from "../../../lib/turns.ts";
-import type { Place } from "../progress.ts";
+import type { Position } from "../progress.ts";
 
 /** Addresses of one pass, from both rings together; also the number of merchants read of each ring. */
 export const PLACES = 20;
 
 /** Above all activations: a lap goes from the newest to the oldest. */
-const TOP: Place = { activatedAtMs: Number.MAX_SAFE_INTEGER, position: Number.MAX_SAFE_INTEGER };
+const TOP: Position = { activatedAtMs: Number.MAX_SAFE_INTEGER, position: Number.MAX_SAFE_INTEGER };
 
 interface Ask {
   readonly merchantId: MerchantId;
@@ -26,20 +26,20 @@ export interface Queue {
 /** Where a merchant's lap continues: below `before`. */
 export interface LapState {
   readonly merchantId: MerchantId;
-  readonly before: Place;
+  readonly before: Position;
   /** Whether a watched address is above that place, or was activated since the lap began. */
   readonly hasFound: boolean;
 }
 
 export interface Lap extends LapState {
   /** Watched addresses of the lap's next section, in the order of their last places in it; at most `PLACES`. */
-  readonly found: readonly (Place & {
+  readonly found: readonly (Position & {
     readonly address: string;
     /** Read at its own pace: not asked for here. */
     readonly isStuck: boolean;
   })[];
   /** Where that section ends; null if it reaches the oldest activation. */
-  readonly end: Place | null;
+  readonly end: Position | null;
 }
 
 /** At most `PLACES`: each merchant's first address, then each one's second, and so on. */
@@ -98,7 +98,7 @@ export function lapAfter(lap: Lap, isSettled: (address: string) => boolean): Lap
   return hasFound ? { merchantId, before: TOP, hasFound: false } : undefined;
 }
 
-function placeOf({ activatedAtMs, position }: Place): Place {
+function placeOf({ activatedAtMs, position }: Position): Position {
   return { activatedAtMs, position };
 }
 

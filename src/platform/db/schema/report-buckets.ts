@@ -5,7 +5,7 @@ const sum = (name: string) => integer(name).notNull();
 
 /**
  * What happened to a merchant's invoices in a quarter of an hour, for one invoice currency: a row without a coin counts invoices, a row with one
- * its payments. Written in the batch of the change that it counts. Sums that may exceed 2^53 are split into limbs (reports/limbs.ts).
+ * its payments. Written in the batch of the change that it counts. Sums that may exceed 2^53 are split into digit groups (reports/digit-groups.ts).
  */
 export const reportBuckets = sqliteTable(
   "report_buckets",

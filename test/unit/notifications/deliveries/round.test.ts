@@ -33,27 +33,27 @@ function attempt(statusCode: number | null, of: Partial<Attempt> & { readonly re
   return { delivery, atMs: NOW - 1, endedMs: NOW, requestHeaders: {}, answer, ...more };
 }
 
-function round(timeoutMs: number, claimedAtMs = NOW): Round {
-  return { webhook: { timeoutMs } as Round["webhook"], deliveries: [], claimedAtMs };
+function round(timeoutMs: number, leasedAtMs = NOW): Round {
+  return { webhook: { timeoutMs } as Round["webhook"], deliveries: [], leasedAtMs };
 }
 
 describe("a POST may begin", () => {
   it.each([
-    ["at once", { claimedAtMs: NOW, beganMs: NOW, nowMs: NOW }, true],
-    ["within the endpoint's time limit", { claimedAtMs: NOW, beganMs: NOW, nowMs: NOW + 999 }, true],
-    ["not after the endpoint's time limit", { claimedAtMs: NOW, beganMs: NOW, nowMs: NOW + 1_000 }, false],
+    ["at once", { leasedAtMs: NOW, beganMs: NOW, nowMs: NOW }, true],
+    ["within the endpoint's time limit", { leasedAtMs: NOW, beganMs: NOW, nowMs: NOW + 999 }, true],
+    ["not after the endpoint's time limit", { leasedAtMs: NOW, beganMs: NOW, nowMs: NOW + 1_000 }, false],
     [
       "while the claim and the resolver left enough of the lease",
-      { claimedAtMs: NOW, beganMs: NOW + 8_000, nowMs: NOW + 8_000 },
+      { leasedAtMs: NOW, beganMs: NOW + 8_000, nowMs: NOW + 8_000 },
       true,
     ],
     [
       "not once the claim and the resolver have used up the lease",
-      { claimedAtMs: NOW, beganMs: NOW + 8_001, nowMs: NOW + 8_001 },
+      { leasedAtMs: NOW, beganMs: NOW + 8_001, nowMs: NOW + 8_001 },
       false,
     ],
-  ] as const)("%s", (_, { claimedAtMs, ...at }, may) => {
-    expect(mayBegin(round(1_000, claimedAtMs), at)).toBe(may);
+  ] as const)("%s", (_, { leasedAtMs, ...at }, may) => {
+    expect(mayBegin(round(1_000, leasedAtMs), at)).toBe(may);
   });
 
   it("only when it can end and be recorded before the lease ends", () => {

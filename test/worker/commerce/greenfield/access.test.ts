@@ -8,7 +8,7 @@ import { HOUR_MS } from "../../../../src/lib/time.ts";
 import { merchants } from "../../../../src/platform/db/schema/merchants.ts";
 import type { RouteSpec } from "../../../../src/platform/http/route.ts";
 import { type Answer, type Ask, seedKey, seedMerchant, send } from "../../../support/access.ts";
-import { nameOf, pathOf, UNKNOWN_ULID, WRONG_BODIES } from "../../../support/access-knock.ts";
+import { nameOf, pathOf, UNKNOWN_ULID, WRONG_BODIES } from "../../../support/access-attempt.ts";
 import { storedRows } from "../../../support/production.ts";
 import { testDb } from "../../../support/worker-merchant.ts";
 
@@ -74,7 +74,12 @@ beforeAll(async () => {
 
 const token = (key: string | undefined) => (key === undefined ? {} : { authorization: `token ${key}` });
 
-function knock(spec: RouteSpec, key: string | undefined, ask: Ask = {}, store: string = merchantId): Promise<Answer[]> {
+function attempt(
+  spec: RouteSpec,
+  key: string | undefined,
+  ask: Ask = {},
+  store: string = merchantId,
+): Promise<Answer[]> {
   const bodies = spec.method === "GET" ? [{}] : WRONG_BODIES;
   return Promise.all(
     bodies.map(({ body, headers }) =>
@@ -112,12 +117,12 @@ describe.each(guarded)("%s", (name, spec) => {
   const needed = NEEDED[name] ?? [];
 
   it("answers the same 401 to every invalid key, to a public one, and to a key in our own header", async () => {
-    const answers = await Promise.all(invalid.map((key) => knock(spec, key)));
+    const answers = await Promise.all(invalid.map((key) => attempt(spec, key)));
     const elsewhere = await Promise.all([
-      knock(spec, undefined, { headers: { "x-api-key": whole } }),
-      knock(spec, undefined, { headers: { authorization: `Bearer ${whole}` } }),
-      knock(spec, undefined, { headers: { authorization: `Basic ${btoa(`user:${whole}`)}` } }),
-      knock(spec, undefined, { headers: { cookie: "__Host-session=anything; session=anything" } }),
+      attempt(spec, undefined, { headers: { "x-api-key": whole } }),
+      attempt(spec, undefined, { headers: { authorization: `Bearer ${whole}` } }),
+      attempt(spec, undefined, { headers: { authorization: `Basic ${btoa(`user:${whole}`)}` } }),
+      attempt(spec, undefined, { headers: { cookie: "__Host-session=anything; session=anything" } }),
     ]);
     expectRefused([...answers, ...elsewhere].flat(), 401, "unauthenticated");
   });
@@ -126,7 +131,7 @@ describe.each(guarded)("%s", (name, spec) => {
     const before = await storedRows();
     for (const missing of needed) {
       const key = await seedKey(merchantId, { permissions: ALL.filter((each) => each !== missing) });
-      const answers = await knock(spec, key);
+      const answers = await attempt(spec, key);
       // What is read first does not exist.
       if (needed[0] === missing) expectRefused(answers, 403, "missing-permission");
       else expect(answers.filter(({ status }) => status === 200)).toEqual([]);
@@ -137,23 +142,27 @@ describe.each(guarded)("%s", (name, spec) => {
 
   it("accepts a key with only its permissions", async () => {
     const key = await seedKey(merchantId, { permissions: needed });
-    for (const { status, text } of await knock(spec, key))
+    for (const { status, text } of await attempt(spec, key))
       expect([200, 404, 422, 400, 413, 415], text).toContain(status);
   });
 
   if (spec.path.startsWith(STORE)) {
     it("refuses another store's key, whether the store of the path exists or not", async () => {
-      const existing = await knock(spec, foreign);
+      const existing = await attempt(spec, foreign);
       expectRefused(existing, 403, "missing-permission");
       for (const store of [`mer_${UNKNOWN_ULID}`, "x", "%00"])
-        expectRefused([...existing, ...(await knock(spec, foreign, {}, store))], 403, "missing-permission");
+        expectRefused([...existing, ...(await attempt(spec, foreign, {}, store))], 403, "missing-permission");
     });
   }
 
   it("accepts a key with an allow-list only from its addresses", async () => {
     const key = await seedKey(merchantId, { allowedIps: JSON.stringify(["203.0.113.7/32"]) });
-    expectRefused(await knock(spec, key, { headers: { "cf-connecting-ip": "198.51.100.23" } }), 403, "ip-not-allowed");
-    const inside = await knock(spec, key, { headers: { "cf-connecting-ip": "203.0.113.7" } });
+    expectRefused(
+      await attempt(spec, key, { headers: { "cf-connecting-ip": "198.51.100.23" } }),
+      403,
+      "ip-not-allowed",
+    );
+    const inside = await attempt(spec, key, { headers: { "cf-connecting-ip": "203.0.113.7" } });
     expect(inside.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
   });
 });
@@ -238,7 +247,7 @@ describe.each(NOWHERE)("%s", (name) => {
   it("is 404 with a message", async () => {
     const spec = GREENFIELD_SPECS.find((each) => nameOf(each) === name);
     if (spec === undefined) throw new Error(name);
-    for (const key of [undefined, whole]) expectRefused(await knock(spec, key), 404, "not-supported");
+    for (const key of [undefined, whole]) expectRefused(await attempt(spec, key), 404, "not-supported");
   });
 });
 

@@ -15,7 +15,7 @@ import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { randomFrom } from "../../support/random.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
-import { BLOCK_MS, calmLab, MINUTE, START } from "./calm-lab.ts";
+import { BLOCK_MS, MINUTE, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 export const OWN: MerchantId = makeId("mer", "1".repeat(26));
@@ -29,7 +29,7 @@ const FAULTS = ["UNEXPECTED_SHAPE", "REFUSED", "TOO_LARGE", "BEHIND", "LIES_EMPT
 const NAMES = ["BTC", "ETH"] as const;
 type Name = (typeof NAMES)[number];
 
-export const { db, lab, inLab } = calmLab();
+export const { db, lab, inLab } = quietLab();
 
 /** One source's answer about a transaction. */
 export type Said =

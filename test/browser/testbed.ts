@@ -36,8 +36,8 @@ interface ProviderPlace {
   readonly clientSecret: string;
 }
 
-/** The value of `inject("street")`. */
-export interface Street {
+/** The value of `inject("testbed")`. */
+export interface Testbed {
   readonly baseUrl: string;
   /** The node of network ETH. */
   readonly chainUrl: string;
@@ -49,13 +49,13 @@ export interface Street {
   readonly google: ProviderPlace;
 }
 
-export async function openStreet(): Promise<{ readonly street: Street; readonly close: () => Promise<void> }> {
+export async function openTestbed(): Promise<{ readonly testbed: Testbed; readonly close: () => Promise<void> }> {
   const chain = await startEvmChain(TOKENS.flatMap((code) => assetOn(network("ETH"), code)?.contract ?? []));
   const youth = keepYoung(chain);
   try {
     await chain.mine();
-    let shops: Street["shops"] = [];
-    let many: Street["many"] | undefined;
+    let shops: Testbed["shops"] = [];
+    let many: Testbed["many"] | undefined;
     const google = { port: await findFreePort(), clientId: "client-google", clientSecret: "secret-of-google" };
     const server = await startShop({
       wrangler: builtServer(),
@@ -77,8 +77,15 @@ export async function openStreet(): Promise<{ readonly street: Street; readonly 
       await server.stop();
       await chain.stop();
     };
-    const street = { baseUrl: server.baseUrl, chainUrl: chain.url, home: dirname(server.logFile), shops, many, google };
-    return { street, close };
+    const testbed = {
+      baseUrl: server.baseUrl,
+      chainUrl: chain.url,
+      home: dirname(server.logFile),
+      shops,
+      many,
+      google,
+    };
+    return { testbed, close };
   } catch (error) {
     clearInterval(youth);
     await chain.stop();
@@ -94,7 +101,7 @@ function keepYoung({ mine, newestAtMs }: Pick<EvmChain, "mine" | "newestAtMs">):
   return setInterval(() => void look().catch(() => {}), LOOKS_EVERY_MS);
 }
 
-async function seedShops(home: Home): Promise<Street["shops"]> {
+async function seedShops(home: Home): Promise<Testbed["shops"]> {
   const nowMs = Date.now();
   const macKeys = apiKeyMacKeys(home);
   const made = Array.from({ length: SHOPS }, (_, place) => {
@@ -103,7 +110,7 @@ async function seedShops(home: Home): Promise<Street["shops"]> {
     return { merchant, team, key: newKey(macKeys, { merchantId: merchant.id, kind: "SECRET", nowMs }) };
   });
   const people = made.flatMap(({ team }) => team);
-  const file = join(home.path, "street.sql");
+  const file = join(home.path, "testbed.sql");
   writeFileSync(
     file,
     insertSql({
@@ -159,7 +166,7 @@ export function emailOf(merchantId: string, role: Role): string {
 }
 
 /** A shop that no test of any file has taken; throws if none is left. */
-export function takeShop({ home, shops }: Street): Street["shops"][number] {
+export function takeShop({ home, shops }: Testbed): Testbed["shops"][number] {
   for (const [place, shop] of shops.entries()) {
     try {
       closeSync(openSync(join(home, `taken-${place}`), "wx"));
@@ -175,8 +182,8 @@ export function takeShop({ home, shops }: Street): Street["shops"][number] {
  * Moves the end of an invoice to `inMs` from now: no invoice lives less than a minute, and no test waits that long. It writes to
  * the database from this process, and the server sees the change.
  */
-export function endInvoiceIn(street: Pick<Street, "home">, invoiceId: string, inMs: number): void {
-  changeDatabase(street, (database) => {
+export function endInvoiceIn(testbed: Pick<Testbed, "home">, invoiceId: string, inMs: number): void {
+  changeDatabase(testbed, (database) => {
     const endMs = Date.now() + inMs;
     const { changes } = database.prepare("UPDATE invoices SET expires_at_ms = ? WHERE id = ?").run(endMs, invoiceId);
     if (changes !== 1) throw new Error(`no invoice ${invoiceId}`);
@@ -184,8 +191,8 @@ export function endInvoiceIn(street: Pick<Street, "home">, invoiceId: string, in
 }
 
 /** Makes a shop's owner an operator of the deployment, as a set-up link does. */
-export function makeOperator(street: Pick<Street, "home">, email: string): void {
-  changeDatabase(street, (database) => {
+export function makeOperator(testbed: Pick<Testbed, "home">, email: string): void {
+  changeDatabase(testbed, (database) => {
     const { changes } = database
       .prepare("UPDATE users SET operator_since_ms = ? WHERE email = ?")
       .run(Date.now(), email);
@@ -194,7 +201,7 @@ export function makeOperator(street: Pick<Street, "home">, email: string): void 
 }
 
 /** Writes to the server's database from this process, for what no API does. */
-export function changeDatabase({ home }: Pick<Street, "home">, change: (database: DatabaseSync) => void): void {
+export function changeDatabase({ home }: Pick<Testbed, "home">, change: (database: DatabaseSync) => void): void {
   const database = new DatabaseSync(databaseFile({ state: join(home, "state") }));
   try {
     database.exec("PRAGMA busy_timeout = 5000");

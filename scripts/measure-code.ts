@@ -1,4 +1,4 @@
-// Measures the code base: `npm run house`, or `npm run house -- <folder>` for another checkout to compare. How long the Worker takes to start is
+// Measures the code base: `npm run measure`, or `npm run measure -- <folder>` for another checkout to compare. How long the Worker takes to start is
 // measured against a baseline by `npm run bench -- --only start`.
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

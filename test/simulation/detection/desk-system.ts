@@ -166,15 +166,15 @@ export class Desk {
   }
 
   async store(row: StoredPayment): Promise<void> {
-    await this.#calmly(() => this.#db.insert(payments).values(row));
+    await this.#withoutFaults(() => this.#db.insert(payments).values(row));
   }
 
   rows(): Promise<readonly Payment[]> {
-    return this.#calmly(() => this.#db.select().from(payments));
+    return this.#withoutFaults(() => this.#db.select().from(payments));
   }
 
   claims(): Promise<readonly Claim[]> {
-    return this.#calmly(async () => (await this.#db.select().from(paymentClaims)) as Claim[]);
+    return this.#withoutFaults(async () => (await this.#db.select().from(paymentClaims)) as Claim[]);
   }
 
   script(): Script {
@@ -204,7 +204,7 @@ export class Desk {
   }
 
   standing(claim: Claim) {
-    return this.#calmly(() => readStanding(this.#commits(), claim));
+    return this.#withoutFaults(() => readStanding(this.#commits(), claim));
   }
 
   lookUp(
@@ -224,7 +224,7 @@ export class Desk {
   }
 
   async setAside(id: string, action: "IGNORE" | "REOPEN") {
-    const [read] = await this.#calmly(() => selectPaymentFile(this.#db, MERCHANT, id));
+    const [read] = await this.#withoutFaults(() => selectPaymentFile(this.#db, MERCHANT, id));
     if (read === undefined) return undefined;
     const trail = { ...SYSTEM_TRAIL, actor: { kind: "USER", id: AT_DESK } } as ResolveDependencies["trail"];
     const deps = { ...this.#commits(), trail } as ResolveDependencies;
@@ -233,8 +233,8 @@ export class Desk {
 
   /** `meanwhile`: what another writer does before the first attempt is stored. */
   async assign(id: string, order: Order, hasRates: boolean, meanwhile: (() => void) | undefined) {
-    const [read] = await this.#calmly(() => selectPaymentFile(this.#db, MERCHANT, id));
-    const file = await this.#calmly(() => readFile({ db: this.#db, sleep: instantSleep }, MERCHANT, order.id));
+    const [read] = await this.#withoutFaults(() => selectPaymentFile(this.#db, MERCHANT, id));
+    const file = await this.#withoutFaults(() => readFile({ db: this.#db, sleep: instantSleep }, MERCHANT, order.id));
     if (read === undefined || !file.ok) return undefined;
     const trail = { ...SYSTEM_TRAIL, actor: { kind: "USER", id: AT_DESK } } as ResolveDependencies["trail"];
     const price = (usd: string) => ({ usd, atMs: this.nowMs, sources: ["a", "b"] });
@@ -279,7 +279,7 @@ export class Desk {
     throw new Error("Network connection lost.");
   }
 
-  async #calmly<T>(work: () => PromiseLike<T>): Promise<T> {
+  async #withoutFaults<T>(work: () => PromiseLike<T>): Promise<T> {
     const before = this.#faultChance;
     this.#faultChance = 0;
     const value = await work();

@@ -56,7 +56,7 @@ const OBJECT = "the merchant's";
 const STRAYS = 0.3;
 
 /** The merchant's object and the objects it calls. */
-export class House {
+export class System {
   readonly #lab: Lab;
   readonly #parts: Parts;
   readonly #edge: Edge;

@@ -15,11 +15,11 @@ import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import type { Statement } from "../../../src/platform/db/statement.ts";
 import { randomFrom } from "../../support/random.ts";
 import { saidWhile } from "../engine/said-while.ts";
-import { calmLab } from "./calm-lab.ts";
 import { COINS, type Coin, DAY, type InvoiceFact, MERCHANTS, PAID_MS, type Situation } from "./meant-facts.ts";
+import { quietLab } from "./quiet-lab.ts";
 import { instantSleep, type Row, SHARED_ADDRESS } from "./reorg-shop.ts";
 
-const { lab, db, inLab } = calmLab();
+const { lab, db, inLab } = quietLab();
 
 export { db as calm, inLab, lab };
 

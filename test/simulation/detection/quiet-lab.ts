@@ -17,7 +17,7 @@ export const POLL_MS = 30_000;
 /** Bitcoin's block time. */
 export const BLOCK_MS = 10 * MINUTE;
 
-export function calmLab() {
+export function quietLab() {
   const lab = new Lab();
   const db = lab.db(async (_, work) => work());
   const inLab = <T>(work: () => Promise<T>, seed = 1): Promise<T> =>

@@ -28,7 +28,7 @@ interface Reserved {
 type Done = FakeAnswer & { readonly isReplay: boolean };
 
 /** Answers requests at `/api/v1/merchants/merchant/{merchantId}`. */
-export class FakeDoor {
+export class FakeRouter {
   readonly #state: FakeState;
   readonly #keys: FakeKeys;
   readonly #reserved = new Map<string, Reserved>();

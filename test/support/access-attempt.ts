@@ -54,7 +54,7 @@ export const WRONG_BODIES: readonly Pick<Ask, "body" | "headers">[] = [
 ];
 
 /** All responses to one caller on one route. */
-export async function knock(
+export async function attempt(
   spec: RouteSpec,
   given: Readonly<Record<string, string>>,
   ask: Ask,
