@@ -23,10 +23,7 @@ export const ODD_WORDS: readonly OddWord[] = [
   { form: /\b(?:but for (?:the|what|that|those|its|an?)|save for)\b/i, instead: "except" },
   { form: /\bmend(?:s|ed|ing)?\b/i, instead: "fix, correct" },
   { form: /\bhears?\b|\bheard\b/i, instead: "receives, is notified of" },
-  {
-    form: /(?<![\w/.-])(?:doors?|attempt(?:s|ed|ing)?|calm|eyes?|stray)(?![\w/-]|\.\w)/i,
-    instead: "the technical word",
-  },
+  { form: /(?<![\w/.-])(?:doors?|knock(?:s|ed|ing)?|calm|eyes?|stray)(?![\w/-]|\.\w)/i, instead: "the technical word" },
   { form: /(?<![\w/.-])house(?![\w/-]|\.\w)/, instead: "the project, the code" },
   // People.
   { form: /\b(?:[Ss]ome|[Aa]ny|[Ee]very)body\b/, instead: "someone, anyone, everyone; or who it is: a user, a caller" },

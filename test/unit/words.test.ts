@@ -136,8 +136,8 @@ const OF_RELEASE_2: readonly (readonly [sentence: string, found: string])[] = [
     "it has not",
   ],
   [
-    "What a stranger reaches before a set-up link is redeemed: every route of the access table is attempted at, in a production Worker.",
-    "attempted",
+    "What a stranger reaches before a set-up link is redeemed: every route of the access table is knocked at, in a production Worker.",
+    "knocked",
   ],
   ["It ends the event's data but for a brace.", "but for a"],
   ["Sets whether the merchant is suspended; writes nothing if it is so already.", "is so already"],
@@ -172,7 +172,7 @@ describe("the check of words", () => {
     "Repeated for so long that the lease ends.",
     "Two of which both are unset; any more rows are left out.",
     "Whichever is larger. The order in which they are told apart.",
-    'Named `anew` and "somebody", in test/support/access-attempt.ts and src/app/health/routes.ts.',
+    'Named `anew` and "somebody", in test/support/access-knock.ts and src/app/eyes/routes.ts.',
     "Retries once the limit is over, so many callers wait at most a minute.",
   ])("lets plain English pass: %s", (sentence) => {
     expect(oddWordsIn(sentence)).toEqual([]);
