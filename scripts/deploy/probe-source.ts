@@ -99,6 +99,8 @@ function saidOf({ kind, message }: Outage, timeoutMs: number): string {
       return "it cannot be reached from here";
     case "RATE_LIMITED":
       return "it refuses: too many requests from this address";
+    case "BANNED":
+    case "UNAVAILABLE":
     case "BAD_STATUS":
       return `it answers with ${message}${/ (403|503)$/.test(message) ? ", as vendors do that ban an address" : ""}`;
     case "REFUSED":

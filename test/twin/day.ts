@@ -32,7 +32,7 @@ export interface DayOptions {
   readonly expired: number;
   /** That time in seconds; 60, the shortest that there is. */
   readonly lifeSeconds?: number;
-  /** For what was paid to be seen and told, after the last create. */
+  /** After the last create, for payments to be seen and told. */
   readonly settleMs: number;
   /** Whether shops have an endpoint for every event (true). */
   readonly isWatched?: boolean;
@@ -54,12 +54,8 @@ export interface Findings {
 
 /** Those that the previous release has too. */
 const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.filter((each) => each !== WEAKEN).map(keyPermissionName);
-/** The shortest life of an invoice. */
-const LIFE_SECONDS = 60;
-/** After a create that will never be answered well. */
-const GIVEN_UP_MS = 1_000;
-/** Changing a key needs a factor from the last five minutes, so this is soon after the set-up. */
-const PEOPLE_PAUSE_MS = 2_000;
+/** The shortest life of an invoice; the pause after a create that will never be answered well; and before the key is changed, which takes a fresh factor. */
+const [LIFE_SECONDS, GIVEN_UP_MS, PEOPLE_PAUSE_MS] = [60, 1_000, 2_000];
 /** A payer who gets an error on a page reopens it. */
 const MOST_PAGES = 20;
 const MANNERS = ["good", "slow", "failing"] as const;
