@@ -1321,7 +1321,7 @@ export interface components {
     };
     GetReadinessQuery: {
       /**
-       * @description Of the prices that invoices would have. A coin needs a current rate in it.
+       * @description The currency of the prices that invoices would have. A coin needs a current rate in it.
        * @default USD
        * @example USD
        * @enum {string}

@@ -86,7 +86,7 @@ describeInBrowser("payments to review", () => {
     };
     await ignore();
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("Put back by hand").waitFor();
+    await page.getByText("Reopened by hand").waitFor();
     await ignore();
     // Later, from the list of what was ignored, whose filter is in the address.
     await page.goto(`/console/${merchant.id}/payments`);
@@ -97,7 +97,7 @@ describeInBrowser("payments to review", () => {
     await page.reload();
     await page.getByRole("link", { name: "0.05 ETH" }).click();
     await page.getByRole("button", { name: "Put it back" }).click();
-    await page.getByText("Put back by hand").waitFor();
+    await page.getByText("Reopened by hand").waitFor();
     await page.getByRole("combobox", { name: "Invoice" }).fill("six");
     await page.getByRole("option", { name: /^Order 6001/ }).click();
     await page.getByRole("button", { name: "Assign to the chosen invoice" }).click();

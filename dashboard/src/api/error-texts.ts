@@ -121,7 +121,7 @@ export const ERROR_TEXTS = {
   PAYMENT_NOT_FOUND: `There is no such payment. ${READ_AGAIN}`,
   PAYMENT_NOT_RESOLVABLE: "The payment is credited already, or has left the chain. Reload the page.",
   INVOICE_NOT_RESOLVABLE: "The invoice is paid or being confirmed, so it needs no decision. Reload the page.",
-  NOTHING_TO_REVIEW: "Somebody has decided already. Reload the page.",
+  NOTHING_TO_REVIEW: "Someone has decided already. Reload the page.",
   TRANSACTION_NOT_FOUND: "No source knows this transaction. Check hash and network; try again once it is in a block.",
   CHAIN_UNAVAILABLE: `The network's source does not answer. ${WAIT}`,
   NETWORK_NOT_OFFERED:
@@ -135,7 +135,7 @@ export const ERROR_TEXTS = {
   REPLAY_TOO_LARGE: "The range has too many events for one replay. Choose a shorter one.",
   STORAGE_UNAVAILABLE: `The database did not answer. ${WAIT}`,
   RESTORING: `The service was restored from an earlier copy and is completing it. ${WAIT}`,
-  CONTENTION: `Somebody changed the same thing at the same moment. ${WAIT}`,
+  CONTENTION: `Someone changed the same thing at the same moment. ${WAIT}`,
   INTERNAL_ERROR: "The service made a mistake. Try again; if it persists, give the request id to the operator.",
 } as const satisfies Readonly<Record<string, string>>;
 

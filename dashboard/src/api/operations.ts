@@ -1469,7 +1469,7 @@ export interface components {
     };
     /** TestAlert */
     TestAlert: {
-      /** @description False where no alert is ever sent: `MAIL_PROVIDER` is not set. */
+      /** @description False if no alert is ever sent: `MAIL_PROVIDER` is not set. */
       isMailConfigured: boolean;
       mails: {
         email: string;

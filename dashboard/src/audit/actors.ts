@@ -5,7 +5,7 @@ import { useMay, useMe, useMerchant } from "../shell/merchants.ts";
 import { useMembers } from "../team/use-members.ts";
 
 interface Actors {
-  /** Of members and keys, by their ids. */
+  /** Names of members and keys, by their ids. */
   readonly names: ReadonlyMap<string, string>;
   readonly nameOf: (actor: AuditEvent["actor"]) => string;
   /** For use outside the console: an email address or a key's name, "" if there is none. */

@@ -80,13 +80,13 @@ function Filters({ address: { search, filter }, actors }: FiltersProps) {
     <Group gap="sm" align="flex-end" role="search" aria-label="Filter the log">
       <Select
         label="Who"
-        placeholder="Anybody"
+        placeholder="Anyone"
         data={actors.map(({ group, items }) => ({ group, items: [...items] }))}
         value={search.actor ?? null}
         onChange={(actor) => filter({ actor: actor ?? undefined })}
         searchable
         clearable
-        clearButtonProps={{ "aria-label": "Anybody" }}
+        clearButtonProps={{ "aria-label": "Anyone" }}
         style={{ flex: "1 1 13rem" }}
       />
       <Select

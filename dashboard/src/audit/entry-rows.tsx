@@ -15,7 +15,7 @@ type NameOf = (actor: AuditEvent["actor"]) => string;
 interface Props {
   readonly entries: readonly AuditEvent[];
   readonly nameOf: NameOf;
-  /** Of members and keys, by their ids. */
+  /** Names of members and keys, by their ids. */
   readonly names: ReadonlyMap<string, string>;
 }
 

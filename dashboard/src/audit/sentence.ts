@@ -8,7 +8,7 @@ import { actionWords, changesOf, isKnownAction, type KnownAction } from "./words
 /** What the reader knows besides the log. */
 export interface Known {
   readonly actor: string;
-  /** Of an invoice, member or key; undefined where it is gone, or not theirs to see. */
+  /** The name of an invoice, member or key; undefined if it was deleted, or the reader may not see it. */
   readonly nameOf: (id: string) => string | undefined;
   /** In the invoice's currency, if that is known. */
   readonly moneyOf: (amount: string, invoiceId: string) => string;

@@ -21,7 +21,7 @@ export const KEY_PRESET_NAMES: Readonly<Record<KeyPreset, string>> = {
 
 const SHOP: readonly Permission[] = ["invoice:view", "invoice:create", "invoice:update", "invoice:cancel"];
 
-/** Of a preset, those that this kind of key may hold and its maker may give. */
+/** The permissions of a preset that this kind of key may hold and its maker may give. */
 export function presetPermissions(preset: KeyPreset, kind: Kind, held: readonly Permission[]): readonly Permission[] {
   return HOLDABLE[kind].filter((each) => held.includes(each) && isOf(preset, kind, each));
 }

@@ -38,8 +38,8 @@ const KINDS = [
 ];
 
 const ABOUT: Readonly<Record<Kind, string>> = {
-  SECRET: "A secret key (sk_) stays on your server. Anybody who has it can do what you tick below.",
-  PUBLIC: "Anybody may read a public key (pk_). It can start invoices and read products, and change nothing.",
+  SECRET: "A secret key (sk_) stays on your server. Anyone who has it can do what you tick below.",
+  PUBLIC: "Anyone may read a public key (pk_). It can start invoices and read products, and change nothing.",
 };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -174,7 +174,7 @@ function PermissionsField({ kind, held, chosen, error, onChange }: FieldProps) {
       />
       {isAll && offered.length > HOLDABLE.PUBLIC.length && (
         <Alert color="yellow">
-          Anybody who gets hold of this key can change your wallets and settings. Give it less if you can.
+          Anyone who gets hold of this key can change your wallets and settings. Give it less if you can.
         </Alert>
       )}
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">

@@ -5,7 +5,7 @@ import type { TotalsProps } from "./received-section.tsx";
 import { BEFORE_NAMES } from "./spans.ts";
 import { type CoinRow, coinRows } from "./sums.ts";
 
-/** Coins of test networks are in a part of their own: nobody adds them to real money, not even with their eyes. */
+/** Coins of test networks are in a part of their own: nobody should add them to real money, not even at a glance. */
 export function CoinsSection({ span, now, before }: TotalsProps) {
   const rows = coinRows(now.total, before.total);
   const [real, tests] = [rows.filter((row) => !isTest(row)), rows.filter(isTest)];

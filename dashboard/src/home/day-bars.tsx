@@ -86,7 +86,7 @@ interface Label extends Pick<ReturnType<typeof useFormats>, "day" | "sum"> {
   readonly currency: string;
 }
 
-/** For those who do not see the bars. The table beside them has every day. */
+/** For those who do not see the bars. The table next to them has every day. */
 function labelOf({ bars, best, currency, day, sum }: Label): string {
   const busy = bars.filter(({ received }) => Number(received) > 0).length;
   const title = `Received by day, in ${currency}`;

@@ -12,7 +12,7 @@ interface Words {
 export const NEEDS: Readonly<Record<NeedType, Words>> = {
   WALLET_ALTERED: {
     title: "A wallet was altered in the database",
-    about: "It is no longer used, so no customer pays to somebody else's address. Delete it, then add it again.",
+    about: "It is no longer used, so no customer pays to someone else's address. Delete it, then add it again.",
   },
   NETWORK_LAGGING: {
     title: "A network cannot be read",

@@ -64,7 +64,7 @@ function consequenceOf(open: number, all: number): string {
   const pages = open === 1 ? "The payment page stops" : "Their payment pages stop";
   const others = all - open;
   if (others === 0) return `${pages} asking for money.`;
-  return `${pages} asking for money. The other ${others} selected cannot be cancelled any more and stay as they are.`;
+  return `${pages} asking for money. The other ${others} selected can no longer be cancelled and stay as they are.`;
 }
 
 /** One after the other. What was refused is said at the end, and the others are cancelled all the same. */

@@ -61,7 +61,7 @@ function TheInvoice({ invoice }: { readonly invoice: Invoice }) {
           </Alert>
         )}
         {invoice.warnings.includes("RESTORED") && (
-          <Alert color="orange" title="Brought back after a restore">
+          <Alert color="orange" title="Recovered after a restore">
             The operator restored the database to an earlier point in time. The address and amount are those your
             customer was shown; later changes to the invoice are lost. Compare it with your own records, then dismiss
             the review.

@@ -11,8 +11,11 @@ import { useMay } from "../shell/merchants.ts";
 type Action = ResolveInvoiceBody["action"];
 
 const ACTIONS: Readonly<Record<Action, { readonly name: string; readonly consequence: string }>> = {
-  ACCEPT: { name: "Accept", consequence: "The invoice counts as paid with what has come, and your server is told." },
-  DISMISS: { name: "Dismiss", consequence: "The invoice stays as it is, and needs no decision any more." },
+  ACCEPT: {
+    name: "Accept",
+    consequence: "The invoice counts as paid with what has come, and your server is notified.",
+  },
+  DISMISS: { name: "Dismiss", consequence: "The invoice stays as it is, and no longer needs a decision." },
   MARK: {
     name: "Mark as settled",
     consequence:

@@ -46,7 +46,7 @@ function OperatorRow({ operator, isLast }: { readonly operator: Operator; readon
   const { id, email, name, operatorSince } = operator;
   const me = useMe();
   const remove = useChange("removeOperator", {
-    // Who has removed themselves has nothing to read here any more.
+    // A user who removed themselves can no longer read this page.
     onSuccess: () => (id === me.id ? location.assign("/console") : showDone(`${email} is no longer an operator.`)),
   });
   return (
@@ -118,7 +118,7 @@ function AddForm({ onDone }: { readonly onDone: () => void }) {
     >
       <TextInput
         label="Email address"
-        description="Of somebody who has signed in here before."
+        description="It must belong to a user who has signed in here before."
         type="email"
         autoComplete="off"
         data-autofocus

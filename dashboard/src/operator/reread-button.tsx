@@ -83,7 +83,7 @@ function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone
       }
     >
       <Text size="sm">
-        For payments that a source has hidden. It runs beside the usual reading. What is known is not credited again,
+        For payments that a source has hidden. It runs alongside the usual reading. What is known is not credited again,
         and what is found counts as of its own time, also for invoices that have ended.
       </Text>
       <Group grow align="flex-start">

@@ -64,7 +64,7 @@ export function CandidateCard({ payment, candidate, onChosen }: Props) {
             <InvoiceFacts invoice={data} payment={payment} />
             {candidate.isNamed && (
               <Text size="sm" c="dimmed">
-                That somebody named it proves nothing by itself: hashes are public.
+                That someone named it proves nothing by itself: hashes are public.
               </Text>
             )}
             {onChosen !== undefined && (

@@ -104,7 +104,7 @@ function Consequence({ payment, decision }: { readonly payment: PaymentDetails; 
         </Text>
         , which asks for {money(rawAmount, currency)} and has received {money(amountReceived, currency)}.
       </Text>
-      <Text size="sm">Your server is told at once, as of any other payment. This cannot be taken back.</Text>
+      <Text size="sm">Your server is notified at once, as for any other payment. This cannot be taken back.</Text>
     </Stack>
   );
 }

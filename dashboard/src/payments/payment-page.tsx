@@ -98,7 +98,7 @@ function ThePayment({ payment }: { readonly payment: PaymentDetails }) {
   );
 }
 
-/** The candidates in the API's order, but for the one that is advised. */
+/** The candidates: the advised one, then the others in the API's order. */
 function advisedFirst({ evidence: { candidates }, recommendation }: PaymentDetails) {
   const isAdvised = ({ invoiceId }: (typeof candidates)[number]) => invoiceId === recommendation?.invoiceId;
   return [...candidates.filter(isAdvised), ...candidates.filter((each) => !isAdvised(each))];
@@ -134,7 +134,7 @@ function InvoiceName({ merchantId, invoiceId }: { readonly merchantId: string; r
   );
 }
 
-const DECISIONS = { ASSIGN: "Assigned by hand", IGNORE: "Ignored by hand", REOPEN: "Put back by hand" } as const;
+const DECISIONS = { ASSIGN: "Assigned by hand", IGNORE: "Ignored by hand", REOPEN: "Reopened by hand" } as const;
 
 function LastDecision({ payment: { resolution } }: { readonly payment: PaymentDetails }) {
   const deciderOf = useDeciders();

@@ -11,7 +11,7 @@ export function DeleteSection() {
     <Section
       title={PARTS.delete.title}
       anchor="delete"
-      about="Closes it for everybody: its keys stop working, and its team loses access."
+      about="Closes it for everyone: its keys stop working, and its team loses access."
       actions={
         <ConfirmTyped
           action="Delete this merchant"

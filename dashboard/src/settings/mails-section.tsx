@@ -22,7 +22,7 @@ export function MailsSection({ settings }: { readonly settings: Settings }) {
           />
           <Switch
             label="Email every owner and admin"
-            description="Also when somebody marks an invoice as settled without money."
+            description="Also when someone marks an invoice as settled without money."
             {...form.getInputProps("mailReceiptsToMerchant", { type: "checkbox" })}
           />
         </>

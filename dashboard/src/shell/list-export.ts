@@ -60,7 +60,7 @@ export async function exportList<Row>({ read, onProgress, wait }: Source<Row>, l
   }
 }
 
-/** A file of rows that are there. */
+/** A file of rows that are already loaded. */
 export function csvOfRows<Row>(rows: readonly Row[], line: Line<Row>): Blob {
   return csvOf(line, [new Blob([rows.map((row) => csvRecord(line.fieldsOf(row))).join("")])]);
 }

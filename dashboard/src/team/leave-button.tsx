@@ -11,7 +11,7 @@ export function LeaveButton() {
     <ConfirmButton
       action="Leave the team"
       isBusy={leave.isPending}
-      consequence="You lose access to this merchant until somebody invites you again."
+      consequence="You lose access to this merchant until someone invites you again."
       onConfirmed={() => leave.mutate({ merchantId })}
     />
   );

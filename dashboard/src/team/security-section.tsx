@@ -90,7 +90,7 @@ function FactorRow({ factor, isDemanded, lacking, areAllRead }: RowProps) {
 
 function lackingText(lacking: readonly ListedMember[], areAllRead: boolean): string {
   const others = areAllRead ? "" : " Members not shown above may be missing it too.";
-  if (lacking.length === 0) return areAllRead ? "Everybody has it." : `Everybody shown above has it.${others}`;
+  if (lacking.length === 0) return areAllRead ? "Everyone has it." : `Everyone shown above has it.${others}`;
   const names = lacking.slice(0, NAMED).map(({ name, email }) => name ?? email);
   const more = lacking.length - names.length;
   return `Locked out: ${names.join(", ")}${more > 0 ? `, and ${more} more` : ""}.${others}`;

@@ -32,7 +32,7 @@ function wordsOf(warning: string, wallet: Wallet): Words | undefined {
       return {
         color: "red",
         title: "This wallet was altered in the database",
-        text: "It is no longer used, so no customer pays to somebody else's address. Delete it, then add it again from your wallet software.",
+        text: "It is no longer used, so no customer pays to someone else's address. Delete it, then add it again from your wallet software.",
       };
     case "CHANGE_PENDING":
       if (usableFrom === null) return undefined;

@@ -1,5 +1,5 @@
 // The marks of coins: our own drawings, a white line on a disc in a colour that the coin is known by. Nobody's logo is copied. They are inside the
-// page, so that nothing is loaded for them; the coin's name stands beside each.
+// page, so that nothing is loaded for them; the coin's name is next to each.
 
 /** Colour of the disc, and the line on it in a square of 24. */
 const MARKS: Readonly<Record<string, readonly [color: string, line: string]>> = {

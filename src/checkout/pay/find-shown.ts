@@ -13,7 +13,7 @@ const ASKED_WITHIN_MS = SECOND_MS;
 interface FindingShown {
   /** Undefined in a deployment without the key. */
   readonly copyKeys: Keyring | undefined;
-  /** Whether a wallet, a key or a right of the merchant has changed since a time, by what the merchant's object was told. */
+  /** Whether a wallet, a key or a right of the merchant has changed since a time, according to the merchant's object. */
   readonly hasChanged: (merchantId: string, sinceMs: number) => Promise<boolean>;
   readonly sleep: Sleep;
   readonly nowMs: number;

@@ -1,4 +1,4 @@
-// Everything needed to pay: the QR code, then amount, address and warnings, beside it on a wide screen. The parts that a new rate changes can be
+// Everything needed to pay: the QR code, then amount, address and warnings, next to it on a wide screen. The parts that a new rate changes can be
 // swapped separately.
 
 import { networkNamed } from "../../chains/registry/networks.ts";

@@ -121,7 +121,7 @@ export interface Offer extends Way {
   readonly estimate: string | null;
   /** About how long a payment takes to be confirmed, at least 1. */
   readonly minutes: number;
-  /** Null where it is not known. */
+  /** Null if it is not known. */
   readonly fee: UsualFee | null;
 }
 

@@ -238,7 +238,7 @@ async function keptPage(
   return { kind: "page", status: 200, html: checkoutPage(shown), frameAncestors, headers };
 }
 
-/** The header that has the browser keep what it is shown; none where it has that. */
+/** The header that has the browser keep what it is shown; no header if it has that already. */
 function keepShown(
   { env, cookie, deps }: Pick<PageCall<unknown, unknown, CheckoutDependencies>, "env" | "cookie" | "deps">,
   view: CheckoutView,

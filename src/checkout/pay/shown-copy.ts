@@ -1,6 +1,6 @@
 // What a payer was shown, as a cookie of their own browser: while the database does not answer, the page shows it again and says since when it is known.
 // Nobody else can have it, it lives for five minutes and not beyond its quote, and it names no address that this service has not shown there before: it
-// carries a MAC. Whether its wallet was changed since is asked of the merchant's object, which hears of each change before that commits.
+// carries a MAC. The merchant's object, which is notified of each change before it commits, says whether the wallet was changed since.
 import { base64urlnopad } from "@scure/base";
 import * as z from "zod";
 import { lengthPrefixed, utf8ToBytes } from "../../lib/bytes.ts";
@@ -11,7 +11,7 @@ import { parseJson } from "../../lib/typed-json.ts";
 import type { CheckoutView } from "./view.ts";
 
 const KEPT_MS = 5 * MINUTE_MS;
-/** One that is younger is not sent anew with each poll, unless the page shows something else. */
+/** A younger one is not sent again with each poll, unless the page shows something else. */
 const RENEWED_MS = MINUTE_MS;
 /** A browser keeps no cookie of more than 4,096 characters. */
 const LONGEST = 3_600;
@@ -105,13 +105,13 @@ export function viewOf(copy: ShownCopy): CheckoutView {
   };
 }
 
-/** For how many seconds a copy may be shown; 0 if not any more. */
+/** For how many more seconds a copy may be shown. */
 export function secondsLeft({ shownAtMs, method }: Pick<ShownCopy, "shownAtMs" | "method">, nowMs: number): number {
   const untilMs = Math.min(shownAtMs + KEPT_MS, method.deadlineMs);
   return shownAtMs > nowMs + MINUTE_MS ? 0 : Math.max(0, Math.floor((untilMs - nowMs) / SECOND_MS));
 }
 
-/** What a browser is to keep; an empty value has it forget what it had. Undefined where nothing changes. */
+/** What a browser is to keep; an empty value has it forget what it had. Undefined if nothing changes. */
 export function cookieOf(
   keys: Keyring | undefined,
   { had, view, merchantId, nowMs }: Keeping,

@@ -20,7 +20,7 @@ const FEES: Partial<Record<NetworkName, { readonly coin: UsualFee; readonly toke
   TRX: { coin: "LOW", token: "MEDIUM" },
 };
 
-/** Null where it is not known, and on test networks. */
+/** Null if it is not known, and on test networks. */
 export function usualFee(pair: Pair): UsualFee | null {
   const { network, asset } = pairOf(pair);
   const fees = FEES[network.name];

@@ -52,7 +52,7 @@ export interface PaymentView {
   readonly amount: string;
   readonly code: string;
   readonly networkName: string;
-  /** `unconfirmed`: also in the mempool; `gone`: it left the chain and may come back; `undecided`: it is no payment of the invoice yet. */
+  /** `unconfirmed`: also in the mempool; `gone`: it left the chain and may come back; `undecided`: not credited to the invoice yet. */
   readonly state: "unconfirmed" | "confirmed" | "gone" | "undecided";
   readonly confirmations: number;
   readonly requiredConfirmations: number;

@@ -1,4 +1,4 @@
-// An invoice's body with the decision that is advised, for the merchant's own eyes: neither lists nor events have it, because it ages.
+// An invoice's body with the decision that is advised, for the merchant alone: neither lists nor events have it, because it ages.
 import { parseJson } from "../../lib/typed-json.ts";
 import { watchesOf } from "../cursors/cursor.ts";
 import type { InvoiceFile } from "../invoice-records/invoice.ts";

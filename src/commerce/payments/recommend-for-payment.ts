@@ -1,5 +1,5 @@
-// Which decision about a payment without an invoice is advised (decisions 5, "Wrong payments"). Hashes are public, so that somebody named the transaction
-// never recommends an invoice: it only takes the advice back where the amount alone would have chosen another one.
+// Which decision about a payment without an invoice is advised (decisions 5, "Wrong payments"). Hashes are public, so naming the transaction never
+// recommends an invoice: it only withdraws the advice if the amount alone would have chosen another one.
 import { growthHeight } from "../../chains/sources/transfer.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";

@@ -1,5 +1,5 @@
 // What a user is advised to do about money that went wrong (decisions 5, "Wrong payments"): one action, and the code of its reason. An advice is a
-// function of stored facts; nothing follows from it until somebody decides.
+// function of stored facts; nothing follows from it until a user decides.
 import type { InvoiceId } from "../../lib/ids.ts";
 import { formatMicros } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
@@ -7,7 +7,7 @@ import { isoTime } from "../../lib/time.ts";
 export const RECOMMENDED_ACTIONS = ["ACCEPT", "ASK_FOR_REST", "RETURN", "ASSIGN", "WAIT", "DISMISS"] as const;
 
 export const RECOMMENDATION_REASONS = [
-  /** Of an invoice: a part came in time, and its page asks for the rest. */
+  /** For an invoice: a part came before its end, and its page asks for the rest. */
   "PART_CAME",
   /** Too little came before the end. */
   "TOO_LITTLE_CAME",
@@ -22,7 +22,7 @@ export const RECOMMENDATION_REASONS = [
   "NETWORK_NOT_READ",
   "NOTHING_CAME",
   "PAID_ANYWAY",
-  /** Of a payment without an invoice: it came to the own address of one invoice. */
+  /** For a payment without an invoice: it came to the own address of one invoice. */
   "OWN_ADDRESS",
   "ONLY_ONE_FITS",
   "AMOUNT_TELLS",

@@ -67,7 +67,7 @@ const claimsJson =
     'createdAtMs', said.created_at_ms)) from (${claims}) said)`
     .mapWith(parseJson<readonly PaymentClaim[]>)
     .as("claims_json");
-// Goes to the address in the index: it has no other invoice, unless somebody registered it as a shared one.
+// Goes to the address in the index: it has no other invoice, unless it was also registered as a shared one.
 const isOwnAddress = sql`exists (select 1 from payment_methods own where own.invoice_id = asking.id and own.network = payments.network
     and own.address = payments.to_address and own.address_index is not null and own.status = 'ACTIVE') and not exists (select 1
     from payment_methods other indexed by payment_methods_address where other.network = payments.network

@@ -28,7 +28,7 @@ export interface InvoiceAdviceFacts {
   readonly hasWay: boolean;
   /** Whether all its networks were read beyond its end. */
   readonly isReadToEnd: boolean;
-  /** It was brought back after a restore: what was decided in the lost time is not known. */
+  /** It was recovered after a restore: decisions of the lost time are not known. */
   readonly isRestored: boolean;
   readonly nowMs: number;
 }

@@ -105,7 +105,7 @@ const givenThere = sql`payment_methods rival indexed by payment_methods_address 
 
 /**
  * Transfers that nobody named, that are credited to nobody, and that can be no other order's (security.md 4, "What a page shows of a transfer"): at an
- * address of the row's invoice, in its time, of its merchant, where no other invoice of anybody had that address then. Oldest first.
+ * address of the row's invoice, in its time, of its merchant, where no other invoice of any merchant had that address then. Oldest first.
  */
 export const arrivedColumns = () => ({
   arrived: sql`(select json_group_array(${paymentJson("came")}) from (select came.* from payment_methods own
@@ -123,7 +123,7 @@ export const arrivedColumns = () => ({
     .as("arrived_json"),
 });
 
-/** A claim with its invoice and what else is known of its transaction, as one row. */
+/** A claim with its invoice and what else is known about its transaction, as one row. */
 export const selectClaimFile = prepared(
   (id: ClaimId) => ({ id }),
   (db, of) =>

@@ -9,7 +9,7 @@ export interface NetworkState {
   readonly network: string;
   /** Whether a source of it is configured. */
   readonly hasSource: boolean;
-  /** Of its sources, in the order in which they are preferred. */
+  /** The kinds of its sources, in order of preference. */
   readonly kinds: readonly string[];
   readonly cursor:
     | (Pick<NetworkCursor, "isResting" | "height" | "tipHeight" | "pausedAtMs"> &

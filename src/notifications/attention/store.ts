@@ -69,7 +69,7 @@ const underpaid = sql`from (select id, created_at_ms, needs_review, resolution, 
   order by created_at_ms desc, id desc limit ${oneMore}) where needs_review = 0 and (resolution is null
     or (resolution ->> '$.action' = 'ASK_FOR_REST' and monitor_until_ms < ${sql.placeholder("nowMs")}))`;
 
-/** Those that are underpaid for good and wait for no review: somebody may accept what came, or ask for the rest; and those whose rest never came. */
+/** Those that are underpaid for good and wait for no review: a user may accept what came, or ask for the rest; and those whose rest never came. */
 export const selectUnderpaid = prepared(
   (merchantId: string, nowMs: number) => ({ merchantId, nowMs, afterMs: nowMs - UNDERPAID_SHOWN_MS }),
   (db) =>

@@ -40,7 +40,7 @@ export interface CursorFacts {
   readonly quarantined: number;
   readonly quarantinedSinceMs: number | null;
   readonly pausedAtMs: number | null;
-  /** Of its sources, if one failed recently; else empty. */
+  /** The states of its sources if one failed recently; else empty. */
   readonly sources: readonly SourceState[];
 }
 

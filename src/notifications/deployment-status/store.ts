@@ -28,7 +28,7 @@ export interface CursorRow {
   readonly quarantined: number;
   readonly quarantinedSinceMs: number | null;
   readonly pausedAtMs: number | null;
-  /** JSON of `WatchProgress.sources`; null where there is none. */
+  /** JSON of `WatchProgress.sources`; null if there is none. */
   readonly sources: string | null;
 }
 

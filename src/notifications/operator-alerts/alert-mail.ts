@@ -36,7 +36,7 @@ export function testAlertMail(to: string, publicUrl: string): Mail {
     subject: "Test: alerts of the deployment reach you",
     paragraphs: [
       `${nameOf(publicUrl)} was asked by an operator for this test. Nothing is wrong.`,
-      "You are told in the same way when something is, and when it is over. What each alert means: docs/operations/monitoring.md.",
+      "You are notified in the same way when something is wrong, and when it is over. What each alert means: docs/operations/monitoring.md.",
     ],
     ...linkTo(publicUrl),
   });

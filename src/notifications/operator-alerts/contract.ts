@@ -6,7 +6,7 @@ export const testAlertBody = () =>
     .object({
       isMailConfigured: z
         .boolean()
-        .meta({ description: "False where no alert is ever sent: `MAIL_PROVIDER` is not set." }),
+        .meta({ description: "False if no alert is ever sent: `MAIL_PROVIDER` is not set." }),
       mails: z.array(
         z.object({
           email: z.string(),

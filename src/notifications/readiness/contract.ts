@@ -9,7 +9,7 @@ export const readinessQuery = () =>
   z.object({
     currency: currencyField()
       .default(DEFAULT_CURRENCY)
-      .meta({ description: "Of the prices that invoices would have. A coin needs a current rate in it." }),
+      .meta({ description: "The currency of the prices that invoices would have. A coin needs a current rate in it." }),
   });
 
 const findingBody = () =>

@@ -71,7 +71,7 @@ function sourcesOf({ progress }: NetworkCursor): readonly SourceState[] {
   return WatchProgress.parse(progress)?.sources ?? [];
 }
 
-/** What is known of how far the network has been read; null if it was never watched. */
+/** How far the network has been read; null if it was never watched. */
 export function readingBodyOf(cursor: NetworkCursor | undefined, nowMs: number) {
   if (cursor === undefined || cursor.height === null) return null;
   const { height, tipHeight, passedMs, isResting } = cursor;

@@ -12,7 +12,7 @@ import { quoteRate, type RateTable } from "../../rates/quote.ts";
 import { type Finding, finding, findingBodyOf } from "./finding.ts";
 import { type NetworkContext, networkFindings, readingBodyOf } from "./network-findings.ts";
 
-/** Of the merchant's row. */
+/** What is read of the merchant's row. */
 interface Shop {
   readonly activeInvoices: number;
   readonly maxActiveInvoices: number;
@@ -27,7 +27,7 @@ export interface ReadinessOf extends NetworkContext {
   readonly wallets: readonly Wallet[];
   readonly cursors: readonly NetworkCursor[];
   readonly macKeys: MacKeys;
-  /** Of the prices that are asked about. */
+  /** The currency of the prices that are asked about. */
   readonly currency: string;
   readonly table: RateTable;
   /** Why no invoice in the currency can be created (`currencyRefusal`). */

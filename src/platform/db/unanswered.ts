@@ -1,7 +1,7 @@
 // A database does one thing after the other. While it stalls, each caller gives up after some seconds and asks again, and what was given up is still in the
-// line: without a bound the database comes back to a line of calls that nobody waits for any more, is slower than its callers are patient, and never
-// recovers. So an isolate with too many calls without an answer asks nothing more, except now and then to see whether it still is so; and afterwards,
-// as long as more come than the database can do, it has only so many under way as it answers in time.
+// line: without a bound the database comes back to a line of calls that nobody waits for, is slower than its callers are patient, and never recovers.
+// So an isolate with too many unanswered calls asks nothing more, except occasionally to see whether the stall is over; and afterwards, as long as
+// more come than the database can do, it has no more under way than are answered in time.
 import { Cancellation, type Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { Failure } from "../failures.ts";
@@ -77,7 +77,7 @@ export class Unanswered {
 
 const ofDatabases = new WeakMap<object, Unanswered>();
 
-/** For how long the database has answered nothing that this isolate asked of it; 0 where nothing waits for it. */
+/** For how long the database has answered none of this isolate's calls; 0 if no call waits for it. */
 function silentMs(d1: D1Database, nowMs: number): number {
   return ofDatabases.get(d1)?.silentMs(nowMs) ?? 0;
 }
@@ -91,12 +91,12 @@ export function askD1<T>(d1: D1Database, call: () => Promise<T>): Promise<T> {
 
 // A create, and the page of a payer, are answered within three seconds even while the database stalls. An attempt may take that long, a request makes
 // several calls, and in the object of its merchant it also waits for its turn, so each of those limits allows more. A stall is known by one thing: the
-// database answers nothing at all. While it answers anybody, a request takes the time that it needs.
+// database answers nothing at all. While it answers any call, a request takes the time that it needs.
 
 /** When it is first asked whether the database is silent, and how often after that. With the second look, and a network, three seconds. */
 const FIRST_LOOK_MS = 2.6 * SECOND_MS;
 const LOOK_EVERY_MS = SECOND_MS / 10;
-/** So long without any answer is a stall: four times what the slowest hundredth of calls takes to a database on another continent. */
+/** This long without any answer is a stall: four times what the slowest hundredth of calls takes to a database on another continent. */
 const SILENT_MS = SECOND_MS;
 
 export interface Waiting {

@@ -4,7 +4,7 @@ import { publicUrl } from "./deployment.ts";
 
 export type CookieName = "session" | "signin" | "known" | PageCookie;
 
-/** Of one page: browsers send it to no other path. */
+/** A cookie of one page: browsers send it to no other path. */
 type PageCookie = "shown";
 
 type Deployment = Pick<Env, "PUBLIC_URL">;

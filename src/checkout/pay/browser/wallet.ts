@@ -18,7 +18,7 @@ export interface Transfer {
   readonly data: string;
 }
 
-/** What the payer sees, and what the server says when it is asked again; undefined if that is no transfer. */
+/** What the payer sees, and what the server says when it is asked again; undefined if it is not a transfer. */
 interface Payment {
   shown(): Transfer | undefined;
   read(): Promise<Transfer | undefined>;
@@ -30,9 +30,9 @@ export type Outcome = "sent" | "rejected" | "unclear" | "wrongNetwork" | "change
 const LONGEST_NAME = 40;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const QUANTITY = /^0x[1-9a-f][0-9a-f]*$/i;
-/** ERC-20's `transfer(address,uint256)`: its selector, an address and an amount in 32 bytes each. No other call is ever asked of a wallet. */
+/** ERC-20's `transfer(address,uint256)`: its selector, an address and an amount in 32 bytes each. A wallet is asked for no other call. */
 const TOKEN_TRANSFER = /^0xa9059cbb0{24}[0-9a-f]{104}$/i;
-/** Of that, what names the recipient. */
+/** The length of its start that names the recipient. */
 const TARGET_LENGTH = 74;
 /** EIP-1193: the user rejected the request. */
 const REJECTED = 4001;
@@ -67,7 +67,7 @@ export function transferOf(json: string | undefined): Transfer | undefined {
 }
 
 /**
- * Asks for an account, for the transfer's chain, and then for the transfer: only if the server, asked anew, says what the page shows, and the wallet
+ * Asks for an account, for the transfer's chain, and then for the transfer: only if the server, asked again, says what the page shows, and the wallet
  * reports that chain. The amount may have been quoted again while the payer decided; the chain, the coin and the recipient must not have changed.
  * Never rejects.
  */
