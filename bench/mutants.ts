@@ -3,13 +3,13 @@
 //   --seed, --count     which mutants
 //   --seconds 60        CPU seconds that the simulators may use for one
 //   --again             those that survived the last run of this seed once more
-//   --part 1/2          every second mutant, for two runs beside each other
+//   --part 1/2          every second mutant, for two runs at once
 //   --only text         only mutants whose name has the text
 //   --list              prints the mutants and runs none
-//   --reach             measures anew which simulator comes by which place; without it only simulators that are new
+//   --reach             measures again which simulator comes by which place; without it only simulators that are new
 //   --by text           only simulators whose name has the text; with --reach what was measured of the others is kept
 //   --control           runs all simulators on the sources as they are, to their end
-// What has been run is kept, so that a run that was ended goes on.
+// Results are kept, so an interrupted run resumes.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

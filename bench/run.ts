@@ -1,4 +1,4 @@
-// `npm run bench`: measures the product against baselines of the same run, prints one table and writes JSON beside it.
+// `npm run bench`: measures the product against baselines of the same run, prints one table and writes JSON as well.
 //   npm run bench -- --only create,derive    some of them
 //   npm run bench -- --quick                 about a minute: shorter windows, one concurrency, fewer rows
 //   npm run bench -- --connections 16,64     so many clients at once, instead of 1, 16 and 64

@@ -3,14 +3,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A text of a source, which is there exactly once, and what takes its place. */
+/** A text that a source has exactly once, and what replaces it. */
 export interface Edit {
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** Throws where the text of an edit is not there exactly once: then the line has moved, and what the edit undoes would stay in place unnoticed. */
+/** Throws unless the text of each edit occurs exactly once: otherwise the line has changed, and what the edit undoes would stay unnoticed. */
 export function edited(text: string, { file, from, to }: Edit): string {
   const [before, after, ...more] = text.split(from);
   if (before === undefined || after === undefined || more.length > 0)

@@ -27,7 +27,7 @@ export async function demandFreePort(port: number): Promise<void> {
 const TEST_PORTS = { from: 12_000, to: 32_000 };
 const MOST_TRIES = 100;
 
-/** The test worker's number; 0 is none. Each has its own ports, because another could take a port before the server listens. */
+/** The test worker's number; 0 outside one. Each has its own ports, because another could take a port before the server listens. */
 const SLICES = 8;
 const sliceAt = Number(process.env.VITEST_POOL_ID ?? 0) % SLICES;
 const SLICE = (TEST_PORTS.to - TEST_PORTS.from) / SLICES;

@@ -1,7 +1,7 @@
 // `npm run twin`: the deployment that `npm run deploy` makes, uploaded by real wrangler to an account on loopback and run on workerd in the weather of
 // production: a database with a network's latency, stalls and faults, queues that repeat and turn round, crons that run twice or not at all, an upgrade under
 // load whose objects keep old code. It plays a day of some shops, and the exit status is 0 only if nothing is wrong at its end; with `--put-back`, only if
-// the defects that are put back are found.
+// the reintroduced defects are found.
 import "./end-with-parent.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomFrom } from "../test/support/random.ts";

@@ -173,7 +173,7 @@ export const QUICK_SIMULATORS = [
   "platform/joined-statements",
 ] as const;
 
-/** Simulators of which a short schedule shows nothing: what they hold is a bound at full size, or an average over many histories. */
+/** Simulators that find nothing on a short schedule: they check a bound at full size, or an average over many histories. */
 export const AT_FULL_SIZE = [
   "commerce/reports",
   "detection/closing-keeps-up",

@@ -18,10 +18,10 @@ const MAX_GZIP_KIB = 1_024;
  * mailbox and the test chain of a development server 1, explorers, deliveries of an event and decisions taken back 1, forms
  * in the merchant's object below 1, the set-up with its link, operators and closed sign-up 4, keys derived, renewed and retired 5, Turnstile 3,
  * @modelcontextprotocol/server 66, what a deployment
- * says of itself to monitors, operators and the log, and its switches 6, exports at night 4, restores 10, what a
- * payer's page says of a named transaction 4, words and amounts to search for 4, amounts as they are typed 1, what the chain says now 1, budgets of
+ * reports about itself to monitors, operators and the log, and its switches 6, exports at night 4, restores 10, what a
+ * payer's page says about a named transaction 4, words and amounts to search for 4, amounts as they are typed 1, what the chain says now 1, budgets of
  * statements and what nobody is shown 4, who spent an input and what a miner pays himself 1, a restore that nothing runs ahead of 1, objects of the
- * release before and faults by name 1, one budget for the search for private keys and a count of refused credentials 1, what weakens a
+ * previous release and faults by name 1, one budget for the search for private keys and a count of refused credentials 1, what weakens a
  * protection 1, a key for every change and one budget for exports 1, growth of a balance over
  * replaced blocks 1, all currencies of the world, with a second source for them, 1, keys that applications ask for 2,
  * three rollups and their test networks 1, the payer's page for plugins of BTCPay Server 1,

@@ -38,7 +38,7 @@ export async function startPostgres(progress: (text: string) => void): Promise<P
   // A run that ends early leaves neither process nor files; without a handler a signal would end it before `exit`.
   const abandon = () => {
     server?.kill("SIGQUIT");
-    // Nothing can be awaited any more, and a running server would write files among those being removed.
+    // Nothing can be awaited here, and a running server would write files among those being removed.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, QUIT_MS);
     remove();
   };

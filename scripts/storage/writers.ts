@@ -1,4 +1,4 @@
-// Which features write the rows of which tables, read from their sources: drizzle's builders, whole rows inserted by prepared statements,
+// Which feature writes rows in which table, read from their sources: drizzle's builders, whole rows inserted by prepared statements,
 // and SQL text. Triggers, in the migrations, also write rows.
 import { tablesIn } from "../../test/support/joined-tables.ts";
 

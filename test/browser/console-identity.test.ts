@@ -139,7 +139,7 @@ describeInBrowser("a user of a provider", () => {
   });
 });
 
-describeInBrowser("somebody who was invited", () => {
+describeInBrowser("an invited user", () => {
   const browsing = useBrowser();
 
   /** Invites someone to a shop's team; returns the mail's link. */
@@ -189,7 +189,7 @@ describeInBrowser("somebody who was invited", () => {
     await untilPage(page, "Home");
   });
 
-  it("with the wrong account is told so, and accepts with the right one", async () => {
+  it("sees that the account is the wrong one, and accepts with the right one", async () => {
     const shop = await openShop(["USDT"]);
     const email = freshAddress();
     const link = await invite(shop, email, "ADMIN");

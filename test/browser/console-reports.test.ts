@@ -114,7 +114,7 @@ describeInBrowser("reports", () => {
     expect(await findings(page)).toEqual([]);
   });
 
-  it("of somebody who has sold nothing yet say what will be there", async () => {
+  it("of a merchant who has sold nothing yet say what will be there", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     await page.goto(`/console/${merchant.id}/reports`);

@@ -99,7 +99,7 @@ async function openPlace<S>(page: Page, { heading, opens, opened, selects }: Are
   else await page.getByText(opened).waitFor();
 }
 
-/** What is there for everybody, as often as it is shown: copy buttons of what is on chain, and the events that open. */
+/** What every role has, as often as it is shown: copy buttons of what is on chain, and the events that open. */
 const EVERYWHERE = /^(?:Copy (?!link|the id).*|invoice\..*)$/;
 
 /** Each one's name for a screen reader. Copies of the same name count once, and so do the menus of rows. */

@@ -26,7 +26,7 @@ interface Box {
   readonly bottom: number;
 }
 
-/** What is shown of the selector, before anybody scrolls. */
+/** What is shown of the selector, before the payer scrolls. */
 function boxOf(page: Page, selector: string): Promise<Box> {
   return page.evaluate<Box>(`(() => {
     const shown = [...document.querySelectorAll(${JSON.stringify(selector)})].filter((each) => each.checkVisibility());
@@ -56,7 +56,7 @@ describeInBrowser("the page for paying", () => {
     ["BTC", "de"],
     ["ETH", "ar"],
   ] as const)(
-    "of %s in %s has the code beside the amount on a wide screen, both above the fold",
+    "of %s in %s has the code next to the amount on a wide screen, both above the fold",
     async (code, locale) => {
       const page = await openAt(code, { viewport: WIDE, locale });
       const qr = await boxOf(page, "svg.qr-address, svg.qr-uri");
@@ -91,7 +91,7 @@ describeInBrowser("the page for paying", () => {
     },
   );
 
-  it("has the code beside the details from 720 px on, and nothing wider than the screen at any width", async () => {
+  it("has the code next to the details from 720 px on, and nothing wider than the screen at any width", async () => {
     const page = await openAt("USDT", { viewport: WIDE });
     for (const [width, isBeside] of [
       [320, false],

@@ -244,7 +244,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("is told the truth about one transaction on the pages of three orders, live and after a reload", async () => {
+  it("sees the truth about one transaction on the pages of three orders, live and after a reload", async () => {
     const shop = await openShop(["USDC"]);
     const orders: { readonly id: string; readonly page: Page }[] = [];
     for (const rawAmount of [80, 123.45, 16.59]) {

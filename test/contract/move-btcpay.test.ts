@@ -145,7 +145,7 @@ describe("a shop that keeps its plugin", () => {
     expect([second.status, second.printed]).toEqual([0, expect.stringContaining("There is nothing to write.")]);
   });
 
-  it("is told about a missing webhook, and about one moved in the other format", async () => {
+  it("is shown that a webhook is missing, or was moved in the other format", async () => {
     const { source } = await standIn();
     const merchant = await newMerchant();
     const wrong = { ...PLUGIN, environment: { MOVE_WEBHOOK_SECRETS: `W7=${SECRET}` } };
@@ -156,7 +156,7 @@ describe("a shop that keeps its plugin", () => {
     expect([status, printed]).toEqual([1, expect.stringMatching(/\/paid: whk_\w+ is there in the format STANDARD/)]);
   });
 
-  it.each(["W1", "=x", "W1=a W2"])("is told what secrets look like: %s", async (MOVE_WEBHOOK_SECRETS) => {
+  it.each(["W1", "=x", "W1=a W2"])("is shown what secrets look like: %s", async (MOVE_WEBHOOK_SECRETS) => {
     const { source } = await standIn();
     const { status, printed } = await runMove(source, await newMerchant(), {
       ...PLUGIN,

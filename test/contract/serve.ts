@@ -13,7 +13,7 @@ import { builtServer } from "../support/built-worker.ts";
 import { listen } from "../support/listen.ts";
 import { type Extra, seedExtra } from "../support/seed-extra.ts";
 
-/** What a worker is told about its server. */
+/** What a worker knows about its server. */
 export interface Edgetill extends Extra {
   readonly baseUrl: string;
   readonly merchantId: string;

@@ -8,7 +8,7 @@ interface BrokenLine {
   readonly writes: readonly string[];
   /**
    * The line breaks at the write of this number, from 0: before the server gets it, or after the server did it and before its answer.
-   * Undefined mends the line.
+   * Undefined repairs the line.
    */
   breakAt(write: number | undefined, when: "before" | "after"): void;
   /** Changes the text of an answer in transit, by the request's path; unchanged by default. */

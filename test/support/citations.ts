@@ -22,7 +22,7 @@ interface Citation {
 
 interface Heading {
   readonly level: number;
-  /** `4.3` of `## 4.3 Delete a wallet` and of `## 4.3. Delete a wallet`; undefined where there is none. */
+  /** `4.3` of `## 4.3 Delete a wallet` and of `## 4.3. Delete a wallet`; undefined if there is none. */
   readonly number: string | undefined;
   readonly title: string;
   /** As GitHub makes it. */

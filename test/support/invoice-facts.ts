@@ -14,7 +14,7 @@ export const EXPIRES = 1_000_000;
 export const MONITOR_UNTIL = 2_000_000;
 export const REORG_WINDOW = 10_000;
 
-/** A quote for all of E, locked for ever; `quotes` are used unchanged. */
+/** A quote for all of E, locked forever; `quotes` are used unchanged. */
 export function quoteOf(changes: Partial<Quote> = {}): Quote {
   return {
     amountUnits: E,

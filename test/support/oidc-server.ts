@@ -123,7 +123,7 @@ function toldBy(lie: Lie, body: string, keys: Keys): { status?: number; body: st
   return { body: JSON.stringify({ ...answer, id_token: idToken }) };
 }
 
-/** RS256 with the genuine key's id, whichever key signs. */
+/** RS256 with the genuine key's id, no matter which key signs. */
 function signed(claims: Claims, key: KeyObject): string {
   const parts = [{ alg: "RS256", kid: KEY_ID }, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString("base64url"),

@@ -80,7 +80,7 @@ export async function paid(pair: Pair, toAddress: string, amountUnits: bigint, t
   return rowsOf(txHash);
 }
 
-/** The transaction is in no block any more. */
+/** The transaction is no longer in a block. */
 export async function vanish(pair: Pair, txHash: string): Promise<void> {
   const seen = (await rowsOf(txHash)).map((payment) => ({ payment, observation: { kind: "unknown" } as const }));
   await look(pair, { seen, transfers: [] });

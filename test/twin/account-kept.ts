@@ -230,7 +230,7 @@ function exportedBy({ mainModule, modules }: Upload): readonly string[] {
 }
 
 /**
- * Why the platform refuses a deploy; undefined where it does not. A class that has objects stays, and no version from before a class was added can be
+ * Why the platform refuses a deploy; undefined if it does not. A class that has objects stays, and no version from before a class was added can be
  * restored (developers.cloudflare.com/workers/configuration/versions-and-deployments/rollbacks). The code of the second is not published.
  */
 export function refusalOf(upload: Upload, worker: KeptWorker | undefined): Answer | undefined {

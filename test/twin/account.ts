@@ -37,7 +37,7 @@ export interface Account {
   readonly databases: readonly Database[];
   readonly queues: readonly Queue[];
   worker(name: string): WorkerOfAccount | undefined;
-  /** What was asked of databases other than statements, as "<action> <id>", oldest first. */
+  /** Calls to databases other than statements, as "<action> <id>", oldest first. */
   readonly acts: readonly string[];
   /** When objects switched code for each deployed upload, oldest first. */
   readonly strategies: readonly string[];

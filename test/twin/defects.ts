@@ -1,8 +1,8 @@
-// Defects that the service had, or could have, put back one at a time to show that the twin finds them (put-back.ts). A row that is not found any more
-// is a finding about the twin: it is the twin that must be mended, not the row.
+// Defects that the service had, or could have, reintroduced one at a time to show that the twin finds them (put-back.ts). A row that is no longer found
+// is a finding about the twin: fix the twin, not the row.
 import type { Edit } from "../../scripts/edits.ts";
 
-/** What a short day has beside its sales. */
+/** What a short day has besides its sales. */
 interface Plan {
   /** Many creates at once, and the same while the database is reset (rush.ts). */
   readonly isRushed?: boolean;
@@ -10,21 +10,21 @@ interface Plan {
   readonly hasOneAddress?: boolean;
   /** How long shops sell. */
   readonly seconds: number;
-  /** The share of calls during which an object begins anew. */
+  /** The share of calls during which an object restarts. */
   readonly resets?: number;
   /** At the end of the sales the deployment is upgraded, and people of the shops take rights away (hands.ts). */
   readonly isUpgraded?: boolean;
-  /** For what was paid and what expired to be told, after the last create. */
+  /** For the events of paid and expired invoices to arrive, after the last create. */
   readonly settleSeconds: number;
 }
 
 export interface Defect {
   /** A sentence. */
   readonly says: string;
-  /** In the working tree, beside those that every row has. */
+  /** In the working tree, besides those that every row has. */
   readonly edits: readonly Edit[];
   readonly plan: Plan;
-  /** What one of the twin's findings must say. Undefined where it must find nothing. */
+  /** What one of the twin's findings must say. Undefined if it must find nothing. */
   readonly symptom: RegExp | undefined;
 }
 
@@ -55,7 +55,7 @@ const WORKER = "src/app/worker.ts";
 const RETRY = "src/platform/db/retry.ts";
 const GROUPS = "src/platform/db/groups.ts";
 
-/** Each but the first is to be found within a minute of play. */
+/** All except the first must be found within a minute of play. */
 export const DEFECTS = {
   nothing: {
     says: "Nothing: the working tree as it is.",

@@ -84,7 +84,7 @@ export interface Twin extends Pick<TwinAccount, "account" | "store" | "wrangler"
   cron(atMs: number): Promise<void>;
   /** Deploys again, and runs what ran before: an upgrade then takes no time. */
   upload(): Promise<void>;
-  /** Deploys again, if need be in another way, or takes what was uploaded; until `settle` the objects that are there run the code that they had. */
+  /** Deploys again, if need be in another way, or takes what was uploaded; until `settle` the existing objects run the code that they had. */
   upgrade(how?: Deploying): Promise<void>;
   /** Runs all objects with the newest code, as the platform does at most five minutes after an upgrade. */
   settle(): Promise<void>;
@@ -92,7 +92,7 @@ export interface Twin extends Pick<TwinAccount, "account" | "store" | "wrangler"
   setUp(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** What runs in each account, by Worker name: a message goes to the consumer of its queue, whoever sent it. */
+/** What runs in each account, by Worker name: a message goes to the consumer of its queue, no matter who sent it. */
 const running = new WeakMap<Account, Map<string, Runtime>>();
 
 /** `beside`: another deployment, whose account this one uses. */
@@ -247,7 +247,7 @@ class Running implements Omit<Twin, "stop"> {
   async #change(...[parts, code]: Parameters<Runtime["change"]>): Promise<void> {
     this.#note("recycled");
     await this.#runtime.change(parts, code);
-    // None of them is awake any more; one that nobody calls gets the newest code when it wakes.
+    // None of them is still awake; one that nobody calls gets the newest code when it wakes.
     if (parts.includes("objects")) this.#made.clear();
     this.heap.begun();
     this.#note("recycled");

@@ -27,7 +27,7 @@ export interface DeployOptions {
   readonly first?: Deploying;
   /** The folder whose `npm run deploy` that is, and what it uploads; the working tree's. */
   readonly sources?: string;
-  /** Beside those that a deploy makes and asks for. */
+  /** Besides those that a deploy makes and asks for. */
   readonly secrets?: Readonly<Record<string, string>>;
 }
 

@@ -140,7 +140,7 @@ function behindDoor(env, binding) {
       return through(() => env.${GATEWAY}.fetch(request));
     };
     const call = (method) => (...args) => through(() => env.${GATEWAY}.call(address, method, args));
-    // A stub is no promise, whoever asks.
+    // A stub is not a promise, no matter who asks.
     return new Proxy({ fetch }, { get: (own, method) => own[method] ?? (method === "then" ? undefined : call(method)) });
   };
   return { getByName: stubOf };

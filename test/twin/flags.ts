@@ -20,8 +20,8 @@ export const HELP = `npm run twin -- [flags]     plays a day of some shops on th
   --faults <share>      the share of its calls that fail (0.002)
   --object-faults <share>  the share of calls of objects that are refused or lose their answer (0.002)
   --clocks <ms>         how far the clock of the objects is before the edge's (100)
-  --resets <share>      the share of calls during which an object begins anew, without what it had in memory (0)
-  --recycle <seconds>   between two times that the edge, the objects or both begin anew (0, none)
+  --resets <share>      the share of calls during which an object restarts, without what it had in memory (0)
+  --recycle <seconds>   between two times that the edge, the objects or both restart (0, none)
   --no-upgrade          without an upgrade in the middle
   --seed <n>            of what is drawn (1)
 
@@ -44,7 +44,7 @@ const WEATHERS: Readonly<Record<string, Weather>> = { calm: QUIET_WEATHER, near:
 
 export interface Flags {
   readonly mode: "day" | "table" | "idle" | "put-back";
-  /** The defects that are put back, one after the other. */
+  /** The defects to reintroduce, one after the other. */
   readonly putBack: readonly DefectName[];
   readonly seconds: number;
   /** Seconds for each cell of the table, and for the silence of an idle deployment. */
@@ -170,7 +170,7 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
   return flags;
 }
 
-/** Undefined for a name that is none. */
+/** Undefined if a name is unknown. */
 function defectsIn(given: string | undefined): readonly DefectName[] | undefined {
   if (given === undefined) return [];
   if (given === "all") return DEFECT_NAMES;

@@ -24,9 +24,9 @@ const STATEMENTS = z.union([STATEMENT, z.array(STATEMENT)]);
 
 interface Reset {
   readonly way: "read" | "write";
-  /** Of the first call: one that is shorter passes. */
+  /** The least size of the first call: a shorter one passes. */
   readonly leastBytes: number;
-  /** So long it answers nothing before, and others come to wait for what is under way. */
+  /** For this long it first answers nothing, so others come to wait for what is under way. */
   readonly afterMs: number;
   readonly forMs: number;
 }
@@ -35,7 +35,7 @@ interface MetReset {
   calls: number;
   /** The most at the same time. */
   atOnce: number;
-  /** Calls that begin as the first one does, repeats not counted: what it was, and what became of it. */
+  /** Calls that begin as the first one does, repeats not counted: the call itself, and its parts. */
   likeFirst: number;
 }
 
@@ -237,7 +237,7 @@ class Resetting {
   }
 }
 
-/** Of a statement: what it does, and to which table. */
+/** The start of a statement: what it does, and to which table. */
 const beginningOf = (sql: string) => sql.split("(", 1)[0] ?? "";
 
 const failure = (error: string): Given => ({ status: 500, text: JSON.stringify({ success: false, error }) });

@@ -48,7 +48,7 @@ interface Office {
 
 interface HandsOptions {
   readonly twin: Twin;
-  /** Who owns the shops: the address, of somebody who signs in with a code alone; or a session that stepped up just now, for a few minutes. */
+  /** Who owns the shops: the address of a user who signs in with a code alone; or a session that stepped up just now, for a few minutes. */
   readonly owner: string | Headers;
   readonly shops: readonly Shop[];
 }
@@ -87,7 +87,7 @@ export class Hands {
     await Promise.all(this.#working);
   }
 
-  /** Resolves once each act was done so often under the combination, or nobody works any more; says what was not done within the time. */
+  /** Resolves once each act was done this often under the combination, or all work has stopped; says what was not done within the time. */
   async until(combination: Combination, times: number, withinMs: number): Promise<void> {
     const lateMs = Date.now() + withinMs;
     const missing = () => ACTS.filter((act) => (this.done.get(doneUnder(combination, act)) ?? 0) < times);

@@ -1,4 +1,4 @@
-// All behind one address, as the people of an office: what many of them ask well must not count as what somebody tries with wrong keys.
+// All behind one address, as the people of an office: their valid requests must not count as attempts with wrong keys.
 import type { Shop } from "./book.ts";
 import type { Twin } from "./deployment.ts";
 
@@ -21,7 +21,7 @@ export async function oneAddress(twin: Pick<Twin, "ask">, { merchantId, headers 
     for (let asked = 0; asked < GOOD; asked += AT_ONCE)
       await Promise.all(Array.from({ length: AT_ONCE }, () => ask(headers)));
     const { status } = await ask({ "x-api-key": "sk_of_nobody" });
-    // Else it began to count anew on the way.
+    // Otherwise a new count began in between.
     if (minute === minuteNow())
       return status === 401
         ? []

@@ -20,7 +20,7 @@ export interface Outcome {
   readonly isGood: boolean;
   /** What said so first: of nothing, what should not have been said. */
   readonly sentence: string | undefined;
-  /** Of play, until it was said, or until the day was over. */
+  /** Seconds of play until it was said, or until the day was over. */
   readonly seconds: number;
 }
 
@@ -79,7 +79,7 @@ export async function putBack(name: DefectName, { chain, seed, onProgress }: Put
 
 interface DayOptions extends PutBackOptions {
   readonly twin: Twin;
-  /** The headers of somebody who has set the deployment up just now. */
+  /** The headers of a user who has just set the deployment up. */
   readonly owner: Readonly<Record<string, string>>;
 }
 
@@ -136,7 +136,7 @@ class PutBackDay {
     return [...this.#wrong, ...this.#hands.wrong, ...wrongOf(this.#options.twin)];
   }
 
-  /** Where nothing was put back, nothing may be wrong; where a defect was, what else is wrong does not show that it was found. */
+  /** Without a defect, nothing may be wrong; with one, what else is wrong does not show that it was found. */
   #unmeant(): string | undefined {
     for (const each of this.#all()) this.#options.onProgress(`  said: ${each}`);
     return this.#defect.symptom === undefined ? this.#all()[0] : undefined;

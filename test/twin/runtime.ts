@@ -54,7 +54,7 @@ export interface RuntimeOptions {
 /** Each is a process. */
 export type Part = "edge" | "objects";
 
-/** Objects keep what they stored under these two, whichever code runs. */
+/** Objects keep what they stored under these two, no matter which code runs. */
 const objectsName = (name: string) => `${name}-objects`;
 const edgeName = (name: string) => `${name}-edge`;
 

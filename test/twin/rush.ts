@@ -17,17 +17,17 @@ export interface Rushes {
 
 /** As many as a group of requests holds. */
 const INVOICES = 64;
-/** So long the database is reset; then those who were refused ask again. */
+/** The database is reset for this long; then those who were refused ask again. */
 const RESET_MS = { read: 1_000, write: 2_000 };
 /** Less than holds up the next read of a merchant: on a slow machine creates arrive one after the other, and would be in no group. */
 const GATHERED_MS = 900;
-/** A group asks for one thing at a time, and there are few groups and watchers beside it. */
+/** A group asks for one thing at a time, and there are few other groups and watchers. */
 const MOST_AT_ONCE = 24;
 /** Of those who had read before it was reset: a group, and the next one. What is halved, each part three times, is many more in this time. */
 const MOST_WRITES = 3;
-/** Of what a create reads first; jobs, watchers and deliveries read with shorter statements. */
+/** The size of what a create reads first; jobs, watchers and deliveries read with shorter statements. */
 const CREATE_BYTES = 5_000;
-/** Of a write for some fifteen creates and more. */
+/** The size of a write for some fifteen creates and more. */
 const MANY_BYTES = 50_000;
 /** Creates may arrive too far apart for a write of many. */
 const MOST_TRIES = 3;

@@ -18,7 +18,7 @@ it("the integration that the README links to is as short as it says", () => {
   expect(readFileSync("docs/examples/integration.ts", "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(30);
 });
 
-/** Scripts get this from a server on another port than the default. */
+/** Scripts get this from a server on a port other than the default. */
 const DEMO = {
   baseUrl: "http://localhost:9000",
   merchantId: "mer_1",

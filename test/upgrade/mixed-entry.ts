@@ -3,7 +3,7 @@
 import worker from "../../src/app/worker.ts";
 import { ownerOf } from "../../src/lib/object-of.ts";
 
-// biome-ignore lint/performance/noReExportAll: the runtime looks for the objects' classes here, whichever there are
+// biome-ignore lint/performance/noReExportAll: the runtime looks for all the objects' classes here
 // biome-ignore lint/performance/noBarrelFile: the same
 export * from "../../src/app/worker.ts";
 

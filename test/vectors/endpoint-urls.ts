@@ -1,5 +1,5 @@
 // Where a webhook may go, as a table: what is refused and why, what is let through and as what. Written for this project from the URL
-// Standard's host parser, UTS #46 and the tricks that are told of server-side request forgery. Judged in Node and in workerd alike.
+// Standard's host parser, UTS #46 and the known tricks of server-side request forgery. Judged in Node and in workerd alike.
 
 const REASONS = {
   long: "it is longer than 2,048 characters",

@@ -158,7 +158,7 @@ describeOn("bitcoin", () => {
       ]);
     });
 
-    it("counts on the branch that wins, whichever of two conflicting transactions is in it", async () => {
+    it("counts on the branch that wins, no matter which of two conflicting transactions is in it", async () => {
       const [one, other] = [await order(), await order()];
       const first = await pay(one);
       await untilPayment(one, first, "DETECTED");

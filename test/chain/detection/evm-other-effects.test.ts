@@ -75,7 +75,7 @@ const OTHER: readonly (readonly [string, (paid: Effect) => Effect])[] = [
 ];
 
 describe("a transaction that is mined again and then pays", () => {
-  it.each(OTHER)("%s pays no invoice any more, until it is mined with its old effect", async (_, otherOf) => {
+  it.each(OTHER)("%s no longer pays an invoice, until it is mined with its old effect", async (_, otherOf) => {
     const invoice = await shop.createInvoice({ rawAmount: 100, paymentMethods: [USDT] });
     const paid = { token: "USDT", to: TILL, units: asked(invoice) };
     await mineBy(MINERS[0]);

@@ -157,7 +157,7 @@ interface NetworkHealth {
   readonly degradedSince: string | null;
 }
 
-/** Reads what /healthz says of the network until `isIt` holds. */
+/** Reads what /healthz says about the network until `isIt` holds. */
 export async function untilHealth(
   shop: Shop,
   network: string,

@@ -144,7 +144,7 @@ function job(shop: Till, problems: string[]): void {
   });
 }
 
-/** From now on the source answers for every address but this one. */
+/** From now on the source answers for every address except this one. */
 function refuseAddress(shop: Till): void {
   const { lab, world, read } = shop;
   const { network, address } = DIRECT_PLACE;

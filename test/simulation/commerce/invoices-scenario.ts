@@ -107,7 +107,7 @@ export function activateMethodScenario(lab: Lab): Scenario {
 }
 
 /**
- * Two keys create invoices on both wallets while each wallet is deleted: whichever batch is second sees the first. No invoice still
+ * Two keys create invoices on both wallets while each wallet is deleted: the second batch always sees the first. No invoice still
  * awaits payment to a deleted wallet, and existing invoices have both methods.
  */
 export function deleteWalletScenario(lab: Lab): Scenario {

@@ -137,7 +137,7 @@ function changeProduct({ lab, world, bugs }: Shop): void {
   });
 }
 
-/** One invoice per rendering, whichever client gets the answer. */
+/** One invoice per rendering, no matter which client gets the answer. */
 function formsProblem(lab: Lab, outcomes: ReadonlyMap<string, readonly Outcome[]>): Verdict {
   for (const [token, of] of outcomes) {
     const bodies = new Set(of.map((outcome) => (outcome.kind === "answer" ? outcome.body : outcome.failure.code)));

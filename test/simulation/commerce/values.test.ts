@@ -1,5 +1,5 @@
 // Invoices of any value, paid in parts under any number of quotes: complete parts are worth the whole, however their quotes round, and a missing part
-// is missing, within a micro-unit for each quote but the first.
+// is missing, within a micro-unit for each quote after the first.
 import { expect, it } from "vitest";
 import type { CreditedPayment } from "../../../src/commerce/payments/payment.ts";
 import type { Quote } from "../../../src/commerce/quotes/quotes.ts";

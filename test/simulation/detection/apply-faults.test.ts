@@ -128,7 +128,7 @@ const STORIES: Readonly<Record<string, (till: Till, effect: Effect) => Promise<b
 const cases = Object.keys(STORIES).flatMap((story) => Object.keys(FAULTS).map((fault) => ({ story, fault })));
 
 it.each(cases)(
-  "$story: whichever storage call $fault, applying it again leaves the same state as without a fault",
+  "$story: no matter which storage call $fault, applying it again leaves the same state as without a fault",
   async ({ story, fault }) => {
     const till = new Till();
     await till.shop.stock();

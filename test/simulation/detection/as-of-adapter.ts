@@ -1,5 +1,5 @@
 // The adapter between the facts and the service: how a fact is written into storage at its time, and how the chain is read. Only this file knows
-// the tables. Quotes are written as asked, whoever reads the page, so they are facts in every schedule.
+// the tables. Quotes are written as asked, no matter who reads the page, so they are facts in every schedule.
 import { eq } from "drizzle-orm";
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";

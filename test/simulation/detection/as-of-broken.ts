@@ -1,4 +1,4 @@
-// Mistakes of release 1, put back one by one: the schedules must catch each of them.
+// Mistakes of release 1, reintroduced one by one: the schedules must catch each of them.
 import type { AsOfVariant } from "./as-of-adapter.ts";
 import { DAY } from "./as-of-facts.ts";
 

@@ -10,7 +10,7 @@ const CLAIMS_AN_HOUR = 6;
 
 const isTold = (row: Payment) => row.status === "DETECTED" || row.status === "CONFIRMED";
 
-/** Whether the row pays an address of the invoice, whoever it is credited to. */
+/** Whether the row pays an address of the invoice, no matter who it is credited to. */
 const paysInto = (row: Payment, order: Order) => row.network === order.pair.network && row.toAddress === order.address;
 
 /** What one row of the transaction makes of the claim; undefined if nothing. */

@@ -87,7 +87,7 @@ export class Desk {
     this.lab.rows(`update invoices set status = 'EXPIRED' where id = '${id}' returning id`);
   }
 
-  /** Whether the invoice has ended and nothing is watched for it any more. */
+  /** Whether the invoice has ended and nothing is watched for it. */
   isOver({ id, expiresAtMs }: Order): boolean {
     const [{ status } = {}] = this.lab.rows("select status from invoices where id = ?", id);
     const isActive = status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION";

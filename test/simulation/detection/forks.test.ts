@@ -1,5 +1,5 @@
 // Forks of any depth, after steps of any length: reading goes back to the last step below the fork and no further, a payment whose block remains is
-// unchanged, however many there are and whoever is still paid there, and one whose block is gone leaves it. The watcher is recreated before each
+// unchanged, however many there are and no matter who is still paid there, and one whose block is gone leaves it. The watcher is recreated before each
 // pass.
 import { expect, it } from "vitest";
 import { walkBackBlocks } from "../../../src/detection/passes/cursor-plan.ts";

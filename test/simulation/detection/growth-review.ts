@@ -1,4 +1,4 @@
-// Whether a user is told what became of the rests they assigned, in the growth simulation.
+// Whether a user is notified of what happens to the rests they assigned, in the growth simulation.
 import { explainerMark } from "../../../src/chains/sources/transfer.ts";
 import type { Lab, Row } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
@@ -17,7 +17,7 @@ const marksOf = ({ evidence }: Row): readonly string[] => JSON.parse(String(evid
 /** Assigned payments that are gone, and whether the invoice got less because of it. Judged at that time: later a block may be replaced. */
 export type Undone = Map<string, boolean>;
 
-/** A user is told if what they assigned is explained by transactions that bring its invoice less, and only then. */
+/** A user is notified if what they assigned is explained by transactions that bring its invoice less, and only then. */
 export function reviewProblem(
   lab: Lab,
   world: World,

@@ -1,4 +1,4 @@
-// Coins that contracts pay count once, whatever sources show of them and in whichever order (growth-scenario.ts).
+// Coins that contracts pay count once, whatever sources show of them and in any order (growth-scenario.ts).
 import { expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, missingKinds, printReport, runCampaign, schedulesOf } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";

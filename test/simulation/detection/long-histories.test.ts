@@ -125,7 +125,7 @@ async function atFirst(seed: number): Promise<void> {
   expect(system.isStuck()).toBe(false);
 }
 
-/** Nobody waits for a payment there any more while it is read at its own pace. */
+/** Nobody waits for a payment there while it is read at its own pace. */
 async function noLonger(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const system = longHouse(dice);

@@ -15,7 +15,7 @@ const { db, inLab } = quietLab();
 const ETH = network("ETH");
 const PROVEN = 1_000;
 
-/** What a source says of the payment's block. */
+/** What a source says about the payment's block. */
 function transferOf(payment: Payment): Transfer {
   const { blockHeight: height, blockHash: hash, blockTimeMs: timeMs } = payment;
   const block = height === null || hash === null || timeMs === null ? null : { height, hash, timeMs };

@@ -237,7 +237,7 @@ class Meant {
     return this.#of.invoices.filter((each) => this.#held(each, true).length > 0);
   }
 
-  /** What is known of an invoice's amounts: the exact one, and the nearest among those it asked for while open and among the others. */
+  /** What is known about an invoice's amounts: the exact one, and the nearest among those it asked for while open and among the others. */
   #held(invoice: InvoiceFact, isWhole: boolean): readonly AmountFact[] {
     const exact = this.#exactly(invoice).filter(({ isReleased }) => isWhole || !isReleased);
     if (!isWhole) return exact;

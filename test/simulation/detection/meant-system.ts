@@ -64,7 +64,7 @@ export async function stock(): Promise<void> {
   for (const wallet of WALLETS) await db.insert(wallets).values(wallet);
 }
 
-/** What was stored for the transfer: its rows, the invoices, and what operators were told. */
+/** What was stored for the transfer: its rows, the invoices, and the notices to operators. */
 interface Outcome {
   readonly rows: readonly Row[];
   readonly reviewed: readonly string[];

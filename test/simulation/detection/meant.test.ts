@@ -1,5 +1,5 @@
-// Whose a transfer to a shared address is: whatever the amounts, times and ranks, and whichever rows are damaged or forged, it is credited as the
-// rules say, everyone else is told why not, and operators hear only of rows that cannot be read.
+// Whose a transfer to a shared address is: whatever the amounts, times and ranks, and no matter which rows are damaged or forged, it is credited
+// as the rules say, everyone else is told why not, and operators are notified only of rows that cannot be read.
 import { expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { MERCHANTS, situationOf } from "./meant-facts.ts";

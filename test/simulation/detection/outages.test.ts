@@ -1,5 +1,5 @@
 // A source that fails in its index of addresses, answers slowly, answers from two branches, or not at all: how much a pass still requests, and when
-// operators are told. The watcher is recreated before each pass.
+// operators are notified. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";

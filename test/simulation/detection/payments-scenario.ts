@@ -1,5 +1,5 @@
 // Several watchers, a claim, a reader, the sweep and a cancellation at once over the same invoices, while storage and Workers fail: then a payment
-// leaves its block and is mined again. Whoever was first, in the end each transfer is credited once, to the right invoice.
+// leaves its block and is mined again. No matter who was first, in the end each transfer is credited once, to the right invoice.
 
 import { pairOf } from "../../../src/chains/registry/pair.ts";
 import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";

@@ -1,5 +1,5 @@
 // A source refuses some addresses for a while and answers for the others. Each is retried at once, then after 5 s, 10 s and so on up to 15 minutes,
-// never sooner, at the first pass after that, and five per pass; merchants waiting for a payment there are told once, after five minutes. Passes come
+// never sooner, at the first pass after that, and five per pass; merchants waiting for a payment there are notified once, after five minutes. Passes come
 // on the exact millisecond, just before and just after it. The watcher is recreated before each one.
 import { expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
@@ -142,7 +142,7 @@ async function history(seed: number): Promise<void> {
 }
 
 it(
-  `a refused address is retried when it is due, and those waiting there are told once: ${count} histories`,
+  `a refused address is retried when it is due, and those waiting there are notified once: ${count} histories`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     const kinds = ["answered again", "more than a pass asks for", "on the millisecond", "the longest pause", "told"];

@@ -21,7 +21,7 @@ const START = 1_800_000_000_000;
 const BLOCK_MS = 600_000;
 const lookupFaults = ["BAD_STATUS", "RATE_LIMITED", "TIMEOUT", "UNEXPECTED_SHAPE", "LIES_EMPTY"] as const;
 
-/** A payment, usually below all rereads, so only a look-up shows what became of it. */
+/** A payment, usually below all rereads, so only a look-up shows its state. */
 async function onePayment(blocksAbove = 20) {
   const db = lab.db(async (_, work) => work());
   const chain = new FakeChain({ startMs: START - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
@@ -62,7 +62,7 @@ function inLab(work: () => Promise<void>): Promise<void> {
 }
 
 describe("a payment whose transaction the first source refuses or denies", () => {
-  it.each(lookupFaults)("(%s) is confirmed by what the second says of its block", (fault) =>
+  it.each(lookupFaults)("(%s) is confirmed by what the second says about its block", (fault) =>
     inLab(async () => {
       const { first, blockHash, passes } = await onePayment();
       first.faults.set("t", fault);

@@ -105,7 +105,7 @@ function receivedIn(shop: ReorgShop): ReadonlyMap<string, Received> {
   );
 }
 
-/** Uses what was known of an output by its name instead of what it is now. */
+/** Uses what was known about an output by its name instead of its current contents. */
 function keeping(
   name: string,
   hazards: Variant["hazards"],

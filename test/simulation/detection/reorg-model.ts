@@ -7,7 +7,7 @@ interface ExpectedPayment {
   readonly status: "CONFIRMED" | "UNMATCHED" | "IGNORED";
   readonly invoiceId: string | null;
   readonly blockHash: string;
-  /** What the block now on the chain says, whatever another block, a mempool or a liar said of the same output. */
+  /** What the block now on the chain says, whatever another block, a mempool or a liar said about the same output. */
   readonly effect: Output;
   readonly isLate: boolean;
 }
@@ -90,7 +90,7 @@ function statusOfUnmatched({ toAddress, cryptocurrency, amountUnits }: Output): 
   return amountUnits * rate * 10n < coinUnits ? "IGNORED" : "UNMATCHED";
 }
 
-/** Dust is credited and shown to nobody, so it is not looked up again, whoever invented it. */
+/** Dust is credited and shown to nobody, so it is not looked up again, no matter who invented it. */
 export function isWorthless(output: Output, invoices: readonly TreeInvoice[]): boolean {
   return payeeOf(output, invoices) === undefined && statusOfUnmatched(output) === "IGNORED";
 }

@@ -104,7 +104,7 @@ export class Record {
     return undefined;
   }
 
-  /** Whatever a row said of a transaction is still there, in a row or in a row's evidence. */
+  /** Whatever a row said about a transaction is still there, in a row or in a row's evidence. */
   evidenceProblem(rows: readonly Row[]): string | undefined {
     const ofTransaction = Map.groupBy(rows, ({ tx_hash }) => String(tx_hash));
     for (const [hash, said] of this.#stored) {

@@ -129,7 +129,7 @@ class Watch {
     return undefined;
   }
 
-  /** Runs until nothing can change any more. */
+  /** Runs until nothing can change. */
   async toTheEnd(): Promise<Verdict> {
     for (const source of this.#plan.sources) source.mood = HONEST;
     let view = this.#plan.tree.last;

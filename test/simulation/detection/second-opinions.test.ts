@@ -1,4 +1,4 @@
-// What becomes of a payment that the first source no longer knows, whatever the second one says, on one branch or two; and an index that lags by as
+// What happens to a payment that the first source no longer knows, whatever the second one says, on one branch or two; and an index that lags by as
 // many blocks as the overlap allows. The watcher is recreated before each pass.
 import { expect, it } from "vitest";
 import { Dice } from "../../support/dice.ts";

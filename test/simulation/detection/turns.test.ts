@@ -164,7 +164,7 @@ describe("a merchant's new address", () => {
 describe("the turns of a merchant", () => {
   const turns = () => lab.rows("select merchant_id from watch_turns").map(({ merchant_id }) => merchant_id);
 
-  it("end when none of its addresses is watched any more, and resume with an activation", () =>
+  it("end when its last address is no longer watched, and resume with an activation", () =>
     inLab(async () => {
       const { source, watch, pass } = await watching();
       for (let n = 0; n < 250; n++) await watch(`OLD${n}`, merchant("M"), n);

@@ -1,5 +1,5 @@
 // What an ordinary pass costs: requests to its first source, requests to others, and D1 statements. Operators pay for each request and statement,
-// and public sources answer only so many. Nothing fails here, and no invoice ends unless a history says so.
+// and public sources answer a limited number. Nothing fails here, and no invoice ends unless a history says so.
 import { expect, it } from "vitest";
 import type { NetworkName } from "../../../src/chains/registry/networks.ts";
 import type { ScanRange } from "../../../src/chains/sources/chain-client.ts";

@@ -1,5 +1,5 @@
-// One batch on a database that fails in any sequence of ways: how often it is tried, with which pauses, and whether the caller is told what the
-// database then holds. A batch may have been done although its answer was lost; then its row exists, and the caller is told so.
+// One batch on a database that fails in any sequence of ways: how often it is tried, with which pauses, and whether the caller learns what the
+// database then holds. A batch may have been done although its answer was lost; then its row exists, and the caller learns that.
 import { expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import type { Sleep } from "../../../src/lib/sleep.ts";

@@ -1,5 +1,5 @@
 // Grouped calls of a merchant's requests: reads and questions that arrive in any turns of the event loop, some of which fail on their own, to a slow
-// database and object. Each gets its own answer, whichever others fail; calls in flight stay within the limit; and nobody waits for others longer
+// database and object. Each gets its own answer, no matter which others fail; calls in flight stay within the limit; and nobody waits for others longer
 // than two turns after the last one arrived.
 import { sql } from "drizzle-orm";
 import { expect, it } from "vitest";

@@ -73,8 +73,8 @@ export class Edge {
   }
 
   /**
-   * Like every change without a key: one batch with a marker. A caller who finds the key revoked gets the answer of whoever
-   * revoked it.
+   * Like every change without a key: one batch with a marker. A caller who finds the key revoked gets the answer of the
+   * call that revoked it.
    */
   async #revoke(world: World, client: Client, { order }: Request): Promise<Attempt<Answer>> {
     const sleep = world.sleepOf(client);

@@ -1,4 +1,4 @@
-// A merchant's object for schedules: its instances, of which two may run at once, in front of the shared storage and objects.
+// A merchant's object for schedules: its instances, two of which may run at once, in front of the shared storage and objects.
 import { type GroupDependencies, Groups } from "../../../src/platform/db/groups.ts";
 import type { RequestGroup } from "../../../src/platform/db/request-group.ts";
 import { joiningKeys, KeyReservations, type Keys } from "../../../src/platform/idempotency/key-reservations.ts";

@@ -34,7 +34,7 @@ export interface Request {
   onRepeat(): void;
 }
 
-/** What a client receives; "unknown" if nobody can tell it what became of its request. */
+/** What a client receives; "unknown" if nobody can tell whether its request was done. */
 export type Answer =
   | { readonly kind: "success"; readonly body: string }
   | { readonly kind: "refused"; readonly code: string }

@@ -213,7 +213,7 @@ describe("an invoice that changes while it is exported", () => {
     );
   });
 
-  it("keeps a payment that is assigned to an invoice, at whichever call that happens", async () => {
+  it("keeps a payment that is assigned to an invoice during any call", async () => {
     const world: World = { texts: ["a"], integers: [7], merchants: [{ invoices: 60, others: 0 }] };
     let total = 0;
     await exportAll(newWorld(world), { before: () => void total++ });

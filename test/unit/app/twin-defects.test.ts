@@ -1,4 +1,4 @@
-// What the twin puts back is still there to be put back: each edit names lines of today's sources. Whether it is found, `npm run twin -- --put-back all` says.
+// Each defect of the twin can still be reintroduced: its edits name lines of today's sources. Whether it is found, `npm run twin -- --put-back all` says.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseAst } from "vitest/node";
@@ -16,12 +16,12 @@ function expectProgramsOf(edits: readonly Edit[]): void {
   }
 }
 
-describe("a defect that is put back", () => {
+describe("a reintroduced defect", () => {
   it.each(CASES)("%s: its lines are in the sources once, and what is left is a program", (_, { edits }) => {
     expectProgramsOf([...PACE, ...edits]);
   });
 
-  it("is on top of what every row has, and an upgrade of a release before", () => {
+  it("is on top of what every row has, and an upgrade of the previous release", () => {
     expectProgramsOf([...PACE, ...RELEASE_BEFORE]);
   });
 
@@ -38,7 +38,7 @@ describe("a defect that is put back", () => {
   });
 });
 
-describe("the flag that puts defects back", () => {
+describe("the flag that reintroduces defects", () => {
   it("takes some of them, or all", () => {
     expect(flagsIn(["--put-back", "timers"])).toMatchObject({ mode: "put-back", putBack: ["timers"] });
     expect(flagsIn(["--put-back", "timers,nothing"])).toMatchObject({ putBack: ["timers", "nothing"] });
@@ -48,7 +48,7 @@ describe("the flag that puts defects back", () => {
   });
 });
 
-describe("the table of what was put back", () => {
+describe("the table of reintroduced defects", () => {
   const found = {
     name: "timers",
     isGood: true,

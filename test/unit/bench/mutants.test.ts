@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const SOURCE = `
 declare function log(text: string): void;
 type State = "OPEN" | "PAID";
-/** Less than 1 is none. */
+/** Less than 1 counts as none. */
 export function stateOf(paid: number, asked: number, more: readonly number[]): State {
   if (asked === 0) return "PAID";
   log(paid < asked ? "too little" : "enough");

@@ -40,7 +40,7 @@ describe("what a key may do, by what it is for", () => {
     expect(presetPermissions("SHOP", "SECRET", [])).toEqual([]);
   });
 
-  it("is no preset any more once something is ticked besides", () => {
+  it("is no longer a preset once something else is ticked", () => {
     const held = [...ROLE_PERMISSIONS.OWNER];
     const shop = presetPermissions("SHOP", "SECRET", held);
     expect(presetOfPermissions(shop, "SECRET", held)).toBe("SHOP");

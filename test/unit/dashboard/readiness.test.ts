@@ -1,4 +1,4 @@
-// The answer that the console gives in a few words, of what the service said of each coin.
+// The answer that the console gives in a few words, from what the service said about each coin.
 import { describe, expect, it } from "vitest";
 import { type Coin, type Finding, groupsOf, verdictOf } from "../../../dashboard/src/readiness/coins.ts";
 import { readinessSearch } from "../../../dashboard/src/readiness/search.ts";

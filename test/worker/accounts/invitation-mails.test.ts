@@ -22,7 +22,7 @@ async function seedMails(
   for (let at = 0; at < rows.length; at += 25) await testDb.insert(invitationMails).values(rows.slice(at, at + 25));
 }
 
-/** Acts as if a day had passed: no sent mail counts any more, and every waiting mail is due. */
+/** Acts as if a day had passed: sent mails no longer count, and every waiting mail is due. */
 async function passTheDay(team: TestTeam, userId: UserId) {
   await testDb.delete(invitationMails).where(eq(invitationMails.merchantId, team.merchantId));
   await testDb.delete(invitationMails).where(eq(invitationMails.userId, userId));

@@ -126,7 +126,7 @@ describe("an Idempotency-Key in a session", () => {
     expect((await ask(other)).status).toBe(409);
   });
 
-  it("makes one invoice for many parallel requests, whichever sessions of the team send them", async () => {
+  it("makes one invoice for many parallel requests, from any sessions of the team", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const ask = (who: typeof owner) => who.as.post(`${team.merchant}/invoices`, ORDER, key);

@@ -194,7 +194,7 @@ describe("a set-up link is refused", () => {
     expect((await redeem(send, { token, email: freshEmail() })).status).toBe(200);
   });
 
-  test("at another origin than the page's own", async () => {
+  test("at an origin other than the page's own", async () => {
     const token = await makeLink();
     const origin = "https://evil.example";
     expectRefusal(

@@ -111,7 +111,7 @@ describe("20 parallel", () => {
   });
 });
 
-describe.each(Array.from({ length: 6 }, (_, i) => i))("in whichever order they arrive (round %i),", () => {
+describe.each(Array.from({ length: 6 }, (_, i) => i))("in any order of arrival (round %i),", () => {
   it("a transfer and a removal of its target leave one OWNER, who is a member", async () => {
     const target = await team.join("MEMBER");
     const admin = await team.join("ADMIN");

@@ -168,7 +168,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     await refuse({ key: keyFor(keys.onlyWith, permission) }, 403, "MERCHANT_MISMATCH", keys.otherMerchantId);
   });
 
-  it("refuses a key with every permission but its own, and names the missing one", async () => {
+  it("refuses a key with every permission except its own, and names the missing one", async () => {
     const refusal = await refuse({ key: keyFor(keys.allWithout, permission) }, 403, "PERMISSION_DENIED");
     expect(refusal).toMatchObject({ permission, error: "Forbidden" });
     await refuse({ key: keys.empty }, 403, "PERMISSION_DENIED");

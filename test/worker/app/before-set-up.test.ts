@@ -41,7 +41,7 @@ describe("before a set-up link is redeemed", () => {
     ["with a PUBLIC_URL", { PUBLIC_URL: "https://pay.example" }],
     ["with a wrong SIGN_UP", { SIGN_UP: "Open" }],
     ["with SIGN_UP=first with existing users, who may be strangers", { SIGN_UP: "" }],
-  ])("production %s refuses every route but the set-up and /healthz, and writes nothing", async (_, changes) => {
+  ])("production %s refuses every route except the set-up and /healthz, and writes nothing", async (_, changes) => {
     const asks = await callers();
     const { bindings, calls } = countingEnv({ ...FRESH, ...changes });
     const send = production(bindings);

@@ -1,4 +1,4 @@
-// What an assistant is told about each tool, and that each result matches the tool's schema.
+// What an assistant reads about each tool, and that each result matches the tool's schema.
 import { beforeAll, describe, expect, it } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { toolsOf } from "../../../src/app/mcp/tools.ts";
@@ -23,7 +23,7 @@ function textsOf(node: unknown, at: string): readonly (readonly [string, string]
   });
 }
 
-describe("what an assistant is told", () => {
+describe("what an assistant reads", () => {
   it("contains no HTTP terms, statuses or paths", () => {
     const said = TOOLS.flatMap(({ name, title, description, input, output }) =>
       textsOf({ title, description, input, output }, name),

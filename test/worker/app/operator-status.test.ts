@@ -1,4 +1,4 @@
-// What operators are told of the deployment, through the Worker's own entry.
+// What operators are shown about the deployment, through the Worker's own entry.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, test } from "vitest";
 import { HOUR_MS, isoTime, MINUTE_MS } from "../../../src/lib/time.ts";

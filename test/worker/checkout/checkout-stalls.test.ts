@@ -83,7 +83,7 @@ describe("a payer's page while the database does not answer", () => {
     expect(headers.get("set-cookie")).toBe(`shown=; Path=/pay/${order.id}; Max-Age=0; HttpOnly; SameSite=Lax`);
   });
 
-  it("is kept for this page alone, is not sent anew with each poll, and not for a request of headers alone", async () => {
+  it("is kept for this page alone, is not sent again with each poll, and not for a request of headers alone", async () => {
     const order = await paidOrder();
     expect((await page(order, "", { method: "HEAD" })).headers.get("set-cookie")).toBeNull();
     const fresh = await page(order);

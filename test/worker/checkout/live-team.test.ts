@@ -1,4 +1,4 @@
-// Live updates for a merchant's own users, with real sockets to the real Worker: what they are told, what they miss, and when they are
+// Live updates for a merchant's own users, with real sockets to the real Worker: what they are sent, what they miss, and when they are
 // disconnected.
 import { evictDurableObject, listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
@@ -114,7 +114,7 @@ async function checkAfter(shop: TestMerchant, ms: number): Promise<void> {
   await runDurableObjectAlarm(roomOf(shop));
 }
 
-describe("a connected member is told", () => {
+describe("a connected member is notified", () => {
   it("of a change of an invoice at once, and nobody of another merchant", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const invoiceId = await invoiceOf(shop);

@@ -34,7 +34,7 @@ async function arrive(transfer: Transfer): Promise<void> {
   expect(rows.map(({ status }) => status)).toContain("UNMATCHED");
 }
 
-/** Another coin than the one that is asked for, a little after now, and too little for any order in it. */
+/** A coin other than the one that is asked for, a little after now, and too little for any order in it. */
 const wrongCoin = (address: string, changes: Partial<Transfer> = {}) =>
   transferTo(address, 3_000_000n, { cryptocurrency: "USDC", block: blockAt(100, Date.now() + 50), ...changes });
 
@@ -70,7 +70,7 @@ describe("a transfer in another coin, while one order alone has the address", ()
     expect([after.hashes, after.text.includes(transfer.txHash)]).toEqual([[], true]);
   });
 
-  it("is not shown any more once it was set aside, nor if it came before the order or after its time", async () => {
+  it("is no longer shown once it was set aside, nor if it came before the order or after its time", async () => {
     const { merchant, address } = await stand();
     const early = wrongCoin(address, { block: blockAt(99, Date.now() - HOUR_MS) });
     await arrive(early);

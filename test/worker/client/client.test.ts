@@ -29,7 +29,7 @@ it("calls the API, retries with the same idempotency key, and throws the API's r
   await expect(edgetill.invoices.get("none")).rejects.toMatchObject({ code: "INVOICE_NOT_FOUND", attempts: 1 });
 });
 
-it("throws EdgetillTimeoutError when no answer comes in time", async () => {
+it("throws EdgetillTimeoutError when the answer takes too long", async () => {
   const hanging = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_resolve, reject) => {
       init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));

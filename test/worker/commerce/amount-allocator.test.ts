@@ -60,7 +60,7 @@ describe("an address's allocator", () => {
     ]);
   });
 
-  it("releases nothing before its end, whoever asks", async () => {
+  it("releases nothing before its end, no matter who asks", async () => {
     const place = freshPlace();
     const invoiceId = freshId("inv");
     const [given] = await amountsAt(place).allocate([requestOf(invoiceId)]);

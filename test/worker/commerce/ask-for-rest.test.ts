@@ -77,7 +77,7 @@ describe("late money that is too little", () => {
     expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
   });
 
-  it("goes back once nothing is watched for any more", async () => {
+  it("goes back once nothing is watched", async () => {
     const shop = await marketShop(BTC, btcKey());
     const { id, address } = await shop.invoice(100);
     await shop.look([shop.transfer(address, 2_500_000n)]);

@@ -221,7 +221,7 @@ describe("a change by the clock", () => {
     expect(entries).toMatchObject([{ ...EXPIRED, target: id }]);
   });
 
-  it("has no actor when a read makes it, whoever reads it, nor when a change is refused because of it", async () => {
+  it("has no actor when a read makes it, no matter who reads, nor when a change is refused because of it", async () => {
     const shop = await freshMerchant();
     await wallet(shop);
     const [read, cancelled, picked] = [await created(shop), await created(shop), await created(shop)];

@@ -1,5 +1,4 @@
-// security.md 4: a wallet altered in the database is never paid to, and stays frozen from the first use that detects it, whichever that
-// is.
+// security.md 4: a wallet altered in the database is never paid to, and stays frozen from the first use that detects it.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { WalletId } from "../../../src/lib/ids.ts";

@@ -118,7 +118,7 @@ describe("an unproven merchant", () => {
     for (let n = 0; n < 20; n++) expect(await ordered(shop, BTC, 10)).toMatchObject({ status: "ACTIVE" });
   });
 
-  it("is told each limit that it reaches, and nothing about other merchants", async () => {
+  it("learns each limit that it reaches, and nothing about other merchants", async () => {
     const wallet = directWallet();
     const [shop] = await Promise.all([holderOf(wallet), holderOf(wallet)]);
     const picked = async (invoice: Ordered) =>

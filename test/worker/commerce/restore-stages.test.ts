@@ -124,7 +124,7 @@ it("a deploy that loses the variable keeps the deployment closed, continues the 
   for (const { sequence } of data) expect(sequence).toBeGreaterThan(Number(number) * 1_000_000);
 });
 
-it("a wrong epoch serves nobody, and an empty one everybody", async () => {
+it("a wrong epoch serves nobody, and an empty one everyone", async () => {
   const shop = await freshMerchant();
   expect(await ask({ ...env, RESTORE_EPOCH: "17:00" }, shop, "GET", "/invoices")).toMatchObject({ status: 503 });
   expect(await ask({ ...env, RESTORE_EPOCH: "" }, shop, "GET", "/invoices")).toMatchObject({ status: 200 });

@@ -1,5 +1,5 @@
 // Coins sent by a contract, on D1: growth of a balance is credited when it is exactly what one invoice asked for, is UNMATCHED otherwise, and
-// counts once when a transaction explains it, whichever of the two is read first.
+// counts once when a transaction explains it, no matter which is read first.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";

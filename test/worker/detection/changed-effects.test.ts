@@ -1,5 +1,5 @@
 // A transaction that is mined again may do something else: a contract depends on its block, or a source lied. What counts is what the chain
-// says now, under the same identity, whoever was credited before.
+// says now, under the same identity, no matter who was credited before.
 import { sql } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";

@@ -147,7 +147,7 @@ interface World {
   readonly prices: readonly number[];
   /** `held`: time is up, but a network outage keeps it open. */
   readonly states: readonly ("open" | "expired" | "cancelled" | "over" | "held")[];
-  /** Each output: its recipient, and its share of which invoice's amount. */
+  /** Each output: its recipient, the invoice, and the share of that invoice's amount. */
   readonly outputs: readonly {
     readonly to: "shop" | "rival" | "elsewhere";
     readonly of: number;

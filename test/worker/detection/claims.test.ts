@@ -195,7 +195,7 @@ describe("a payer's claim", () => {
 });
 
 describe("a claim is limited", () => {
-  it("to six an hour for one invoice, whoever makes them, even at the same time", async () => {
+  it("to six an hour for one invoice, no matter who makes them, even at the same time", async () => {
     const order = await orderOf();
     await seedClaims(order, 2);
     await seedClaims(order, 5, Date.now() - HOUR_MS - 1_000);

@@ -1,4 +1,4 @@
-// A coinbase to a merchant's address: it cannot be spent before 100 confirmations, whoever credits it.
+// A coinbase to a merchant's address: it cannot be spent before 100 confirmations, no matter who credits it.
 import { expect, it } from "vitest";
 import { seedCursor, seedPayment } from "../../support/payments.ts";
 import { xpubWallet } from "../../support/wallet-bodies.ts";

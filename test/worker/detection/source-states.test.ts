@@ -1,4 +1,4 @@
-// A source that bans, from the pass that meets it to what operators are told: the states of sources outlive the watcher, and name no address.
+// A source that bans, from the pass that meets it to what operators read: the states of sources outlive the watcher, and name no address.
 import { beforeEach, expect, test } from "vitest";
 import { isoTime, MINUTE_MS } from "../../../src/lib/time.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
@@ -42,6 +42,6 @@ test("of a source that bans operators are told why, how often, and from when on 
   expect(await statesOf(sourcesOf("evm-rpc"))).toEqual([banned]);
   const { json } = await deploymentWith(sourcesOf("evm-rpc"))("/healthz");
   expect(json).toMatchObject({ networks: { ETH: { askedAgainAt: banned.askedAgainAt } } });
-  // Of another setting the states say nothing.
+  // The states say nothing about another setting.
   expect(await statesOf(sourcesOf("evm-rpc", "evm-rpc"))).toEqual([well, well]);
 });

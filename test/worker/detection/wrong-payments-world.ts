@@ -23,7 +23,7 @@ export const PAIRS = {
 export interface World {
   readonly shop: TestMerchant;
   readonly place: keyof typeof PAIRS;
-  /** Of the wallets that share it; "" where each invoice has its own. */
+  /** The address of the wallets that share it; "" if each invoice has its own. */
   readonly address: string;
 }
 
@@ -92,14 +92,14 @@ export async function end({ id }: Order): Promise<void> {
   await testDb.update(invoices).set({ expiresAtMs }).where(eq(invoices.id, id));
 }
 
-/** Nor is anything watched for any more. */
+/** Also ends the time in which payments are watched for. */
 export async function forget({ id }: Order): Promise<void> {
   const monitorUntilMs = Date.now() - 1;
   await testDb.update(invoices).set({ monitorUntilMs }).where(eq(invoices.id, id));
   await testDb.update(methodAmounts).set({ heldUntilMs: monitorUntilMs }).where(eq(methodAmounts.invoiceId, id));
 }
 
-/** Somebody names the transaction on the page of an order. */
+/** Names the transaction on the page of an order, as anyone may. */
 export async function claim({ id }: Order, { txHash }: Transfer): Promise<string> {
   const CHAIN_SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] });
   const NETWORK_WATCHER = { getByName: () => ({ look: async () => "FOUND" }) };

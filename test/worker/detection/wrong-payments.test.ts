@@ -39,7 +39,7 @@ interface Scene {
   readonly world: World;
   readonly kind: Kind;
   readonly dice: Dice;
-  /** Of the payer; undefined if there is no invoice. */
+  /** The payer's; undefined if there is no invoice. */
   readonly order: Order | undefined;
   readonly neighbours: readonly Order[];
   /** What the payer sent. */
@@ -65,7 +65,7 @@ async function begin(dice: Dice): Promise<Scene> {
   const [order, ...neighbours] = dice.shuffled(orders);
   const facts = { world, kind, dice, sent: [], foreign: [], faults: [] };
   if (kind !== "no invoice" || order === undefined) return { ...facts, order, neighbours };
-  // Nothing is open any more, and nothing is watched for.
+  // No order is open, and nothing is watched for.
   for (const each of orders) {
     await end(each);
     await forget(each);
@@ -262,7 +262,7 @@ it.each([0, 1, 2, 3])(
     for (let n = 0; n < EACH; n++) {
       const seed = 1_000 + part * EACH + n;
       const { kind, world, faults, isPaidOrReturned } = await play(seed);
-      // Never another order's, whoever names what.
+      // Never another order's, no matter who names what.
       expect(faults.filter((fault) => /page/.test(fault))).toEqual([]);
       if (faults.length > 0 || !isPaidOrReturned)
         listed.push(

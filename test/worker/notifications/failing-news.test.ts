@@ -1,4 +1,4 @@
-// Connected members are told about an endpoint that starts to fail.
+// Connected members are notified of an endpoint that starts to fail.
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";

@@ -195,7 +195,7 @@ describe("a rotation", () => {
     await expect(openSecrets(newer.value, [row])).rejects.toThrow(row.id);
   });
 
-  it("keeps an endpoint working if no key of the deployment opens its older secret any more", async () => {
+  it("keeps an endpoint working once no key of the deployment opens its older secret", async () => {
     const { hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const lost = parseKeyring("SECRETS_AES_KEY", `lost:${base64.encode(new Uint8Array(32).fill(8))}`);

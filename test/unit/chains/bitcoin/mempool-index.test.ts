@@ -17,7 +17,7 @@ describe("the index of a mempool", () => {
     expect(index.paying([txidOf(2)], new Set(["a", "c"]))).toEqual([txidOf(2)]);
   });
 
-  test("finds every paying transaction, whatever comes and goes and whichever address is asked for", () => {
+  test("finds every paying transaction, whatever comes and goes, for any address", () => {
     const transactions = fc.array(fc.array(fc.nat(9), { maxLength: 3 }), { maxLength: 12 });
     const readings = fc.array(fc.record({ present: fc.infiniteStream(fc.boolean()), asked: fc.nat(9) }), {
       maxLength: 8,

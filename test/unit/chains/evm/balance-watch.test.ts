@@ -52,7 +52,7 @@ const chains = fc.array(fc.constantFrom<Kind>(...KINDS), { minLength: 1, maxLeng
 );
 
 describe("native coins watched by balances", () => {
-  it("show every plain payment of a span, whoever the recipients are and whatever they do with it", async () => {
+  it("show every plain payment of a span, whatever the recipients are and do with it", async () => {
     await fc.assert(
       fc.asyncProperty(chains, async ({ kinds, blocks, from, to }) => {
         const ledger = new EvmLedger(kinds, blocks);

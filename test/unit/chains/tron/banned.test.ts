@@ -1,4 +1,4 @@
-// TronGrid at its limit: every request during a ban is counted, and the ban begins anew. A pool that asks on would be banned for ever.
+// TronGrid at its limit: every request during a ban is counted, and the ban starts over. A pool that keeps asking would be banned forever.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ChainPool } from "../../../../src/chains/sources/chain-pool-client.ts";

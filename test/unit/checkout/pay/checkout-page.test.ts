@@ -139,7 +139,7 @@ describe("the checkout page", () => {
     expect(iconOf({})).toBe("/images/m/logo");
     const mark = decodeURIComponent(iconOf({ logoUrl: null })).replaceAll("&#39;", "'");
     expect(mark).toMatch(/^data:image\/svg\+xml,<svg xmlns='http:\/\/www.w3.org\/2000\/svg'.*fill='#0f766e'.*<\/svg>$/);
-    // A colour that is none is not written into it.
+    // An invalid colour is not written into it.
     expect(iconOf({ logoUrl: null, color: "'/><script>" })).toBe(iconOf({ logoUrl: null, color: null }));
     expect(String(problemPage(chromeOf(), { code: "INVOICE_NOT_FOUND" }))).toContain(
       '<link rel="icon" href="data:image',

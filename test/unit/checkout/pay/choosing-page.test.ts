@@ -1,4 +1,4 @@
-// The page on which a payer chooses a coin and a network: what it offers, and what it says of each.
+// The page on which a payer chooses a coin and a network: what it offers, and what it says about each.
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES } from "../../../../src/chains/registry/networks.ts";
 import { coinName } from "../../../../src/checkout/pay/coins.ts";
@@ -49,7 +49,7 @@ describe("the page for choosing a payment method", () => {
     expect(page(checkoutViewOf("choose", { choices: many.slice(1) }))).not.toContain('type="search"');
   });
 
-  it("says about what each coin costs now, once where it costs the same on every network", () => {
+  it("says about what each coin costs now, once if it costs the same on every network", () => {
     const shown = shownText(page(checkoutViewOf("choose")));
     expect(shown.match(/≈ [\d.]+ (BTC|ETH|USDT)/g)).toEqual(["≈ 0.000562 BTC", "≈ 0.0157 ETH", "≈ 57.29 USDT"]);
     const ways = [

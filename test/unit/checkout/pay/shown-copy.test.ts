@@ -46,7 +46,7 @@ describe("a copy of a payer's page", () => {
     expect(html).not.toContain('data-stale="" hidden');
   });
 
-  it("is shown for five minutes, and not beyond its quote, whichever ends first", () => {
+  it("is shown for five minutes, or until its quote ends, if that is earlier", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 900_000 }),

@@ -53,7 +53,7 @@ const anySteps = fc.array(anyStep, { maxLength: 80, size: "max" });
 
 const idOf = (invoice: number) => `inv_${invoice}`;
 
-/** An invoice's request is the same each time, except for its price and what is known of the address. */
+/** An invoice's request is the same each time, except for its price and what is known about the address. */
 function requestIn(step: Extract<Step, { kind: "allocate" }>, nowMs: number, prices: bigint): AmountRequest {
   const { invoice, offBy, isAlone } = step;
   const merchant = invoice % MERCHANTS;

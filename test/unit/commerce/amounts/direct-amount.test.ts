@@ -132,7 +132,7 @@ describe("the candidate amounts of a price", () => {
 });
 
 describe("a part of the candidates", () => {
-  it("has those of the same numbers, whichever part is asked for", () => {
+  it("has those of the same numbers, no matter which part is asked for", () => {
     const all = candidates(10_123_457n, stable);
     expect(candidateUnits(10_123_457n, stable, { from: 0, to: all.length })).toEqual(all);
     expect(candidateUnits(10_123_457n, stable, { from: 5, to: 5 })).toEqual([]);

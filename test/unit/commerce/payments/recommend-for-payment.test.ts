@@ -127,7 +127,7 @@ describe("the decision that is advised about a payment without an invoice", () =
     });
   }
 
-  it("is none of a payment that waits for no decision, and of a balance's growth", () => {
+  it("is null for a payment that waits for no decision, and for a balance's growth", () => {
     for (const status of PAYMENT_STATUSES.filter((each) => each !== "UNMATCHED")) {
       const facts = factsOf([{}]);
       expect(recommendForPayment({ ...facts, payment: { ...facts.payment, status } })).toBeNull();

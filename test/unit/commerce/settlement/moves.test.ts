@@ -9,7 +9,7 @@ function names(from: InvoiceStatus, to: InvoiceStatus): string[] {
 }
 
 describe("the moves between two statuses", () => {
-  test.each(INVOICE_STATUSES)("from %s to itself are none", (status) => {
+  test.each(INVOICE_STATUSES)("from %s to itself are an empty list", (status) => {
     expect(movesBetween({ from: status, to: status, isByMoney: true })).toEqual([]);
   });
 

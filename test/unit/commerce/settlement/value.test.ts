@@ -55,7 +55,7 @@ describe("the total value of payments", () => {
     });
   });
 
-  it("has a slack of one micro-unit for every quote but the first, and no more", () => {
+  it("has a slack of one micro-unit for every quote after the first, and no more", () => {
     const worth = { micros: 90n, slackMicros: 2n, hasUnweighed: false };
     expect(covers(worth, 92n)).toBe(true);
     expect(covers(worth, 93n)).toBe(false);
@@ -171,7 +171,7 @@ describe("the rule that prices a payment", () => {
     expect(weigh(sent(ended, units, { receivedAtMs, marketMicros: 77n }), [BTC, ended])).toEqual([rule, micros]);
   });
 
-  it("is none if no quote applies and no rate was fresh", () => {
+  it("is null if no quote applies and no rate was fresh", () => {
     expect(weigh(sent(ended, 100n, { receivedAtMs: 9_000_000 }), [ended])).toEqual([null, null]);
     expect(weigh(sent(BTC, 100n), [ended])).toEqual([null, null]);
   });

@@ -45,7 +45,7 @@ describe("the networks on which a wallet's address may be used", () => {
     expect(networksLike(walletOn("BASE_SEPOLIA", "ETH")).map(({ name }) => name)).toEqual(TEST);
   });
 
-  it("are none for Bitcoin, for TRON and for an extended key", () => {
+  it("do not exist for Bitcoin, for TRON and for an extended key", () => {
     for (const { name } of NETWORKS.filter(({ family }) => family !== "evm"))
       expect(networksLike({ network: name, address: ADDRESS })).toEqual([]);
     expect(networksLike({ network: "ETH", address: null })).toEqual([]);

@@ -105,7 +105,7 @@ describe("a claimed transaction", () => {
     );
   });
 
-  it("does not reveal what becomes of a payment credited to another invoice", () => {
+  it("does not reveal what happens to a payment credited to another invoice", () => {
     const rows = fc.array(fc.tuple(other, fc.constantFrom(...PAYMENT_STATUSES)), { maxLength: 3 });
     fc.assert(
       fc.property(fc.array(row, { maxLength: 3 }), rows, (own, claimed) => {

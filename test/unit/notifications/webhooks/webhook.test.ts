@@ -68,7 +68,7 @@ describe("the columns of a settings change", () => {
     else expect({ ...read, ...columns }).toEqual({ ...read, ...expected });
   });
 
-  it("are none when the same change is made again", () => {
+  it("do not change when the same change is made again", () => {
     const update = fc.record(
       {
         url: fc.constantFrom(WEBHOOK.url, "https://b.example/"),

@@ -81,7 +81,7 @@ describe("a request to a database that answers", () => {
     expect((await answer).result).toEqual(ok("delivered"));
   });
 
-  it("hears what the database refuses, and what fails", async () => {
+  it("gets what the database refuses, and what fails", async () => {
     const refusal = err({ code: "STORAGE_UNAVAILABLE" } as const);
     expect((await request(askD1(d1, async () => refusal)).answer).result).toEqual(refusal);
     await expect(request(askD1(d1, () => Promise.reject(new Error("a bug")))).answer).rejects.toThrow("a bug");

@@ -44,7 +44,7 @@ interface Line {
   readonly places: number;
   readonly turnMs: number;
   readonly inATurn: number;
-  /** This many arrive at one moment, like callers who were told the same time to retry. */
+  /** This many arrive at one moment, like callers with the same time to retry. */
   readonly burst: number;
   readonly burstEveryMs: number;
   readonly seconds: number;
