@@ -30,7 +30,7 @@ export const ODD_WORDS: readonly OddWord[] = [
   { form: /\bwhoever\b/i, instead: "anyone who; or who it is: the operator" },
   { form: /\bwhichever\b(?! (?:is|are|was|were|comes?|came)\b)/i, instead: "no matter which, any" },
   {
-    form: /\b(?:is|are|was|were|be|been|being) told(?! apart| to\b)\b|\btold (?:of|about)\b/i,
+    form: /\b(?:is|are|was|were|be|been|being) told(?! (?:apart|to|that|why|when|which|how)\b)\b|\btold (?:of|about)\b/i,
     instead: "is notified, is sent, is shown",
   },
   { form: /\b(?:tells?|telling) (?:of|nothing)\b/i, instead: "reports, shows" },
@@ -38,7 +38,7 @@ export const ODD_WORDS: readonly OddWord[] = [
   { form: /\bany more\b(?! \w+s\b)/i, instead: "no longer" },
   { form: /\bbec[ao]mes? of\b/i, instead: "happens to; the result of" },
   {
-    form: /(?<!\b(?:one|two|three|four|five|both|all|some|none|each|most|many|any|either|neither|half|parts?|instead) )\bof which\b/i,
+    form: /(?<!\b(?:one|two|three|four|five|both|all|some|none|each|most|many|any|either|neither|half|quarter|\w+th|parts?|instead|independent) )\bof which\b/i,
     instead: "whose; or a sentence of its own",
   },
   {
@@ -50,8 +50,8 @@ export const ODD_WORDS: readonly OddWord[] = [
     instead: "this long, this many, the amount",
   },
   {
-    form: /\b(?:comes?|came|paid|answers|(?:not|to) answer) in time\b/i,
-    instead: "on time, fast enough, within the time limit",
+    form: /\b(?:comes?|came|paid) in time\b/i,
+    instead: "on time, fast enough",
   },
   {
     form: /\b(?:go(?:es)?|went) on behind\b|\b[Bb]ehind (?:it|them|that|this|the|an?|each|every|these|those) (?:\w+ )?(?:statement|insert|index|place|row|line|last|number|event|select|comma|slash|plus|word|space|id|name|price|item)s?\b/,
@@ -143,10 +143,10 @@ export function messagesIn(source: string): readonly Prose[] {
     );
 }
 
-/** Texts between the elements of a `.tsx` file. */
+/** Texts between the elements of a `.tsx` file. Declarations, which also stand before braces, are not among them. */
 export function elementTextsIn(source: string): readonly Prose[] {
-  return matchesIn(withoutComments(source), /(?<=[>}])([^<>{}=;]*[a-z] [^<>{}=;]*)(?=[<{])/g).filter(({ text }) =>
-    isProse(text),
+  return matchesIn(withoutComments(source), /(?<=[>}])([^<>{}=;]*[a-z] [^<>{}=;]*)(?=[<{])/g).filter(
+    ({ text }) => isProse(text) && !/^(?:export )?(?:interface|function|const|type) /.test(text),
   );
 }
 
@@ -154,7 +154,7 @@ export function elementTextsIn(source: string): readonly Prose[] {
 export function titlesIn(source: string): readonly Prose[] {
   const code = withoutComments(source);
   return [
-    ...matchesIn(code, /\b(?:it|test|describe)(?:\.\w+)*(?:\([^"'`]*?\))?\(\s*["'`]((?:\\.|[^"`\\])*)["'`]/g),
+    ...matchesIn(code, /\b(?:it|test|describe\w*)(?:\.\w+)*(?:\([^"'`]*?\))?\(\s*["'`]((?:\\.|[^"`\\])*)["'`]/g),
     ...matchesIn(code, /\)\(\s*["`]((?:\\.|[^"`\\])*)["`],\s*(?:async )?[({]/g),
   ];
 }
