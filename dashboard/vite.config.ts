@@ -2,7 +2,7 @@
 // (`npm run dashboard:dev`, beside `npm start`).
 import { join } from "node:path";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 /** Where the Worker is while the console is developed. */
 const WORKER = process.env.EDGETILL_URL ?? "http://localhost:8787";
@@ -50,9 +50,27 @@ function importersOf(id: string, { importers }: Module, graph: Graph): readonly 
   return [...importers, ...byName];
 }
 
+const STYLED = /[\\/]@mantine[\\/]core[\\/]esm[\\/].*[\\/](\w+)\.module\.mjs$/;
+
+/** Refuses a component whose styles nobody imports: it would be shown without them. */
+function stylesAreThere(): Plugin {
+  return {
+    name: "styles-are-there",
+    generateBundle(_, bundle) {
+      const styles = [...this.getModuleIds()].filter((id) => id.includes("/core/styles/"));
+      const used = Object.values(bundle).flatMap((file) => (file.type === "chunk" ? Object.keys(file.modules) : []));
+      const missing = used.flatMap((id) => {
+        const [, name] = STYLED.exec(id) ?? [];
+        return name === undefined || styles.some((each) => each.includes(`/${name}.css`)) ? [] : [name];
+      });
+      if (missing.length > 0) throw new Error(`import the styles of ${missing.join(", ")} in src/mantine-styles.ts`);
+    },
+  };
+}
+
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react()],
+  plugins: [react(), stylesAreThere()],
   // The Worker puts the nonce of each answer in the place of this word.
   html: { cspNonce: "CSP_NONCE" },
   build: {

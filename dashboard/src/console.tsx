@@ -1,5 +1,5 @@
 import "./set-up/set-up-token.ts";
-import "@mantine/core/styles.css";
+import "./mantine-styles.ts";
 import "@mantine/notifications/styles.css";
 import "./style.css";
 import { MantineProvider } from "@mantine/core";

@@ -99,6 +99,7 @@ describeInBrowser("settings", () => {
     await contents.getByRole("link", { name: "Brand" }).press("Enter");
     await page.waitForURL(/#brand$/);
     await expect.poll(() => isInSight("Brand")).toBe(true);
+    await expect.poll(() => contents.locator('[aria-current="page"]').allTextContents()).toEqual(["Brand"]);
   });
 
   it("show the customer's page while the brand is chosen", async () => {

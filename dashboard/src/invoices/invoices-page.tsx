@@ -192,7 +192,7 @@ function InvoiceRows({ invoices, isStale }: { readonly invoices: readonly Invoic
   const [ids, choose] = useState<ReadonlySet<string>>(NONE);
   const menuOf = (invoice: Invoice) => <InvoiceMenu invoice={invoice} onOpen={open} />;
   const columns: readonly Column<Invoice>[] = [
-    { name: "Invoice", maxWidth: 240, show: (invoice) => <InvoiceLink invoice={invoice} /> },
+    { name: "Invoice", maxWidth: 200, show: (invoice) => <InvoiceLink invoice={invoice} /> },
     ...chosen.map((id) => ({
       ...columnsOf[id],
       show: (invoice: Invoice) => <div style={{ whiteSpace: "nowrap" }}>{columnsOf[id].show(invoice, formats)}</div>,

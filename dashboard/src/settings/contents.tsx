@@ -17,7 +17,9 @@ export function Contents({ parts }: { readonly parts: readonly Part[] }) {
               key={part}
               label={PARTS[part].title}
               py={6}
-              renderRoot={(props) => <Link to="." hash={part} replace {...props} />}
+              renderRoot={(props) => (
+                <Link to="." hash={part} replace activeOptions={{ includeHash: true }} {...props} />
+              )}
             />
           ))}
         </div>

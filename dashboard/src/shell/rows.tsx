@@ -66,7 +66,7 @@ function RowTable<Row extends { readonly id: string }>(props: Props<Row>) {
           <Table.Thead>
             <Table.Tr>
               {selection !== undefined && (
-                <Table.Th w={44}>
+                <Table.Th w={36} pr={0}>
                   <AllCheckbox rows={rows} selection={selection} />
                 </Table.Th>
               )}
@@ -102,7 +102,7 @@ function TableRow<Row extends { readonly id: string }>({ row, columns, selection
   return (
     <Table.Tr>
       {selection !== undefined && (
-        <Table.Td>
+        <Table.Td pr={0}>
           <RowCheckbox row={row} selection={selection} />
         </Table.Td>
       )}
