@@ -76,43 +76,7 @@ export const checkoutBody = () =>
         description:
           "Where to send the payer once the invoice is PAID or OVERPAID, with invoiceId, status, timestamp, keyId and signature; null before.",
       }),
-      paymentMethods: z.array(
-        methodBody()
-          .extend({
-            coinName: z.string().meta({ examples: ["Tether USD"] }),
-            networkName: z.string().meta({ description: "Display name of the network.", examples: ["TRON"] }),
-            standard: z
-              .string()
-              .nullable()
-              .meta({ description: "The token standard as exchanges list it, such as `TRC-20`." }),
-            isTest: z.boolean().meta({ description: "True for a test network, whose coins have no value." }),
-            estimatedAmount: z
-              .string()
-              .nullable()
-              .meta({
-                description:
-                  "About the amount that would be due if an AVAILABLE method were picked now, rounded up: only picking it locks a rate. Null for other methods, without a rate, and once something was received.",
-                examples: ["0.000499011"],
-              }),
-            confirmationMinutes: z.int().meta({
-              description:
-                "About how long a payment takes to be confirmed, at least 1: block time times `requiredConfirmations`.",
-            }),
-            usualFee: z.enum(USUAL_FEES).nullable().meta({
-              description:
-                "What the network usually takes for a transfer: LOW is some cents at most, MEDIUM can be dollars, VARIES depends on how full blocks are. Null if it is not known.",
-            }),
-            isAddressShared: z.boolean().nullable().meta({
-              description:
-                "True if other invoices use the same address: the payer must send exactly this amount in one payment. Null while no address is shown.",
-            }),
-            validUntil: time().nullable().meta({
-              description:
-                "Until when this amount is valid. If that is before `expiresAt`, the next read returns a new amount. Null while no address is shown.",
-            }),
-          })
-          .meta({ title: "CheckoutPaymentMethod" }),
-      ),
+      paymentMethods: z.array(checkoutMethodBody()),
       undecided: z
         .array(
           z.object({
