@@ -2541,6 +2541,11 @@ export interface components {
           }[];
         };
       };
+      /** @description Read whether the merchant can be paid now, in which coins, and why not. For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. A coin without a reason is one with which an invoice is created now, and whose payments are seen. Not known before an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and what limits callers from browsers. Nothing outside is asked but what a create asks: the deployment's own book of rates. Needs WALLET_VIEW. */
+      getReadiness: {
+        query: components["schemas"]["GetReadinessQuery"];
+        answer: components["schemas"]["Readiness"];
+      };
       /** @description List events, newest first, or poll for new ones. To poll, start with `after=0`, process `data` in order, and ask again with `after` set to `nextCursor`, immediately while pages are full. Events come in commit order, not in order of `timestamp`, so none is missed. Needs WEBHOOK_VIEW. */
       listEvents: {
         query: components["schemas"]["ListEventsQuery"];
@@ -2774,11 +2779,6 @@ export interface components {
       /** @description Read what needs attention. Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if it is not empty and the caller may view it. Reading costs the same however much waits. Needs the permission payment:view or invoice:view or wallet:view or webhook:view, held by an API key or by a signed-in member. */
       getAttention: {
         answer: components["schemas"]["Attention"];
-      };
-      /** @description Read whether the merchant can be paid now, in which coins, and why not. For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. A coin without a reason is one with which an invoice is created now, and whose payments are seen. Not known before an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and what limits callers from browsers. Nothing outside is asked but what a create asks: the deployment's own book of rates. Needs WALLET_VIEW. */
-      getReadiness: {
-        query: components["schemas"]["GetReadinessQuery"];
-        answer: components["schemas"]["Readiness"];
       };
       /** @description List API keys, newest first. Includes expired keys. Shows only a short form of each secret. Needs API_KEY_VIEW. */
       listApiKeys: {
@@ -4543,6 +4543,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   previewAddresses: "GET /wallets/{walletId}/addresses",
   checkNetworks: "GET /wallets/{walletId}/networks",
   exportRecovery: "GET /wallets/{walletId}/recovery",
+  getReadiness: "GET /readiness",
   listEvents: "GET /events",
   getEvent: "GET /events/{eventId}",
   listEventDeliveries: "GET /events/{eventId}/deliveries",
@@ -4582,7 +4583,6 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   getSettings: "GET /settings",
   updateSettings: "PATCH /settings",
   getAttention: "GET /attention",
-  getReadiness: "GET /readiness",
   listApiKeys: "GET /api-keys",
   getApiKey: "GET /api-keys/{apiKeyId}",
   listAuditEvents: "GET /audit-events",

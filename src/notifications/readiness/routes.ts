@@ -6,7 +6,7 @@ import { readinessDependencies } from "./dependencies.ts";
 import { readinessReads, readReadiness } from "./read-readiness.ts";
 
 export const readinessRoutes = routesOf({
-  tag: "Merchants",
+  tag: "Wallets",
   callers: "MEMBER_OR_KEY",
   dependencies: readinessDependencies,
 }).get("/api/v1/merchants/merchant/:merchantId/readiness", {
