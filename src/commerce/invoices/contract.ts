@@ -210,10 +210,7 @@ const invoiceFields = () =>
       .nullable(),
     warnings: z.array(z.string()),
     monitorUntil: time(),
-    recommendation: recommendationBody().optional().meta({
-      description:
-        "The decision that is advised, computed at each read; nothing follows from it by itself. Absent if none is, and in lists and events.",
-    }),
+    recommendation: recommendationBody().optional(),
   });
 
 export const invoiceBody = () => invoiceFields().meta({ title: "Invoice" });

@@ -137,7 +137,11 @@ export const recommendationBody = () =>
         .meta({ description: "In the invoice's currency: what is missing, or with RETURN what to send back." }),
       until: time().nullable().meta({ description: "When the advice may become another one." }),
     })
-    .meta({ title: "Recommendation" });
+    .meta({
+      title: "Recommendation",
+      description:
+        "The decision that is advised, computed at each read; absent if none is. Nothing follows from it by itself, and a payer's claim alone never recommends an invoice.",
+    });
 
 const resolutionBody = () =>
   z.object({
@@ -195,9 +199,6 @@ export const paymentDetailsBody = () =>
         claims: z.array(z.object({ id: z.string(), invoiceId: z.string(), outcome: z.string(), createdAt: time() })),
       }),
       resolution: resolutionBody().nullable(),
-      recommendation: recommendationBody().optional().meta({
-        description:
-          "The decision that is advised, computed at each read; absent if none is. Nothing follows from it by itself, and a payer's claim alone never recommends an invoice.",
-      }),
+      recommendation: recommendationBody().optional(),
     })
     .meta({ title: "PaymentDetails" });
