@@ -212,10 +212,10 @@ describe("an extended key's allocator", () => {
           return String(error);
         }
       });
-    expect(await tryWith({ xpub: other.xpub })).toMatch(/another key/);
+    expect(await tryWith({ xpub: other.xpub })).toMatch(/not the object.s own/);
     expect(await tryWith({ xpub: "zpub" })).toMatch(/does not parse: INVALID_XPUB/);
     expect(await tryWith({ derivationPath: "m/84'/0'/1'" })).toMatch(/DERIVATION_PATH_MISMATCH/);
-    expect(await tryWith({ network: "LTC", derivationPath: "m/84'/2'/0'" })).toMatch(/another key/);
+    expect(await tryWith({ network: "LTC", derivationPath: "m/84'/2'/0'" })).toMatch(/not the object.s own/);
     expect(await rpcOf(own).nextIndex()).toEqual({ nextIndex: 0 });
   });
 });
