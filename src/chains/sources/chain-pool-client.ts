@@ -14,6 +14,8 @@ const BACKOFF_CAP_MS = 4 * MINUTE_MS;
 const RETRY_AFTER_CAP_MS = 10 * MINUTE_MS;
 /** A ban lasts at least so long where its end is not named: TronGrid's does. Twice as long each time in a row. */
 const BAN_BASE_MS = 30 * SECOND_MS;
+/** By then every pause is as long as it may be. */
+const MOST_DOUBLINGS = 10;
 /** The same of a source that is away: it may be back at once. */
 const AWAY_BASE_MS = 5 * SECOND_MS;
 const AWAY_CAP_MS = MINUTE_MS;
@@ -169,11 +171,13 @@ export class ChainPool {
   #open(client: ChainClient, nowMs: number, { kind, retryAfterMs }: Outage): void {
     const { network, random, report } = this.#parts;
     this.#change(client, ({ state }, place) => {
-      const pauseMs = pauseAfter({ kind, retryAfterMs, failures: state.failures, random: random() });
+      // Calls that were under way when the pause began fail together: they are one failure, or six claims would make half a minute ten.
+      const before = endOf(state, nowMs) > nowMs ? Math.max(0, state.failures - 1) : state.failures;
+      const pauseMs = pauseAfter({ kind, retryAfterMs, failures: before, random: random() });
       const what = kind === "WRONG_CHAIN" ? "SERVES ANOTHER CHAIN than the configured one" : `failed: ${kind}`;
       report(`chains: ${network} source ${place + 1} (${client.kind}) ${what}; paused for ${pauseMs} ms`);
       const openUntilMs = Math.max(endOf(state, nowMs), nowMs + pauseMs);
-      const next = { kind: client.kind, failures: state.failures + 1, openUntilMs, lastOutage: kind };
+      const next = { kind: client.kind, failures: before + 1, openUntilMs, lastOutage: kind };
       return { client, isVerified: false, state: next };
     });
   }
@@ -206,7 +210,9 @@ function pauseAfter(of: Pick<Outage, "kind" | "retryAfterMs"> & { failures: numb
 /** Jitter may be 0, which is too short after a refusal: requests during a ban prolong it. */
 function leastPauseMs(of: Pick<Outage, "kind" | "retryAfterMs"> & { readonly failures: number }): number {
   const { kind, retryAfterMs, failures } = of;
+  const doubled = 2 ** Math.min(failures, MOST_DOUBLINGS);
   if (kind === "RATE_LIMITED") return BACKOFF_BASE_MS;
-  if (kind === "BANNED") return Math.min(RETRY_AFTER_CAP_MS, (retryAfterMs ?? BAN_BASE_MS) * 2 ** failures);
-  return kind === "UNAVAILABLE" ? Math.min(AWAY_CAP_MS, AWAY_BASE_MS * 2 ** failures) : 0;
+  if (kind === "BANNED")
+    return Math.min(RETRY_AFTER_CAP_MS, Math.max(retryAfterMs ?? BAN_BASE_MS, SECOND_MS) * doubled);
+  return kind === "UNAVAILABLE" ? Math.min(AWAY_CAP_MS, AWAY_BASE_MS * doubled) : 0;
 }

@@ -72,12 +72,19 @@ export async function readCheckout(
   namedClaim?: string,
 ): Promise<Result<Checkout, Failure>> {
   const found = await findCheckout(deps, invoiceId, namedClaim);
-  if (!found.ok) return found;
-  const file = await refreshInvoice(deps, found.value.file);
+  return found.ok ? refreshCheckout(deps, found.value) : found;
+}
+
+/** The same for one that has been read. */
+export async function refreshCheckout(
+  deps: RefreshDependencies,
+  found: StoredCheckout,
+): Promise<Result<Checkout, Failure>> {
+  const file = await refreshInvoice(deps, found.file);
   if (!file.ok) return file;
-  const { wallets, cursors } = found.value;
+  const { wallets, cursors } = found;
   const methods = listMethods(file.value, wallets, { ...deps.body, isWatched: deps.isWatched, cursors });
-  return ok({ ...found.value, file: file.value, methods: methods.map((each) => stillOpen(file.value, wallets, each)) });
+  return ok({ ...found, file: file.value, methods: methods.map((each) => stillOpen(file.value, wallets, each)) });
 }
 
 /**

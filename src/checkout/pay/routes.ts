@@ -25,7 +25,14 @@ import { findShown } from "./find-shown.ts";
 import { claimNote, type Note, pickNote } from "./note.ts";
 import { type PageCall, type PageReply, pagesOf } from "./pages-of.tsx";
 import { pairNamed, pickMethod } from "./pick-method.ts";
-import { type Checkout, findCheckout, keepLanguage, readCheckout, type StoredCheckout } from "./read-checkout.ts";
+import {
+  type Checkout,
+  findCheckout,
+  keepLanguage,
+  readCheckout,
+  refreshCheckout,
+  type StoredCheckout,
+} from "./read-checkout.ts";
 import { readEstimates } from "./read-estimates.ts";
 import { receiptPage } from "./receipt-page.tsx";
 import { cookieOf, viewOf } from "./shown-copy.ts";
@@ -42,9 +49,13 @@ const paying = pagesOf(checkoutDependencies)
     answers: [{ status: 200, description: "The page, whatever the invoice's status", alsoAs: "text/html" }],
     answer: async (call) => {
       const { db, sleep, nowMs: sinceMs } = call.deps;
-      const opening = readCheckout(call.deps, call.params.invoiceId ?? "", call.query.claim);
-      const opened = await inTime({ d1: db.$client, sleep, sinceMs, background: call.background }, opening, err);
-      if (!opened.ok) return (await pageAgain(call, opened.error)) ?? opened;
+      const waiting = { d1: db.$client, sleep, sinceMs, background: call.background };
+      const finding = findCheckout(call.deps, call.params.invoiceId ?? "", call.query.claim);
+      const found = await inTime(waiting, finding, err);
+      if (!found.ok) return (await pageAgain(call, found.error)) ?? found;
+      // What was just read is newer than any copy, even where it could not be settled.
+      const opened = await inTime(waiting, refreshCheckout(call.deps, found.value), err);
+      if (!opened.ok) return opened;
       const { file, methods } = opened.value;
       const { isHead, deps, ip, requestId } = call;
       if (!isHead) noteVisit(call, opened.value);
@@ -253,13 +264,14 @@ function keepShown(
 
 /** While the database does not answer: what this browser was shown of the invoice, with the time since when nothing newer is known. */
 async function pageAgain(
-  call: PageCall<unknown, unknown, CheckoutDependencies>,
+  call: PageCall<unknown, Showing["query"], CheckoutDependencies>,
   { code }: Failure,
 ): Promise<Result<PageReply, Failure> | undefined> {
-  const copy =
-    code === "STORAGE_UNAVAILABLE"
-      ? await findShown(call.deps, call.params.invoiceId ?? "", call.cookie("shown"))
-      : undefined;
+  const { method, choose } = call.query;
+  if (code !== "STORAGE_UNAVAILABLE" || choose !== undefined) return undefined;
+  const copy = await findShown(call.deps, call.params.invoiceId ?? "", call.cookie("shown"));
+  // Whoever asks for another coin must not be sent to the address of this one.
+  if (method !== undefined && method !== copy?.method.key) return undefined;
   if (copy === undefined) return undefined;
   const chrome = { ...call.chrome, path: pathOf(copy.invoiceId) };
   const html = checkoutPage({ chrome, view: viewOf(copy), note: null, shownAtMs: copy.shownAtMs });

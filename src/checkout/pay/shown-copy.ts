@@ -63,7 +63,7 @@ export interface ShownCopy extends Shown {
 /** What the page shows, if it asks for money and none has come: then, and only then, a payer is helped by seeing it again. */
 export function copyOf(view: CheckoutView, merchantId: string, nowMs: number): ShownCopy | undefined {
   const { stage, shop, title, total, method, invoiceId, createdAtMs, expiresAtMs, acceptsLate, pollSeconds } = view;
-  if (stage !== "pay" || method === null) return undefined;
+  if (stage !== "pay" || method === null || view.payments.length > 0 || view.claim !== null) return undefined;
   const shown = shape().parse({
     invoiceId,
     merchantId,

@@ -188,6 +188,29 @@ describe("the sources of a network", () => {
     expect(pool.states()[0]).toMatchObject({ failures: times, openUntilMs: nowMs + pauseMs });
   });
 
+  it("calls that fail together are one failure, and make no ban longer", async () => {
+    const { pool } = poolOf(["tron-rpc"]);
+    const answers: (() => void)[] = [];
+    const banned = () =>
+      pool.attempt(0, async () => {
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return err(outage("BANNED", "", 30_000));
+      });
+    const all = Promise.all(Array.from({ length: 6 }, banned));
+    while (answers.length < 6) await undefined;
+    for (const answer of answers) answer();
+    await all;
+    expect(pool.states()[0]).toMatchObject({ failures: 1, openUntilMs: 30_000 });
+  });
+
+  it("is asked again however often it was banned for no time at all", async () => {
+    const { fake, attempt, pool } = poolOf(["tron-rpc"]);
+    fake(0).answer = err(outage("BANNED", "", 0));
+    for (let time = 0; time < 1_100; time++) await attempt(pool.states()[0]?.openUntilMs ?? Number.NaN);
+    const { failures = 0, openUntilMs = Number.NaN } = pool.states()[0] ?? {};
+    expect([failures, openUntilMs > 0]).toEqual([1_100, true]);
+  });
+
   it("a failure counts even when work that started before it succeeds after it", async () => {
     const { fake, pool, work } = poolOf(["tron-rpc"]);
     let finish = () => {};

@@ -50,6 +50,13 @@ describe("a payer's page while the database does not answer", () => {
     expect(refused.text).not.toContain(order.address);
   });
 
+  it("shows nothing to somebody who asks for another coin, or wants to choose", async () => {
+    const order = await paidOrder();
+    const cookie = cookieIn(await page(order));
+    expect((await lost(order, cookie, "?method=USDT_ETH")).status).toBe(200);
+    for (const rest of ["?method=BTC_BTC", "?choose=1"]) expect((await lost(order, cookie, rest)).status).toBe(503);
+  });
+
   it("shows nothing after a change was told to the merchant's object, although it has not committed", async () => {
     const order = await paidOrder();
     const cookie = cookieIn(await page(order));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { checkoutPage } from "../../../../src/checkout/pay/checkout-page.tsx";
 import { copyOf, isKept, printCopy, readCopy, secondsLeft, viewOf } from "../../../../src/checkout/pay/shown-copy.ts";
 import { parseKeyring } from "../../../../src/lib/keyring.ts";
-import { checkoutViewOf, chromeOf, NOW, STAGES } from "../../../support/checkout-views.ts";
+import { checkoutViewOf, chromeOf, NOW, PAYMENT, STAGES } from "../../../support/checkout-views.ts";
 
 const keyring = (text: string) => {
   const keys = parseKeyring("TEST", text);
@@ -31,6 +31,12 @@ function cookieAt(nowMs: number): string {
 describe("a copy of a payer's page", () => {
   it.each(STAGES.filter((stage) => stage !== "pay"))("is not kept at the stage %s", (stage) => {
     expect(copyOf(checkoutViewOf(stage), "mer_1", NOW)).toBeUndefined();
+  });
+
+  it("is not kept once anything has arrived, or was claimed: nobody may be asked for the whole amount again", () => {
+    expect(copyOf({ ...VIEW, payments: [PAYMENT] }, "mer_1", NOW)).toBeUndefined();
+    const claim = { id: "clm_1", isGood: false, text: "claimFound" };
+    expect(copyOf(Object.assign({}, VIEW, { claim }), "mer_1", NOW)).toBeUndefined();
   });
 
   it("shows the coin, the amount, the address and the deadline again, and offers nothing else", () => {
