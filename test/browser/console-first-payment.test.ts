@@ -126,7 +126,7 @@ describeInBrowser("a newcomer with npm start", () => {
     // A test chain's coins are worthless.
     await page.getByText("Nothing was received in this time").waitFor();
     await page.getByText("One payment on test networks is not in these sums").waitFor();
-    await page.getByRole("region", { name: "By coin" }).getByText("on Ethereum Sepolia testnet").waitFor();
+    await page.getByRole("region", { name: "Test money" }).getByText("on Ethereum Sepolia testnet").waitFor();
     expect(await findings(page)).toEqual([]);
   });
 

@@ -44,6 +44,10 @@ describeInBrowser("hostile texts", () => {
       await menu.getByText(text, { exact: true }).first().waitFor();
       await menu.getByRole("link", { name: "Home" }).click();
       await untilPage(page, "Home");
+      await page
+        .getByRole("button", { name: / · Invoices need your decision$/ })
+        .first()
+        .click();
       await expect.poll(() => page.getByRole("article").getByRole("link").first().textContent()).toContain(text);
       await expectFit(page, "Home");
       await follow(page, `/console/${shop.merchantId}/payments`);
