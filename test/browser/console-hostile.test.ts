@@ -183,7 +183,7 @@ async function makeOf(shop: PageShop, text: string): Promise<{ readonly id: stri
 /** The first row of a list with this name. */
 async function expectRow(page: Page, list: string, text: string): Promise<void> {
   await untilPage(page, list);
-  await expect.poll(() => page.getByRole("main").getByRole("link").first().textContent(), { message: list }).toBe(text);
+  await expect.poll(() => page.locator(".row-link").first().textContent(), { message: list }).toBe(text);
   await expectFit(page, list);
 }
 

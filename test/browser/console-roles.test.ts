@@ -163,6 +163,7 @@ const PLACES: readonly Area<Shop>[] = [
       "Copy the id": ALL,
       "Show what the source said": ALL,
       "Ignore it": "payment:resolve",
+      "It was sent back": "payment:resolve",
       "Assign to this invoice": "payment:resolve",
       "Assign to the chosen invoice": "payment:resolve",
     },
