@@ -38,9 +38,9 @@ describe("failing TRON sources", () => {
     }
   });
 
-  it("a refused API key is not treated as throttling", async () => {
+  it("a refused API key rests as a banned source does, because nothing tells the two apart", async () => {
     tron.fault = "forbidden";
-    for (const client of [rpc, grid]) expect(await failure(client.tip())).toEqual(["BAD_STATUS", null]);
+    for (const client of [rpc, grid]) expect(await failure(client.tip())).toEqual(["BANNED", null]);
   });
 
   it("a node without the last block is BEHIND, never an empty answer", async () => {
