@@ -2541,7 +2541,7 @@ export interface components {
           }[];
         };
       };
-      /** @description Read whether the merchant can be paid now, in which coins, and why not. For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. A coin without a reason is one with which an invoice is created now, and whose payments are seen. Not known before an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and what limits callers from browsers. Nothing outside is asked but what a create asks: the deployment's own book of rates. Needs WALLET_VIEW. */
+      /** @description Read whether the merchant can be paid now, in which coins, and why not. For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. A coin without a reason is one with which an invoice is created now. Whether payments are seen is told of a network that is being read: one on which nothing is awaited is not asked, and one that was never read has the warning NOT_YET_READ. The `canBePaid` of the whole merchant counts no test networks. Not known before an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and what limits callers from browsers. Nothing outside is asked but what a create asks: the deployment's own book of rates. Needs WALLET_VIEW. */
       getReadiness: {
         query: components["schemas"]["GetReadinessQuery"];
         answer: components["schemas"]["Readiness"];
@@ -3189,7 +3189,7 @@ export interface components {
        */
       checkedAt: string;
       currency: string;
-      /** @description Whether any coin can. */
+      /** @description Whether any coin of a main network can: test networks are not counted. */
       canBePaid: boolean;
       /** @description What stops every coin; they are not repeated at each. */
       reasons: {
@@ -3208,6 +3208,7 @@ export interface components {
           | "SOURCE_SILENT"
           | "SOURCE_LAGS"
           | "SOURCE_REFUSES"
+          | "NOT_YET_READ"
           | "NO_RATE";
         /** @description A sentence for people; it may change. */
         detail: string;
@@ -3235,6 +3236,7 @@ export interface components {
           | "SOURCE_SILENT"
           | "SOURCE_LAGS"
           | "SOURCE_REFUSES"
+          | "NOT_YET_READ"
           | "NO_RATE";
         /** @description A sentence for people; it may change. */
         detail: string;
@@ -3256,6 +3258,8 @@ export interface components {
       coins: {
         network: string;
         cryptocurrency: string;
+        /** @description Whether the network is a test network, whose coins are worth nothing. */
+        isTest: boolean;
         walletId: string | null;
         /** @description Whether there is no reason against it, neither here nor of the whole merchant. */
         canBePaid: boolean;
@@ -3275,6 +3279,7 @@ export interface components {
             | "SOURCE_SILENT"
             | "SOURCE_LAGS"
             | "SOURCE_REFUSES"
+            | "NOT_YET_READ"
             | "NO_RATE";
           /** @description A sentence for people; it may change. */
           detail: string;
@@ -3286,7 +3291,7 @@ export interface components {
           /** @description Of SOURCE_LAGS: blocks that were not read yet. */
           blocksBehind: number | null;
         }[];
-        /** @description What may become a reason. */
+        /** @description What may become a reason; NOT_YET_READ: whether its payments are seen is not known yet. */
         warnings: {
           /** @enum {string} */
           code:
@@ -3303,6 +3308,7 @@ export interface components {
             | "SOURCE_SILENT"
             | "SOURCE_LAGS"
             | "SOURCE_REFUSES"
+            | "NOT_YET_READ"
             | "NO_RATE";
           /** @description A sentence for people; it may change. */
           detail: string;

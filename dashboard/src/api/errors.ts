@@ -45,6 +45,13 @@ export class StepUpCancelled extends Error {
   override readonly name = "StepUpCancelled";
 }
 
+/** For the user, with the id by which the request is found in the logs. */
+export function withRequestId(error: Error): string {
+  return error instanceof ApiError && error.requestId !== undefined
+    ? `${error.message} (${error.requestId})`
+    : error.message;
+}
+
 /** Whether the same call may succeed without any change. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;

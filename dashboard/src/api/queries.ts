@@ -15,7 +15,7 @@ import {
 import { type ReactNode, useRef } from "react";
 import { type AnswerOf, call, type InputOf, type OperationId } from "./call.ts";
 import { connection } from "./connection.ts";
-import { ApiError, ConnectionError, isPassing, StepUpCancelled } from "./errors.ts";
+import { ApiError, ConnectionError, isPassing, StepUpCancelled, withRequestId } from "./errors.ts";
 
 const STALE_AFTER_MS = 15_000;
 const TRIES = 4;
@@ -64,11 +64,10 @@ function retryDelay(failures: number): number {
 /** Shows why a change failed, unless the user cancelled it. */
 export function showError(error: Error): void {
   if (error instanceof StepUpCancelled) return;
-  const id = error instanceof ApiError && error.requestId !== undefined ? ` (${error.requestId})` : "";
   notifications.show({
     color: "red",
     title: "Something went wrong",
-    message: `${error.message}${id}`,
+    message: withRequestId(error),
     autoClose: 10_000,
   });
 }

@@ -1,5 +1,7 @@
 // An entry of the log as a sentence: `You renamed the merchant from “Corner shop” to “Harbour Coffee”`. The log has facts and ids; names of
-// invoices, members and keys are those of today, where they are known.
+// invoices, members and keys are those of today, where they are known. Whatever somebody has typed is said without characters that would turn the
+// order of what follows.
+import { plainText } from "../../../src/lib/plain-text.ts";
 import type { AuditEvent } from "../api/operations.ts";
 import { INVOICE_STATES, isInvoiceStatus } from "../invoices/states.ts";
 import { coinName } from "../shell/coin-name.ts";
@@ -31,16 +33,19 @@ interface Told extends Known {
 
 export function sentenceOf(entry: Entry, known: Known): string {
   const { action, target } = entry;
-  if (!isKnownAction(action)) return `${known.actor}: ${actionWords(action)}`;
+  const actor = plainText(known.actor);
+  if (!isKnownAction(action)) return `${actor}: ${actionWords(action)}`;
+  const nameOf = (id: string) => text(known.nameOf(id));
   const told = {
     ...known,
+    nameOf,
     target,
     before: entry.before ?? {},
     after: entry.after ?? {},
-    named: (noun: string, name: string | undefined) => named(noun, name ?? known.nameOf(target)),
+    named: (noun: string, name: string | undefined) => named(noun, name ?? nameOf(target)),
     fields: fieldsOf(entry),
   };
-  return `${known.actor} ${PREDICATES[action](told)}`;
+  return `${actor} ${PREDICATES[action](told)}`;
 }
 
 const PREDICATES: Readonly<Record<KnownAction, (told: Told) => string>> = {
@@ -104,7 +109,8 @@ const PREDICATES: Readonly<Record<KnownAction, (told: Told) => string>> = {
 type Fact = Facts[string] | undefined;
 
 function text(fact: Fact): string | undefined {
-  return typeof fact === "string" && fact !== "" ? fact : undefined;
+  const plain = typeof fact === "string" ? plainText(fact) : "";
+  return plain === "" ? undefined : plain;
 }
 
 function quoted(fact: Fact): string | undefined {
@@ -209,7 +215,9 @@ const NAMED = 2;
 
 function settingsText(of: Pick<Entry, "before" | "after">): string {
   const changes = changesOf(of);
-  const words = changes.slice(0, NAMED).map(({ field, before, after }) => `${field} from ${before} to ${after}`);
+  const words = changes
+    .slice(0, NAMED)
+    .map(({ field, before, after }) => plainText(`${field} from ${before} to ${after}`));
   return listText(words, changes.length - words.length);
 }
 

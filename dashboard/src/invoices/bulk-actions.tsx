@@ -1,15 +1,18 @@
 // What can be done with several invoices of the list at once.
 import { Button, Card, CopyButton, Group, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/call.ts";
+import { StepUpCancelled } from "../api/errors.ts";
 import type { Invoice } from "../api/operations.ts";
 import { showDone, showError } from "../api/queries.ts";
 import { save } from "../reports/download.ts";
-import { ConfirmButton } from "../shell/confirm.tsx";
+import { ConfirmDialog } from "../shell/confirm.tsx";
 import { csvOfRows } from "../shell/list-export.ts";
 import { useMay } from "../shell/merchants.ts";
 import { INVOICE_LINE } from "./invoice-line.ts";
+import { type Refusal, refusalsText } from "./refusals-text.ts";
 
 interface Props {
   /** Those that are chosen, as the list shows them now. */
@@ -18,42 +21,75 @@ interface Props {
 }
 
 export function BulkActions({ invoices, onClear }: Props) {
-  const mayCancel = useMay("invoice:cancel");
-  const { isRunning, cancelAll } = useCancelAll(onClear);
-  if (invoices.length === 0) return null;
-  const open = invoices.filter(({ status }) => status === "AWAITING_PAYMENT");
+  const { button, dialog } = useCancelling(invoices, onClear);
+  if (invoices.length === 0) return dialog;
   const links = invoices.map(({ checkoutUrl }) => checkoutUrl).join("\n");
   return (
-    <Card padding="sm" component="section" aria-label="Selected invoices">
-      <Group gap="sm">
-        <Text size="sm" fw={600} role="status">
-          {countOf(invoices.length)} selected
-        </Text>
-        <CopyButton value={links} timeout={2_000}>
-          {({ copied, copy }) => (
-            <Button size="xs" variant="default" onClick={copy}>
-              {copied ? "Copied" : "Copy links"}
-            </Button>
-          )}
-        </CopyButton>
-        <Button size="xs" variant="default" onClick={() => save(csvOfRows(invoices, INVOICE_LINE), "invoices.csv")}>
-          Export selected
-        </Button>
-        {mayCancel && open.length > 0 && (
-          <ConfirmButton
-            size="xs"
-            action={`Cancel ${countOf(open.length)}`}
-            isBusy={isRunning}
-            consequence={`${consequenceOf(open.length, invoices.length)} A payment that is already on its way is still noticed, and then needs your decision.`}
-            onConfirmed={() => void cancelAll(open)}
-          />
-        )}
-        <Button size="xs" variant="subtle" onClick={onClear}>
-          Clear selection
-        </Button>
-      </Group>
-    </Card>
+    <>
+      <Card padding="sm" component="section" aria-label="Selected invoices">
+        <Group gap="sm">
+          <Text size="sm" fw={600} role="status">
+            {countOf(invoices.length)} selected
+          </Text>
+          <CopyButton value={links} timeout={2_000}>
+            {({ copied, copy }) => (
+              <Button size="xs" variant="default" onClick={copy}>
+                {copied ? "Copied" : "Copy links"}
+              </Button>
+            )}
+          </CopyButton>
+          <Button size="xs" variant="default" onClick={() => save(csvOfRows(invoices, INVOICE_LINE), "invoices.csv")}>
+            Export selected
+          </Button>
+          {button}
+          <Button size="xs" variant="subtle" onClick={onClear}>
+            Clear selection
+          </Button>
+        </Group>
+      </Card>
+      {dialog}
+    </>
   );
+}
+
+/** What is asked about is what was chosen when the question was opened: the list may change under it, and the answer is about no others. */
+function useCancelling(invoices: readonly Invoice[], onDone: () => void) {
+  const mayCancel = useMay("invoice:cancel");
+  const { isRunning, cancelAll } = useCancelAll(onDone);
+  const [asked, ask] = useState<readonly Invoice[]>([]);
+  const [isAsking, { open, close }] = useDisclosure();
+  const now = openOf(invoices);
+  const button = mayCancel && now.length > 0 && (
+    <Button
+      size="xs"
+      variant="default"
+      loading={isRunning}
+      onClick={() => {
+        ask(invoices);
+        open();
+      }}
+    >
+      {cancelText(now)}
+    </Button>
+  );
+  const dialog = (
+    <ConfirmDialog
+      isOpen={isAsking}
+      onClose={close}
+      action={cancelText(openOf(asked))}
+      consequence={`${consequenceOf(openOf(asked).length, asked.length)} A payment that is already on its way is still noticed, and then needs your decision.`}
+      onConfirmed={() => void cancelAll(openOf(asked))}
+    />
+  );
+  return { button, dialog };
+}
+
+function openOf(invoices: readonly Invoice[]): readonly Invoice[] {
+  return invoices.filter(({ status }) => status === "AWAITING_PAYMENT");
+}
+
+function cancelText(open: readonly Invoice[]): string {
+  return `Cancel ${countOf(open.length)}`;
 }
 
 function countOf(number: number): string {
@@ -67,27 +103,28 @@ function consequenceOf(open: number, all: number): string {
   return `${pages} asking for money. The other ${others} selected can no longer be cancelled and stay as they are.`;
 }
 
-/** One after the other. What was refused is said at the end, and the others are cancelled all the same. */
+/** One after the other. What was refused is said at the end by name, and the others are cancelled all the same. */
 function useCancelAll(onDone: () => void) {
   const client = useQueryClient();
   const [isRunning, setRunning] = useState(false);
   const cancelAll = async (invoices: readonly Invoice[]) => {
     setRunning(true);
     let cancelled = 0;
-    let failure: unknown;
-    for (const { merchantId, id: invoiceId } of invoices) {
+    const refusals: Refusal[] = [];
+    for (const { merchantId, id: invoiceId, name } of invoices) {
       try {
         const input = { merchantId, params: { invoiceId } };
         await call("cancelInvoice", input, { idempotencyKey: crypto.randomUUID() });
         cancelled += 1;
       } catch (error) {
-        failure = error;
+        if (error instanceof Error && !(error instanceof StepUpCancelled)) refusals.push({ name, error });
       }
     }
     setRunning(false);
     await client.invalidateQueries();
     if (cancelled > 0) showDone(`${countOf(cancelled)} cancelled.`);
-    if (failure instanceof Error) showError(failure);
+    const refused = refusalsText(refusals);
+    if (refused !== undefined) showError(new Error(refused));
     onDone();
   };
   return { isRunning, cancelAll };

@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, Menu, Select, Text } from "@mantine/core";
 import { useDisclosure, useLocalStorage } from "@mantine/hooks";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { call } from "../api/call.ts";
 import type { Invoice } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
@@ -190,6 +190,8 @@ function InvoiceRows({ invoices, isStale }: { readonly invoices: readonly Invoic
   const formats = useFormats();
   const [opened, open] = useState<Opened>();
   const [ids, choose] = useState<ReadonlySet<string>>(NONE);
+  // What is chosen is what can be seen to be: an invoice that leaves the page, and comes back later, is not chosen still.
+  useEffect(() => choose((before) => shownOf(before, invoices)), [invoices]);
   const menuOf = (invoice: Invoice) => <InvoiceMenu invoice={invoice} onOpen={open} />;
   const columns: readonly Column<Invoice>[] = [
     { name: "Invoice", maxWidth: 200, show: (invoice) => <InvoiceLink invoice={invoice} /> },
@@ -230,6 +232,12 @@ function InvoiceRows({ invoices, isStale }: { readonly invoices: readonly Invoic
       <InvoiceDialogs opened={opened} onClose={() => open(undefined)} />
     </>
   );
+}
+
+/** The same set if all are shown. */
+function shownOf(ids: ReadonlySet<string>, invoices: readonly Invoice[]): ReadonlySet<string> {
+  const shown = invoices.flatMap(({ id }) => (ids.has(id) ? [id] : []));
+  return shown.length === ids.size ? ids : new Set(shown);
 }
 
 function InvoiceLink({ invoice }: { readonly invoice: Invoice }) {

@@ -100,7 +100,7 @@ function Own({ coins }: { readonly coins: readonly Coin[] }) {
 
 function OwnCoin({ coin }: { readonly coin: Coin }) {
   const { id: merchantId } = useMerchant();
-  const { canBePaid, walletId } = coin;
+  const { canBePaid, isTest, walletId } = coin;
   return (
     <Stack gap={4} component="article" aria-label={nameOf(coin)}>
       <Group gap="xs">
@@ -108,6 +108,7 @@ function OwnCoin({ coin }: { readonly coin: Coin }) {
           {nameOf(coin)}
         </Anchor>
         <Badge color={canBePaid ? "green" : "red"}>{canBePaid ? "Yes" : "No"}</Badge>
+        {isTest && <Badge color="gray">Test money</Badge>}
       </Group>
       <Findings findings={lacksOf(coin)} />
       <Reading reading={coin.reading} />
@@ -115,10 +116,10 @@ function OwnCoin({ coin }: { readonly coin: Coin }) {
   );
 }
 
-/** How far the network is read. While nothing is awaited its source is not asked, so nobody knows whether it would answer. */
+/** How far the network is read; a finding says that it never was. While nothing is awaited its source is not asked, so nobody knows whether it would answer. */
 function Reading({ reading }: Pick<Coin, "reading">) {
   const { count, duration } = useFormats();
-  if (reading === null) return <Dimmed>The network was not read yet; it is from the first invoice on.</Dimmed>;
+  if (reading === null) return null;
   const { isBeingRead, height, secondsBehind } = reading;
   return (
     <Dimmed>

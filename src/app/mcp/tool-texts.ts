@@ -10,7 +10,7 @@ export const TOOL_TEXTS: Readonly<Record<string, string>> = {
   checkNetworks:
     "Checks on which other EVM networks the address of a wallet may be used. None is FREE if the address has a contract, such as a Safe, on any of them. A person then registers it in the console.",
   getReadiness:
-    "Says for each coin and network whether the shop can be paid with it now, or why not: no wallet, no current price, a network that is paused or cannot be read. Use it before you promise that a customer can pay with a coin, and when payments do not arrive.",
+    "Says for each coin and network whether the shop can be paid with it now, or why not: no wallet, no current price, a network that is paused or cannot be read. Coins with `isTest` are worth nothing, and the `canBePaid` at the top does not count them. Use it before you promise that a customer can pay with a coin, and when payments do not arrive.",
   createInvoice:
     "Creates an invoice that a customer pays in cryptocurrency. Give `name` and `rawAmount`, or a `productId`. The result has `checkoutUrl`, the page to send to the customer. Name `paymentMethods` to have an address and an exact amount at once; if none is named, the only one available is activated.",
   listInvoices:

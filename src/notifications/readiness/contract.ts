@@ -38,12 +38,15 @@ const coinBody = () =>
   z.object({
     network: z.string(),
     cryptocurrency: z.string(),
+    isTest: z.boolean().meta({ description: "Whether the network is a test network, whose coins are worth nothing." }),
     walletId: z.string().nullable(),
     canBePaid: z
       .boolean()
       .meta({ description: "Whether there is no reason against it, neither here nor of the whole merchant." }),
     reasons: z.array(findingBody()),
-    warnings: z.array(findingBody()).meta({ description: "What may become a reason." }),
+    warnings: z
+      .array(findingBody())
+      .meta({ description: "What may become a reason; NOT_YET_READ: whether its payments are seen is not known yet." }),
     reading: readingBody().nullable().meta({ description: "Null for a network that was never read." }),
   });
 
@@ -52,7 +55,9 @@ export const readinessBody = () =>
     .object({
       checkedAt: time(),
       currency: z.string(),
-      canBePaid: z.boolean().meta({ description: "Whether any coin can." }),
+      canBePaid: z
+        .boolean()
+        .meta({ description: "Whether any coin of a main network can: test networks are not counted." }),
       reasons: z.array(findingBody()).meta({ description: "What stops every coin; they are not repeated at each." }),
       warnings: z.array(findingBody()),
       limits: z.object({

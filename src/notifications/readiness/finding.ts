@@ -16,6 +16,7 @@ export const FINDING_CODES = [
   "SOURCE_SILENT",
   "SOURCE_LAGS",
   "SOURCE_REFUSES",
+  "NOT_YET_READ",
   "NO_RATE",
 ] as const;
 

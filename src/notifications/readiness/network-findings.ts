@@ -1,5 +1,5 @@
 // Whether payments on a network are seen, from the row that its watcher writes. A network that rests is not judged: nothing on it is awaited, so its
-// source was not asked, and the next invoice starts it again.
+// source was not asked, and the next invoice starts it again. One that was never read has a warning, because nothing tells whether it can be.
 import { doAllRefuse, restUntilMs, type SourceState } from "../../chains/sources/source-state.ts";
 import { isLagging, type NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { WatchProgress } from "../../detection/passes/progress.ts";
@@ -31,8 +31,13 @@ export function networkFindings(network: string, cursor: NetworkCursor | undefin
     const none = [finding("NO_SOURCE", "No source of the network's data is configured, so no payment would be seen.")];
     return context.isWatched(network) ? { reasons: [], warnings: none } : { reasons: none, warnings: [] };
   }
-  return cursor === undefined || cursor.isResting ? { reasons: [], warnings: [] } : readFindings(cursor, context);
+  const { reasons, warnings } =
+    cursor === undefined || cursor.isResting ? { reasons: [], warnings: [] } : readFindings(cursor, context);
+  const isSaid = reasons.length > 0 || warnings.length > 0 || readingBodyOf(cursor, context.nowMs) !== null;
+  return isSaid ? { reasons, warnings } : { reasons, warnings: [finding("NOT_YET_READ", NOT_YET_READ)] };
 }
+
+const NOT_YET_READ = "The network was never read here, so whether its payments are seen shows with the first invoice.";
 
 /** As `/healthz` and the checkout judge it: what lasts is a reason, and what has only begun a warning. */
 function readFindings(cursor: NetworkCursor, { pollSeconds, nowMs }: NetworkContext): Found {

@@ -1,6 +1,6 @@
 // Whether a merchant can be paid now, for each coin on each network, from what a create decides on: a coin without a reason is one with which an invoice
-// is created, and whose payments are seen. What only an object knows that a create asks, such as how many amounts of a shared address are left, is
-// not here.
+// is created. Whether its payments are seen is told of a network that is being read. What only an object knows that a create asks, such as how many
+// amounts of a shared address are left, is not here.
 import { type Asset, NETWORKS, type Network } from "../../chains/registry/networks.ts";
 import { isSamePair, type Pair } from "../../chains/registry/pair.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
@@ -47,7 +47,7 @@ export function readinessOf(of: ReadinessOf) {
   return {
     checkedAt: isoTime(of.nowMs),
     currency: of.currency,
-    canBePaid: coins.some(({ canBePaid }) => canBePaid),
+    canBePaid: coins.some(({ isTest, canBePaid }) => canBePaid && !isTest),
     reasons: reasons.map(findingBodyOf),
     warnings: shopWarnings(of.merchant).map(findingBodyOf),
     limits: { activeInvoices, maxActiveInvoices, publicInvoices, maxPublicInvoices },
@@ -90,6 +90,7 @@ function limitText(what: string, used: number, most: number): string {
 }
 
 interface Coin extends Pair {
+  readonly isTest: boolean;
   readonly asset: Asset;
   readonly wallet: Wallet | undefined;
 }
@@ -101,23 +102,24 @@ interface Coin extends Pair {
 function coinsOf({ wallets, hasSource }: ReadinessOf): readonly Coin[] {
   const isAskedAbout = ({ name, isTest }: Network) =>
     hasSource(name) || !isTest || wallets.some(({ network }) => network === name);
-  const coins = NETWORKS.filter(isAskedAbout).flatMap(({ name: network, assets }) =>
+  const coins = NETWORKS.filter(isAskedAbout).flatMap(({ name: network, isTest, assets }) =>
     assets.map((asset): Coin => {
       const pair = { network, cryptocurrency: asset.code };
-      return { ...pair, asset, wallet: wallets.find((each) => isSamePair(each, pair)) };
+      return { ...pair, isTest, asset, wallet: wallets.find((each) => isSamePair(each, pair)) };
     }),
   );
   return coins.toSorted((one, other) => Number(other.wallet !== undefined) - Number(one.wallet !== undefined));
 }
 
 function coinBodyOf(coin: Coin, of: ReadinessOf, isShopReady: boolean) {
-  const { network, cryptocurrency, asset, wallet } = coin;
+  const { network, cryptocurrency, isTest, asset, wallet } = coin;
   const cursor = of.cursors.find((each) => each.network === network);
   const watch = networkFindings(network, cursor, of);
   const reasons = [...walletReasons(wallet, of), ...watch.reasons, ...rateReasons(asset, of)];
   return {
     network,
     cryptocurrency,
+    isTest,
     walletId: wallet?.id ?? null,
     canBePaid: isShopReady && reasons.length === 0,
     reasons: reasons.map(findingBodyOf),

@@ -123,3 +123,10 @@ describe("an entry of the log", () => {
     }
   });
 });
+
+it("says names without characters that turn the order of what follows, or break the line", () => {
+  const known = { ...KNOWN, actor: "API key “\u202eA”", nameOf: () => "Order\u2067\n9001\u202e" };
+  expect(sentenceOf(entry("invoice.cancelled"), known)).toBe("API key “A” cancelled “Order 9001”");
+  const renamed = entry("merchant.updated", { before: { name: "\u202e" }, after: { name: "\u200fHarbour\u202e" } });
+  expect(sentenceOf(renamed, KNOWN)).toBe("You renamed the merchant to “Harbour”");
+});

@@ -7,11 +7,12 @@ const finding = (code: Finding["code"]): Finding => {
   return { code, detail: code, since: null, until: null, secondsBehind: null, blocksBehind: null };
 };
 const coin = (network: string, changes: Partial<Coin> = {}): Coin => {
-  const known = { network, cryptocurrency: network, walletId: `wal_${network}`, canBePaid: true };
+  const known = { network, cryptocurrency: network, isTest: false, walletId: `wal_${network}`, canBePaid: true };
   return { ...known, reasons: [], warnings: [], reading: null, ...changes };
 };
 const without = (network: string, ...codes: readonly Finding["code"][]) =>
   coin(network, { walletId: null, canBePaid: false, reasons: codes.map(finding) });
+const sepolia = coin("ETH_SEPOLIA", { isTest: true });
 const broken = coin("ETH", { canBePaid: false, reasons: [finding("PAUSED")] });
 
 describe("the verdict", () => {
@@ -20,6 +21,10 @@ describe("the verdict", () => {
     ["In part", [coin("BTC"), broken]],
     ["No", [broken]],
     ["No", [without("TRX", "NO_WALLET")]],
+    ["No", [broken, sepolia]],
+    ["No", [{ ...sepolia, canBePaid: false }]],
+    ["Test coins", [sepolia, without("TRX", "NO_WALLET")]],
+    ["Yes", [coin("BTC"), { ...sepolia, canBePaid: false }]],
   ])("is %s of %#", (short, coins) => {
     expect(verdictOf({ coins }).short).toBe(short);
   });
@@ -28,11 +33,19 @@ describe("the verdict", () => {
     const { text } = verdictOf({ coins: [coin("BTC"), broken, without("TRX", "NO_WALLET")] });
     expect(text).toContain("1 of your 2 coins");
   });
+
+  it("tells test coins apart", () => {
+    const textOf = (...coins: readonly Coin[]) => verdictOf({ coins }).text;
+    expect(textOf(sepolia)).toBe("Only test coins can be paid now.");
+    expect(textOf(broken, sepolia)).toBe("No: only test coins can be paid now.");
+    expect(textOf(coin("BTC"), sepolia)).toBe("Yes: your coin can be paid now. Of your test coins: 1 of 1.");
+  });
 });
 
 it("tells coins that lack a wallet alone from those that lack more", () => {
   const unseen = { ...without("BNB", "NO_WALLET"), warnings: [finding("NO_SOURCE")] };
-  const coins = [without("TRX", "NO_WALLET"), without("POL", "NO_WALLET", "NO_SOURCE"), unseen, broken];
+  const unread = { ...without("TRX", "NO_WALLET"), warnings: [finding("NOT_YET_READ")] };
+  const coins = [unread, without("POL", "NO_WALLET", "NO_SOURCE"), unseen, broken];
   const { own, addable, missing } = groupsOf({ coins });
   expect([own, addable, missing].map((each) => each.map(({ network }) => network))).toEqual([
     ["ETH"],

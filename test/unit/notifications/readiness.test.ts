@@ -83,6 +83,7 @@ test("a coin with an open wallet, a network that is read and a rate can be paid"
   expect({ canBePaid, reasons, warnings }).toEqual({ canBePaid: true, reasons: [], warnings: [] });
   expect(coin(factsOf())).toEqual({
     ...BTC,
+    isTest: false,
     walletId: DIRECT_WALLET.id,
     canBePaid: true,
     reasons: [],
@@ -185,6 +186,34 @@ describe("a network's source", () => {
     const found = coin(factsOf({ hasSource: () => false, isWatched: () => true }));
     expect([found.canBePaid, codes(found.warnings)]).toEqual([true, ["NO_SOURCE"]]);
   });
+});
+
+describe("a network that was never read", () => {
+  it.each<readonly [string, readonly NetworkCursor[]]>([
+    ["has no row", []],
+    ["rests", [{ ...READ, height: null, isResting: true }]],
+    ["is awaited since now", [{ ...READ, height: null }]],
+  ])("has a warning and can be paid: %s", (_, cursors) => {
+    const found = coin(factsOf({ cursors }));
+    expect([found.canBePaid, found.reading, codes(found.warnings)]).toEqual([true, null, ["NOT_YET_READ"]]);
+  });
+
+  it("has what is known of its source instead, or that it has none", () => {
+    const failing = { ...READ, height: null, degradedSinceMs: ago(9), lastOutage: "TIMEOUT" };
+    expect(coin(factsOf({ cursors: [failing] })).warnings).toEqual([]);
+    expect(codes(coin(factsOf({ cursors: [], hasSource: () => false })).warnings)).toEqual(["NO_SOURCE"]);
+  });
+});
+
+it("takes no test coin for money, and says of each coin whether it is one", () => {
+  const test = walletOf({ id: "wal_01M7Y116S5004EM2R6G33SCWPD", network: "BTC_TESTNET", cryptocurrency: "BTC" });
+  const signed = { ...test, ...signRow(KEYS, walletMacSubject(test)) };
+  const of = (changes: Partial<Wallet>) =>
+    factsOf({ wallets: [walletOf(changes), signed], hasSource: () => true, isWatched: () => true });
+  const testCoin = coin(of({}), { network: test.network, cryptocurrency: "BTC" });
+  expect(testCoin).toMatchObject({ isTest: true, canBePaid: true });
+  expect(readinessOf(of({})).canBePaid).toBe(true);
+  expect(readinessOf(of({ frozenAtMs: 5 })).canBePaid).toBe(false);
 });
 
 it("warns of limits that are near, and of full ones that only browsers have", () => {

@@ -128,6 +128,8 @@ describe("readiness", () => {
       expect(await isCreated(shop, of)).toBe(reasons.length === 0 && others.length === 0);
       expect(coin.canBePaid).toBe(reasons.length === 0 && coin.reasons.length === 0);
       expect(canBePaid).toBe(coin.canBePaid);
+      const isUnread = coin.warnings.some(({ code }) => code === "NOT_YET_READ");
+      expect(isUnread).toBe(of.cursor === "none" && of.hasSource);
     });
     await fc.assert(property, { numRuns: triesOf({ usual: 40, deep: 2_000 }), endOnFailure: true });
   }, 240_000);
