@@ -180,6 +180,7 @@ const RESOLUTIONS: Readonly<Record<string, (invoice: string) => string>> = {
   ACCEPT: (invoice) => `accepted ${invoice} as paid`,
   DISMISS: (invoice) => `dismissed the review of ${invoice}`,
   RETURNED: (invoice) => `noted that the money for ${invoice} was sent back`,
+  ASK_FOR_REST: (invoice) => `asked for the rest of ${invoice}`,
   MARK: (invoice) => `marked ${invoice} as settled`,
 };
 

@@ -5,6 +5,7 @@ import type { Failure } from "../../platform/failures.ts";
 import type { InvoiceFile } from "../invoice-records/invoice.ts";
 import type { ResolutionAction } from "../invoice-records/resolution.ts";
 import { isMarked, resolutionRefusal, resolvedColumns, withResolution } from "../invoice-records/resolution.ts";
+import { lateCountedUntilMs } from "../settlement/counting.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
 import { type MarkDependencies, mailMark } from "./send-mark-mail.ts";
@@ -18,7 +19,7 @@ interface ResolveRequest {
 
 /**
  * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. MARK leaves its status, which is what has been received, and every OWNER and
- * ADMIN is mailed; a second one changes nothing. ASK_FOR_REST has late money count, and the page ask for the rest. All but MARK clear `needsReview`, which only later money sets again. The reason is stored with the
+ * ADMIN is mailed; a second one changes nothing. ASK_FOR_REST has late money count, and the page ask for the rest; RETURNED ends that. All but MARK clear `needsReview`, which only later money sets again. The reason is stored with the
  * invoice and not in the audit log, which is append-only.
  */
 export async function resolveInvoice(
@@ -35,7 +36,7 @@ export async function resolveInvoice(
     const refusal = resolutionRefusal(invoice, action, { hasUnpriced, nowMs: deps.nowMs });
     if (refusal !== undefined) return err(refusal);
     const made = { action, reason, actor: deps.trail.actor.id ?? "", at: isoTime(deps.nowMs), txHash };
-    const resolution = withResolution(invoice.resolution, made);
+    const resolution = withResolution(invoice.resolution, made, lateCountedUntilMs(invoice, read.payments));
     if (action === "MARK") return ok(markOf(deps, { ...read, invoice: { ...invoice, resolution } }));
     const columns = resolvedColumns(action, resolution);
     const change = settlementChange(read, deps.nowMs, { columns }) ?? unsettled(columns);

@@ -7,7 +7,7 @@ import { changedFacts } from "../../platform/audit/entry.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import { watchesOf } from "../cursors/cursor.ts";
 import type { Invoice, InvoiceFile } from "../invoice-records/invoice.ts";
-import { isAccepted } from "../invoice-records/resolution.ts";
+import { isAccepted, lateCountsUntil } from "../invoice-records/resolution.ts";
 import { type CreditedPayment, mergePayments, type Payment } from "../payments/payment.ts";
 import type { LatenessChange } from "../settlement/counting.ts";
 import { type InvoiceFacts, settle } from "../settlement/status.ts";
@@ -78,7 +78,7 @@ function marked(
 function factsOf({ invoice, methods, cursors }: InvoiceFile): InvoiceFacts {
   const active = methods.filter((method) => method.status === "ACTIVE");
   return {
-    invoice,
+    invoice: { ...invoice, lateCountsUntilMs: lateCountsUntil(invoice.resolution) },
     resolution: isAccepted(invoice.resolution) ? { action: "ACCEPT" } : null,
     methods: methods.map(pricedOf),
     watches: watchesOf(

@@ -7,11 +7,11 @@ import { isoTime } from "../../lib/time.ts";
 export const RECOMMENDED_ACTIONS = ["ACCEPT", "ASK_FOR_REST", "RETURN", "ASSIGN", "WAIT", "DISMISS"] as const;
 
 export const RECOMMENDATION_REASONS = [
-  /** For an invoice: a part came before its end, and its page asks for the rest. */
+  /** No longer given: REST_IS_ASKED is. */
   "PART_CAME",
   /** Too little came before the end. */
   "TOO_LITTLE_CAME",
-  /** Its page asks for the rest after the end. */
+  /** A part came, and its page asks for the rest: before its end, or after it once late money counts. */
   "REST_IS_ASKED",
   "LATE_BUT_ENOUGH",
   "LATE_AND_TOO_LITTLE",

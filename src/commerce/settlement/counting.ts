@@ -4,17 +4,31 @@ import type { PaymentId } from "../../lib/ids.ts";
 import type { Invoice } from "../invoice-records/invoice.ts";
 import { type CreditedPayment, isSeen } from "../payments/payment.ts";
 
-type CountingTerms = Pick<Invoice, "cancelledAtMs" | "expiresAtMs" | "monitorUntilMs" | "latePaymentPolicy">;
+type CountingTerms = Pick<Invoice, "cancelledAtMs" | "expiresAtMs" | "monitorUntilMs" | "latePaymentPolicy"> & {
+  /** Late money that came until then counts, whatever the policy is since money was sent back. */
+  readonly lateCountsUntilMs?: number | undefined;
+};
 
 /** Whether the payment's time lets it count, whatever its status. Both ends, `expiresAt` and `monitorUntil`, are included. */
 function mayCount(terms: CountingTerms, payment: Pick<CreditedPayment, "receivedAtMs">): boolean {
   if (terms.cancelledAtMs !== null) return false;
-  if (payment.receivedAtMs <= terms.expiresAtMs) return true;
+  if (payment.receivedAtMs <= Math.max(terms.expiresAtMs, terms.lateCountsUntilMs ?? 0)) return true;
   return terms.latePaymentPolicy === "ACCEPT" && payment.receivedAtMs <= terms.monitorUntilMs;
 }
 
 export function isCounted(terms: CountingTerms, payment: CreditedPayment): boolean {
   return isSeen(payment) && mayCount(terms, payment);
+}
+
+/** When the newest late payment that counts came; undefined if none counts. */
+export function lateCountedUntilMs(
+  terms: CountingTerms,
+  payments: readonly Pick<CreditedPayment, "status" | "receivedAtMs">[],
+): number | undefined {
+  const counted = payments.filter(
+    (payment) => isSeen(payment) && payment.receivedAtMs > terms.expiresAtMs && mayCount(terms, payment),
+  );
+  return counted.length === 0 ? undefined : Math.max(...counted.map(({ receivedAtMs }) => receivedAtMs));
 }
 
 /** Credited, on the chain, and not counted: late under REVIEW, after the monitor window, or on a cancelled invoice. */

@@ -2,6 +2,7 @@
 import { maxBig } from "../../lib/money.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Invoice } from "../invoice-records/invoice.ts";
+import { isAccepted, RETURNABLE, returnedAtMs } from "../invoice-records/resolution.ts";
 import { isSeen, type Payment } from "../payments/payment.ts";
 import type { Recommendation } from "../payments/recommendation.ts";
 
@@ -33,8 +34,8 @@ export interface InvoiceAdviceFacts {
   readonly nowMs: number;
 }
 
-/** The late money, which does not count. */
-interface Late {
+/** Of some payments, such as the late ones, which do not count. */
+interface Money {
   readonly micros: bigint;
   readonly isAny: boolean;
   readonly isConfirmed: boolean;
@@ -45,6 +46,8 @@ interface Late {
 export function recommendForInvoice(facts: InvoiceAdviceFacts): Recommendation | null {
   const { invoice } = facts;
   if (facts.isRestored || isDecided(facts)) return null;
+  const returnedMs = returnedAtMs(invoice.resolution);
+  if (returnedMs !== undefined) return onceReturned(facts, returnedMs);
   const late = lateOf(facts);
   switch (invoice.status) {
     case "AWAITING_PAYMENT":
@@ -72,18 +75,71 @@ function isDecided({ invoice, payments }: InvoiceAdviceFacts): boolean {
   return action !== "MARK" && action !== "ASK_FOR_REST" && newestMs <= Date.parse(at);
 }
 
-function lateOf({ payments }: InvoiceAdviceFacts): Late {
-  const late = payments.filter((payment) => payment.isLate && isSeen(payment));
+function lateOf({ payments }: Pick<InvoiceAdviceFacts, "payments">): Money {
+  return moneyOf(payments.filter((payment) => payment.isLate && isSeen(payment)));
+}
+
+function moneyOf(payments: InvoiceAdviceFacts["payments"]): Money {
   return {
-    micros: late.reduce((sum, { fiatMicros }) => sum + (fiatMicros ?? 0n), 0n),
-    isAny: late.length > 0,
-    isConfirmed: late.every(({ status }) => status === "CONFIRMED"),
-    isPriced: late.every(({ fiatMicros }) => fiatMicros !== null),
+    micros: payments.reduce((sum, { fiatMicros }) => sum + (fiatMicros ?? 0n), 0n),
+    isAny: payments.length > 0,
+    isConfirmed: payments.every(({ status }) => status === "CONFIRMED"),
+    isPriced: payments.every(({ fiatMicros }) => fiatMicros !== null),
   };
 }
 
-/** Before late money can be judged, it must be confirmed and have a price. */
-function notYet({ isConfirmed, isPriced }: Late): Recommendation | undefined {
+/**
+ * Once money was sent back nothing says how much of what came before is still here: what came since goes back, too, unless it is enough by itself,
+ * which a person must judge.
+ */
+function onceReturned({ invoice, payments }: InvoiceAdviceFacts, returnedMs: number): Recommendation | null {
+  if (!invoice.needsReview && !RETURNABLE.includes(invoice.status)) return null;
+  const sinceMs = Math.max(returnedMs, decidedAtMs(invoice));
+  const seen = payments.filter(isSeen);
+  const money = moneyOf(seen.filter(({ receivedAtMs }) => receivedAtMs > sinceMs));
+  if (!money.isAny) return null;
+  const reason = reasonOnceReturned(invoice, money, {
+    before: moneyOf(seen.filter((payment) => payment.receivedAtMs <= sinceMs && !payment.isLate)),
+    hasLate: seen.some((payment) => payment.receivedAtMs > sinceMs && payment.isLate),
+  });
+  if (reason === undefined) return null;
+  const wait = notYet(money);
+  return wait ?? (money.micros > 0n ? { action: "RETURN", reason, amountMicros: money.micros } : null);
+}
+
+/** When a user last decided about money. */
+function decidedAtMs({ resolution }: AdvisedInvoice): number {
+  if (resolution === null) return 0;
+  const { action, at } = parseJson(resolution);
+  return action === "MARK" ? 0 : Date.parse(at);
+}
+
+function reasonOnceReturned(
+  { status, amountMicros, underpaidToleranceMicros, resolution }: AdvisedInvoice,
+  money: Money,
+  { before, hasLate }: { readonly before: Money; readonly hasLate: boolean },
+): Recommendation["reason"] | undefined {
+  const leastMicros = amountMicros - underpaidToleranceMicros;
+  switch (status) {
+    case "PAID":
+    case "OVERPAID":
+      return amountMicros > 0n && (before.micros >= leastMicros || isAccepted(resolution))
+        ? "MORE_THAN_ASKED"
+        : undefined;
+    case "CANCELLED":
+      return "AFTER_CANCEL";
+    case "EXPIRED":
+    case "UNDERPAID":
+      if (money.micros >= leastMicros) return undefined;
+      return hasLate ? "LATE_AND_TOO_LITTLE" : "TOO_LITTLE_CAME";
+    case "AWAITING_PAYMENT":
+    case "PENDING_CONFIRMATION":
+      return undefined;
+  }
+}
+
+/** Before money can be judged, it must be confirmed and have a price. */
+function notYet({ isConfirmed, isPriced }: Money): Recommendation | undefined {
   if (!isPriced) return { action: "WAIT", reason: "NO_PRICE" };
   return isConfirmed ? undefined : { action: "WAIT", reason: "NOT_CONFIRMED" };
 }
@@ -92,7 +148,7 @@ function whileOpen({ invoice, nowMs }: InvoiceAdviceFacts): Recommendation | nul
   const { receivedMicros, amountMicros, expiresAtMs: untilMs } = invoice;
   if (nowMs > untilMs) return invoice.needsReview ? { action: "WAIT", reason: "NETWORK_NOT_READ" } : null;
   if (receivedMicros === 0n) return null;
-  return { action: "ASK_FOR_REST", reason: "PART_CAME", amountMicros: amountMicros - receivedMicros, untilMs };
+  return { action: "WAIT", reason: "REST_IS_ASKED", amountMicros: amountMicros - receivedMicros, untilMs };
 }
 
 function whilePending({ invoice, payments }: InvoiceAdviceFacts): Recommendation | null {
@@ -102,7 +158,7 @@ function whilePending({ invoice, payments }: InvoiceAdviceFacts): Recommendation
 }
 
 /** What is above the price and its tolerance goes back. */
-function oncePaid({ invoice }: InvoiceAdviceFacts, late: Late): Recommendation | null {
+function oncePaid({ invoice }: InvoiceAdviceFacts, late: Money): Recommendation | null {
   const { amountMicros, confirmedMicros, overpaidToleranceMicros, needsReview } = invoice;
   const isJudged = invoice.status === "OVERPAID" || needsReview;
   if (!isJudged) return null;
@@ -114,7 +170,7 @@ function oncePaid({ invoice }: InvoiceAdviceFacts, late: Late): Recommendation |
   return needsReview ? { action: "DISMISS", reason: "PAID_ANYWAY" } : null;
 }
 
-function onceOver(facts: InvoiceAdviceFacts, late: Late): Recommendation | null {
+function onceOver(facts: InvoiceAdviceFacts, late: Money): Recommendation | null {
   const { invoice } = facts;
   const isLateToJudge = late.isAny && invoice.needsReview;
   const wait = isLateToJudge ? notYet(late) : undefined;

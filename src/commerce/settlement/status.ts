@@ -45,7 +45,7 @@ export type InvoiceState = Pick<
   | "monitorUntilMs"
   | "cancelledAtMs"
   | "closedAtMs"
->;
+> & { readonly lateCountsUntilMs?: number | undefined };
 
 export interface InvoiceFacts {
   readonly invoice: InvoiceState;

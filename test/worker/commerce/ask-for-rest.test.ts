@@ -31,7 +31,8 @@ describe.each([
     const { id, address } = await shop.invoice(100);
     await shop.look([shop.transfer(address, decimals / 40n)]);
     const open = (await shop.send(`/invoices/${id}`)).json;
-    expect(open.recommendation).toMatchObject({ action: "ASK_FOR_REST", reason: "PART_CAME", amount: "50.000000" });
+    expect(open.recommendation).toMatchObject({ action: "WAIT", reason: "REST_IS_ASKED", amount: "50.000000" });
+    expect((await resolve(shop, id, "ASK_FOR_REST")).json.code).toBe("INVOICE_NOT_RESOLVABLE");
     await end(id);
     const over = (await shop.send(`/invoices/${id}`)).json;
     expect([over.status, over.recommendation]).toMatchObject([
@@ -94,6 +95,42 @@ describe("late money that is too little", () => {
   });
 });
 
+describe("money that was sent back", () => {
+  /** The shop gets 60 of 100, in time or late, and asks for the rest; then it sends the 60 back instead. */
+  async function sentBack(when: "in time" | "late") {
+    const shop = await marketShop(BTC, btcKey());
+    const { id, address } = await shop.invoice(100);
+    if (when === "late") await end(id);
+    await shop.look([shop.transfer(address, 3_000_000n)]);
+    if (when === "in time") await end(id);
+    await shop.send(`/invoices/${id}`);
+    expect((await resolve(shop, id, "ASK_FOR_REST")).json.status).toBe("UNDERPAID");
+    expect(await shownTo(id)).toContain(`data-copy="${address}"`);
+    const { status, json } = await resolve(shop, id, "RETURNED", { txHash: "ab" });
+    expect([status, json.status, json.needsReview, json.amountReceived]).toEqual([
+      200,
+      "UNDERPAID",
+      false,
+      "60.000000",
+    ]);
+    return { shop, id, address };
+  }
+
+  it.each(["in time", "late"] as const)("is not waited for, nor added to what comes later: %s", async (when) => {
+    const { shop, id, address } = await sentBack(when);
+    const read = (await shop.send(`/invoices/${id}`)).json;
+    expect([read.status, read.needsReview, read.recommendation]).toEqual(["UNDERPAID", false, undefined]);
+    expect(await shownTo(id)).not.toContain(`data-copy="${address}"`);
+    expect((await resolve(shop, id, "ASK_FOR_REST")).json.code).toBe("INVOICE_NOT_RESOLVABLE");
+    await shop.look([shop.transfer(address, 2_000_000n)]);
+    expect(await shop.invoiceState(id)).toMatchObject({ status: "UNDERPAID", received: 60, needsReview: true });
+    expect((await shop.send(`/invoices/${id}`)).json.isLate).toBe(true);
+    expect((await resolve(shop, id, "DISMISS")).status).toBe(200);
+    expect((await resolve(shop, id, "ASK_FOR_REST")).json.code).toBe("INVOICE_NOT_RESOLVABLE");
+    expect(await shop.invoiceState(id)).toMatchObject({ status: "UNDERPAID", received: 60, needsReview: false });
+  });
+});
+
 describe("an advice", () => {
   it("is in answers about one invoice, for the merchant alone", async () => {
     const shop = await marketShop(BTC, btcKey());
@@ -134,7 +171,7 @@ describe("an advice", () => {
       shop.send(`/payments/${payment.id}/resolve`, { method: "POST", body: { reason: "As advised", ...body } });
     const { json } = await decide(wrong, { action: "ASSIGN", invoiceId: wrong.recommendation.invoiceId });
     expect([json.status, json.recommendation]).toEqual(["CONFIRMED", undefined]);
-    expect((await shop.send(`/invoices/${id}`)).json.recommendation).toMatchObject({ reason: "PART_CAME" });
+    expect((await shop.send(`/invoices/${id}`)).json.recommendation).toMatchObject({ reason: "REST_IS_ASKED" });
     const nobodys = await detailsOf(lost);
     expect(nobodys.recommendation).toMatchObject({ action: "RETURN", reason: "NONE_FITS" });
     expect((await decide(nobodys, { action: "ASSIGN", invoiceId: other.id, txHash: "ab" })).status).toBe(400);

@@ -2,7 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Invoice } from "../../../../src/commerce/invoice-records/invoice.ts";
-import { type ResolutionAction, resolutionRefusal } from "../../../../src/commerce/invoice-records/resolution.ts";
+import {
+  type ResolutionAction,
+  resolutionRefusal,
+  withResolution,
+} from "../../../../src/commerce/invoice-records/resolution.ts";
 import { isSeen, PAYMENT_STATUSES } from "../../../../src/commerce/payments/payment.ts";
 import {
   type InvoiceAdviceFacts,
@@ -10,7 +14,7 @@ import {
 } from "../../../../src/commerce/settlement/recommend-for-invoice.ts";
 import { settle } from "../../../../src/commerce/settlement/status.ts";
 import { isoTime } from "../../../../src/lib/time.ts";
-import { printJson } from "../../../../src/lib/typed-json.ts";
+import { parseJson, printJson } from "../../../../src/lib/typed-json.ts";
 import { E, EXPIRES, factsOf, MONITOR_UNTIL, OVER, paymentOf, stored, TOL } from "../../../support/invoice-facts.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
@@ -51,7 +55,7 @@ const CASES: readonly (readonly [what: string, given: Given, action: string | nu
   ["nothing has come yet", during, null],
   ["paid", { payments: [{}] }, null],
   ["a fee within the tolerance is missing", { payments: [{ amountUnits: E - TOL }] }, null],
-  ["a part came, and there is time", { ...during, payments: [part] }, "ASK_FOR_REST", "PART_CAME"],
+  ["a part came, and there is time", { ...during, payments: [part] }, "WAIT", "REST_IS_ASKED"],
   ["a part came, and the network is still read", { invoice: { needsReview: true }, ...during, payments: [] }, null],
   ["half came, and the time is over", { payments: [half] }, "ASK_FOR_REST", "TOO_LITTLE_CAME"],
   ["half came, its page asks for the rest", acceptsLate({ payments: [half] }), "WAIT", "REST_IS_ASKED"],
@@ -106,9 +110,51 @@ describe("the decision that is advised about an invoice", () => {
     expect(recommendForInvoice(adviceFacts({ payments: [{}, late] }))).toMatchObject({ amountMicros: E });
   });
 
+  /** What was sent back at that time is followed by another decision that is not about money, or by none. */
+  const returned = (atMs: number, then?: ResolutionAction) => {
+    const made = withResolution(null, parseJson(resolutionOf("RETURNED", atMs)));
+    return then === undefined ? made : withResolution(made, parseJson(resolutionOf(then, atMs)));
+  };
+  const BACK = EXPIRES + 5_000;
+
+  it.each([undefined, "DISMISS", "MARK"] as const)(
+    "is about new money alone once money was sent back, then %s",
+    (then) => {
+      const resolution = returned(BACK, then);
+      const adviceOf = (payments: Given["payments"] = [], more: Partial<Invoice> = {}) =>
+        recommendForInvoice(adviceFacts({ invoice: { resolution, ...more }, payments }));
+      const rest = { amountUnits: (6n * E) / 10n, receivedAtMs: LATE };
+      expect(adviceOf([half, rest])).toEqual({
+        action: "RETURN",
+        reason: "LATE_AND_TOO_LITTLE",
+        amountMicros: (6n * E) / 10n,
+      });
+      expect(adviceOf([half, late])).toBeNull();
+      expect(adviceOf([half])).toBeNull();
+      expect(adviceOf([{ amountUnits: (3n * E) / 2n }, { amountUnits: E / 100n, ...late }])).toEqual({
+        action: "RETURN",
+        reason: "MORE_THAN_ASKED",
+        amountMicros: E / 100n,
+      });
+      expect(
+        adviceOf(
+          [
+            { ...half, receivedAtMs: EXPIRES + 1 },
+            { ...half, ...late },
+          ],
+          { cancelledAtMs: 10 },
+        ),
+      ).toEqual({
+        action: "RETURN",
+        reason: "AFTER_CANCEL",
+        amountMicros: E / 2n,
+      });
+    },
+  );
+
   it("ends with a decision, until more money comes", () => {
     const decided = (atMs: number, needsReview = false) => ({
-      resolution: resolutionOf("RETURNED", atMs),
+      resolution: resolutionOf("DISMISS", atMs),
       needsReview,
     });
     const facts = adviceFacts({ payments: [half] });
@@ -155,11 +201,28 @@ describe("the decision that is advised about an invoice", () => {
         const facts = adviceFacts(given);
         const advice = recommendForInvoice(facts);
         if (advice === null || advice.action === "WAIT" || advice.action === "ASSIGN") return;
-        // The page of an open invoice asks by itself.
-        if (advice.reason === "PART_CAME") return;
         const at = { hasUnpriced: false, nowMs: facts.nowMs };
         const isLate = facts.payments.some((payment) => payment.isLate && isSeen(payment));
         expect(resolutionRefusal({ ...facts.invoice, isLate }, followed[advice.action], at)).toBeUndefined();
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("returns no more than came since money was last sent back, and neither accepts nor asks then", () => {
+    fc.assert(
+      fc.property(anyGiven, fc.nat({ max: 3_000_000 }), (given, atMs) => {
+        const made = withResolution(null, parseJson(resolutionOf("RETURNED", atMs)));
+        const then = given.invoice.resolution;
+        const resolution = then === null ? made : withResolution(made, parseJson(then));
+        const returnedAtMs = Date.parse(parseJson(resolution).returnedAt ?? parseJson(resolution).at);
+        const facts = adviceFacts({ ...given, invoice: { ...given.invoice, resolution } });
+        const advice = recommendForInvoice(facts);
+        if (advice === null) return;
+        expect(["RETURN", "WAIT"]).toContain(advice.action);
+        const since = facts.payments.filter((payment) => payment.receivedAtMs > returnedAtMs && isSeen(payment));
+        const came = since.reduce((sum, { fiatMicros }) => sum + (fiatMicros ?? 0n), 0n);
+        if (advice.action === "RETURN") expect((advice.amountMicros ?? 0n) <= came).toBe(true);
       }),
       { numRuns: RUNS },
     );
