@@ -86,7 +86,7 @@ describeInBrowser("hostile texts", () => {
       await expectFit(page, "the erasure of a customer");
       await follow(page, `/console/${shop.merchantId}/wallets`);
       await expectRow(page, "Wallets", "USDT on ETHOne address");
-      await page.getByRole("main").getByRole("link").first().click();
+      await page.locator(".row-link").first().click();
       await page
         .getByRole("region", { name: "Changes" })
         .getByText(/^Registered by/)
