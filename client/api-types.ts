@@ -2541,7 +2541,7 @@ export interface components {
           }[];
         };
       };
-      /** @description Read whether the merchant can be paid now, in which coins, and why not. For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. A coin without a reason is one with which an invoice is created now. Whether payments are seen is told of a network that is being read: one on which nothing is awaited is not asked, and one that was never read has the warning NOT_YET_READ. The `canBePaid` of the whole merchant counts no test networks. Not known before an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and what limits callers from browsers. Nothing outside is asked but what a create asks: the deployment's own book of rates. Needs WALLET_VIEW. */
+      /** @description Read whether the merchant can be paid now, in which coins, and why not. For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. A coin without a reason is one with which an invoice is created now. Whether payments are seen is said for a network that is being read: one on which nothing is awaited is not asked, and one that was never read has the warning NOT_YET_READ. The `canBePaid` of the whole merchant counts no test networks. Not known before an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and what limits callers from browsers. Nothing outside is asked but what a create asks: the deployment's own book of rates. Needs WALLET_VIEW. */
       getReadiness: {
         query: components["schemas"]["GetReadinessQuery"];
         answer: components["schemas"]["Readiness"];

@@ -64,7 +64,7 @@ describeInBrowser("the list of invoices", () => {
     expect(await findings(page)).toEqual([]);
     await selected.getByRole("button", { name: "Cancel 1 invoice" }).press("Enter");
     const dialog = page.getByRole("dialog", { name: "Cancel 1 invoice" });
-    await dialog.getByText("The other 1 selected cannot be cancelled").waitFor();
+    await dialog.getByText("The other 1 selected can no longer be cancelled").waitFor();
     await dialog.getByRole("button", { name: "Cancel 1 invoice" }).press("Enter");
     await page.getByText("1 invoice cancelled.").waitFor();
     await selected.waitFor({ state: "detached" });

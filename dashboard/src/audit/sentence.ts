@@ -1,5 +1,5 @@
 // An entry of the log as a sentence: `You renamed the merchant from “Corner shop” to “Harbour Coffee”`. The log has facts and ids; names of
-// invoices, members and keys are those of today, where they are known. Whatever somebody has typed is said without characters that would turn the
+// invoices, members and keys are those of today, where they are known. What a person typed is shown without characters that would turn the
 // order of what follows.
 import { plainText } from "../../../src/lib/plain-text.ts";
 import type { AuditEvent } from "../api/operations.ts";

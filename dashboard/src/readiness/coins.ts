@@ -7,7 +7,7 @@ interface Coins {
   readonly coins: readonly Coin[];
 }
 
-/** What a wallet and a first invoice mend. */
+/** What a wallet and a first invoice fix. */
 const MENDED_BY_WALLET: readonly Finding["code"][] = ["NO_WALLET", "NOT_YET_READ"];
 
 /** Coins with a wallet, those that only lack one, and those that lack more. */
@@ -43,7 +43,7 @@ export function verdictOf(readiness: Coins): Verdict {
   return { color: "green", short: "Yes", text: `Yes: ${all} can be paid now.${apart}` };
 }
 
-/** Without a wallet for real money that is what somebody who tries things out has meant; with one it is a failure. */
+/** Without a wallet for real money that is what a person who tries things out means; with one it is a failure. */
 function onlyTests(real: number): Verdict {
   return real === 0
     ? { color: "orange", short: "Test coins", text: "Only test coins can be paid now." }

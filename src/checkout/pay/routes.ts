@@ -270,7 +270,7 @@ async function pageAgain(
   const { method, choose } = call.query;
   if (code !== "STORAGE_UNAVAILABLE" || choose !== undefined) return undefined;
   const copy = await findShown(call.deps, call.params.invoiceId ?? "", call.cookie("shown"));
-  // Whoever asks for another coin must not be sent to the address of this one.
+  // A payer who asks for another coin must not be sent to the address of this one.
   if (method !== undefined && method !== copy?.method.key) return undefined;
   if (copy === undefined) return undefined;
   const chrome = { ...call.chrome, path: pathOf(copy.invoiceId) };

@@ -34,7 +34,7 @@ export interface InvoiceAdviceFacts {
   readonly nowMs: number;
 }
 
-/** Of some payments, such as the late ones, which do not count. */
+/** The sums of some payments, such as the late ones, which do not count. */
 interface Money {
   readonly micros: bigint;
   readonly isAny: boolean;

@@ -1,4 +1,4 @@
-// What is said of invoices that could not be cancelled with others.
+// What is said about invoices that could not be cancelled with others.
 import { expect, it } from "vitest";
 import { ApiError } from "../../../dashboard/src/api/errors.ts";
 import { refusalsText } from "../../../dashboard/src/invoices/refusals-text.ts";

@@ -198,14 +198,14 @@ describe("a network that was never read", () => {
     expect([found.canBePaid, found.reading, codes(found.warnings)]).toEqual([true, null, ["NOT_YET_READ"]]);
   });
 
-  it("has what is known of its source instead, or that it has none", () => {
+  it("has what is known about its source instead, or that it has none", () => {
     const failing = { ...READ, height: null, degradedSinceMs: ago(9), lastOutage: "TIMEOUT" };
     expect(coin(factsOf({ cursors: [failing] })).warnings).toEqual([]);
     expect(codes(coin(factsOf({ cursors: [], hasSource: () => false })).warnings)).toEqual(["NO_SOURCE"]);
   });
 });
 
-it("takes no test coin for money, and says of each coin whether it is one", () => {
+it("takes no test coin for money, and says for each coin whether it is one", () => {
   const test = walletOf({ id: "wal_01M7Y116S5004EM2R6G33SCWPD", network: "BTC_TESTNET", cryptocurrency: "BTC" });
   const signed = { ...test, ...signRow(KEYS, walletMacSubject(test)) };
   const of = (changes: Partial<Wallet>) =>

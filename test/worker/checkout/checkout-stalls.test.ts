@@ -50,7 +50,7 @@ describe("a payer's page while the database does not answer", () => {
     expect(refused.text).not.toContain(order.address);
   });
 
-  it("shows nothing to somebody who asks for another coin, or wants to choose", async () => {
+  it("shows nothing to a payer who asks for another coin, or wants to choose", async () => {
     const order = await paidOrder();
     const cookie = cookieIn(await page(order));
     expect((await lost(order, cookie, "?method=USDT_ETH")).status).toBe(200);
