@@ -91,6 +91,7 @@ describe("the result of every tool", () => {
     const xpub = wallets.find(({ walletType }: { walletType: string }) => walletType === "XPUB_WALLET");
     await use("preview_addresses", { walletId: xpub.id, from: 1, count: 2 });
     await use("check_networks", { walletId: xpub.id });
+    await use("get_readiness", {});
     const product = await use("create_product", { name: "Tea", price: 4, description: "Green" });
     await use("update_product", { productId: product.id, isActive: true });
     await use("get_product", { productId: product.id });

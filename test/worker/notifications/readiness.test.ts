@@ -8,6 +8,7 @@ import { readinessBody } from "../../../src/notifications/readiness/contract.ts"
 import { SEEN_LATE } from "../../../src/notifications/readiness/finding.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { restores } from "../../../src/platform/db/schema/restores.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import { type Ask, deploymentWith, expectRefusal, seedKey, seedMerchant, send } from "../../support/access.ts";
@@ -85,6 +86,8 @@ async function isCreated({ asked }: Shop, of: Of): Promise<boolean> {
 beforeAll(() => doSetUp());
 beforeEach(async () => {
   await testDb.delete(networkCursors);
+  // A restore that another file has left half done closes production.
+  await testDb.delete(restores);
 });
 
 const state = fc.record({
