@@ -3345,7 +3345,6 @@ export interface components {
       action: "ACCEPT" | "ASK_FOR_REST" | "RETURN" | "ASSIGN" | "WAIT" | "DISMISS";
       /** @enum {string} */
       reason:
-        | "PART_CAME"
         | "TOO_LITTLE_CAME"
         | "REST_IS_ASKED"
         | "LATE_BUT_ENOUGH"

@@ -8,7 +8,6 @@ import type { Decision } from "./decision.tsx";
 
 /** `{amount}` is what is missing, or too much. */
 const REASONS: Readonly<Record<Recommendation["reason"], string>> = {
-  PART_CAME: "A part has come. The page asks the customer for the rest, {amount}; you need not do anything.",
   TOO_LITTLE_CAME: "Too little came before the end: {amount}.",
   REST_IS_ASKED: "The page asks the customer for the rest, {amount}, and counts it.",
   LATE_BUT_ENOUGH: "Enough came, after the end.",
@@ -39,7 +38,7 @@ const TITLES: Readonly<Record<Recommendation["action"], string>> = {
 };
 
 const adviceTitle = ({ action, reason }: Recommendation) =>
-  reason === "PART_CAME" ? "The rest is asked for" : TITLES[action];
+  reason === "REST_IS_ASKED" ? "The rest is asked for" : TITLES[action];
 
 /** `currency`: of the invoice that it is about. */
 function AdviceText({ advice, currency }: { readonly advice: Recommendation; readonly currency: string }) {
@@ -102,9 +101,8 @@ export function decisionOf({ recommendation }: Invoice) {
   switch (recommendation?.action) {
     case "ACCEPT":
     case "DISMISS":
-      return recommendation.action;
     case "ASK_FOR_REST":
-      return recommendation.reason === "PART_CAME" ? undefined : recommendation.action;
+      return recommendation.action;
     case "RETURN":
       return "RETURNED";
     case "ASSIGN":

@@ -134,19 +134,11 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
     request: lazily(request),
     enter: enter && ((entry) => enter(incoming, entry, { operationId, query, json, bytes }, headers)),
   });
-  const ran = await (readsToSell(incoming, route) ? inTime(waitingFor(incoming), running, err) : running);
+  const ran = await (route.sells === true ? inTime(waitingFor(incoming), running, err) : running);
   const hasFailed = !ran.ok && ran.error.code === "UNAUTHORIZED";
   const result = hasFailed ? err(await failedCredential(incoming)) : ran;
   if (!result.ok) c.set("refusal", result.error.code);
   return result;
-}
-
-/** Whether it is a create that reads before it is in the object of the merchant: one with a key is read there. */
-function readsToSell(
-  incoming: Incoming,
-  route: Pick<PipelineRoute<CallerKind, never, never>, "sells" | "runsInMerchantObject">,
-) {
-  return route.sells === true || (route.runsInMerchantObject && incoming.header("cookie") !== undefined);
 }
 
 interface Steps<Answer> {
@@ -194,7 +186,9 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
     const call = { ...callOf(incoming, spec, given), json, body: {}, query: {}, deps: {} };
     return limited === undefined ? route.answerAgain({ ...call, ...user }, refusal) : err(limited);
   };
-  const proved = await prove(given, reads);
+  const proving = prove(given, reads);
+  // The object has a watch of its own over what is read there.
+  const proved = await (enterObject === undefined ? proving : inTime(waitingFor(incoming), proving, err));
   if (!proved.ok) return refused(proved.error);
   const { caller, noteUse } = proved.value;
   const forbidden = strategy.permit(route, caller, given.nowMs);
@@ -212,12 +206,7 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   if (secret !== undefined) return err(secret);
   const valid = await request();
   if (!valid.ok) return valid;
-  const call: OpenCall<unknown, unknown, Deps> = {
-    ...callOf(incoming, spec, given),
-    json,
-    ...valid.value,
-    deps: deps(),
-  };
+  const call = { ...callOf(incoming, spec, given), json, ...valid.value, deps: deps() };
   return route.answer({ ...call, ...caller });
 }
 

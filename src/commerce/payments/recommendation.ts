@@ -7,8 +7,6 @@ import { isoTime } from "../../lib/time.ts";
 export const RECOMMENDED_ACTIONS = ["ACCEPT", "ASK_FOR_REST", "RETURN", "ASSIGN", "WAIT", "DISMISS"] as const;
 
 export const RECOMMENDATION_REASONS = [
-  /** No longer given: REST_IS_ASKED is. */
-  "PART_CAME",
   /** Too little came before the end. */
   "TOO_LITTLE_CAME",
   /** A part came, and its page asks for the rest: before its end, or after it once late money counts. */

@@ -89,7 +89,7 @@ function limitText(what: string, used: number, most: number): string {
   return `${used} ${what} wait for payment, and at most ${most} may.`;
 }
 
-interface Coin extends Pair {
+interface Coin extends Pair, ReturnType<typeof networkOf> {
   readonly isTest: boolean;
   readonly asset: Asset;
   readonly wallet: Wallet | undefined;
@@ -99,22 +99,28 @@ interface Coin extends Pair {
  * Those with a wallet first, then all others of networks with a source, and of main networks without one: that a coin has no wallet, and its network no
  * source, is an answer, too.
  */
-function coinsOf({ wallets, hasSource }: ReadinessOf): readonly Coin[] {
+function coinsOf(of: ReadinessOf): readonly Coin[] {
+  const { wallets, hasSource } = of;
   const isAskedAbout = ({ name, isTest }: Network) =>
     hasSource(name) || !isTest || wallets.some(({ network }) => network === name);
-  const coins = NETWORKS.filter(isAskedAbout).flatMap(({ name: network, isTest, assets }) =>
-    assets.map((asset): Coin => {
+  const coins = NETWORKS.filter(isAskedAbout).flatMap(({ name: network, isTest, assets }) => {
+    const known = networkOf(network, of);
+    return assets.map((asset): Coin => {
       const pair = { network, cryptocurrency: asset.code };
-      return { ...pair, isTest, asset, wallet: wallets.find((each) => isSamePair(each, pair)) };
-    }),
-  );
+      return { ...pair, ...known, isTest, asset, wallet: wallets.find((each) => isSamePair(each, pair)) };
+    });
+  });
   return coins.toSorted((one, other) => Number(other.wallet !== undefined) - Number(one.wallet !== undefined));
 }
 
-function coinBodyOf(coin: Coin, of: ReadinessOf, isShopReady: boolean) {
-  const { network, cryptocurrency, isTest, asset, wallet } = coin;
+/** What is known about a network, once for all of its coins. */
+function networkOf(network: string, of: ReadinessOf) {
   const cursor = of.cursors.find((each) => each.network === network);
-  const watch = networkFindings(network, cursor, of);
+  return { watch: networkFindings(network, cursor, of), reading: readingBodyOf(cursor, of.nowMs) };
+}
+
+function coinBodyOf(coin: Coin, of: ReadinessOf, isShopReady: boolean) {
+  const { network, cryptocurrency, isTest, asset, wallet, watch, reading } = coin;
   const reasons = [...walletReasons(wallet, of), ...watch.reasons, ...rateReasons(asset, of)];
   return {
     network,
@@ -124,7 +130,7 @@ function coinBodyOf(coin: Coin, of: ReadinessOf, isShopReady: boolean) {
     canBePaid: isShopReady && reasons.length === 0,
     reasons: reasons.map(findingBodyOf),
     warnings: watch.warnings.map(findingBodyOf),
-    reading: readingBodyOf(cursor, of.nowMs),
+    reading,
   };
 }
 

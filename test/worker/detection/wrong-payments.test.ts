@@ -177,8 +177,8 @@ async function checkAdvice(scene: Scene, advised: Advised): Promise<unknown> {
 async function decideAboutInvoice(scene: Scene, id: string): Promise<boolean> {
   const { shop } = scene.world;
   const { recommendation, status } = (await shop.get(`/invoices/${id}`)).body;
-  const { action = "WAIT", reason } = recommendation ?? {};
-  if (action === "WAIT" || reason === "PART_CAME") return false;
+  const { action = "WAIT" } = recommendation ?? {};
+  if (action === "WAIT") return false;
   const body = action === "RETURN" ? { action: "RETURNED", txHash: "cd".repeat(32) } : { action };
   const made = await shop.post(`/invoices/${id}/resolve`, { reason: "As advised", ...body });
   if (made.status !== 200) scene.faults.push(`${action} of an invoice in ${status}: ${made.text}`);
