@@ -121,23 +121,39 @@ async function mempoolPart(
   recipients: ReadonlySet<string>,
   after: string | null,
 ): Promise<Result<MempoolPart, Outage>> {
+  const read = await listedPart(source, recipients, after);
+  // A payment that left between the list and the answers may have been replaced, and its replacement is on a newer list only. With both read at once, the
+  // invoice does not go back and forth.
+  return read.ok && read.value.hasLost ? listedPart(source, recipients, after) : read;
+}
+
+/** `hasLost`: whether a transaction that pays a recipient was on the list and is no longer unconfirmed. */
+async function listedPart(
+  source: CoreSource,
+  recipients: ReadonlySet<string>,
+  after: string | null,
+): Promise<Result<MempoolPart & { readonly hasLost: boolean }, Outage>> {
   const txids = await rpcValue(source, () => z.array(Hash()), "getrawmempool", []);
   if (!txids.ok) return txids;
   const { fresh, waiting } = source.index.unseen(txids.value);
   const arrived = fresh.slice(0, LOOK_TRANSACTIONS);
   const rest = waiting.filter((txid) => txid > (after ?? "")).toSorted();
   const taken = rest.slice(0, LOOK_TRANSACTIONS - arrived.length);
-  const due = [...source.index.paying(txids.value, recipients), ...arrived, ...taken];
+  const paying = source.index.paying(txids.value, recipients);
+  const due = [...paying, ...arrived, ...taken];
+  const held = new Set<string>();
   const transfers: Transfer[] = [];
   for (let from = 0; from < due.length; from += READ_AT_ONCE) {
     const read = await readTransactions(source, due.slice(from, from + READ_AT_ONCE));
     if (!read.ok) return read;
+    for (const { txHash } of read.value) held.add(txHash);
     const paid = await coreTransfers(source, recipients, read.value);
     if (!paid.ok) return paid;
     transfers.push(...paid.value);
   }
+  const hasLost = paying.some((txid) => !held.has(txid));
   const isWhole = taken.length === rest.length && arrived.length === fresh.length;
-  return ok({ transfers, next: isWhole ? null : (taken.at(-1) ?? after ?? "") });
+  return ok({ transfers, next: isWhole ? null : (taken.at(-1) ?? after ?? ""), hasLost });
 }
 
 /** Those that the node still has and that are unconfirmed. */

@@ -293,4 +293,27 @@ describe("a full mempool", () => {
     expect(await client.mempool(SHOPS)).toMatchObject({ value: [{ txHash: txidOf(1) }, { txHash: txidOf(2) }] });
     expect(read).toContain(txidOf(3));
   });
+
+  test("shows the replacement of a payment that left between listing and reading it", async () => {
+    const { client, mempool } = scriptedNode();
+    mempool.set(txidOf(1), "shop").set(txidOf(2), "somebody");
+    await client.mempool(SHOPS);
+    const keys = mempool.keys.bind(mempool);
+    let lists = 0;
+    const replacedOnceListed = () => {
+      const listed = [...keys()];
+      if (++lists === 1) mempool.set(txidOf(3), "shop").delete(txidOf(1));
+      return listed.values();
+    };
+    Object.assign(mempool, { keys: replacedOnceListed });
+    expect(await client.mempoolPart?.(SHOPS, null)).toMatchObject({
+      ok: true,
+      value: { transfers: [{ txHash: txidOf(3) }], next: null },
+    });
+    // The node shows none of it to the very end: it is not asked for ever.
+    mempool.delete(txidOf(3));
+    Object.assign(mempool, { keys: () => [txidOf(3), ...keys()].values() });
+    lists = 0;
+    expect(await client.mempoolPart?.(SHOPS, null)).toMatchObject({ ok: true, value: { transfers: [] } });
+  });
 });
