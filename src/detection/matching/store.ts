@@ -77,7 +77,7 @@ export const selectUnnamed = prepared(
         and paid.output_index > ${member("outputIndex")} || '~' and paid.output_index < ${member("outputIndex")} || '~~'`,
       )
       .where(
-        sql`not exists (select 1 from payments heir, json_each(heir.evidence, '$.supersedes') named where heir.network = paid.network
+        sql`not exists (select 1 from payments heir indexed by payments_identity, json_each(heir.evidence, '$.supersedes') named where heir.network = paid.network
         and heir.tx_hash = paid.tx_hash and heir.merchant_id = paid.merchant_id and named.value ->> '$.paymentId' = paid.id)`,
       )
       .limit(KNOWN_AT_ONCE),

@@ -1,7 +1,7 @@
 // A merchant's searches use D1's indexes and scan no whole table.
 import { describe, expect, it } from "vitest";
 import { countCustomers, selectCustomerPage, selectLocation } from "../../../src/commerce/customers/store.ts";
-import { selectInvoicePage } from "../../../src/commerce/invoice-records/store.ts";
+import { selectInvoicePage, selectInvoiceRow } from "../../../src/commerce/invoice-records/store.ts";
 import { countProducts, selectProductPage } from "../../../src/commerce/products/store.ts";
 import { planOf } from "../../support/query-plan.ts";
 import { testDb } from "../../support/worker-merchant.ts";
@@ -26,6 +26,17 @@ describe("the query for a customer's location", () => {
     const { sql, params } = selectLocation(testDb, "mer_1", "cus_1").toSQL();
     const plan = await planOf({ toSQL: () => ({ sql, params }) });
     expect(plan).toMatch(/^SEARCH \w+ USING PRIMARY KEY \(customer_id=\?\)$/);
+  });
+});
+
+describe("the query for one invoice", () => {
+  it("reads what belongs to it alone, however many invoices its networks watch", async () => {
+    const { sql, params } = selectInvoiceRow(testDb, "mer_1", "inv_1").toSQL();
+    const plan = await planOf({ toSQL: () => ({ sql, params }) });
+    expect(plan.match(/SEARCH payment_methods USING INDEX .*/g)).toEqual(
+      Array.from({ length: 3 }, () => expect.stringContaining("(invoice_id=?")),
+    );
+    expect(plan).not.toMatch(/payment_methods_watch|SCAN (invoices|payments|payment_methods)/);
   });
 });
 

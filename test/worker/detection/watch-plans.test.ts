@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { selectUnnamed } from "../../../src/detection/matching/store.ts";
 import { selectStoredBlocks } from "../../../src/detection/passes/by-address/store.ts";
 import { selectDuePayments, selectUnprovedPayments } from "../../../src/detection/passes/open-payments/store.ts";
 import {
@@ -23,6 +24,12 @@ const after = { activatedAtMs: 1, position: 1 };
 const due = { provenHeight: 1, tipHeight: 1, finalHeight: 1 };
 
 describe("a watcher finds", () => {
+  it("rows that left for another effect by the transaction, however many payments their merchant has", async () => {
+    const { sql, params } = selectUnnamed(testDb, { network: "ETH", list: "[]" }).toSQL();
+    const plan = await planOf({ toSQL: () => ({ sql, params }) });
+    expect(plan).toContain("SEARCH heir USING INDEX payments_identity (network=? AND tx_hash=?)");
+  });
+
   it.each([
     [
       "watched recipients",
