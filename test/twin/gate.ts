@@ -50,6 +50,16 @@ interface Counts {
   readonly times: number[];
   /** When calls failed, in milliseconds since 1970. */
   readonly failedAt: number[];
+  /** By the text of a statement, without its lists of values. */
+  readonly bySql: Map<string, Work>;
+}
+
+/** What a statement cost the database itself, waiting and ways not included; rows as D1 bills them. */
+export interface Work {
+  times: number;
+  ms: number;
+  rowsRead: number;
+  rowsWritten: number;
 }
 
 export interface Gate {
@@ -106,6 +116,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     rowsWritten: 0,
     times: [],
     failedAt: [],
+    bySql: new Map(),
   };
   readonly stalls: Stall[] = [];
   readonly late: Stall[] = [];
@@ -161,6 +172,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
       fault !== undefined && !isLost
         ? failure(fault)
         : await this.#inLine(database, begunMs, () => store.raw(database, path, body));
+    this.#note(texts, given.text);
     await sleep(wayMs / 2);
     reset?.leave();
     const answered = isLost ? failure(fault) : given;
@@ -171,14 +183,28 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     return answered;
   }
 
-  /** As D1 counts billed rows: in each statement's answer. */
-  #count({ status, text }: Given): void {
+  #count({ status }: Given): void {
     if (status !== 200) {
       this.counts.failed += 1;
       this.counts.failedAt.push(Date.now());
     }
-    for (const [, kind, rows] of text.matchAll(/"rows_(read|written)":(\d+)/g))
-      this.counts[kind === "read" ? "rowsRead" : "rowsWritten"] += Number(rows);
+  }
+
+  /** Each statement has its own facts in the answer, in order; an error has none. */
+  #note(texts: readonly string[], text: string): void {
+    const facts = [...text.matchAll(/"duration":([\d.]+)[^{}]*"rows_read":(\d+),"rows_written":(\d+)/g)];
+    for (const [place, [, ms, read, written]] of facts.entries()) {
+      const sql = (texts[place] ?? "").replace(/\?(, *\?)+/g, "?, ..").replace(/\s+/g, " ");
+      const before = this.counts.bySql.get(sql) ?? { times: 0, ms: 0, rowsRead: 0, rowsWritten: 0 };
+      this.counts.bySql.set(sql, {
+        times: before.times + 1,
+        ms: before.ms + Number(ms),
+        rowsRead: before.rowsRead + Number(read),
+        rowsWritten: before.rowsWritten + Number(written),
+      });
+      this.counts.rowsRead += Number(read);
+      this.counts.rowsWritten += Number(written);
+    }
   }
 
   /** One at a time, as a database does it; what has waited too long is refused, and what stands first waits for the end of a stall. */

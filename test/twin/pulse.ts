@@ -1,11 +1,16 @@
 // A day's activity since its last progress line: a deployment's recovery from a stall is visible here, not at the end.
 import type { Gate } from "./gate.ts";
-import { type Measured, quantiles } from "./measured.ts";
+import { type Measured, otherStatuses, quantiles } from "./measured.ts";
 
 interface Pulsing {
   readonly routes: ReadonlyMap<string, Measured>;
   readonly gate: Pick<Gate, "counts">;
 }
+
+const why = (answers: Measured) => {
+  const statuses = otherStatuses(answers);
+  return statuses === "" ? "" : ` (${statuses})`;
+};
 
 /** Successful and failed creates, and the database's calls, since the last call. */
 export function pulseOf({ routes, gate: { counts } }: Pulsing): () => string {
@@ -19,7 +24,7 @@ export function pulseOf({ routes, gate: { counts } }: Pulsing): () => string {
     const made = answers.filter(({ status }) => status < 300);
     const took = (of: readonly number[]) => (of.length === 0 ? "" : ` in ${quantiles(of).p50} ms`);
     return [
-      `${made.length} made${took(made.map(({ ms }) => ms))}, ${answers.length - made.length} refused`,
+      `${made.length} made${took(made.map(({ ms }) => ms))}, ${answers.length - made.length} refused${why(answers)}`,
       `database ${times.length} calls${took(times)}, ${failed} failed`,
     ].join("; ");
   };

@@ -2,6 +2,7 @@
 import { keysOf } from "../../scripts/keys-of.ts";
 import type { DayOptions, Findings } from "./day.ts";
 import type { Twin } from "./deployment.ts";
+import type { Work } from "./gate.ts";
 import { growsSteadily, type HeapWatch, heapFigures } from "./heap.ts";
 import {
   during,
@@ -28,6 +29,8 @@ interface Report {
   readonly text: string;
   readonly wrong: readonly string[];
 }
+
+const [WORK_SHOWN, SQL_SHOWN, WRONG_SHOWN] = [8, 150, 20];
 
 /** The most timers that an object may have at once: a pending one keeps it awake, and 10,000 end it. */
 const MOST_TIMERS = 10;
@@ -94,9 +97,11 @@ export function reportOf(
     "",
     ...costLines(twin, findings),
     "",
+    ...workLines(counts.bySql),
+    "",
     ...(wrong.length === 0
       ? ["Nothing is wrong: every invoice is what its history demands, and every event came, each once."]
-      : [`${wrong.length} things are WRONG:`, ...wrong.slice(0, 20).map((line) => `  ${line}`)]),
+      : [`${wrong.length} things are WRONG:`, ...groupsOf(wrong)]),
     "",
   ].join("\n");
   return { text, wrong };
@@ -160,4 +165,46 @@ function costLines(twin: Twin, { paid }: Findings): readonly string[] {
     `  cost of 1,000,000 paid invoices at this mix, idle work of this day included: ${each(sum)} $`,
     `    ${dollars.map(([what, cost]) => `${what} ${each(cost)}`).join(", ")}`,
   ];
+}
+
+/** Statements that cost the database most, by time and by rows: what grows with a shop shows here first. */
+function workLines(bySql: ReadonlyMap<string, Work>): readonly string[] {
+  const all = [...bySql];
+  const top = (of: (work: Work) => number) =>
+    all.toSorted(([, one], [, other]) => of(other) - of(one)).slice(0, WORK_SHOWN);
+  const shown = new Map([...top(({ rowsRead }) => rowsRead), ...top(({ ms }) => ms)]);
+  const cell = (of: number) => of.toFixed(of < 100 ? 1 : 0).padStart(8);
+  const lines = [...shown].map(
+    ([sql, { times, ms, rowsRead, rowsWritten }]) =>
+      `  ${String(times).padStart(8)} ${[ms, rowsRead, rowsWritten].map((sum) => cell(sum / times)).join(" ")}  ${briefly(sql)}`,
+  );
+  const heads = ["times", "ms", "rows", "written"].map((head) => head.padStart(8));
+  return [`  ${heads.join(" ")}  the dearest statements: how often, and each time`, ...lines];
+}
+
+/** Without what is in brackets, and without the list of columns. */
+function briefly(sql: string): string {
+  let depth = 0;
+  const outer = [...sql].filter((sign) => {
+    if (sign === ")") depth -= 1;
+    const isOuter = depth === 0;
+    if (sign === "(") depth += 1;
+    return isOuter;
+  });
+  return outer
+    .join("")
+    .replace(/^select .*? from /, "select .. from ")
+    .slice(0, SQL_SHOWN);
+}
+
+/** Lines that differ only in ids, times and numbers are one, with how many they are. */
+function groupsOf(wrong: readonly string[]): readonly string[] {
+  const groups = new Map<string, string[]>();
+  for (const line of wrong) {
+    const kind = line.replace(/\b[a-z]+_[0-9A-Z]{26}\b|0x[0-9a-f]+|\d+/g, "#");
+    groups.set(kind, [...(groups.get(kind) ?? []), line]);
+  }
+  const largest = [...groups.values()].toSorted((one, other) => other.length - one.length);
+  const shown = largest.slice(0, WRONG_SHOWN).map(([first = "", ...others]) => `  ${others.length + 1} x ${first}`);
+  return largest.length > WRONG_SHOWN ? [...shown, `  and ${largest.length - WRONG_SHOWN} other kinds`] : shown;
 }
