@@ -39,6 +39,8 @@ export type PageShop = Pick<
 
 /** So that a payer sees "seen" before "paid". */
 export const REQUIRED = 2;
+/** For a shop whose payments must stay unconfirmed while it is looked at, although tests of other files mine blocks of the same chain. */
+export const MANY_REQUIRED = 200;
 /** Time for a watcher's pass and the push, on a busy machine. */
 const CHANGES_WITHIN_MS = 120_000;
 
@@ -84,7 +86,10 @@ export function useBrowser(): Browsing {
 export type Code = "USDT" | "USDC" | "DAI" | "ETH" | "BTC";
 
 /** A shop that accepts these coins, at its own addresses; all but BTC on Ethereum. */
-export async function openShop(codes: readonly Code[] = ["USDT", "USDC", "ETH", "BTC"]): Promise<PageShop> {
+export async function openShop(
+  codes: readonly Code[] = ["USDT", "USDC", "ETH", "BTC"],
+  requiredConfirmations = REQUIRED,
+): Promise<PageShop> {
   const testbed = inject("testbed");
   const { merchantId, key } = takeShop(testbed);
   const shop = shopApi(testbed.baseUrl, merchantId, key);
@@ -93,7 +98,7 @@ export async function openShop(codes: readonly Code[] = ["USDT", "USDC", "ETH", 
     await shop.registerWallet(
       cryptocurrency === "BTC"
         ? xpubWallet()
-        : { walletType: "DIRECT_WALLET", cryptocurrency, network: "ETH", address, requiredConfirmations: REQUIRED },
+        : { walletType: "DIRECT_WALLET", cryptocurrency, network: "ETH", address, requiredConfirmations },
     );
   }
   return shop;
