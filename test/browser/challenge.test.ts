@@ -56,7 +56,7 @@ describeInBrowser("the page of a product with a challenge", () => {
     }, FROM_AXE);
   });
 
-  it("comes back filled in if the token failed, and passes then", async () => {
+  it("comes back filled in if the token failed, and then passes", async () => {
     await visited(
       async ({ page }) => {
         await page.locator('[name="cf-turnstile-response"][value]').waitFor({ state: "attached" });

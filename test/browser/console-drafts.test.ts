@@ -18,7 +18,7 @@ describeInBrowser("half-filled forms", () => {
     return page.getByRole("dialog", { name: "New invoice" });
   };
 
-  it("of an invoice is restored after Escape and a reload, and is gone once discarded or sent", async () => {
+  it("for an invoice are restored after Escape and a reload, and are gone once discarded or sent", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/invoices`);
@@ -50,7 +50,7 @@ describeInBrowser("half-filled forms", () => {
     expect(await name.inputValue()).toBe("");
   });
 
-  it("of a changed product keeps what was typed, not its old values", async () => {
+  it("for a changed product keep what was typed, not its old values", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     const { id } = await merchant.call<{ readonly id: string }>("POST", "/products", { name: "Chair", price: 120 });

@@ -20,7 +20,7 @@ export async function codeMailedTo(baseUrl: string, email: string): Promise<stri
   return code;
 }
 
-/** Signs a browser in by the API, so that its cookies are those of a user. */
+/** Signs a browser in by the API, so that it has a user's cookies. */
 export async function enter(context: BrowserContext, baseUrl: string, email: string): Promise<void> {
   const headers = { origin: baseUrl };
   const post = async (path: string, data: unknown) => {

@@ -60,7 +60,7 @@ describeInBrowser("a user of the console", () => {
     await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
   });
 
-  it("proves with an email code that it is still them, and what they began goes on", async () => {
+  it("confirms with an email code, and their change continues", async () => {
     const email = freshAddress();
     const page = await pageOf(email);
     await page.goto("/console/account");
@@ -111,7 +111,7 @@ describeInBrowser("a user of a provider", () => {
     await page.getByText("Signed in with Google").waitFor();
   });
 
-  it("proves their mailbox if the address already has an account", async () => {
+  it("proves that the mailbox is theirs if the address already has an account", async () => {
     const email = freshAddress();
     const { page: first } = await visit();
     await enter(first.context(), inject("testbed").baseUrl, email);
@@ -151,7 +151,7 @@ describeInBrowser("an invited user", () => {
     return linkIn(shop.baseUrl, email, /\/invitations#token=\S+/);
   }
 
-  it("signs in through the mail's link, accepts, and sees what their role allows", async () => {
+  it("signs in through the email's link, accepts, and sees what their role allows", async () => {
     const shop = await openShop(["USDT"]);
     const email = freshAddress();
     const link = await invite(shop, email, "VIEWER");
@@ -172,7 +172,7 @@ describeInBrowser("an invited user", () => {
     expect(await page.getByRole("button", { name: "New invoice" }).count()).toBe(0);
   });
 
-  it("finds the invitation without its mail, and stays outside unless they accept it", async () => {
+  it("finds the invitation without the email, and joins only by accepting it", async () => {
     const shop = await openShop(["USDT"]);
     const email = freshAddress();
     await invite(shop, email, "MEMBER");

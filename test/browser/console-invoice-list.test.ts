@@ -25,7 +25,7 @@ describeInBrowser("the list of invoices", () => {
     return { page, merchant, orders };
   }
 
-  it("is filtered by days and currency, keeps that in its address, and exports what is filtered", async () => {
+  it("can be filtered by days and currency, keeps the filter in its address, and exports the filtered invoices", async () => {
     const { page } = await atThree();
     await choose(page, "Currency", "EUR");
     await page.waitForURL(/currency=EUR/);

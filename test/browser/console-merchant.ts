@@ -13,7 +13,7 @@ export interface ConsoleMerchant {
   readonly id: string;
   /** Its receiving address on Ethereum, for ETH. */
   readonly address: string;
-  /** Calls a route of the merchant; throws if it is refused. */
+  /** Calls one of the merchant's routes; throws if it is refused. */
   call<T>(method: string, path: string, body?: object): Promise<T>;
   /** Sends ETH to the address and waits until the payment is there. Returns its id. */
   receive(coins: string): Promise<string>;

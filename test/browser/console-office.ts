@@ -99,7 +99,7 @@ async function hirePeople(testbed: Testbed, merchantId: string): Promise<void> {
   });
 }
 
-/** Calls of a user, by the session that an email code opens. */
+/** A user's calls, in the session that an email code opens. */
 export async function signedIn(baseUrl: string, email: string) {
   let cookie = "";
   const send = async (method: string, path: string, body: object) => {

@@ -43,7 +43,7 @@ describeInBrowser("Can I take money now?", () => {
     expect(await findings(page)).toEqual([]);
   });
 
-  it("is asked for prices in another currency, which the address of the page keeps", async () => {
+  it("can be asked for prices in another currency, which the page's address keeps", async () => {
     const { page } = await browsing.visit(QUIET);
     const { id } = await openMerchant(page);
     await page.goto(`/console/${id}/wallets`);

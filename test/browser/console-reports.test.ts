@@ -97,7 +97,7 @@ describeInBrowser("reports", () => {
     expect(await findings(page)).toEqual([]);
   });
 
-  it("are asked for by the names of days", async () => {
+  it("can be chosen by named ranges of days", async () => {
     const page = await visit();
     await openReports(page, shop, { from: "2020-02-01", to: "2020-02-29" });
     const today = dayIn(Date.now());

@@ -131,7 +131,7 @@ describeInBrowser("payments to review", () => {
     await page.getByText("This invoice needs your decision").waitFor();
   });
 
-  it("show a member who may not decide everything but the decisions", async () => {
+  it("show everything except the decisions to a member who may not decide", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await createOrder(merchant, "Order 8001");

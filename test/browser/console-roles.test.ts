@@ -276,7 +276,7 @@ describeInBrowser("a member of the team", () => {
     },
   );
 
-  it("of another team sees that there is no such merchant, and nothing of it", async () => {
+  it("from another team is told that the merchant does not exist, and sees none of its data", async () => {
     const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE });
     await page.goto(`/console/${shop.merchantId}/invoices/${shop.waiting}`);
     await signIn(page, freshAddress());

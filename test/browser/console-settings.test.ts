@@ -135,7 +135,7 @@ describeInBrowser("settings", () => {
     await page.getByText("Name changed.").waitFor();
     await page.getByRole("button", { name: "Delete this merchant" }).click();
     await page.getByRole("dialog").getByLabel("to confirm").fill("Harbour Coffee");
-    // The new name is announced before the answer arrives: nothing of the merchant may be read then.
+    // The new name is announced before the answer arrives: nothing of the merchant may be read until it does.
     await page.route(`**/merchant/${merchant.id}`, async (route) => {
       if (route.request().method() !== "DELETE") return route.continue();
       const response = await route.fetch();

@@ -39,7 +39,7 @@ describeInBrowser("a page that is opened first", () => {
     return { requests: loads.length + sockets.length, bytes: loads.reduce((sum, { bytes }) => sum + bytes, 0) };
   }
 
-  it.each(PAGES)("/console/:merchantId%s asks for at most 25 things", async (rest) => {
+  it.each(PAGES)("/console/:merchantId%s makes at most 25 requests", async (rest) => {
     const { requests, bytes } = await costOf(`/console/${merchantId}${rest}`);
     expect(requests).toBeGreaterThan(4);
     expect(requests).toBeLessThanOrEqual(MOST_REQUESTS);

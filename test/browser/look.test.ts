@@ -77,7 +77,7 @@ describeInBrowser("the checkout", () => {
     }
   });
 
-  it("says on the first page about what each coin costs, and then asks for that at most", async () => {
+  it("says on the first page roughly what each coin costs, and then asks for no more", async () => {
     const shop = await openShop(["USDT", "ETH", "BTC"]);
     const invoice = await shop.createInvoice({ rawAmount: 19.5 });
     const { page } = await browsing.visit({ javaScriptEnabled: false });

@@ -188,7 +188,7 @@ describeInBrowser("a payer", () => {
     },
   );
 
-  it("who paid part of it sees the missing amount, and sends it", async () => {
+  it("who paid a part sees the missing amount, and sends it", async () => {
     const { shop, invoice, page, address } = await waiting({}, ["USDC"], MANY_REQUIRED);
     await send("USDC", "8", address);
     await mine();

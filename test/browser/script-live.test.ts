@@ -245,7 +245,7 @@ describeInBrowser("the live connection", () => {
     await untilAsked(stand, 3);
   });
 
-  it("says since when nothing is new once two requests have failed, until one is answered", async () => {
+  it("says how old its state is once two requests have failed, until one is answered", async () => {
     const amount = `<p class="stale note" data-stale hidden>Since <time></time>.</p><b>1.5</b>`;
     const stand = await open(mainOf(amount, { pollSeconds: 5, hasSocket: false }), { isHeld: true });
     const note = stand.page.locator("[data-stale]");

@@ -77,7 +77,7 @@ export interface Stand {
   readonly page: Page;
   /** Headers of every request for the state. */
   readonly asked: readonly Readonly<Record<string, string>>[];
-  /** Every opened socket, the last one last. */
+  /** Every socket opened, newest last. */
   readonly sockets: readonly WebSocketRoute[];
   /** The messages that the sockets received. */
   readonly heard: readonly string[];

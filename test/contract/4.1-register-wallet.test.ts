@@ -59,7 +59,7 @@ describe("an address of its network is accepted", () => {
   });
 });
 
-describe("a text that is not an address of the network is refused", () => {
+describe("a string that is not an address of the network is refused", () => {
   const mixedCase = BITCOIN_SEGWIT.replace(/[a-z](?=[^a-z]*$)/, (letter) => letter.toUpperCase());
   const mistyped = BITCOIN_SEGWIT.slice(0, -1) + (BITCOIN_SEGWIT.endsWith("q") ? "p" : "q");
   const tron = tronAddress();

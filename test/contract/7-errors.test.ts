@@ -107,7 +107,7 @@ describe("the refusal", () => {
     expect((await shop.post("/invoices", { name: marker, rawAmount: 10 })).text.length).toBeLessThan(4_000);
   });
 
-  test("of a reused idempotency key has the fields and texts of the interface", async () => {
+  test("for a reused idempotency key has the documented fields and message", async () => {
     const headers = { "idempotency-key": unique() };
     await shop.post("/invoices", { name: "A", rawAmount: 1 }, headers);
     const answer = await shop.post("/invoices", { name: "B", rawAmount: 1 }, headers);

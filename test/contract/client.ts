@@ -134,7 +134,7 @@ export function expectRefusal(answer: Answer<unknown>, status: number, code?: st
   const fields = Object.keys(refusal);
   expect(fields.slice(0, 5), shown).toEqual(["statusCode", "message", "error", "code", "requestId"]);
   for (const [name, fact] of Object.entries(refusal).slice(5)) {
-    // Additional facts are few and simple: a text, such as the conflicting wallet, or up to ten, such as the blocking invoices.
+    // Additional facts are few and simple: a string, such as the conflicting wallet, or up to ten, such as the blocking invoices.
     if (name === "details") continue;
     const texts = Array.isArray(fact) ? fact.slice(0, 10) : [fact];
     expect([name, fact].flat(), shown).toEqual([

@@ -136,7 +136,7 @@ function wrongRequests(operation: string, values: readonly unknown[]): readonly 
   );
 }
 
-/** The service also counts the items of a list where a text is expected, and vice versa; the fake does not. */
+/** The service also counts the items of a list where a string is expected, and vice versa; the fake does not. */
 function ofOneLength(value: unknown, type: string | undefined): unknown {
   if (typeof value === "string") return type === "array" ? "x" : value;
   return Array.isArray(value) && type !== "array" ? value.slice(0, 1) : value;

@@ -78,7 +78,7 @@ function valuesIn(output: string): readonly unknown[] {
     .map((text): unknown => JSON.parse(text));
 }
 
-/** A shown answer as a pattern: `, …` omits members, `…` in a text is any text. */
+/** A shown answer as a pattern: `, …` omits members, `…` in a string is any string. */
 function patternOf(shown: string): unknown {
   return JSON.parse(shown.replace(/,\s*…/g, ""), (_, value: unknown) =>
     typeof value === "string" && value.includes("…") ? expect.stringMatching(wholeText(value)) : value,

@@ -24,7 +24,7 @@ function freshEmail(name: string): string {
   return `${name}-${crypto.randomUUID()}@example.com`;
 }
 
-/** The mails to an address, newest first. */
+/** Emails sent to an address, newest first. */
 export async function mailsTo(email: string): Promise<readonly Mail[]> {
   const url = `${baseUrl}/dev/mail?to=${encodeURIComponent(email)}`;
   const response = await fetch(url, { headers: { accept: "application/json" } });

@@ -83,7 +83,7 @@ async function deliveryTo(webhookId: WebhookId): Promise<string> {
   return row.id;
 }
 
-/** Another session, a passkey and a linked account of the user. */
+/** The user's other session, passkey and linked account. */
 async function personalIds(userId: UserId): Promise<Readonly<Record<string, string>>> {
   const { cookie = "" } = await seedSession(userId);
   const [session] = await testDb

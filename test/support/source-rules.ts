@@ -104,7 +104,7 @@ export function problemsIn(sources: Sources): readonly string[] {
     const found = [
       ...importProblems(path, kind, importsOf(program), sources),
       ...claims(program),
-      // Where a text becomes a branded id.
+      // Where a string becomes a branded id.
       ...(path === "src/lib/ids.ts" ? [] : casts(program)),
       ...stateProblems(path, program),
       ...(kind === "rule" || kind === "contract" || kind === "failures" ? impurities(program) : []),

@@ -63,7 +63,7 @@ export function sourceOf(node: Node): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Lines of a text that may end with a newline. */
+/** Lines of a string that may end with a newline. */
 export function lineCount(text: string): number {
   return text.replace(/\n$/, "").split("\n").length;
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Answered, Twin } from "./deployment.ts";
 import type { Answer, Measured } from "./measured.ts";
 
-/** A create is asked again with its key until it is answered; the longest stall that was reported is 80 s. */
+/** A create is repeated with its key until it is answered; the longest stall that was reported is 80 s. */
 export const ANSWERED_WITHIN_MS = 180_000;
 /**
  * After Retry-After, a random part of a delay that doubles up to the given one, as in the documents and the project's own client: clients refused

@@ -54,7 +54,7 @@ export interface Findings {
 
 /** Those that the previous release has too. */
 const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.filter((each) => each !== WEAKEN).map(keyPermissionName);
-/** The shortest life of an invoice; the pause after a create that will never be answered well; and before the key is changed, which takes a fresh factor. */
+/** The shortest life of an invoice; the pause after a create that will never succeed; and before the key is changed, which takes a fresh factor. */
 const [LIFE_SECONDS, GIVEN_UP_MS, PEOPLE_PAUSE_MS] = [60, 1_000, 2_000];
 /** A payer who gets an error on a page reopens it. */
 const MOST_PAGES = 20;
@@ -177,7 +177,7 @@ export class Day {
     }
   }
 
-  /** Waits for a create's answer, not for the invoice's fate. */
+  /** Waits for the answer to a create, not for the invoice to end. */
   async #createAgainAndAgain(isOver: () => boolean): Promise<void> {
     while (!isOver()) if (!(await this.#order())) await sleep(GIVEN_UP_MS);
   }

@@ -10,7 +10,7 @@ export class EditedTree {
   #edits: readonly Edit[] = [];
 
   constructor() {
-    // The runtime's own hook ends the process at a signal, and nothing that waits is finished then.
+    // The runtime's own hook ends the process at a signal, and pending work is not finished.
     process.once("exit", this.#copy.remove);
   }
 

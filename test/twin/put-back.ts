@@ -123,7 +123,7 @@ class PutBackDay {
     }
   }
 
-  /** What was found, once something was. */
+  /** What was found, once something has been. */
   #look(): Pick<Outcome, "sentence" | "seconds"> | undefined {
     const { symptom } = this.#defect;
     const sentence = symptom && this.#all().find((each) => symptom.test(each));

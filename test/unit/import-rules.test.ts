@@ -13,7 +13,7 @@ function sourcesBelow(folder: string): Sources {
     .filter(
       (path) => /\.(tsx?|jsonc|txt)$/.test(path) && (!path.endsWith(".d.ts") || path.endsWith(".generated.d.ts")),
     );
-  // A text that is imported imports nothing itself.
+  // A text file that is imported imports nothing itself.
   return new Map(
     paths.map((path) => [path, /\.(jsonc|txt)$/.test(path) ? "" : readFileSync(join(ROOT, path), "utf8")]),
   );

@@ -193,7 +193,7 @@ it.each([
 `;
 
 describe("the reading of prose", () => {
-  it("has comments with their lines, those that go on joined", () => {
+  it("returns comments with their lines, and joins those that continue", () => {
     expect(commentsIn(SOURCE)).toEqual([
       { line: 1, text: "First goes on." },
       { line: 3, text: "trailing" },

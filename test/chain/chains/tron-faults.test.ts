@@ -38,7 +38,7 @@ describe("failing TRON sources", () => {
     }
   });
 
-  it("a refused API key rests as a banned source does, because nothing tells the two apart", async () => {
+  it("a refused API key is paused like a ban, because the two cannot be distinguished", async () => {
     tron.fault = "forbidden";
     for (const client of [rpc, grid]) expect(await failure(client.tip())).toEqual(["BANNED", null]);
   });

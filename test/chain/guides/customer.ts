@@ -7,7 +7,7 @@ export interface Page {
   readonly html: string;
 }
 
-/** Where a button press led: to another site, or to a page of the shop. */
+/** Where a button press led: to another site, or to one of the shop's pages. */
 export type Led = { readonly location: string } | { readonly page: Page };
 
 export async function openPage(url: string): Promise<Page> {

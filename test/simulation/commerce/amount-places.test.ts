@@ -95,14 +95,14 @@ class System {
   }
 }
 
-/** Which invoices were warned that a price's amounts run low, by `price merchant`. */
+/** Which invoice the low-on-amounts warning for an allocation names, keyed by `invoiceId price`. */
 class Lows {
   readonly #asks = new Map<
     string,
     { readonly price: bigint; readonly merchantId: string; readonly rank: number; low: string | null }
   >();
 
-  /** Who was warned is not carried over. */
+  /** Which invoice was named is not carried over. */
   forget(): void {
     for (const each of this.#asks.values()) each.low = null;
   }

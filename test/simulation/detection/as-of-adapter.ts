@@ -65,7 +65,7 @@ const MERCHANTS: readonly [MerchantId, MerchantId] = [
 /** How storage or a reading differs from the real one in a broken variant. */
 export interface AsOfVariant {
   readonly name: string;
-  /** The same units requested again count from then. */
+  /** The same units requested again count from that time. */
   readonly redatesQuotes?: boolean;
   /** How long a quote is locked, overriding the invoice. */
   readonly lockMs?: number;

@@ -67,7 +67,7 @@ export interface TransferFact {
   readonly sightRate: string | null;
   /** In every schedule it is first read at or after this time: an invoice that it pays was cancelled then, with no payment seen. */
   readonly readFromMs: number;
-  /** In every schedule it is first read by this time: the rest that it leaves was asked for then. */
+  /** In every schedule it is first read by this time: the rest that it leaves was asked for at that time. */
   readonly readByMs: number | null;
 }
 

@@ -61,7 +61,7 @@ describe("a flood", () => {
     expect(Math.max(...statements)).toBeLessThan(MOST);
   });
 
-  it("in one transaction takes few statements of a claim's look, which reports that not all was applied", {
+  it("in one transaction takes few statements when a claim looks it up, which reports that not all was applied", {
     timeout: 300_000,
   }, async () => {
     const world = new FloodWorld();

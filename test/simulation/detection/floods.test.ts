@@ -26,7 +26,7 @@ describe("a block of transfers to one address", () => {
     ["all substantial orders", process.env.DEEP ? 100 : 20, 10_000],
     ["dust", 100, 10_000],
   ])(
-    "(of %s, to %i merchants, %i) takes ten passes of few statements, and others' payments one",
+    "(of %s, to %i merchants, %i) takes ten passes of few statements, while others' payments take one",
     { timeout: 600_000 },
     async (name, holders, count) => {
       const units = FLOODS[name];

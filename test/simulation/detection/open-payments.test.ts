@@ -137,7 +137,7 @@ describe(`open payments: ${count} histories of each kind`, () => {
   it("are confirmed and final at the very block that makes them so", () => each(deepen), CAMPAIGN_LIMIT_MS);
 
   it(
-    "each get their turn, those of invoices first, and a bounded number per pass",
+    "each get their turn, payments of invoices first, and a bounded number per pass",
     async () => {
       await each(takeTurns);
       const kinds = ["an invoice's, on the bound", "more than a pass looks at", "nobody's, on the bound"];

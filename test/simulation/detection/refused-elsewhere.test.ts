@@ -79,7 +79,7 @@ describe("a payment whose transaction the first source refuses or denies", () =>
     }),
   );
 
-  it("is confirmed by a third source where the second refuses it too", () =>
+  it("is confirmed by a third source if the second refuses it too", () =>
     inLab(async () => {
       const { chain, first, second, watcher, blockHash, passes } = await onePayment();
       const third = new FakeSource(chain, { kind: "core-rpc" });

@@ -20,7 +20,7 @@ const lab = new Lab();
 
 interface Try {
   readonly kind: "answered" | "overloaded" | "transient" | "reset" | "a bug";
-  /** Whether the database executes it, though its answer is lost. */
+  /** Whether the database executes it, even if its answer is lost. */
   readonly arrives: boolean;
 }
 

@@ -85,7 +85,7 @@ describe("figures", () => {
     expect(otherStatuses(answers)).toBe("503 x 2");
   });
 
-  it("in a table have a row each", () => {
+  it("have one row each in a table", () => {
     const cell = {
       clients: 16,
       weather: "usual",

@@ -89,7 +89,7 @@ describe("a permanent failure", () => {
     expect(await rejection(api.client().invoices.create(ORDER))).toMatchObject({ status: 409, attempts: 2 });
   });
 
-  it("is a redirect, which is not followed, so the key goes to no other server", async () => {
+  it("includes a redirect, which is not followed, so the key never reaches another server", async () => {
     await using elsewhere = await scriptedApi(made);
     const to: Step = (response) => response.writeHead(307, { location: `${elsewhere.origin}/` }).end();
     await using api = await scriptedApi(to);

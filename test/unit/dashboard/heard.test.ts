@@ -5,7 +5,7 @@ import { ALL_OF_PLUGINS, eventNames, heardBy } from "../../../dashboard/src/deve
 import { BY_HAND } from "../../../src/commerce/greenfield/webhook-type.ts";
 
 describe("the events of an endpoint", () => {
-  it("are all for a new one, and for a plugin those that say an invoice is settled", () => {
+  it("are all events for a new one, and for a plugin those that say an invoice is settled", () => {
     expect(eventNames(heardBy(undefined))).toEqual(["*"]);
     const forPlugin = heardBy(undefined, "GREENFIELD");
     expect(forPlugin.hears).toBe("SETTLED");

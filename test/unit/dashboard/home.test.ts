@@ -61,7 +61,7 @@ describe("the days of Home", () => {
     expect(daysOf(span, "2026-03-01")).toEqual({ now, before });
   });
 
-  it("are as many before as now, whatever the day", () => {
+  it("are as many in the period before, whatever the day", () => {
     const anyDay = fc
       .integer({ min: 0, max: 40_000 })
       .map((days) => new Date(days * 86_400_000).toISOString().slice(0, 10));

@@ -18,7 +18,7 @@ describe("days by their names", () => {
     expect(presetDays(preset, today)).toEqual({ from, to });
   });
 
-  it("are known again by the days, the shortest first", () => {
+  it("are recognised by their dates, the shortest first", () => {
     for (const preset of PRESETS) expect(presetOf(presetDays(preset, "2026-03-18"), "2026-03-18")).toBe(preset);
     expect(presetOf(presetDays("month", "2026-03-01"), "2026-03-01")).toBe("today");
     expect(presetOf({ from: "2026-03-02", to: "2026-03-04" }, "2026-03-18")).toBeUndefined();

@@ -29,7 +29,7 @@ describe("the verdict", () => {
     expect(verdictOf({ coins }).short).toBe(short);
   });
 
-  it("counts the coins with a wallet alone", () => {
+  it("counts only the coins with a wallet", () => {
     const { text } = verdictOf({ coins: [coin("BTC"), broken, without("TRX", "NO_WALLET")] });
     expect(text).toContain("1 of your 2 coins");
   });
@@ -42,7 +42,7 @@ describe("the verdict", () => {
   });
 });
 
-it("tells coins that lack a wallet alone from those that lack more", () => {
+it("distinguishes coins that lack only a wallet from those that lack more", () => {
   const unseen = { ...without("BNB", "NO_WALLET"), warnings: [finding("NO_SOURCE")] };
   const unread = { ...without("TRX", "NO_WALLET"), warnings: [finding("NOT_YET_READ")] };
   const coins = [unread, without("POL", "NO_WALLET", "NO_SOURCE"), unseen, broken];

@@ -18,7 +18,7 @@ it("counts those after the third", () => {
   expect(of("ABCDE")).toMatch(/ 2 more were not cancelled\.$/);
 });
 
-it("says the request's id, by which it is found in the logs", () => {
+it("shows the request's id, by which it can be found in the logs", () => {
   const error = new ApiError(409, { code: "X", message: "Not now.", requestId: "req_1" });
   expect(refusalsText([{ name: "A", error }])).toContain("(req_1)");
 });

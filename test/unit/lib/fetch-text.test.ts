@@ -96,7 +96,7 @@ describe("fetchText", () => {
     expect(answer).toMatchObject({ error: { kind, retryAfterMs } });
   });
 
-  it("knows a ban also if its body hangs or breaks off", async () => {
+  it("recognises a ban even if its body hangs or breaks off", async () => {
     const hangs = await get(() => new Response(trickle("suspended for 30s", "stands still"), { status: 403 }), {
       timeoutMs: 50,
     });

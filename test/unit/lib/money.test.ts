@@ -231,7 +231,7 @@ describe("decimal text", () => {
 });
 
 describe("division", () => {
-  it("by floorDiv and ceilDiv encloses the quotient, and both are equal when it is whole", () => {
+  it("with floorDiv and ceilDiv brackets the exact quotient, and both agree when it is whole", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n }), fc.bigInt({ min: 1n, max: 2n ** 64n }), (n, d) => {
         const [down, up] = [floorDiv(n, d), ceilDiv(n, d)];
@@ -242,7 +242,7 @@ describe("division", () => {
     );
   });
 
-  it("by roundUpTo gives the smallest multiple of a grain that is not below the units", () => {
+  it("with roundUpTo returns the smallest multiple of a grain that is not below the units", () => {
     expect([0n, 1n, 99n, 100n, 101n].map((units) => roundUpTo(units, 100n))).toEqual([0n, 100n, 100n, 100n, 200n]);
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n }), fc.bigInt({ min: 1n, max: 2n ** 64n }), (units, grain) => {

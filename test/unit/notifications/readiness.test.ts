@@ -1,4 +1,4 @@
-// Whether a merchant can be paid now: as a create decides it, and as `/healthz` judges a network.
+// Whether a merchant can be paid now: decided as when an invoice is created, and as `/healthz` judges a network.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
@@ -182,7 +182,7 @@ describe("a network's source", () => {
     expect(refused.reasons[0]).toMatchObject({ until: new Date(NOW + 5).toISOString(), secondsBehind: null });
   });
 
-  it("is missed in development with a warning only, as a create does", () => {
+  it("is only a warning if it is missing in development, where invoices are still created", () => {
     const found = coin(factsOf({ hasSource: () => false, isWatched: () => true }));
     expect([found.canBePaid, codes(found.warnings)]).toEqual([true, ["NO_SOURCE"]]);
   });
@@ -198,14 +198,14 @@ describe("a network that was never read", () => {
     expect([found.canBePaid, found.reading, codes(found.warnings)]).toEqual([true, null, ["NOT_YET_READ"]]);
   });
 
-  it("has what is known about its source instead, or that it has none", () => {
+  it("shows what is known about its source instead, or that it has none", () => {
     const failing = { ...READ, height: null, degradedSinceMs: ago(9), lastOutage: "TIMEOUT" };
     expect(coin(factsOf({ cursors: [failing] })).warnings).toEqual([]);
     expect(codes(coin(factsOf({ cursors: [], hasSource: () => false })).warnings)).toEqual(["NO_SOURCE"]);
   });
 });
 
-it("takes no test coin for money, and says for each coin whether it is one", () => {
+it("never counts a test coin as money, and says for each coin whether it is one", () => {
   const test = walletOf({ id: "wal_01M7Y116S5004EM2R6G33SCWPD", network: "BTC_TESTNET", cryptocurrency: "BTC" });
   const signed = { ...test, ...signRow(KEYS, walletMacSubject(test)) };
   const of = (changes: Partial<Wallet>) =>
@@ -216,7 +216,7 @@ it("takes no test coin for money, and says for each coin whether it is one", () 
   expect(readinessOf(of({ frozenAtMs: 5 })).canBePaid).toBe(false);
 });
 
-it("warns of limits that are near, and of full ones that only browsers have", () => {
+it("warns of limits that are nearly reached, and of full ones that affect only browsers", () => {
   const warned = (changes: Partial<typeof MERCHANT>) =>
     readinessOf(factsOf({ merchant: { ...MERCHANT, ...changes } })).warnings.map(({ detail }) => detail);
   expect(warned({ activeInvoices: 89, publicInvoices: 8 })).toEqual([]);

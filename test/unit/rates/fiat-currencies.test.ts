@@ -104,11 +104,11 @@ describe("a fiat currency without a central bank's rate", () => {
   });
 });
 
-describe("an amount in minor units of a currency with 0, 2 or 3 of them", () => {
+describe("an amount in a currency with 0, 2 or 3 decimals", () => {
   const codes = fc.constantFrom(...FIAT_CODES);
   const units = fc.integer({ min: 0, max: 1_000_000_000 });
 
-  it("is what was sent, to the last unit: in micro-units, in a file, on a page and typed again", () => {
+  it("stays exact to the last unit: in micro-units, in a file, on a page and typed again", () => {
     fc.assert(
       fc.property(codes, units, (currency, minor) => {
         const digits = minorDigits(currency);
@@ -138,7 +138,7 @@ describe("an amount in minor units of a currency with 0, 2 or 3 of them", () => 
     );
   });
 
-  it("is asked for in full: the payment is worth it, and one base unit less is not", () => {
+  it("converts to just enough coin: one base unit less falls short", () => {
     fc.assert(
       fc.property(
         codes,

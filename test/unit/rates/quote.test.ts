@@ -198,7 +198,7 @@ describe("a quote", () => {
     expect(quote(asset, currency)).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
   });
 
-  it("is unavailable if the table was not refreshed for more than five minutes", () => {
+  it("is unavailable if the table has not been refreshed for more than five minutes", () => {
     const { atMs } = table.assets.ETH ?? { atMs: 0 };
     expect(quote("ETH", "USD", atMs + FRESH_MS)).toMatchObject({ ok: true });
     expect(quote("ETH", "USD", atMs + FRESH_MS + 1)).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });

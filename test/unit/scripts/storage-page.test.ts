@@ -67,7 +67,7 @@ describe("tables of the database", () => {
     },
   );
 
-  it("keep rows indefinitely exactly if only a restore deletes them", () => {
+  it("keep rows indefinitely exactly when only a restore deletes them", () => {
     const isDeleted = (table: string) =>
       [...(writers.get(table) ?? [])].some(([by, writes]) => by !== RESTORES && writes.includes("deletes"));
     const withoutEnd = TABLES.filter((table) => /^(without end(?!, unless)|never)/.test(KEPT[table]?.kept ?? ""));

@@ -115,7 +115,7 @@ export const auditOf = async (userId: UserId) =>
     .map(({ action, target, before, after }) => ({ action, target, before, after }))
     .sort((a, b) => a.action.localeCompare(b.action));
 
-/** A new session of the user, with the token and the headers that its browser has. */
+/** A new session for the user, with the token and the headers that its browser has. */
 export async function sessionOf(userId: UserId, changes: Partial<typeof sessions.$inferInsert> = {}) {
   const headers = await seedSession(userId, changes);
   const token = headers.cookie?.replace("session=", "") ?? "";

@@ -138,7 +138,7 @@ describe("a run", () => {
     expect(await factsOf(shop)).toEqual([]);
   });
 
-  it("with less to do than its bounds leaves nothing", async () => {
+  it("that stays within its limits leaves nothing to do", async () => {
     await clear();
     const shop = await freshMerchant();
     await plant(shop, 99, HOUR_MS, 8 * DAY_MS);

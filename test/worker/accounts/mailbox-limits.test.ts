@@ -75,7 +75,7 @@ describe("codes to one mailbox", () => {
     expect((await signInByPasskey(authenticator)).status).toBe(200);
   });
 
-  it("do not block a second factor when they are used up: the app's, or a mailed one", async () => {
+  it("do not block a second factor when they are used up, whether by app or by email", async () => {
     const { email, secret } = await appHolder();
     const byApp = await pendingBrowser(email);
     await flood(email);

@@ -85,7 +85,7 @@ async function signIn(way: (typeof WAYS)[number], email: string, SIGN_UP: string
 }
 
 describe("an account", () => {
-  test("is created for an unknown address exactly if sign-up is open or an invitation is pending; a known one is signed in", async () => {
+  test("is created for an unknown address exactly when sign-up is open or an invitation is pending; a known one is signed in", async () => {
     const world = fc.record({
       setting: fc.constantFrom(...SETTINGS),
       isKnown: fc.boolean(),

@@ -117,7 +117,7 @@ describe("redeeming a set-up link", () => {
     expect(await auditOf(known.userId)).toContain("operator.added");
   });
 
-  test("later is mailed to the existing operators, for another operator and for a passkey of one of them", async () => {
+  test("later is emailed to the existing operators, whether it adds an operator or a passkey for one", async () => {
     const first = await seedUser({ operatorSinceMs: 5 });
     const send = deploymentWith({});
     const next = freshEmail();

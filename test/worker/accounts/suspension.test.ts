@@ -134,7 +134,7 @@ describe("a suspended merchant", () => {
     },
   );
 
-  it("is recorded once, for operators with the actor and for the merchant without", async () => {
+  it("is recorded once: with the actor for operators, without it for the merchant", async () => {
     const { shop, operator } = await opened();
     for (const change of [suspend, suspend, resume, resume]) expect((await change(operator, shop)).status).toBe(200);
     const entries = await db

@@ -1,4 +1,4 @@
-// Creates of one merchant from many clients at once, through the Worker and the merchant's real object, which is aborted repeatedly.
+// Creating invoices of one merchant from many clients at once, through the Worker and the merchant's real object, which is aborted repeatedly.
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";

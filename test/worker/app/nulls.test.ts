@@ -80,7 +80,7 @@ describe("null for an optional member", () => {
     expect(found).toEqual(MEANT);
   });
 
-  test("of another kind of wallet is absent, too, and a text there is refused", () => {
+  test("in a field of the other kind of wallet counts as absent, and text there is refused", () => {
     const spec = SPECS.find(({ operationId }) => operationId === "registerWallet");
     const pair = { cryptocurrency: "BTC", network: "BTC" };
     const direct = { walletType: "DIRECT_WALLET", ...pair, address: "a" };

@@ -26,7 +26,7 @@ const parameters = () =>
     });
   });
 
-test("a query parameter is an integer or a boolean exactly if its text is read as one", () => {
+test("a query parameter is documented as an integer or a boolean exactly when it is parsed as one", () => {
   const dates = new Set(["date", "date-time"]);
   const asked = parameters().filter(({ schema }) => !dates.has(String(schema.format)));
   const numbers = asked.filter((each) => readAs(each, "1") === "number");

@@ -221,7 +221,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     }
   });
 
-  it("has an Idempotency-Key header exactly if it changes something for a caller who has keys, and the challenge header if browsers are challenged", () => {
+  it("has an Idempotency-Key header exactly when it changes something for a caller who has keys, and the challenge header if browsers are challenged", () => {
     const names = operationOf(spec)
       .parameters.filter((each) => each.in === "header")
       .map(({ name }) => name);

@@ -165,7 +165,7 @@ describe("creating an invoice", () => {
 describe("the form of a product's page", () => {
   const FORM = { "content-type": "application/x-www-form-urlencoded", "cf-connecting-ip": "203.0.113.40" };
 
-  /** Sends the form of a product of the shop. */
+  /** Sends the form of one of the shop's products. */
   async function bought(
     shop: Shop,
     fields: object = {},

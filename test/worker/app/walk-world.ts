@@ -25,7 +25,7 @@ export interface World {
   person(changes?: Parameters<typeof seedUser>[0]): Promise<Person>;
   /** A browser without a session. */
   browser(): Browser;
-  /** The id of another session of the user. */
+  /** The id of the user's other session. */
   sessionOf(user: TestUser): Promise<string>;
 }
 

@@ -286,7 +286,7 @@ describe("the JSON of a checkout", () => {
     expect(Date.parse(quoted?.validUntil ?? "") - Date.parse(quoted?.quotedAt ?? "")).toBe(60_000);
   });
 
-  it("settles an expired invoice first", async () => {
+  it("reports an invoice past its expiry as EXPIRED", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     await put(order, { expiresAtMs: Date.now() - 1_000 });
     expect((await api(order)).json).toMatchObject({ status: "EXPIRED" });

@@ -57,7 +57,7 @@ describe("a payer's page while the database does not answer", () => {
     for (const rest of ["?method=BTC_BTC", "?choose=1"]) expect((await lost(order, cookie, rest)).status).toBe(503);
   });
 
-  it("shows nothing after a change was told to the merchant's object, although it has not committed", async () => {
+  it("shows nothing after a change was sent to the merchant's object, even before it commits", async () => {
     const order = await paidOrder();
     const cookie = cookieIn(await page(order));
     expect((await lost(order, cookie)).status).toBe(200);
@@ -82,7 +82,7 @@ describe("a payer's page while the database does not answer", () => {
     expect((await lost(order, cookie)).status).toBe(503);
   });
 
-  it("has its browser forget the address once nothing more is to be paid", async () => {
+  it("has its browser forget the address once nothing more is due", async () => {
     const order = await paidOrder();
     const cookie = cookieIn(await page(order));
     expect((await order.shop.post(`/invoices/${order.id}/cancel`)).status).toBe(200);
@@ -90,7 +90,7 @@ describe("a payer's page while the database does not answer", () => {
     expect(headers.get("set-cookie")).toBe(`shown=; Path=/pay/${order.id}; Max-Age=0; HttpOnly; SameSite=Lax`);
   });
 
-  it("is kept for this page alone, is not sent again with each poll, and not for a request of headers alone", async () => {
+  it("is kept for this page only, and is not sent with each poll or for a HEAD request", async () => {
     const order = await paidOrder();
     expect((await page(order, "", { method: "HEAD" })).headers.get("set-cookie")).toBeNull();
     const fresh = await page(order);

@@ -160,7 +160,7 @@ describe("a connected member is notified", () => {
     ]);
   });
 
-  it("once of an invoice that changed several times, and by each of several sockets", async () => {
+  it("once of an invoice that changed several times, and on each of several sockets", async () => {
     const shop = await freshMerchant();
     const { headers } = await memberOf(shop);
     const lives = [await opened(shop, headers), await opened(shop, headers)];

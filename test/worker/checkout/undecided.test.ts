@@ -70,7 +70,7 @@ describe("a transfer in another coin, while one order alone has the address", ()
     expect([after.hashes, after.text.includes(transfer.txHash)]).toEqual([[], true]);
   });
 
-  it("is no longer shown once it was set aside, nor if it came before the order or after its time", async () => {
+  it("is no longer shown once it has been set aside, nor if it arrived before the order or after its time", async () => {
     const { merchant, address } = await stand();
     const early = wrongCoin(address, { block: blockAt(99, Date.now() - HOUR_MS) });
     await arrive(early);
@@ -111,7 +111,7 @@ describe("hostile neighbours", () => {
     }
   });
 
-  it("an order that was made right after it came hides it, and never shows it", async () => {
+  it("an order that was made right after it arrived hides it, and never shows it", async () => {
     const { merchant, address } = await stand();
     const { id } = await order(merchant);
     const transfer = wrongCoin(address);
@@ -121,7 +121,7 @@ describe("hostile neighbours", () => {
     expect([(await shownTo(id)).hashes, (await shownTo(hostile.id)).hashes]).toEqual([[], []]);
   });
 
-  it("an order of another time hides nothing", async () => {
+  it("an order from another time hides nothing", async () => {
     const { merchant, address } = await stand();
     const old = await order(merchant, "USDC");
     await setWindow(old.id, Date.now() - 3 * HOUR_MS, Date.now() - HOUR_MS);

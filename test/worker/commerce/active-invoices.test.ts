@@ -76,7 +76,7 @@ describe("the active invoices of a server", () => {
     expect(await activeOf(shop)).toBe(1);
   });
 
-  it("are one when the same Idempotency-Key is sent many times at once, and take one place", async () => {
+  it("become one when the same Idempotency-Key is sent many times at once, and take one place", async () => {
     const shop = await shopWithRoom(1);
     const headers = { "idempotency-key": crypto.randomUUID() };
     const answers = await Promise.all(Array.from({ length: 5 }, () => shop.post("/invoices", ORDER, headers)));

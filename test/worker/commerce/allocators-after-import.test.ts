@@ -57,7 +57,7 @@ describe("a new address allocator for an old key", () => {
     expect(await stub.nextIndex()).toEqual({ nextIndex: 105 });
   });
 
-  it("continues after those of a deleted wallet, and of another merchant", async () => {
+  it("continues after the addresses of a deleted wallet, and of another merchant", async () => {
     const first = await shopWithKey();
     await first.create();
     const other = await freshMerchant();

@@ -1,5 +1,4 @@
-// Creates with a public key if the operator requires Turnstile tokens: who needs one, when, and that a token is good for one
-// invoice.
+// Creating invoices with a public key when the operator requires Turnstile: who needs a token, when, and that each token works once.
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
@@ -63,7 +62,7 @@ const TOKENS: readonly (readonly [string, string | undefined, string])[] = [
 ];
 
 describe("a create with a public key", () => {
-  it("needs a token exactly if both keys are set, and a secret key never does", async () => {
+  it("needs a token exactly when both keys are set, and a secret key never does", async () => {
     const settings: readonly (readonly [string, Partial<Env>, boolean])[] = [
       ["no keys", { TURNSTILE_ORIGIN: turnstile }, false],
       ["the site key alone", { ...BOTH, TURNSTILE_SECRET_KEY: "" }, false],

@@ -240,7 +240,7 @@ describe("a shared address", () => {
 });
 
 describe("the gap warning", () => {
-  it("is sent for each of two extended keys on the same invoices, by the invoice that reaches its mark", async () => {
+  it("is sent for each of two extended keys on the same invoices, when an invoice reaches that key's mark", async () => {
     const shop = await freshShop();
     for (const [pair, path] of [
       [BTC, "m/84'/0'/0'"],

@@ -20,7 +20,7 @@ import { made, ORIGIN } from "./products-harness.ts";
 
 const UNKNOWN_ID = "prd_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
-/** Calls with a public key of the shop. */
+/** Calls with the shop's public key. */
 async function browserOf(shop: TestMerchant) {
   const key = await seedKey(shop.merchantId, { kind: "PUBLIC" });
   return (rest: string, ask: Ask = {}) => send(`/api/v1/merchants/merchant/${shop.merchantId}${rest}`, { key, ...ask });

@@ -31,7 +31,7 @@ describe("public invoices", () => {
     expect((await shop.post("/invoices", { name: "Order", rawAmount: 10 })).body.code).toBe("TOO_MANY_ACTIVE_INVOICES");
   });
 
-  it("are at most the budget when many are created at once, and each that ends makes room for one", async () => {
+  it("stay within the budget when many are created at once, and each that ends frees a place", async () => {
     const { shop, browse } = await openShop({ maxPublicInvoices: 5 });
     const first = await several(12, (n) => browse(`203.0.113.${n}`));
     expect([countOf(first, 201), countOf(first, 422)]).toEqual([5, 7]);
@@ -40,7 +40,7 @@ describe("public invoices", () => {
     expect(statusesOf([await browse("203.0.113.50"), await browse("203.0.113.51")])).toEqual([201, 422]);
   });
 
-  it("are at most twenty for one network, by key or page, and other networks have their own twenty", async () => {
+  it("are limited to twenty for one network, by key or page, and other networks have their own twenty", async () => {
     const { browse, buy } = await openShop();
     const answers = await several(25, () => browse("203.0.113.1"));
     expect([countOf(answers, 201), countOf(answers, 422)]).toEqual([20, 5]);
@@ -51,7 +51,7 @@ describe("public invoices", () => {
     expect((await browse("203.0.113.3")).status).toBe(201);
   });
 
-  it("are at most eighty for a /48, from whatever networks in it", async () => {
+  it("are limited to eighty for a /48, from any of its networks", async () => {
     const { browse } = await openShop();
     const answers: Sent[] = [];
     for (let network = 0; network < 9; network++)
@@ -68,7 +68,7 @@ describe("public invoices", () => {
     expect(lifetimeOf(await made(shop, "/invoices", { name: "Order", rawAmount: 10 }))).toBe(3 * 86_400);
   });
 
-  it("store only a hash of the caller's address, different for each merchant, and nothing once they ended", async () => {
+  it("store only a hash of the caller's address, different for each merchant, and nothing once they have ended", async () => {
     const shops = [await openShop(), await openShop()];
     const rows: (readonly string[])[] = [];
     for (const { shop, browse } of shops) {

@@ -61,7 +61,7 @@ const several = <T>(count: number, each: (n: number) => Promise<T>) =>
 const methodOf = (invoice: Answer["body"]) => invoice.paymentMethods[0];
 
 describe("addresses given to browsers", () => {
-  it("are twenty when forty create at once; the other invoices are created without one and name the reason", async () => {
+  it("are limited to twenty when forty create at once; the other invoices are created without one and name the reason", async () => {
     const { server, browser } = await freshShop();
     const methods = (await several(40, () => browser.create())).map(methodOf);
     const active = methods.filter(({ status }) => status === "ACTIVE");
@@ -73,7 +73,7 @@ describe("addresses given to browsers", () => {
     expect(await server.get("/wallets").then(({ body }) => body[0])).toMatchObject({ nextIndex: LIMIT + 1 });
   });
 
-  it("are twenty when thirty pick at once on a server's invoices", async () => {
+  it("are limited to twenty when thirty pick at once on a server's invoices", async () => {
     const { server, browser } = await freshShop();
     const made = await several(30, () => madeByServer(server));
     const picks = await Promise.all(made.map(({ id }) => browser.pick(id)));
@@ -94,7 +94,7 @@ describe("addresses given to browsers", () => {
     expect((await server.get("/wallets")).body[0]).toMatchObject({ nextIndex: LIMIT });
   });
 
-  it("are twenty past the last paid one; an unconfirmed payment changes nothing", async () => {
+  it("are limited to twenty past the last paid one; an unconfirmed payment changes nothing", async () => {
     const { server, browser } = await freshShop();
     const methods = (await several(LIMIT, () => browser.create())).map((made) => ({ made, method: methodOf(made) }));
     const addressOf = new Map(methods.map(({ made, method }) => [method.address, made.id]));
@@ -108,7 +108,7 @@ describe("addresses given to browsers", () => {
     expect(more.filter(({ status }) => status === "ACTIVE")).toHaveLength(7);
   });
 
-  it("are one more per hour beyond that, and recovery returns a gap limit that finds them all", async () => {
+  it("grow by one per hour beyond that, and recovery returns a gap limit that finds them all", async () => {
     const { server, browser } = await freshShop();
     await several(LIMIT, () => browser.create());
     expect(methodOf(await browser.create())).toMatchObject(LIMITED);
@@ -137,7 +137,7 @@ describe("addresses given to browsers", () => {
     expect((await browser.pick(refused.id, USDT))[0]).toBe(201);
   });
 
-  it("are two for one network while unpaid, however many it asks for at once and wherever it picks", async () => {
+  it("are limited to two for one network while unpaid, however many it asks for at once and wherever it picks", async () => {
     const { server, browser } = await freshShop();
     const one = { ip: "198.51.100.20" };
     const methods = (await several(6, () => browser.create(BTC, one))).map(methodOf);
@@ -154,7 +154,7 @@ describe("addresses given to browsers", () => {
     expect(methodOf(await browser.create(BTC, one))).toMatchObject({ status: "ACTIVE" });
   });
 
-  it("are two for one network over all keys of the merchant, and further invoices are created without one", async () => {
+  it("are limited to two for one network over all keys of the merchant, and further invoices are created without one", async () => {
     const { server, browser } = await freshShop();
     expect((await server.post("/wallets", litecoinWallet())).status).toBe(201);
     const one = { ip: "198.51.100.30" };

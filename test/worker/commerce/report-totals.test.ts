@@ -241,7 +241,7 @@ describe("the buckets", () => {
     ).meta.rows_read;
   };
 
-  it("add amounts exactly that exceed a number and 64 bits", async () => {
+  it("add amounts exactly, even beyond a JavaScript number and 64 bits", async () => {
     const shop = await freshShop();
     const { id } = await created(shop);
     const eth = { network: "ETH", cryptocurrency: "ETH" };

@@ -23,7 +23,7 @@ async function invoiceOf(shop: TestMerchant, body: object = {}): Promise<Answer[
   return made.body;
 }
 
-/** What a text finds, by kind, each as its id and how it was found. */
+/** What a search text finds, by kind, each as its id and how it was found. */
 async function found(shop: TestMerchant, text: string) {
   const { status, body, text: answer } = await shop.get(`/search?q=${encodeURIComponent(text)}`);
   expect(status, answer).toBe(200);

@@ -278,7 +278,7 @@ function mayBeSaid(
   key: string,
   facts: {
     readonly own: readonly Paid[];
-    /** Those of the shop. */
+    /** The shop's own. */
     readonly rows: readonly Paid[];
     /** Those of other shops. */
     readonly others: readonly Paid[];

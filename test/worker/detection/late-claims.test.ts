@@ -14,7 +14,7 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** An invoice's amount as if it had been allocated then. */
+/** An invoice's amount as if it had been allocated at that time. */
 async function askedAt({ invoiceId }: Ordered, createdAtMs: number): Promise<void> {
   await testDb.update(methodAmounts).set({ createdAtMs }).where(eq(methodAmounts.invoiceId, invoiceId));
 }

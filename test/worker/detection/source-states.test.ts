@@ -26,7 +26,7 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-test("of a source that bans operators are told why, how often, and from when on it is asked again", async () => {
+test("operators see why a source bans, how often, and when it is asked again", async () => {
   const nowMs = Date.now();
   const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
   await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address, nowMs, expiresAtMs: nowMs + MINUTE_MS });

@@ -83,7 +83,7 @@ describe("what an endpoint is owed", () => {
     expect(await owedTo(orphan.webhook.id)).toHaveLength(1);
   });
 
-  it("does not include the event of its own switching off", async () => {
+  it("leaves out the event that reports its own switch-off", async () => {
     const { merchantId } = await freshMerchant();
     const [own, other] = [await endpoint(merchantId), await endpoint(merchantId)];
     expect(await disable(await hookOf(own.webhook.id))).toBe(true);

@@ -137,7 +137,7 @@ describe("readiness", () => {
     await fc.assert(property, { numRuns: triesOf({ usual: 40, deep: 2_000 }), endOnFailure: true });
   }, 240_000);
 
-  it("is asked in one call of the database and one of the book of rates", async () => {
+  it("takes one database call and one call to the rate book", async () => {
     const shop = await shopWithBtc();
     const { bindings, calls } = countingEnv({
       ...bookWith(true),
@@ -149,7 +149,7 @@ describe("readiness", () => {
     expect(calls.filter((call) => call !== "RATE_LIMITER.take")).toEqual(["D1 read", "RATE_BOOK.table"]);
   });
 
-  it("says while a restore goes on that nothing can be created", async () => {
+  it("says during a restore that nothing can be created", async () => {
     const shop = await shopWithBtc();
     const restored = restoredEnv(Date.now());
     await putPhase(restored, "AMOUNTS");
@@ -160,7 +160,7 @@ describe("readiness", () => {
     await env.DB.prepare("delete from restores").run();
   });
 
-  it("is asked for prices in a currency", async () => {
+  it("can be asked for prices in a currency", async () => {
     const shop = await shopWithBtc();
     expect((await readiness(shop, {}, "?currency=eur")).currency).toBe("EUR");
     expectRefusal(await shop.asked({})("/readiness?currency=XXY"), 400, "VALIDATION_FAILED");

@@ -37,7 +37,7 @@ describe("the permissions that a user may grant to an API key", () => {
     expect(grantable("SECRET", "VIEWER")).toEqual(views);
   });
 
-  it("are for a public key only those that are safe in a browser", () => {
+  it("are limited to the browser-safe ones for a public key", () => {
     for (const role of ["OWNER", "ADMIN", "MEMBER"] as const) {
       expect(grantable("PUBLIC", role).toSorted()).toEqual(PUBLIC.toSorted());
     }

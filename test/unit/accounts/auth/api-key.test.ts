@@ -171,7 +171,7 @@ describe("the standing of an API key", () => {
     expect(standingOf(newer, { macKeys: [old] })).toBe("UNPROVED");
   });
 
-  it("is unproved where no secret is configured", () => {
+  it("is unproved if no secret is configured", () => {
     expect(standingOf(secret, { macKeys: [] })).toBe("UNPROVED");
   });
 

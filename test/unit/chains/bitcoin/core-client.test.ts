@@ -310,7 +310,7 @@ describe("a full mempool", () => {
       ok: true,
       value: { transfers: [{ txHash: txidOf(3) }], next: null },
     });
-    // The node shows none of it to the very end: it is not asked for ever.
+    // A node that lists what it never shows is asked only twice.
     mempool.delete(txidOf(3));
     Object.assign(mempool, { keys: () => [txidOf(3), ...keys()].values() });
     lists = 0;

@@ -40,7 +40,7 @@ describe("many balances in one call", () => {
     expect(readBalances(`0x${answered.join("")}`, 2)).toEqual([7n, 2n ** 256n - 1n]);
   });
 
-  it("are undefined if the answer is truncated, has another length, or is from a failed call or no contract", () => {
+  it("are undefined if the answer is truncated, has the wrong length, or comes from a failed call or an address without a contract", () => {
     const whole = answerOf([5n, 6n]);
     const failed = encodeFunctionResult({
       abi: ABI,

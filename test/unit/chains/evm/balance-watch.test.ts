@@ -79,7 +79,7 @@ describe("native coins watched by balances", () => {
     [25, 3],
     [50, 4],
   ])(
-    "cost a quiet span of %i recipients without code %i requests, none of them for a whole block",
+    "of %i recipients without code cost %i requests in a quiet span, none of them for a whole block",
     async (count, most) => {
       const swept: Step[] = Array.from({ length: count }, (_, to) => [
         { kind: "pay" as const, to, units: 5n, isForwarded: false },
@@ -94,7 +94,7 @@ describe("native coins watched by balances", () => {
   );
 
   it.each(["eth_getCode", "eth_getTransactionCount"])(
-    "are read from the blocks where the node refuses %s",
+    "are read from the blocks if the node refuses %s",
     async (refused) => {
       const ledger = new EvmLedger(
         ["KEY"],
@@ -111,7 +111,7 @@ describe("native coins watched by balances", () => {
     },
   );
 
-  it("cost a quiet span with a recipient that has code two requests more than its blocks", async () => {
+  it("of a recipient with code cost two requests more than there are blocks in a quiet span", async () => {
     const ledger = new EvmLedger(
       ["KEY", "CONTRACT"],
       Array.from({ length: 46 }, () => []),

@@ -49,7 +49,7 @@ describe("the page for choosing a payment method", () => {
     expect(page(checkoutViewOf("choose", { choices: many.slice(1) }))).not.toContain('type="search"');
   });
 
-  it("says about what each coin costs now, once if it costs the same on every network", () => {
+  it("says roughly what each coin costs now, once if it costs the same on every network", () => {
     const shown = shownText(page(checkoutViewOf("choose")));
     expect(shown.match(/≈ [\d.]+ (BTC|ETH|USDT)/g)).toEqual(["≈ 0.000562 BTC", "≈ 0.0157 ETH", "≈ 57.29 USDT"]);
     const ways = [
@@ -64,7 +64,7 @@ describe("the page for choosing a payment method", () => {
     expect(shownText(`<${second}`)).toMatch(/^TRON TRC-20≈ 57.29 USDT/);
   });
 
-  it("says no amount that is not known, and where the payer decides how much", () => {
+  it("shows no amount that is unknown or that the payer chooses", () => {
     const given: Given = { active: [], available: [BTC_BTC, USDT_TRX], estimates: { BTC_BTC: "0.0001" } };
     const html = page(checkoutView(viewFacts(given)));
     expect(shownText(html).match(/≈/g)).toHaveLength(1);
@@ -72,7 +72,7 @@ describe("the page for choosing a payment method", () => {
     expect(page(checkoutView(viewFacts({ ...given, estimates: {} })))).not.toMatch(/≈|class="price"/);
   });
 
-  it("says how long each takes and what the network takes, in every language", () => {
+  it("says how long each takes and what the network charges, in every language", () => {
     for (const language of ALL_LANGUAGES) {
       const texts = textsOf(language);
       const shown = shownText(page(checkoutViewOf("choose"), { language }));

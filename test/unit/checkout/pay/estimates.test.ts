@@ -36,7 +36,7 @@ async function read(given: Given, table: RateTable = TABLE): Promise<{ estimates
 }
 
 describe("the estimate of a method", () => {
-  it("is the quote of the moment, rounded up to six digits, for each that can be chosen", async () => {
+  it("is the current quote, rounded up to six digits, for each method that can be chosen", async () => {
     const { estimates, asked } = await read({ active: [], available: PAIRS });
     // 10 USD.
     expect(Object.fromEntries(estimates)).toEqual({
@@ -48,7 +48,7 @@ describe("the estimate of a method", () => {
     expect(asked).toBe(1);
   });
 
-  it("is not there for a method that is chosen already, or that has no rate", async () => {
+  it("is missing for a method that is already chosen or has no rate", async () => {
     const { estimates } = await read({ active: [USDT_ETH], available: [BTC_BTC, ETH_ETH] }, { ...TABLE, assets: {} });
     expect([...estimates]).toEqual([]);
     const some = await read({ active: [USDT_ETH], available: [BTC_BTC] });
@@ -64,7 +64,7 @@ describe("the estimate of a method", () => {
     expect([estimates.size, asked]).toEqual([0, 0]);
   });
 
-  it("is never less than the quote, and a millionth of it more at most", async () => {
+  it("is never less than the quote, and at most a millionth more", async () => {
     const micros = fc.bigInt(10_000n, 10n ** 12n);
     const usd = fc
       .integer({ min: 1, max: 10 ** 9 })

@@ -33,7 +33,7 @@ describe("a copy of a payer's page", () => {
     expect(copyOf(checkoutViewOf(stage), "mer_1", NOW)).toBeUndefined();
   });
 
-  it("is not kept once anything has arrived, or was claimed: nobody may be asked for the whole amount again", () => {
+  it("is not kept once anything has arrived or been claimed: nobody may be asked for the whole amount again", () => {
     expect(copyOf({ ...VIEW, payments: [PAYMENT] }, "mer_1", NOW)).toBeUndefined();
     const claim = { id: "clm_1", isGood: false, text: "claimFound" };
     expect(copyOf(Object.assign({}, VIEW, { claim }), "mer_1", NOW)).toBeUndefined();
@@ -68,11 +68,11 @@ describe("a copy of a payer's page", () => {
     );
   });
 
-  it("is of one invoice", () => {
+  it("belongs to one invoice", () => {
     expect(readCopy(KEYS, cookieAt(NOW), { invoiceId: "inv_01JAB2C3D4E5F6G7H8J9KMNPQS", nowMs: NOW })).toBeUndefined();
   });
 
-  it("is nothing without the deployment's key, and with any character changed", () => {
+  it("is ignored without the deployment's key, or if any character was changed", () => {
     const text = cookieAt(NOW);
     expect(readCopy(KEYS, text, of(NOW))).toEqual(copyAt(NOW));
     expect(readCopy(OTHERS, text, of(NOW))).toBeUndefined();
@@ -93,7 +93,7 @@ describe("a copy of a payer's page", () => {
     expect(cheaper && isKept(copyAt(NOW), cheaper)).toBe(false);
   });
 
-  it("is left out where a browser would not keep it", () => {
+  it("is left out if a browser would not keep it", () => {
     const copy = copyOf({ ...VIEW, title: "\u{1F9C9}".repeat(1_000) }, "mer_1", NOW);
     expect(copy && printCopy(KEYS, copy)).toBeUndefined();
   });

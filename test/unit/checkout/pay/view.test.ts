@@ -293,7 +293,7 @@ describe("the view", () => {
     expect(viewOf({ active: [], available: [BTC_BTC] }).claimNetworks).toEqual([]);
   });
 
-  it.each(INVOICE_STATUSES)("ends live updates for %s exactly if the page does not poll either", (status) => {
+  it.each(INVOICE_STATUSES)("ends live updates for %s exactly when the page does not poll either", (status) => {
     const { pollSeconds, isLive } = viewOf({ status });
     expect([pollSeconds === 0, !isLive]).toEqual([isPageOver(status), isPageOver(status)]);
   });

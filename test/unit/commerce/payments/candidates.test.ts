@@ -75,7 +75,7 @@ describe("the candidates of a payment", () => {
     expect(orderOf(facts)).toEqual([0]);
   });
 
-  it("named by strangers are at most twenty more", () => {
+  it("include at most twenty more that strangers named", () => {
     const named = Array.from({ length: 30 }, () => ({ isNamed: true, isRefused: false }));
     expect(orderOf(factsOf([{}, ...named]))).toHaveLength(21);
   });

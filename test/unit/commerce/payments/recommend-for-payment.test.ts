@@ -136,7 +136,7 @@ describe("the decision that is advised about a payment without an invoice", () =
     expect(recommendForPayment({ ...facts, payment: { ...facts.payment, txHash: "block:7" } })).toBeNull();
   });
 
-  it("assigns nothing where more invoices may fit than are stored", () => {
+  it("assigns nothing if more invoices may fit than are stored", () => {
     expect(recommendForPayment(factsOf([{}], { isCut: true }))?.action).toBe("WAIT");
   });
 
@@ -153,7 +153,7 @@ describe("the decision that is advised about a payment without an invoice", () =
     reason: fc.option(fc.constantFrom(...CANDIDATE_REASONS), { freq: 5, nil: null }),
   });
 
-  it("is never for an invoice because of a claim: without the claims it would be for the same one", () => {
+  it("never depends on a claim: without the claims it names the same invoice", () => {
     fc.assert(
       fc.property(fc.array(anyGiven, { maxLength: 5 }), (given) => {
         const advice = recommendForPayment(factsOf(given));

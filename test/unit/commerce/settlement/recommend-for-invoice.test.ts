@@ -118,7 +118,7 @@ describe("the decision that is advised about an invoice", () => {
   const BACK = EXPIRES + 5_000;
 
   it.each([undefined, "DISMISS", "MARK"] as const)(
-    "is about new money alone once money was sent back, then %s",
+    "is only about new money once money has been sent back, then %s",
     (then) => {
       const resolution = returned(BACK, then);
       const adviceOf = (payments: Given["payments"] = [], more: Partial<Invoice> = {}) =>
@@ -209,7 +209,7 @@ describe("the decision that is advised about an invoice", () => {
     );
   });
 
-  it("returns no more than came since money was last sent back, and neither accepts nor asks then", () => {
+  it("returns no more than has arrived since money was last sent back, and then neither accepts nor asks", () => {
     fc.assert(
       fc.property(anyGiven, fc.nat({ max: 3_000_000 }), (given, atMs) => {
         const made = withResolution(null, parseJson(resolutionOf("RETURNED", atMs)));
@@ -228,7 +228,7 @@ describe("the decision that is advised about an invoice", () => {
     );
   });
 
-  it("returns no more than came, and asks for no more than the price", () => {
+  it("returns no more than has arrived, and asks for no more than the price", () => {
     fc.assert(
       fc.property(anyGiven, (given) => {
         const facts = adviceFacts(given);

@@ -213,7 +213,7 @@ describe("closing an invoice", () => {
     expect(settlement).toMatchObject({ status: "PAID", needsReview: false, closedAtMs: null });
   });
 
-  it("is final once it happened", () => {
+  it("is final once it has happened", () => {
     const facts = factsOf({ closedAtMs: CLOSED }, { watches: [cursorAt(0)] });
     expect(settle(facts, [], CLOSED + 5)).toMatchObject({ status: "EXPIRED", closedAtMs: CLOSED });
   });

@@ -32,14 +32,14 @@ function request(work: Promise<Result<string, Failure>>, agoMs = 0) {
 }
 
 describe("a request to a database that answers nothing", () => {
-  it("is refused within three seconds, and told when to come again", async () => {
+  it("is refused within three seconds, and told when to retry", async () => {
     const { answer } = request(askD1(d1, never));
     await vi.advanceTimersByTimeAsync(AT_MOST_MS);
     expect((await answer).result).toEqual(err({ code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 }));
     expect((await answer).ms).toBeLessThan(AT_MOST_MS);
   });
 
-  it("leaves its work going on, because it may still commit", async () => {
+  it("leaves its work running, because it may still commit", async () => {
     const { answer, left } = request(askD1(d1, () => later(20_000, ok("made"))));
     await vi.advanceTimersByTimeAsync(AT_MOST_MS);
     await answer;
@@ -58,7 +58,7 @@ describe("a request to a database that answers nothing", () => {
     expect((await answer).ms).toBeLessThan(AT_MOST_MS);
   });
 
-  it("counts the time that it has waited before", async () => {
+  it("counts the time that it has already waited", async () => {
     const { answer } = request(askD1(d1, never), 2_000);
     await vi.advanceTimersByTimeAsync(AT_MOST_MS);
     expect((await answer).ms).toBeLessThan(AT_MOST_MS - 1_700);
@@ -75,7 +75,7 @@ describe("a request to a database that answers", () => {
     expect(left).toEqual([]);
   });
 
-  it("is not refused for what it does besides", async () => {
+  it("is not refused because of its other work", async () => {
     const { answer } = request(later(10_000, ok("delivered")));
     await vi.advanceTimersByTimeAsync(10_000);
     expect((await answer).result).toEqual(ok("delivered"));
@@ -87,7 +87,7 @@ describe("a request to a database that answers", () => {
     await expect(request(askD1(d1, () => Promise.reject(new Error("a bug")))).answer).rejects.toThrow("a bug");
   });
 
-  it("is not refused in a process that was kept from running, where timers come before the answers", async () => {
+  it("is not refused in a process that was kept from running, in which timers fire before the answers arrive", async () => {
     const random = randomFrom(20_261_128);
     for (let turn = 0; turn < 200; turn++) {
       const frozenMs = 3_000 + random() * 60_000;

@@ -120,7 +120,7 @@ describe("the content type", () => {
     expect(await codeOf(requestOf(bytesOf("{}"), {}))).toBe("UNSUPPORTED_MEDIA_TYPE");
   });
 
-  it("is not needed without a body, and is ignored then", async () => {
+  it("is not needed without a body, and then is ignored", async () => {
     const none = { ok: true, value: { json: undefined, text: undefined, bytes: 0 } };
     expect(await readBody(new Request("http://localhost/", { method: "POST" }))).toEqual(none);
     expect(await readBody(new Request("http://localhost/"))).toEqual(none);
@@ -250,7 +250,7 @@ describe("the members and items of a body", () => {
     expect(await codeOf(requestOf(JSON.stringify(of(1_002))))).toBe("VALIDATION_FAILED");
   });
 
-  it("are at most 1,000 fields of a form", async () => {
+  it("are limited to 1,000 fields in a form", async () => {
     const form = (fields: number) => {
       const body = Array.from({ length: fields }, (_, n) => `f${n}=1`).join("&");
       return requestOf(body, { "content-type": "application/x-www-form-urlencoded" });

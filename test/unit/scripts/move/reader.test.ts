@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe("a read", () => {
-  it("sends the key to the named server, and gives its JSON", async () => {
+  it("sends the key to the named server, and returns the parsed JSON", async () => {
     const { read } = await serving(({ headers, url }, response) => {
       response.end(JSON.stringify({ url, key: headers.authorization }));
     });
