@@ -1,6 +1,6 @@
-// What a body costs before its sender has proved anything, for every route with a body: generated bodies, each placed where the route's schema has a
-// text, a list, or nothing, against plain text in the same place. `node bench/weigh-bodies.ts` prints a line for each route; with `--quick` each body
-// is tried once, in a member that the route does not have.
+// What a body costs before its sender has proved anything, for every route with a body: generated bodies, each placed where the route's schema has a string, a
+// list, or nothing, against plain text in the same place. `node bench/weigh-bodies.ts` prints a line for each route; with `--quick` each body is tried once, in
+// a member that the route does not have.
 import * as z from "zod";
 import { loadRoutes } from "../scripts/load-routes.ts";
 import { ChecksumBudget } from "../src/chains/secrets/checksum-budget.ts";

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A text that a source has exactly once, and what replaces it. */
+/** A string that a source has exactly once, and what replaces it. */
 export interface Edit {
   readonly file: string;
   readonly from: string;

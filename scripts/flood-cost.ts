@@ -1,6 +1,6 @@
 // What it costs a stranger to delay a network's cursor for an hour with transfers that no rule credits: a model, for docs/limits.md.
 
-/** As counted by `test/simulation/detection/floods.test.ts`: transfers of as many amounts as exist, to an address of 100 merchants. */
+/** As counted by `test/simulation/detection/floods.test.ts`: one transfer of every possible amount, to an address that 100 merchants share. */
 const DECIDED_A_PASS = 2_000;
 /** For such a pass on a busy machine, with the pause before the next one; not measured in production. */
 const PASS_SECONDS = 16;

@@ -125,7 +125,7 @@ function newId<P extends IdPrefix>(prefix: P, nowMs: number): ReturnType<typeof 
   return makeId(prefix, newUlid(nowMs, randomBytes(16)));
 }
 
-/** Readers of SQL files may split at a semicolon or a line end, even inside quotes, so such a text is written as bytes. */
+/** Readers of SQL files may split at a semicolon or a line end, even inside quotes, so such a string is written as bytes. */
 function textLiteral(text: string): string {
   if (/[;\r\n]/.test(text)) return `CAST(X'${Buffer.from(text).toString("hex")}' AS TEXT)`;
   return `'${text.replaceAll("'", "''")}'`;

@@ -55,7 +55,7 @@ export async function merchantWithTwoWallets(product: Product): Promise<Merchant
   return merchant;
 }
 
-/** Creates for this many merchants in turn. */
+/** Creates invoices for this many merchants in turn. */
 export async function manyMerchantsTarget(label: string, product: Product, count: number): Promise<Target> {
   const targets: Target[] = [];
   // One after another: with 64 at once the proxy to the database failed one of its own assertions on a busy machine.
@@ -101,7 +101,7 @@ export function createTarget(label: string, product: Product, merchant: Merchant
   return target(label, product.served, { method: "POST", path, headers: merchant.headers, body: CREATE_BODY });
 }
 
-/** Creates at many prices, each with its own amount. */
+/** Creates invoices at many prices, each with its own amount. */
 export function directTarget(label: string, product: Product, merchant: Merchant): Target {
   const path = merchant.path("/invoices");
   const shape = { method: "POST", path, headers: merchant.headers } as const;

@@ -110,7 +110,7 @@ async function block<T>(sample: () => Promise<T>): Promise<T[]> {
   return samples;
 }
 
-/** Milliseconds from the request of a create. */
+/** Milliseconds since the create was requested. */
 interface Told {
   readonly answeredMs: number;
   readonly arrivedMs: number;

@@ -122,7 +122,7 @@ export async function due(context: Context): Promise<Outcome> {
   };
 }
 
-/** Creates in turn with the job at rest and at work. */
+/** Creates invoices with the job idle and running, in turn. */
 async function beside(context: Context, backlog: Backlog, creates: Target) {
   const window = { ...context.plan, connections: CONNECTIONS };
   const rounds: { readonly busy: Measured[]; readonly calm: Measured[] } = { busy: [], calm: [] };
@@ -182,7 +182,7 @@ function rate(what: string, perSecond: readonly number[], wanted: number): Figur
   };
 }
 
-/** On a busy machine the bounds say little: both are slower then. */
+/** On a busy machine the bounds say little: both are then slower. */
 function againstCreates(what: string, perSecond: readonly number[], creates: Measured): Figure {
   const createsPerSecond = spread(creates.perSecond).median;
   return {

@@ -2,7 +2,7 @@
 import type { Heap } from "./heaps.ts";
 import type { Interval } from "./load.ts";
 
-/** What was measured up to a minute, and the memory used then. */
+/** What was measured up to a minute, and the memory used at that time. */
 export interface Row {
   readonly minute: number;
   readonly load: Interval;

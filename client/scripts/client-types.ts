@@ -58,7 +58,7 @@ export interface Wanted {
   readonly operationIds: ReadonlySet<string>;
   /** Those of them that a public key may call, with its answers. */
   readonly publicIds?: ReadonlySet<string>;
-  /** The file's import path for the types of events. */
+  /** How the generated file imports the event types. */
   readonly events: string;
   /** Another file of these types, next to which this one is used. */
   readonly beside?: Beside | undefined;

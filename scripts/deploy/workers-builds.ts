@@ -38,8 +38,7 @@ async function deploy(surroundings: Surroundings): Promise<void> {
   if ((base.vars?.LOCATION_HINT ?? "") === "") {
     print("LOCATION_HINT in wrangler.toml is empty: each object is made near its first caller, and stays there.\n");
   }
-  // The documentation says that a build does not run the [build] of wrangler.toml. If it does, this is already done by
-  // then.
+  // The documentation says that a build does not run the [build] of wrangler.toml. If it does, this has already been done.
   await surroundings.buildAssets();
   const setting = { root, program: surroundings.wrangler, environment, print };
   const wrangler = wranglerFor({ ...setting, notInherited: () => [], accountId: undefined });

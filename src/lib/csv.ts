@@ -11,7 +11,7 @@ const FORMULA = /^([\t\r\n]|[\s\p{C}\p{Z}"]*[=+\-@\u2212])/u;
 /** Where a cell begins for a spreadsheet that separates by a semicolon, as in German, or a tab: then our quotation marks do not count. */
 const CELL_BEGINS = /(?<=[;\t\r\n])(?![\t\r\n])/;
 
-/** One record with its line end. An apostrophe in front keeps a spreadsheet from running a text as a formula (OWASP "CSV Injection"). */
+/** One record with its line end. An apostrophe in front keeps a spreadsheet from running a value as a formula (OWASP "CSV Injection"). */
 export function csvRecord(fields: readonly (string | number)[]): string {
   return fields.map(csvField).join(",") + LINE_END;
 }

@@ -32,7 +32,7 @@ const IPV6_SPECIAL: readonly Block[] = [
 ];
 
 /**
- * `global`: an address of the public Internet. `special`: any other address. Undefined for a text that is not an address in the strict form that
+ * `global`: an address of the public Internet. `special`: any other address. Undefined for a string that is not an address in the strict form that
  * DNS responses use, for example with leading zeros, a zone or a short form.
  */
 export function addressScope(address: string): "global" | "special" | undefined {

@@ -5,7 +5,7 @@ import { err, ok, type Result } from "./result.ts";
 
 const MAX_LENGTH = 2_048;
 
-/** Whether a text has a space, a backslash or a control character (C0, DEL, C1), which a parser accepts but a reader does not notice. */
+/** Whether a string has a space, a backslash or a control character (C0, DEL, C1), which a parser accepts but a reader does not notice. */
 export function hasUnsafeCharacter(value: string): boolean {
   return [...value].some((character) => {
     const code = character.codePointAt(0) ?? 0;

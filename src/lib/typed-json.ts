@@ -3,7 +3,7 @@
 
 declare const content: unique symbol;
 
-/** The JSON text of a `T`. Any text is assignable to it; the declaration of a column or query must name the right type. */
+/** The JSON text of a `T`. Any string is assignable to it; the declaration of a column or query must name the right type. */
 export type JsonOf<T> = string & { readonly [content]?: T };
 
 export function printJson<T>(value: T): JsonOf<T> {

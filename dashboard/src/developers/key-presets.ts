@@ -33,7 +33,7 @@ function isOf(preset: KeyPreset, kind: Kind, permission: Permission): boolean {
   return kind === "PUBLIC" || SHOP.includes(permission);
 }
 
-/** The preset that was chosen, as long as nothing was ticked besides; undefined for a choice of one's own. */
+/** The preset that exactly these permissions make up; undefined for a custom selection. */
 export function presetOfPermissions(
   permissions: readonly Permission[],
   kind: Kind,

@@ -1,4 +1,4 @@
-// Buttons that resolve what needs attention, for users who may.
+// Buttons that resolve what needs attention, for users with the permission.
 import { Button } from "@mantine/core";
 import { showDone, useChange } from "../api/queries.ts";
 import { coinName } from "../shell/coin-name.ts";

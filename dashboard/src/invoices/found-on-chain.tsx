@@ -13,7 +13,7 @@ import { InvoiceState } from "./status.tsx";
 /** A hash or an address: long, and without characters of names and emails. */
 const ON_CHAIN = /^[0-9a-zA-Z:]{20,}$/;
 
-/** What a text finds on chain; undefined if nothing. */
+/** What a search text finds on chain; undefined if nothing. */
 export function useFoundOnChain(text: string) {
   const { id: merchantId } = useMerchant();
   const enabled = ON_CHAIN.test(text);

@@ -11,7 +11,7 @@ interface Whole {
   readonly last: string;
 }
 
-/** In CSV a text may have line ends, between quotes. */
+/** In CSV a value may have line ends, between quotes. */
 const MARKS: Readonly<Record<Format, RegExp>> = { csv: /"|\r\n/g, jsonl: /\n/g };
 
 export function wholeRecords(format: Format, text: string): Whole {

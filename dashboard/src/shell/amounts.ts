@@ -46,7 +46,7 @@ export function readingOf(text: string, rule: NumberRule): string | undefined {
 }
 
 /**
- * The number of a text that `numberError` has passed, for the contract's JSON numbers: with at most 13 digits, the number's shortest text, which the
+ * The number in a string that `numberError` has passed, for the contract's JSON numbers: with at most 13 digits, the number's shortest text, which the
  * service reads, equals what was typed.
  */
 export function wireNumber(text: string, rule: NumberRule): number {

@@ -11,7 +11,7 @@ interface DraftPlace {
   readonly form: string;
 }
 
-/** A field's value: a text, a selection of texts, or a tick. */
+/** A field's value: a string, a selection of strings, or a tick. */
 type Field = string | boolean | readonly string[];
 type Fields = { readonly [name: string]: Field };
 

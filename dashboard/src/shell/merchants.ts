@@ -18,7 +18,7 @@ export function useMerchants(): readonly Merchant[] {
   return useSuspenseQuery(MERCHANTS).data.data;
 }
 
-/** The merchant that the address names; undefined on pages of the user, and for a merchant the user does not belong to. */
+/** The merchant that the address names; undefined on the user's own pages, and for a merchant the user does not belong to. */
 export function useOpenMerchant(): Merchant | undefined {
   const { merchantId } = useParams({ strict: false });
   return useMerchants().find(({ id }) => id === merchantId);

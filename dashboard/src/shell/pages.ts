@@ -117,7 +117,8 @@ const MERCHANT_PAGES: readonly MerchantPage[] = [
 ];
 
 /**
- * Pages of the user, whatever the merchant. Welcome is where a merchant is created, so it is shown until there is one.
+ * The user's own pages, whatever the merchant. Welcome is where a merchant is created, so it is shown until there is
+ * one.
  */
 export const WELCOME: OwnPage = {
   name: "Welcome",

@@ -1,4 +1,4 @@
-// What the service will say about a wallet, before the request: its own rules, run in the browser. Loaded once something was pasted, because it
+// What the service will say about a wallet, before the request: its own rules, run in the browser. Loaded once something has been pasted, because it
 // includes the key arithmetic.
 import { decodeBase58check, trimSpaces } from "../../../src/chains/encodings/address-text.ts";
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
@@ -60,7 +60,7 @@ function registrationOf({ text, pair, recognised }: Pasted): Registration {
   return { walletType: "XPUB_WALLET", xpub, derivationPath };
 }
 
-/** A key contains its account number; 0 for a text that is not a key. */
+/** A key contains its account number; 0 for a string that is not a key. */
 function accountOf(xpub: string): number {
   const bytes = decodeBase58check(xpub);
   if (bytes === undefined || bytes.length < CHILD_NUMBER_AT + 4) return 0;

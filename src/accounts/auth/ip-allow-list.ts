@@ -17,7 +17,7 @@ export function isIpAllowed(ip: string | undefined, ranges: readonly string[]): 
   return list.check(ip, family);
 }
 
-/** Whether a text is an IP address or a CIDR range. */
+/** Whether a string is an IP address or a CIDR range. */
 export function isIpRange(text: string): boolean {
   return parseRange(text) !== undefined;
 }

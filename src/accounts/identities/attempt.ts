@@ -33,7 +33,7 @@ export function parseAttempt(json: string): Attempt {
   return attempt().parse(JSON.parse(json));
 }
 
-/** Whether a text has the form of our tokens: 256 bits in base64url. */
+/** Whether a string has the form of our tokens: 256 bits in base64url. */
 export function isToken(text: string | undefined): text is string {
   return text !== undefined && /^[A-Za-z0-9_-]{43}$/.test(text);
 }

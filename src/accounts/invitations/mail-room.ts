@@ -16,11 +16,11 @@ export interface MailRoom {
   readonly userFullSinceMs: number | null;
   /** The same for the mailbox. */
   readonly mailboxFullSinceMs: number | null;
-  /** When the merchant's last mail is due that waits because of the merchant's or its sender's limit. */
+  /** When the last email that is waiting because of the merchant's or its sender's limit is due. */
   readonly merchantLastDueMs: number | null;
   /** The same for the sender's mails. */
   readonly userLastDueMs: number | null;
-  /** When the last mail is due that waits because of the mailbox's limit. */
+  /** When the last email that is waiting because of the mailbox's limit is due. */
   readonly mailboxLastDueMs: number | null;
 }
 

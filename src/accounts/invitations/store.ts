@@ -72,7 +72,7 @@ export function selectInvited(db: Db, of: { readonly emailKey: string; readonly 
   return db.select({ id: invitations.id }).from(invitations).where(acceptable(of.emailKey, of.nowMs)).limit(1);
 }
 
-/** Aborts the batch if none waits. */
+/** Aborts the batch if the address has no pending invitation. */
 export function assertInvited(db: Db, { emailKey, nowMs }: { readonly emailKey: string; readonly nowMs: number }) {
   return db
     .insert(assertions)

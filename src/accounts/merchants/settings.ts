@@ -19,7 +19,7 @@ export interface Settings {
   readonly invoiceLifetimeSeconds: number;
   readonly rateLockSeconds: number;
   readonly underpaidToleranceBasisPoints: number;
-  /** In the currency of the invoice. */
+  /** In the invoice's currency. */
   readonly underpaidToleranceMaxMicros: bigint;
   readonly overpaidToleranceBasisPoints: number;
   readonly monitorSeconds: number;

@@ -37,7 +37,7 @@ export interface OpenCall<Body, Query, Deps = unknown> extends GivenDependencies
   readonly header: (name: string) => string | undefined;
   /** The value of one of our cookies; undefined when it is absent or empty. */
   readonly cookie: (name: CookieName) => string | undefined;
-  /** Set inside the object of the merchant. */
+  /** Set inside the merchant's object. */
   readonly merchantContext: MerchantContext | undefined;
   readonly ip: string | null;
   /** The User-Agent header, at most 300 characters. */

@@ -71,7 +71,7 @@ export async function respond<C extends CallerKind, Deps>(
   return replyResponse(c, outcome.value, headers);
 }
 
-/** Handles a request inside the object of its merchant. */
+/** Handles a request inside its merchant's object. */
 export async function respondInObject<C extends CallerKind, Deps>(
   incoming: Incoming,
   route: PipelineRoute<C, Deps, Reply>,
@@ -103,7 +103,7 @@ export async function respondToTranslated<C extends CallerKind, Deps>(
   return { result: await runPipeline(c, route, headers, enterMerchantObject, translated), headers };
 }
 
-/** How a request enters the object of its merchant. */
+/** How a request enters its merchant's object. */
 type Enter<Answer> = (
   incoming: Incoming,
   entry: Entry,
@@ -241,7 +241,7 @@ function countBeside(incoming: Incoming, operationId: string, hash: () => string
   };
 }
 
-/** Runs the request in the object of its merchant. */
+/** Runs the request in its merchant's object. */
 const enterMerchantObject: Enter<Reply> = async (incoming, { merchantId, isPublic }, of, headers) => {
   const handed = handOver(incoming, { ...of, isPublic });
   const isRepeatable = Boolean(incoming.header("idempotency-key"));

@@ -29,7 +29,7 @@ export interface MountedRoute {
   readonly handle: (c: AppContext) => Promise<Response>;
   /** Answers a request that came in another API's format; only for routes that programs call. */
   readonly answerTranslated?: (c: AppContext, translated: TranslatedRequest) => Promise<TranslatedAnswer>;
-  /** Handles a request inside the object of its merchant; only for routes that run there. */
+  /** Handles a request inside its merchant's object; only for routes that run there. */
   readonly handleInObject?: (incoming: Incoming, handed: Pick<HandedOver, "query" | "json">) => Promise<HandedBack>;
 }
 

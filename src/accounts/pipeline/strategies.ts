@@ -40,7 +40,7 @@ interface Strategy<Keys, Caller> {
   readonly countedAs: (caller: Caller) => CountedAs | undefined;
 }
 
-/** The object of a merchant, for one request. */
+/** A merchant's object, for one request. */
 export interface Entry {
   readonly merchantId: string;
   /** Whether anyone can send the request. */

@@ -41,7 +41,7 @@ export function revokeSession(
   }));
 }
 
-/** Ends all other sessions of a user. */
+/** Ends all of a user's other sessions. */
 export function revokeOthers(
   deps: RevokeDependencies,
   of: { readonly userId: UserId; readonly kept: SessionId; readonly trail: Trail },

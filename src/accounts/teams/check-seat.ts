@@ -19,7 +19,7 @@ export interface Acting {
   readonly permission: Permission;
 }
 
-/** The seat of a user; undefined for a key. */
+/** The user's seat; undefined for a key. */
 export function seatOf(principal: ({ readonly kind: "USER" } & Seat) | { readonly kind: "API_KEY" }): Seat | undefined {
   return principal.kind === "USER" ? principal : undefined;
 }

@@ -26,7 +26,7 @@ interface AddressIndex {
   blockOf(hash: string): Promise<Result<BlockRef | null, Outage>>;
   /**
    * The unconfirmed transactions of an address and those mined at that height or above, newest first; others may be among them. `next` is where to
-   * continue, null once all were read.
+   * continue, null once all have been read.
    */
   historyOf(of: AddressPages): Promise<Result<AddressPage, Outage>>;
   transactionOf(txid: string): Promise<Result<UtxoTransaction | null, Outage>>;

@@ -1,5 +1,5 @@
 // Addresses of Bitcoin, Litecoin and their test networks: P2PKH, P2SH, P2WPKH, P2WSH and P2TR; nothing unspendable. @scure/btc-signer decides what an address
-// is; this file only says what is wrong with a text.
+// is; this file only says what is wrong with a string.
 import { Point } from "@noble/secp256k1";
 import { Address } from "@scure/btc-signer";
 import { err, ok, type Result } from "../../lib/result.ts";

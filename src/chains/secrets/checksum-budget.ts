@@ -5,7 +5,7 @@ import { LIMITS } from "../../lib/limits.ts";
 export class ChecksumBudget {
   #left = LIMITS.checksumsPerBody;
 
-  /** Pays for the checksum of a text. An extended key takes as long as three shorter ones. */
+  /** Pays for the checksum of a string. An extended key takes as long as three shorter ones. */
   pays(text: string): boolean {
     return this.spend(text.length > 64 ? 3 : 1);
   }

@@ -13,7 +13,7 @@ const LENGTHS: readonly number[] = [12, 15, 18, 21, 24];
 const BITS_PER_WORD = 11;
 
 /**
- * Whether a text holds a phrase of the English list with a valid checksum, in any case and with anything but letters between the words, or more
+ * Whether a string holds a phrase of the English list with a valid checksum, in any case and with anything but letters between the words, or more
  * rows of twelve words than the budget pays for. One checksum in sixteen is valid by chance, so no real text has that many without a valid one.
  */
 export function holdsRecoveryPhrase(text: string, budget: ChecksumBudget): boolean {

@@ -65,7 +65,7 @@ const WIF_VERSIONS: readonly number[] = [0x80, 0xb0, 0xef];
 const FEWEST_WORDS = 12;
 
 /**
- * Whether a text is, or holds, private key material, or needs more checksums to decide than the budget has left. Otherwise linear in the length of the text.
+ * Whether a string is, or holds, private key material, or needs more checksums to decide than the budget has left. Otherwise linear in the length of the text.
  */
 export function looksLikeSecret(
   text: string,

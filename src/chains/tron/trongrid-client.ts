@@ -260,7 +260,7 @@ function transfersOf(
   return coins === undefined ? tokens : [...tokens, coins];
 }
 
-/** A token's list and the coin's list may both name one transaction. */
+/** The same transaction may appear in a token's list and in the coin's. */
 function keyOf({ txHash, native }: Hint): string {
   return native === null ? txHash : `coin ${txHash}`;
 }

@@ -27,7 +27,7 @@ interface SchemeColors {
   readonly edge: string;
 }
 
-/** The colours of a shop, or ours if it has none. A value that is not `#rrggbb` counts as none, because it is written into a style sheet. */
+/** The shop's colours, or ours if it has none. A value that is not `#rrggbb` counts as none, because it is written into a style sheet. */
 export function brandColors(color: string | null): BrandColors {
   const brand = color !== null && /^#[0-9a-f]{6}$/i.test(color) ? color.toLowerCase() : DEFAULT_COLOR;
   return {

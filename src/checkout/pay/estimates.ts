@@ -16,7 +16,7 @@ export const NO_ESTIMATES: Estimates = new Map();
 
 const DIGITS = 6;
 
-/** The methods that have an estimate if there is a rate: none once something was received, and none where any amount may be sent. */
+/** The methods that have an estimate if there is a rate: none once something has been received, or if any amount may be sent. */
 export function estimatedMethods(
   { amountMicros, receivedMicros }: Pick<Invoice, "amountMicros" | "receivedMicros">,
   methods: readonly MethodBody[],

@@ -35,7 +35,7 @@ export interface PageCall<Body, Query, Deps> extends OpenCall<Body, Query, Deps>
   readonly chrome: Chrome;
   /** The caller's location, as estimated by the edge; undefined if unknown. */
   readonly location: GeoLocation | undefined;
-  /** Has `answerInObject` answer in the object of a merchant. The form must be valid and its sender counted, because it takes a place there. */
+  /** Has `answerInObject` answer in a merchant's object. The form must be valid and its sender counted, because it takes a place there. */
   readonly handToObject: (of: Handing) => Promise<Result<HandedReply, Failure>>;
 }
 
@@ -47,7 +47,7 @@ interface Handing {
   readonly isRepeatable: boolean;
 }
 
-/** A form inside the object of its merchant. */
+/** A form inside its merchant's object. */
 export interface FormCall<Body, Query, Deps> extends OpenCall<Body, Query, Deps> {
   readonly merchantContext: MerchantContext;
 }

@@ -52,7 +52,7 @@ export function Moment({ chrome, ms }: { readonly chrome: Chrome; readonly ms: n
   return <time datetime={new Date(ms).toISOString()}>{timeText(chrome.language, ms)}</time>;
 }
 
-/** The script shows this button; its place is reserved, so that nothing moves then. */
+/** The script shows this button; its place is reserved, so that nothing moves when it appears. */
 export function CopyButton(of: {
   readonly chrome: Chrome;
   readonly text: string;
@@ -91,7 +91,7 @@ export function Field(of: {
   readonly isRequired?: boolean;
   /** For hashes and addresses: left to right, without autocorrection and capitalisation. */
   readonly isCode?: boolean;
-  /** More than one for a text of several lines. */
+  /** More than one makes it a multi-line field. */
   readonly lines?: number;
   /** Whether the cursor starts in this field; at most one field. */
   readonly isFocused?: boolean;

@@ -20,7 +20,7 @@ interface PickMethodDependencies extends RefreshDependencies {
   /** The Idempotency-Keys of one invoice's payers, separate from the merchant's. */
   keysOf(invoiceId: InvoiceId): Keys;
   background(work: Promise<unknown>): void;
-  /** Counts a choice of the caller. Returns the seconds to wait if there were too many, otherwise 0. */
+  /** Counts one of the caller's choices. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOfIp(ip: string | null): Promise<number>;
   /** The networks under which an IP address is counted. */
   callersOf(ip: string | null): readonly CallerNetwork[];

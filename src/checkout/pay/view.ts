@@ -191,7 +191,7 @@ export function soleWay({ file, methods, nowMs }: Pick<ViewFacts, "file" | "meth
   return isPicked || others.length > 0 || !isPayable(file.invoice, nowMs) ? undefined : only;
 }
 
-/** The visible part of a text: empty if it only has control characters and spaces. */
+/** The visible part of a string: empty if it only has control characters and spaces. */
 function seenText(text: string): string {
   return plainText(text).trim();
 }

@@ -1,4 +1,4 @@
-// Creates an invoice from a product's page, in the object of the merchant. Anyone can send its form, as anyone can use a public key from a browser,
+// Creates an invoice from a product's page, in the merchant's object. Anyone can send its form, as anyone can use a public key from a browser,
 // so the sender may only do what a public key may do, under the same limits (decisions 7).
 
 import { selectLiveMerchant } from "../../accounts/merchant-records/store.ts";

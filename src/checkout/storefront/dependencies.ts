@@ -30,7 +30,7 @@ export function storefrontDependencies(env: Env, { db, nowMs, sleep }: GivenDepe
   };
 }
 
-/** Dependencies of a purchase, in the object of the merchant. */
+/** Dependencies of a purchase, in the merchant's object. */
 export function buyDependencies(call: FormCall<unknown, unknown, unknown>): BuyDependencies {
   const { db, sleep, background, requestId, merchantContext } = call;
   return {

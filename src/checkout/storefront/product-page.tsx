@@ -128,7 +128,7 @@ export function productPage(of: Of) {
 /** The card hides what is empty, as the widget's place is at first. */
 const WIDGET_STYLE = ".card>div.cf-turnstile:empty{display:block}.cf-turnstile{min-height:65px}";
 
-/** The widget of Turnstile puts its token into the form. It has no height until its script runs, and the layout must not shift then. */
+/** The widget of Turnstile puts its token into the form. It has no height until its script runs, and the layout must not shift when it does. */
 function challengeHead({ nonce }: Chrome, widget: Widget | undefined) {
   if (widget === undefined) return null;
   return (

@@ -78,7 +78,7 @@ function unprovenBounds(units: bigint, asset: AmountGrain): Omit<HoldingBounds, 
   const reachUnits = 2n * widest * asset.grainUnits;
   const ends = { fromUnits: maxBig(1n, units - reachUnits), toUnits: units + reachUnits };
   const maxAll = Math.floor(((2 * Number(narrowest) + 1) * LIMITS.percentOfAmountsWithoutProof) / 100);
-  // One merchant without proof may take at most half, so that another gets as much.
+  // One merchant without proof may hold at most half, so that it cannot crowd out another.
   const maxOwn = Math.min(LIMITS.amountsWithoutProof, Math.ceil(maxAll / 2));
   return { ...ends, maxAll, maxOwn, isDivided: false };
 }

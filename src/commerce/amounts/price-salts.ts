@@ -63,7 +63,7 @@ export class PriceSalts {
     return lowSince;
   }
 
-  /** Taken from an earlier amount of the merchant. */
+  /** Taken from one of the merchant's earlier amounts. */
   #lowSince(price: string, merchantId: string): string | null {
     const [earlier] = this.#exec(
       "SELECT low_since FROM prices WHERE price_units = ? AND merchant_id = ? AND low_since IS NOT NULL LIMIT 1",
@@ -72,7 +72,7 @@ export class PriceSalts {
     return earlier === undefined ? null : String(earlier.low_since);
   }
 
-  /** The salts of a merchant at a price are distinct: with `mark` of them taken the greatest is at least mark - 1. So only few calls need to count. */
+  /** The salts of a merchant at a price are distinct: with `mark` of them taken the greatest is at least mark - 1. So only a few calls need to count. */
   #mayReach(mark: number, price: string): boolean {
     const [last] = this.#exec("SELECT max(salt) AS last FROM prices WHERE price_units = ?", [price]);
     return Number(last?.last ?? -1) >= mark - 1;

@@ -6,7 +6,7 @@ import { keepLocation } from "./store.ts";
 
 /** A checkout page of the customer was opened. */
 interface CheckoutVisit {
-  /** The customer of the invoice. */
+  /** The invoice's customer. */
   readonly customer: Pick<Customer, "id" | "deletedAtMs"> | undefined;
   /** Undefined if unknown: then the stored location is kept. */
   readonly location: GeoLocation | undefined;

@@ -34,7 +34,7 @@ export function createBodyOf(json: Json | undefined): Json | undefined {
   });
 }
 
-/** The caller is not authenticated yet: a text that our own schema refuses for its length is not made longer first. */
+/** The caller is not authenticated yet: a string that our own schema refuses for its length is not made longer first. */
 function withOrder(url: string | undefined, orderId: string): string | undefined {
   if (url === undefined || url.length > LONGEST.url || orderId.length > LONGEST.name) return url;
   return url.replaceAll("{OrderId}", encodeURIComponent(orderId)).slice(0, LONGEST.url + 1);
@@ -89,7 +89,7 @@ export function listed<Item extends { readonly archived: boolean; readonly statu
     .slice(skip, skip + take);
 }
 
-/** Seconds of Unix, Greenfield's form of times, or a text for our own schema to parse or refuse. */
+/** Unix seconds, which is how Greenfield gives times, or a string for our own schema to parse or refuse. */
 function timeOf(text: string): string {
   const isSeconds = /^\d{1,11}$/.test(text);
   return isSeconds ? new Date(Number(text) * SECOND_MS).toISOString() : text;

@@ -1,5 +1,5 @@
-// Free JSON as an invoice's metadata. Ours is texts by name, so a text member stays as it is, readable in the console and in our API, and any other becomes its
-// JSON text; one more member lists those. So no extra column is needed, and what comes back is what was sent.
+// Free JSON as an invoice's metadata. Ours is strings by name, so a string member stays as it is, readable in the console and in our API, and any other becomes
+// its JSON text; one more member lists those. So no extra column is needed, and what comes back is what was sent.
 import { isObject, type Json } from "../../lib/typed-json.ts";
 
 export type Metadata = Readonly<Record<string, Json>>;
@@ -47,7 +47,7 @@ export function unpacked(own: OwnMetadata | null): Noted {
   return { metadata: Object.fromEntries(members), isArchived: own?.[ARCHIVED] === "true" };
 }
 
-/** Our own API may have written a different text since; that stays a text. */
+/** Our own API may have written a different string since; that stays a string. */
 function parsed(text: string): Json {
   try {
     const value: Json = JSON.parse(text);

@@ -1,4 +1,4 @@
-// The mail about invoices that were marked as settled by hand: a shop then delivers although the money has not arrived.
+// Email about invoices marked as settled by hand: the shop then delivers although no money has arrived.
 import { formatMicros } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { composeMail } from "../../platform/mail/compose.ts";

@@ -32,7 +32,7 @@ export function printTerms(terms: ShownTerms): string {
   return JSON.stringify({ version: VERSION, ...terms }, text);
 }
 
-/** Undefined for text of another form. */
+/** Undefined for a string of another form. */
 export function parseTerms(text: string | null): ShownTerms | undefined {
   if (text === null) return undefined;
   const big = (name: string, value: unknown) =>

@@ -20,7 +20,7 @@ export const RECOMMENDATION_REASONS = [
   "NETWORK_NOT_READ",
   "NOTHING_CAME",
   "PAID_ANYWAY",
-  /** For a payment without an invoice: it came to the own address of one invoice. */
+  /** For a payment without an invoice: it came to one invoice's own address. */
   "OWN_ADDRESS",
   "ONLY_ONE_FITS",
   "AMOUNT_TELLS",

@@ -72,7 +72,7 @@ const isOwnAddress = sql`exists (select 1 from payment_methods own where own.inv
     and own.address = payments.to_address and own.address_index is not null and own.status = 'ACTIVE') and not exists (select 1
     from payment_methods other indexed by payment_methods_address where other.network = payments.network
     and other.address = payments.to_address and other.invoice_id <> asking.id)`;
-// The unary plus keeps SQLite from reading all invoices of the merchant.
+// The unary plus keeps SQLite from reading all of the merchant's invoices.
 const askingJson =
   sql`(select json_group_array(json_object('invoiceId', asking.id, 'createdAtMs', asking.created_at_ms, 'status', asking.status,
     'expiresAtMs', asking.expires_at_ms, 'cancelledAtMs', asking.cancelled_at_ms,

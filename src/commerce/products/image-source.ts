@@ -31,7 +31,7 @@ export function imageSource(
   return url.ok ? ok({ kind: "remote", url: url.value }) : url;
 }
 
-/** The image name in a text that is a name, or our own URL of an image of this merchant. */
+/** The image name in a string that is a name, or our own URL of an image of this merchant. */
 function nameIn(text: string, ours: Parameters<typeof imageSource>[1]): string | undefined {
   if (isImageName(text)) return text;
   const name = text.slice(-64);

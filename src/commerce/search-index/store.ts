@@ -123,7 +123,7 @@ export const indexCustomer = preparedForEach(readItem, (db, of) =>
   db.update(customers).set(READ_TEXT).from(sql`json_each(${of.items}) item`).where(isAsRead("customers")),
 );
 
-// What a text finds. Each part reads a few rows of one index, however large it is: the index begins with the merchant, or holds ids that are practically
+// What a search text finds. Each part reads a few rows of one index, however large it is: the index begins with the merchant, or holds ids that are practically
 // unique, and every limit applies where the index itself has the order.
 
 /** A bound value, or the place of one in a compiled statement. */

@@ -23,7 +23,7 @@ type AdvisedInvoice = Pick<
 
 export interface InvoiceAdviceFacts {
   readonly invoice: AdvisedInvoice;
-  /** All payments of the invoice. */
+  /** All of the invoice's payments. */
   readonly payments: readonly Pick<Payment, "status" | "isLate" | "fiatMicros" | "receivedAtMs">[];
   /** Whether an address of it is still shown to payers, so that the rest can be sent. */
   readonly hasWay: boolean;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Longer than any of our tokens; a text up to this length that is not a token is refused as unknown. */
+/** Longer than any of our tokens; a string up to this length that is not a token is refused as unknown. */
 const LONGEST_TOKEN = 200;
 
 export const disableWalletBody = () =>

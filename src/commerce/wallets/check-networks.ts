@@ -10,7 +10,7 @@ export interface CheckDependencies {
   readonly macKeys: MacKeys;
   /** Never throws; NO_ANSWER if it takes too long. */
   codeAt(network: string, address: string): Promise<CodeAnswer>;
-  /** Counts a check of the merchant. Returns the seconds to wait if there were too many, otherwise 0. */
+  /** Counts one of the merchant's checks. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOf(merchantId: MerchantId): Promise<number>;
 }
 

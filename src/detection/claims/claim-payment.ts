@@ -15,7 +15,7 @@ import { assertClaimAllowed, insertClaim, noteOutcome, selectClaim, selectClaimF
 export interface ClaimDependencies extends CommitDependencies {
   /** Never throws; UNAVAILABLE if the lookup takes too long. FOUND: the transaction pays a watched address. */
   look(network: string, txHash: string): Promise<ClaimOutcome>;
-  /** Counts a claim of the caller. Returns the seconds to wait if there were too many, otherwise 0. */
+  /** Counts one of the caller's claims. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOfIp(ip: string | null): Promise<number>;
 }
 

@@ -10,7 +10,7 @@ import { formatUnits } from "../../lib/money.ts";
 import { type Claim, REPEAT_MS } from "./claim.ts";
 
 export const CLAIM_STANDINGS = [
-  /** A payment of the invoice, which counts. */
+  /** One of the invoice's payments, which counts. */
   "CREDITED",
   /** A payment of the invoice that came too late to count. */
   "LATE",
@@ -40,7 +40,7 @@ export type ClaimStanding = (typeof CLAIM_STANDINGS)[number];
 export interface StandingFacts {
   readonly claim: Pick<Claim, "network" | "txHash" | "createdAtMs"> & { readonly outcome: string };
   readonly invoice: Pick<Invoice, "id" | "merchantId" | "status" | "monitorUntilMs">;
-  /** All payments of the invoice. */
+  /** All of the invoice's payments. */
   readonly payments: readonly Payment[];
   /** Other rows of the transaction at addresses of the invoice, of any merchant. */
   readonly claimed: readonly Payment[];

@@ -105,7 +105,7 @@ const givenThere = sql`payment_methods rival indexed by payment_methods_address 
 
 /**
  * Transfers that nobody named, that are credited to nobody, and that can be no other order's (security.md 4, "What a page shows of a transfer"): at an
- * address of the row's invoice, in its time, of its merchant, where no other invoice of any merchant had that address then. Oldest first.
+ * address of the row's invoice, in its time, of its merchant, where no other invoice of any merchant had that address at the time. Oldest first.
  */
 export const arrivedColumns = () => ({
   arrived: sql`(select json_group_array(${paymentJson("came")}) from (select came.* from payment_methods own

@@ -27,7 +27,7 @@ export interface WeighedTransfers {
   readonly replaced: ReadonlyMap<string, readonly Payment[]>;
   /** Rows of growth whose explanation is already stored, or returns. */
   readonly orphans: readonly Payment[];
-  /** By `transferKey`: growth among `returning` that is not what counts in its block. */
+  /** Growth among `returning` that its block does not bear out, by `transferKey`. */
   readonly refuted: ReadonlySet<string>;
   /** Whether an unreadable row shares the place where this row is observed: then nothing is weighed there, and returning rows do not wait. */
   readonly isUnweighed: (payment: Payment, observation: ChainObservation) => boolean;

@@ -85,7 +85,7 @@ function alert(
 /** Whether the place is decided without further reads. */
 function isDecided(facts: PlaceFacts): boolean {
   const { owner, reserved, damaged, transfer, atMs } = facts;
-  // An amount reserved after the payment's time competes with the other amounts asked for then.
+  // An amount reserved after the payment's time competes with the other amounts asked for at that time.
   const isReserved = reserved.length > 0 && reserved.every((each) => surelyFromMs(facts, each.reservedAtMs) <= atMs);
   return (
     owner !== undefined || isReserved || damaged.length > 0 || transfer.isUnexplained === true || isToItself(transfer)

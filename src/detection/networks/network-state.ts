@@ -31,7 +31,7 @@ export function networkBodyOf({ network, hasSource, kinds, cursor, reread }: Net
   };
 }
 
-/** What is stored says nothing while none has failed since the last pass, and where the setting has other sources than then. */
+/** What is stored says nothing if none has failed since the last pass, or if the setting has different sources by now. */
 function sourcesOf(kinds: readonly string[], progress: string | undefined) {
   const stored = WatchProgress.parse(progress ?? "{}")?.sources ?? [];
   const isSame = stored.length === kinds.length && stored.every(({ kind }, place) => kind === kinds[place]);

@@ -59,7 +59,7 @@ export async function confirmSilence(
     askSecond(deps, second, pass, { recipients, sinceMs, to, heard }),
   );
   const { transfers: answers, refused } = heard;
-  // Answers from before the failure count too.
+  // Answers received before the failure also count.
   if (!found.ok && answers.size === 0 && refused.size === 0) {
     progress.unsecondedMs = Math.min(progress.unsecondedMs ?? deps.nowMs(), deps.nowMs());
     return deps.nowMs() - progress.unsecondedMs < HELD_FOR_MS ? ok(first.expiresAtMs) : reached();

@@ -199,7 +199,7 @@ export async function lookAtDue(
   const hasMore = !isWhole || left.size > 0 || credited.isCut || loose.isCut;
   progress.noteAnswered(source, looked.value.seen.length);
   if (outage !== undefined) return err({ kind: "outage", outage });
-  // A source that answers only few requests is not asked again at once.
+  // A source that answers only a few requests is not asked again right away.
   return ok(hasMore && most === undefined);
 }
 

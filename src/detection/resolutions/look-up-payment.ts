@@ -20,7 +20,7 @@ export interface LookUpDependencies {
   readonly hasSource: (network: string) => boolean;
   /** Never throws; UNAVAILABLE if it takes too long, and the lookup continues. */
   look(network: string, named: NamedTransaction): Promise<LookUpOutcome>;
-  /** Counts a lookup of the merchant. Returns the seconds to wait if there were too many, otherwise 0. */
+  /** Counts one of the merchant's lookups. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOf(merchantId: MerchantId): Promise<number>;
 }
 

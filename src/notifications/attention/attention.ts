@@ -10,7 +10,7 @@ import { DAY_MS, isoTime, isoTimeOrNull } from "../../lib/time.ts";
 import { SOME_FAILURES } from "../webhooks/retry-schedule.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 
-/** Counting stops here, so that reading costs the same however much waits. */
+/** Counting stops here, so that a read costs the same however long the queue is. */
 export const MOST_COUNTED = 100;
 /** The most of each kind that are shown. */
 export const MOST_SHOWN = 5;

@@ -19,7 +19,7 @@ const MAX_EVENTS = LIMITS.eventsPerReplay;
 const PACE = { atOnce: 100, everyMs: 5_000 } as const;
 
 export interface ReplayDependencies extends WebhookDependencies {
-  /** Counts a replay of the merchant. Returns the seconds to wait if there were too many, otherwise 0. */
+  /** Counts one of the merchant's replays. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOf(merchantId: MerchantId): Promise<number>;
 }
 

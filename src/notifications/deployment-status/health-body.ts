@@ -14,7 +14,7 @@ interface HealthOf {
   readonly nowMs: number;
 }
 
-/** Degraded exactly if there is a reason. A warning is not one: what it names is off, and everything else works. */
+/** Degraded if and only if there is a reason. A warning is not one: what it names is off, and everything else works. */
 export function healthBodyOf({ version, vitals, settings, faults, nowMs }: HealthOf) {
   const reasons = reasonsOf(vitals, settings, nowMs);
   const unsettledInvoices = vitals?.unsettledInvoices ?? 0;

@@ -72,7 +72,7 @@ export interface Queues {
   readonly oldestDueInvoiceMs: number | null;
   readonly deliveries: Queue;
   readonly receipts: Queue;
-  /** Invitations and notices to teams that wait. */
+  /** Pending invitations and notices to teams. */
   readonly mails: Queue;
 }
 

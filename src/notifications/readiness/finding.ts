@@ -22,7 +22,7 @@ export const FINDING_CODES = [
 
 type FindingCode = (typeof FINDING_CODES)[number];
 
-/** Of these a create knows nothing: an invoice is made all the same, and its payments are seen late. */
+/** Creating an invoice does not check these: the invoice is made all the same, and its payments are seen late. */
 export const SEEN_LATE: readonly FindingCode[] = ["SOURCE_SILENT", "SOURCE_LAGS", "SOURCE_REFUSES"];
 
 export interface Finding {

@@ -1,4 +1,4 @@
-// Asks what a create asks before it decides, without an invoice: the merchant's wallets, the networks, the rates, a restore.
+// Asks what creating an invoice asks before it decides, but makes no invoice: the merchant's wallets, the networks, the rates, a restore.
 import type { MerchantRow } from "../../accounts/merchant-records/store.ts";
 import { selectCursors } from "../../commerce/cursors/store.ts";
 import { currencyRefusal } from "../../commerce/payment-methods/activate-payment-method.ts";
@@ -16,7 +16,7 @@ export function readinessReads(db: Db, merchantId: string) {
 
 interface ReadinessDependencies
   extends Pick<ReadinessOf, "macKeys" | "isWatched" | "hasSource" | "pollSeconds" | "nowMs"> {
-  /** As a create's: called once. */
+  /** Called once, as when an invoice is created. */
   table(): Promise<RateTable>;
   isRestoring(): Promise<boolean>;
 }

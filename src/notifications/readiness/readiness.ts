@@ -1,5 +1,5 @@
 // Whether a merchant can be paid now, for each coin on each network, from what a create decides on: a coin without a reason is one with which an invoice
-// is created. Whether its payments are seen is said for a network that is being read. What only an object knows that a create asks, such as how many
+// is created. Whether its payments are seen is said for a network that is being read. What a create asks and only an object knows, such as how many
 // amounts of a shared address are left, is not here.
 import { type Asset, NETWORKS, type Network } from "../../chains/registry/networks.ts";
 import { isSamePair, type Pair } from "../../chains/registry/pair.ts";

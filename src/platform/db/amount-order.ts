@@ -11,7 +11,7 @@ const SHELVES_OF_A_WIDTH = 1_000_000_000;
 
 const widthOf = (level: number) => NARROWEST_MS * 2 ** level;
 
-/** A text that sorts in the order of amounts; amounts are never negative. */
+/** A string that sorts in the order of amounts; amounts are never negative. */
 export function amountKey(units: bigint): string {
   const text = units.toString();
   return `${100 + text.length}${text}`;

@@ -31,7 +31,7 @@ export async function commitBatch(
   return rows.ok && rows.value.length > 0 ? { kind: "committed" } : { kind: "unknown" };
 }
 
-/** Like `sendBatch`, with the group that the request takes part in. The results of the statements are not returned then. */
+/** Like `sendBatch`, but goes through the request's group if there is one, and then returns no statement results. */
 export function sendChange(deps: { readonly db: Db; readonly sleep: Sleep }, change: GroupedChange): Promise<Sent> {
   const { group } = deps.db;
   return group === undefined ? sendBatch(deps, change.statements) : group.write(change);

@@ -1,7 +1,7 @@
 // Which database holds what (architecture.md "Room to grow"). Today there is one, number 0. Only this file reads the binding, so that adding a second one only
 // changes this file, the ids (`lib/ids.ts`), and the statements listed there.
 
-/** The database that holds the rows of a merchant. `id`: the merchant's, or that of any row of theirs; both carry its number. It may be malformed. */
+/** The database that holds a merchant's rows. `id`: the merchant's, or that of any row of theirs; both carry its number. It may be malformed. */
 export function databaseOf(env: WithDatabases, _id: string): D1Database {
   return env.DB;
 }

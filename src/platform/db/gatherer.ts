@@ -66,7 +66,7 @@ export class Gatherer<I, O> {
     return this.#waiting.some(({ item }) => isSo(item));
   }
 
-  /** Whether nothing waits and no call is running. */
+  /** Whether nothing is waiting and no call is running. */
   get isIdle(): boolean {
     return this.#waiting.length === 0 && this.#underWay === 0;
   }

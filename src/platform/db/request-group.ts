@@ -9,7 +9,7 @@ export type Sent =
   | { readonly kind: "conflict"; readonly conflict: BatchConflict; readonly mayCommit: boolean }
   | { readonly kind: "unanswered"; readonly mayCommit: boolean };
 
-/** The change of one request, for a batch. */
+/** One request's change, to go into a batch. */
 export interface GroupedChange {
   readonly statements: readonly Write[];
   /**

@@ -42,7 +42,7 @@ export class Unanswered {
     }
   }
 
-  /** For how long calls have been waiting without an answer to any of them; 0 where none waits. An error is an answer. */
+  /** For how long calls have been waiting without an answer to any of them; 0 if none is waiting. An error is an answer. */
   silentMs(nowMs: number): number {
     // A client that went away leaves a call that never ends.
     this.#forgetBefore(nowMs - FORGOTTEN_AFTER_MS);

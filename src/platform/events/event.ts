@@ -120,7 +120,7 @@ export function assertEventSize({ id, type, data }: Pick<EventRow, "id" | "type"
   if (!isWithin(data, MAX_DATA_BYTES)) throw new Error(`the data of ${type} ${id} has ${data.length} characters`);
 }
 
-/** Whether a text has at most `maxBytes` bytes of UTF-8; encodes it only if its length does not decide that. */
+/** Whether a string has at most `maxBytes` bytes of UTF-8; encodes it only if its length does not decide that. */
 export function isWithin(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || utf8ToBytes(text).length <= maxBytes;
 }

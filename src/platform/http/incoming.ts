@@ -25,7 +25,7 @@ export interface Incoming {
   readonly background: (work: Promise<unknown>) => void;
   /** Counts the request's D1 usage. */
   readonly meter: Meter;
-  /** Set inside the object of the merchant. */
+  /** Set inside the merchant's object. */
   readonly merchantContext: MerchantContext | undefined;
 }
 

@@ -26,7 +26,7 @@ function withReferences(node: unknown, named: NamedSchemas): unknown {
   // A member that never exists is not documented: `z.never()` is `{ not: {} }`.
   const parts = Object.entries(node).filter(([, value]) => !(value instanceof Object && "not" in value));
   const whole: JsonSchema = Object.fromEntries(parts.map(([key, value]) => [key, withReferences(value, named)]));
-  // A property named `title` is a schema, not a text.
+  // A property named `title` is a schema, not a string.
   if (typeof whole.title !== "string") return whole;
   named[whole.title] = whole;
   return { $ref: `${NAMED_SCHEMAS}${whole.title}` };

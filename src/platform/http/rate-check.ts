@@ -101,7 +101,7 @@ export async function waitOfIp(
   return 0;
 }
 
-/** The same per merchant, for any caller: counts one act of the merchant. */
+/** The same per merchant, for any caller: counts one of the merchant's acts. */
 export function waitOfMerchant(
   env: Pick<Env, "RATE_LIMITER" | "LOCATION_HINT">,
   act: string,

@@ -19,7 +19,7 @@ export interface DeliveryDependencies {
   readonly report: Report;
 }
 
-/** Always resolves; a lost mail is reported. */
+/** Never rejects; an email that could not be sent is reported. */
 export async function sendMail(deps: DeliveryDependencies, client: MailClient, mail: Mail, id: string): Promise<void> {
   const { problem, tries } = await trySending(deps, client, mail, id);
   if (problem === undefined) return;

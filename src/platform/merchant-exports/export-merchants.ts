@@ -138,7 +138,7 @@ async function putParts(deps: ExportDependencies, current: Progress, { state, li
   };
 }
 
-/** The manifest is the last object of a merchant. */
+/** The manifest is a merchant's last object. */
 async function endMerchant(deps: ExportDependencies, current: Progress, read: Read): Promise<State> {
   const { state } = read;
   const { merchantId, begunAtMs, parts } = await putParts(deps, current, read);

@@ -93,7 +93,7 @@ function start(): Btcpay {
   };
 }
 
-/** Over the whole page of the shop, and still hidden. */
+/** Over the shop's whole page, and still hidden. */
 function frameOf(src: string): HTMLIFrameElement {
   const frame = document.createElement("iframe");
   Object.assign(frame, { src, name: "btcpay", className: "btcpay", title: "Payment", allow: "clipboard-write" });

@@ -189,7 +189,7 @@ const quotesThen = sql`case when json_valid(method.quotes) and json_type(method.
 export interface ChosenAmount extends Pick<WantedAmount, "key" | "cryptocurrency" | "address" | "atMs" | "slackMs"> {
   readonly units: bigint;
   readonly invoiceId: InvoiceId;
-  /** Whether its invoice was open then. */
+  /** Whether its invoice was open at that time. */
   readonly isOpen: boolean;
 }
 

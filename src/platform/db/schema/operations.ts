@@ -16,7 +16,7 @@ export const operations = sqliteTable("operations", {
 });
 
 /**
- * Asserts facts that a batch depends on but does not change. A statement inserts `holds = 0` exactly if the fact does not hold, and the CHECK
+ * Asserts facts that a batch depends on but does not change. A statement inserts `holds = 0` exactly when the fact does not hold, and the CHECK
  * then aborts the whole batch. So the table is always empty.
  */
 export const assertions = sqliteTable(
