@@ -37,7 +37,7 @@ const answersSchema = z.strictObject({
   /** Null: the account's address at workers.dev. */
   domain: z.string().regex(DOMAIN).nullable(),
   mail: z.enum(MAIL_KINDS),
-  /** Empty if there is no mail. */
+  /** Empty if there is no email. */
   mailFrom: z.string(),
   /** The R2 bucket of nightly exports; null without. An earlier release did not ask. */
   exportsBucket: z.string().regex(BUCKET).nullable().default(null),

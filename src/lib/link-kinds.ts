@@ -1,5 +1,6 @@
-// Everything that is given to someone now and acts for them later: a link in a mail, a mailed code, the challenge of a passkey, the way back from a provider.
-// Each ends when its holder loses what the action requires: a seat, a role, a session or a browser. test/worker/accounts/links.test.ts covers all of them.
+// Everything that is given to someone now and acts for them later: a link in an email, an emailed code, the challenge of a passkey, the way back from a
+// provider. Each ends when its holder loses what the action requires: a seat, a role, a session or a browser. test/worker/accounts/links.test.ts covers all of
+// them.
 
 /** Rows of `single_use_tokens`. */
 export const TOKEN_KINDS = [
@@ -11,7 +12,7 @@ export const TOKEN_KINDS = [
   "SET_UP",
 ] as const;
 
-/** What a mailed code is for. */
+/** What an emailed code is for. */
 export const CODE_PURPOSES = ["SIGN_IN", "SECOND_FACTOR", "STEP_UP"] as const;
 
 /** Tables whose rows are links themselves. */

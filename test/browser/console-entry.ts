@@ -1,7 +1,7 @@
 // Into the console without its sign-in page: for pages that are not about signing in.
 import type { BrowserContext } from "playwright-core";
 
-/** The mails to an address, newest first. */
+/** The emails to an address, newest first. */
 export async function mailsTo(baseUrl: string, email: string): Promise<readonly { readonly text: string }[]> {
   const headers = { accept: "application/json" };
   const answer = await fetch(`${baseUrl}/dev/mail?to=${encodeURIComponent(email)}`, { headers });
@@ -10,7 +10,7 @@ export async function mailsTo(baseUrl: string, email: string): Promise<readonly 
 }
 
 /**
- * The code of 8 digits in the newest mail with one to an address. Other mails, such as an invitation's, arrive when they are
+ * The code of 8 digits in the newest email with one to an address. Other emails, such as an invitation's, arrive when they are
  * ready.
  */
 export async function codeMailedTo(baseUrl: string, email: string): Promise<string> {

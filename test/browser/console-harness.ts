@@ -21,7 +21,7 @@ export function freshAddress(): string {
   return `user-${crypto.randomUUID()}@example.com`;
 }
 
-/** The code of 8 digits in the newest mail to an address. */
+/** The code of 8 digits in the newest email to an address. */
 export function mailedCode(email: string): Promise<string> {
   return codeMailedTo(inject("testbed").baseUrl, email);
 }

@@ -1,4 +1,4 @@
-// Identity in the console, as a user sees it: passkeys, a provider's account, an invitation, the mail about a wallet, and changes that need a
+// Identity in the console, as a user sees it: passkeys, a provider's account, an invitation, the email about a wallet, and changes that need a
 // recent factor. The provider is a real one on loopback, and the passkeys are those of a virtual device.
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
@@ -142,7 +142,7 @@ describeInBrowser("a user of a provider", () => {
 describeInBrowser("an invited user", () => {
   const browsing = useBrowser();
 
-  /** Invites someone to a shop's team; returns the mail's link. */
+  /** Invites someone to a shop's team; returns the email's link. */
   async function invite(shop: PageShop, email: string, role: Role): Promise<string> {
     const { page } = await browsing.visit(QUIET);
     const context = page.context();
@@ -215,7 +215,7 @@ describeInBrowser("an owner", () => {
     return page;
   }
 
-  it("disables a changed wallet with the mail's link, without signing in, and only once", async () => {
+  it("disables a changed wallet with the email's link, without signing in, and only once", async () => {
     const shop = await openShop([]);
     // A user's own change: a user whose only factor is their mailbox gets the link.
     const owner = await ownerOf(shop);
@@ -319,7 +319,7 @@ async function post(context: BrowserContext, path: string, data: unknown): Promi
   return answer.json();
 }
 
-/** The newest link of this kind that was mailed to an address, as a path. */
+/** The newest link of this kind that was emailed to an address, as a path. */
 async function linkIn(baseUrl: string, email: string, link: RegExp): Promise<string> {
   const read = async () => (await mailsTo(baseUrl, email)).flatMap(({ text }) => link.exec(text)?.[0] ?? []);
   const [newest] = await until(read, (links) => links.length > 0, MAILED_WITHIN_MS);

@@ -208,7 +208,7 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     expect(await browser.me).toMatchObject({ body: { email } });
   });
 
-  it("asks to prove an email that already has an account; the mailed code then links the accounts and signs in", async () => {
+  it("asks to prove an email that already has an account; the emailed code then links the accounts and signs in", async () => {
     const other = provider === "google" ? "github" : "google";
     const email = at[other]();
     const first = await new Browser().signIn(other);

@@ -1,4 +1,4 @@
-// A user with a browser, over HTTP: cookies, our own Origin, and the mails that the development mailbox shows.
+// A user with a browser, over HTTP: cookies, our own Origin, and the emails that the development mailbox shows.
 import { expect } from "vitest";
 import { service } from "./client.ts";
 
@@ -32,7 +32,7 @@ export async function mailsTo(email: string): Promise<readonly Mail[]> {
   return response.json();
 }
 
-/** The code in the newest mail to an address. */
+/** The code in the newest email to an address. */
 export async function codeSentTo(email: string): Promise<string> {
   const [newest] = await mailsTo(email);
   const [code] = /\b\d{8}\b/.exec(newest?.text ?? "") ?? [];
@@ -40,7 +40,7 @@ export async function codeSentTo(email: string): Promise<string> {
   return code;
 }
 
-/** The token of the newest `/invitations` link mailed to an address. */
+/** The token of the newest `/invitations` link emailed to an address. */
 export async function invitationTokenSentTo(email: string): Promise<string> {
   for (const { text } of await mailsTo(email)) {
     const [, token] = /\/invitations#token=([\w-]+)/.exec(text) ?? [];

@@ -132,7 +132,7 @@ describe("in a fresh clone", () => {
     expect(await (await fetch(`${origin}/openapi.json`)).json()).toMatchObject({ openapi: expect.any(String) });
     const refused = await fetch(`${origin}/api/v1/merchants/merchant/mer_1/invoices`);
     expect(await refused.json()).toMatchObject({ statusCode: 401, code: "UNAUTHORIZED" });
-    // Sends nothing, and shows mails: the mark of development.
+    // Sends nothing, and shows emails: the mark of development.
     expect((await fetch(`${origin}/dev/mail`)).status).toBe(200);
 
     expect(settings()).toMatch(/^MASTER_KEY=dev1:[\w+/]{43}=$/m);

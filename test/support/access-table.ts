@@ -282,7 +282,7 @@ export const ROLE_HOLDS = {
  * cookie. Every other request that is not a GET takes one.
  */
 export const WITHOUT_KEY: readonly string[] = [
-  // Links in mails, set-up, payers.
+  // Links in emails, set-up, payers.
   "disableWalletByLink",
   "beginSetUp",
   "redeemSetUpLink",

@@ -36,10 +36,10 @@ export function freshEmail(name = "ann"): string {
   return `${name}-${crypto.randomUUID()}@example.com`;
 }
 
-/** The mails to an address, newest first. */
+/** The emails to an address, newest first. */
 export const mailsTo = (email: string) => env.DEV_MAILBOX.getByName("mailbox").list(email);
 
-/** The code in the newest mail to an address. */
+/** The code in the newest email to an address. */
 export async function mailedCode(email: string): Promise<string> {
   const [mail] = await mailsTo(email);
   const [, code] = /^(\d{8})$/m.exec(mail?.text ?? "") ?? [];
@@ -47,7 +47,7 @@ export async function mailedCode(email: string): Promise<string> {
   return code;
 }
 
-/** Requests a code, reads it from the mail and signs in with it. */
+/** Requests a code, reads it from the email and signs in with it. */
 export async function signIn(browser: Browser, email: string): Promise<Answer> {
   await browser.post("/api/v1/auth/email/start", { email });
   return browser.post("/api/v1/auth/email/verify", { email, code: await mailedCode(email) });

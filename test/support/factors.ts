@@ -81,7 +81,7 @@ export async function pendingBrowser(email: string): Promise<Browser> {
   return browser;
 }
 
-/** This many of them, one at a time: each reads the newest mail. */
+/** This many of them, one at a time: each reads the newest email. */
 export async function pendingBrowsers(email: string, count: number): Promise<readonly Browser[]> {
   const browsers: Browser[] = [];
   while (browsers.length < count) browsers.push(await pendingBrowser(email));

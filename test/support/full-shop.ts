@@ -58,7 +58,7 @@ export async function fullShop(send: Send): Promise<FullShop> {
     key,
     email,
     otherWebhookId,
-    // A mailed code does not step up a user who has a passkey.
+    // An emailed code does not step up a user who has a passkey.
     headers: await seedSession(userId, { signedInWith: "PASSKEY", factor: "PASSKEY" }),
     ids: {
       walletId,

@@ -36,7 +36,7 @@ export async function seedUser(changes: Partial<typeof users.$inferInsert> = {})
   return { userId, email, headers: await seedSession(userId) };
 }
 
-/** Headers of a new session; by default ACTIVE and just stepped up with a mailed code. */
+/** Headers of a new session; by default ACTIVE and just stepped up with an emailed code. */
 export async function seedSession(
   userId: UserId,
   changes: Partial<typeof sessions.$inferInsert> = {},

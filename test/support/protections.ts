@@ -40,7 +40,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   resolvePayment: ["action", "invoiceId", "reason", "txHash"],
   pickPaymentMethod: METHOD,
   claimPayment: ["txHash", "network"],
-  // A new wallet: a grant, with its own mails.
+  // A new wallet: a grant, with its own emails.
   registerWallet: [
     "walletType",
     "cryptocurrency",

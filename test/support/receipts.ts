@@ -74,7 +74,7 @@ interface Sent {
   readonly mail: Mail;
 }
 
-/** A cron whose mail provider keeps what it was sent, `laterMs` from now; `refuse`: addresses whose mails it refuses. */
+/** A cron whose mail provider keeps what it was sent, `laterMs` from now; `refuse`: addresses whose emails it refuses. */
 export function cronAt(laterMs = 0, refuse: ReadonlySet<string> = new Set()) {
   const sent: Sent[] = [];
   const lines: string[] = [];

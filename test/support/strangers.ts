@@ -106,7 +106,7 @@ export async function intruders({ shop, key }: OpenShop): Promise<Refusals> {
   return refusals(ofSent(answers));
 }
 
-/** An attacker who has codes mailed to the owner, and one who reads those mails and guesses the second factor. */
+/** An attacker who has codes emailed to the owner, and one who reads those emails and guesses the second factor. */
 export async function burglars(email: string, ip: Ips, guess: () => Promise<Sent>): Promise<Refusals> {
   const browser = newBrowser({ "cf-connecting-ip": ip(80) });
   const asked = await several(8, () => browser.post("/api/v1/auth/email/start", { email }));

@@ -121,7 +121,7 @@ export async function freshTeam(): Promise<{ readonly team: TestTeam; readonly o
   return { team, owner: await team.join("OWNER") };
 }
 
-/** The tokens of the invitations mailed to an address, newest first. */
+/** The tokens of the invitations emailed to an address, newest first. */
 export async function tokensMailedTo(email: string): Promise<readonly string[]> {
   const mails = await env.DEV_MAILBOX.getByName("mailbox").list(email);
   return mails.map(({ text }) => /\/invitations#token=([\w-]+)/.exec(text)?.[1] ?? "");
@@ -130,7 +130,7 @@ export async function tokensMailedTo(email: string): Promise<readonly string[]> 
 export const ACCEPT = "/api/v1/team/invitations/accept";
 export const acceptById = (id: string) => `/api/v1/team/invitations/${id}/accept-by-id`;
 
-/** Invites as `who`, and returns the mailed token. */
+/** Invites as `who`, and returns the emailed token. */
 export async function invited(
   team: TestTeam,
   who: Teammate,

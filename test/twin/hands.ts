@@ -104,7 +104,7 @@ export class Hands {
         const under = this.#combination;
         await part.call(this, root).catch((error: unknown) => {
           this.givenUp += 1;
-          // Work after an answer, such as a mail, is lost if its machine is replaced.
+          // Work after an answer, such as an email, is lost if its machine is replaced.
           const isChanged = under !== this.#combination || error instanceof ChangedError;
           if (under?.edge === "this release" && !isChanged)
             this.wrong.push(`${under.name}: ${error instanceof Error ? error.message : error}`);

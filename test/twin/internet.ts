@@ -35,7 +35,7 @@ interface SentMail {
   readonly text: string;
 }
 
-/** A mail as it is given to Resend. */
+/** An email as it is given to Resend. */
 const MAIL = z.object({ to: z.array(z.string()), text: z.string() });
 
 interface Accepted {

@@ -14,7 +14,7 @@ const KEYRINGS = ["ROW_MAC_KEY", "CODE_PEPPER", "SECRETS_AES_KEY", "SIGNING_KEY"
 const SECRETS_FILE = "deploy.env";
 const DEPLOY = ["deploy", "--minify"];
 const CONFIGURATION = "wrangler.toml";
-/** A sender of mails, whose host is in the twin's internet. */
+/** A sender of emails, whose host is in the twin's internet. */
 export const MAIL_PROVIDER = JSON.stringify({ kind: "resend", apiKey: "re_of_the_twin" });
 
 interface BeforeOptions {

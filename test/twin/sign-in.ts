@@ -1,4 +1,4 @@
-// A deployment's users, who sign in with mailed codes.
+// A deployment's users, who sign in with emailed codes.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answered, Asked, Twin } from "./deployment.ts";
 
@@ -7,7 +7,7 @@ export type Headers = Readonly<Record<string, string>>;
 type Ask = (path: string, asked: Asked) => Promise<Answered>;
 type SignInTarget = Pick<Twin, "origin" | "world">;
 
-/** Mails are sent after the answer. One lost while a machine is replaced never arrives. */
+/** Emails are sent after the answer. One lost while a machine is replaced never arrives. */
 const MAIL_WITHIN_MS = 120_000;
 
 /** The headers of a session that stepped up just now. */
@@ -25,7 +25,7 @@ export async function signIn(ask: Ask, { origin, world }: SignInTarget, email: s
 
 export const INVITATION = /\/invitations#token=([\w-]+)/;
 
-/** What the pattern captures in a mail to the address, of those after the first `since`. */
+/** What the pattern captures in an email to the address, of those after the first `since`. */
 export async function mailed(
   { mails }: Twin["world"],
   { email, since, pattern }: { readonly email: string; readonly since: number; readonly pattern: RegExp },

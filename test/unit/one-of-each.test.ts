@@ -93,7 +93,7 @@ const ofConsole = sourcesOf("dashboard/src");
 it.each([
   // Each of them has its own idea of a thousands separator.
   ["has its own number field", /\bNumberInput\b|inputMode="decimal"/, []],
-  // The digits of a mailed code.
+  // The digits of an emailed code.
   ["lets the browser parse numbers", /type="number"|valueAsNumber/, ["sign-in/sign-in-form.tsx"]],
   ["parses numbers in texts", /\bparse(Float|Int)\b|\.replace(All)?\(\s*["'/]\\?[,.]["'/]/, []],
   ["parses a typed amount", /\breadAmount\b/, ["shell/amounts.ts"]],

@@ -1,4 +1,4 @@
-// The target of the link in the mail about a wallet's change. It asks for a click, because mail scanners open links.
+// The target of the link in the email about a wallet's change. It asks for a click, because mail scanners open links.
 import { Alert, Anchor, Button, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useChange } from "../api/queries.ts";

@@ -1,4 +1,4 @@
-// The signed-in user's pending invitations. An invitation's mail links here, with its token in the fragment.
+// The signed-in user's pending invitations. An invitation's email links here, with its token in the fragment.
 import { Button, Card, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";

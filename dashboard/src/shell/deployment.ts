@@ -5,7 +5,7 @@ const words = (document.querySelector<HTMLMetaElement>('meta[name="deployment"]'
 /** Nothing is served yet: every address shows the page that says so. */
 export const isNotSetUp = words.includes("not-set-up");
 
-/** Mails are not sent, but shown at /dev/mail. */
+/** Emails are not sent, but shown at /dev/mail. */
 export const hasMailbox = import.meta.env.DEV || words.includes("mailbox");
 
 /** Identifies an application's request, on the page it opened (src/accounts/applications/asked-page.ts). */

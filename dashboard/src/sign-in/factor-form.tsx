@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function FactorForm({ purpose, onGiven }: Props) {
-  // The request mails a code to users who need one, so it is sent once per dialog.
+  // The request emails a code to users who need one, so it is sent once per dialog.
   const asked = useQuery({
     queryKey: ["factors", purpose],
     queryFn: () => call(`start${purpose}`, {}),

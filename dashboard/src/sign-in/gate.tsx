@@ -1,4 +1,4 @@
-// Shows its content to a signed-in user, and the sign-in to others: for pages that mails link to.
+// Shows its content to a signed-in user, and the sign-in to others: for pages that emails link to.
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";

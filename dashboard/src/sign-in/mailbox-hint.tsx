@@ -1,7 +1,7 @@
 import { Anchor, Text } from "@mantine/core";
 import { hasMailbox } from "../shell/deployment.ts";
 
-/** Where a development server's mails are. */
+/** Where a development server's emails are. */
 export function MailboxHint({ email }: { readonly email?: string }) {
   if (!hasMailbox) return null;
   const search = email === undefined ? "" : `?to=${encodeURIComponent(email)}`;

@@ -21,7 +21,7 @@ export function keyReads(db: Db, merchantId: string, apiKeyId: string | undefine
   return [selectApiKey(db, { merchantId, apiKeyId: apiKeyId ?? "" })] as const;
 }
 
-/** The key of the path, and who is mailed if its protection is weakened. */
+/** The key of the path, and who is emailed if its protection is weakened. */
 export function updateReads(db: Db, merchantId: string, apiKeyId: string | undefined) {
   return [...keyReads(db, merchantId, apiKeyId), selectStewards(db, merchantId)] as const;
 }

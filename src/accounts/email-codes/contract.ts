@@ -1,4 +1,4 @@
-// The wire format of sign-in with a mailed code.
+// The wire format of sign-in with an emailed code.
 import * as z from "zod";
 import { emailField } from "../../lib/fields.ts";
 

@@ -1,4 +1,4 @@
-// Mailed codes: their form, their lifetime, and the context of their HMAC.
+// Emailed codes: their form, their lifetime, and the context of their HMAC.
 import * as z from "zod";
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import { lazily } from "../../lib/lazily.ts";

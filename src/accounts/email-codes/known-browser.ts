@@ -1,4 +1,4 @@
-// A browser that has signed in to an address keeps a proof of it in a cookie. So strangers who use up the address's limit of mailed codes cannot
+// A browser that has signed in to an address keeps a proof of it in a cookie. So strangers who use up the address's limit of emailed codes cannot
 // lock out its owner. The proof is an HMAC over the address: it identifies no one, signs no one in, and only serves to request a code. Such codes are
 // counted per proof, which strangers do not have.
 import { lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";

@@ -1,4 +1,4 @@
-// Limits of mailed codes. One caller: 5 an hour to one address and 20 in total; the /48 around an IPv6 caller: four times as many. One address: 30 sign-in
+// Limits of emailed codes. One caller: 5 an hour to one address and 20 in total; the /48 around an IPv6 caller: four times as many. One address: 30 sign-in
 // codes a day from all callers; all spellings of a mailbox are one address. A browser that has signed in to the address before has a separate limit, by its
 // proof, and callers from a network that has signed in to it are exempt from the 30. The stored codes are counted, so that a limit survives a restart;
 // addresses with and without an account count alike. Each purpose is counted separately: codes for a step-up go to a signed-in user, who may need a dozen while
@@ -30,7 +30,7 @@ interface SentCode {
 }
 
 /**
- * How long a caller must wait before another code is mailed; 0 if it can be mailed now. `sent`: the codes of this purpose from the caller's
+ * How long a caller must wait before another code is emailed; 0 if it can be emailed now. `sent`: the codes of this purpose from the caller's
  * network, in any order. `times`: how many callers the network counts as.
  */
 export function mailWaitMs(
@@ -46,7 +46,7 @@ export function mailWaitMs(
   );
 }
 
-/** The same for an address and all callers together. `sent`: the counted sign-in codes that were mailed to it, in any order. */
+/** The same for an address and all callers together. `sent`: the counted sign-in codes that were emailed to it, in any order. */
 export function addressWaitMs(sent: readonly Pick<SentCode, "createdAtMs">[], nowMs: number): number {
   return waitMs(sent, MAILS_TO_ADDRESS, { ms: ADDRESS_WINDOW_MS, nowMs });
 }

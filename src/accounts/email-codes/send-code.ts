@@ -1,6 +1,6 @@
-// Mails a new code to an address, with or without an account. The networks that have signed in to the account are read for every address alike, in the batch of
-// the counts, and affect only callers from them, so neither the response nor its timing reveals an account to anyone else. Only an HMAC of the code, with the
-// pepper, is stored.
+// Emails a new code to an address, with or without an account. The networks that have signed in to the account are read for every address alike, in the batch
+// of the counts, and affect only callers from them, so neither the response nor its timing reveals an account to anyone else. Only an HMAC of the code, with
+// the pepper, is stored.
 
 import { countedMailboxOf, emailKeyOf } from "../../lib/email.ts";
 import { callersOf, networkOf } from "../../lib/ip-network.ts";
@@ -37,7 +37,7 @@ export interface SendDependencies extends CommitDependencies {
   readonly isSignUpOpen: boolean;
   readonly pepper: Keyring;
   readonly mailer: Mailer;
-  /** Whether mails for this caller are counted; not on the developer's own machine. */
+  /** Whether emails for this caller are counted; not on the developer's own machine. */
   readonly isCounted: (ip: string | null) => boolean;
 }
 
@@ -58,7 +58,7 @@ export interface CodeToSend {
 }
 
 /**
- * Mails a code and ends the older code of the same browser or session. Refuses RATE_LIMITED, for any address alike. The mail may still fail after
+ * Emails a code and ends the older code of the same browser or session. Refuses RATE_LIMITED, for any address alike. The email may still fail after
  * the response; then the user must request another code.
  */
 export async function sendCode(

@@ -28,7 +28,7 @@ export interface CountedCaller extends CallerNetwork {
 const ofCaller = ({ kind, network }: CountedCaller, purpose: CodePurpose, nowMs: number) =>
   sql`${sql.raw(kind)} = ${network} and purpose = ${purpose} and created_at_ms > ${nowMs - MAIL_WINDOW_MS}`;
 
-/** The codes that were mailed for a caller in the last hour, newest first. */
+/** The codes that were emailed for a caller in the last hour, newest first. */
 export function selectSentCodes(
   db: Db,
   caller: CountedCaller,
@@ -45,7 +45,7 @@ export function selectSentCodes(
 const toAddress = (mailbox: string, nowMs: number) =>
   sql`mailbox = ${mailbox} and is_counted and purpose = 'SIGN_IN' and created_at_ms > ${nowMs - ADDRESS_WINDOW_MS}`;
 
-/** The times of the counted sign-in codes that were mailed to a mailbox in the last day, newest first. */
+/** The times of the counted sign-in codes that were emailed to a mailbox in the last day, newest first. */
 export function selectCodesToAddress(db: Db, { mailbox, nowMs }: { readonly mailbox: string; readonly nowMs: number }) {
   return db
     .select({ createdAtMs: emailCodes.createdAtMs })

@@ -1,4 +1,4 @@
-// Checks a mailed code. One statement counts the try before the code is compared, so that parallel guesses cannot share a try. The batch of the
+// Checks an emailed code. One statement counts the try before the code is compared, so that parallel guesses cannot share a try. The batch of the
 // change that the code permits uses it up.
 
 import { emailKeyOf } from "../../lib/email.ts";
@@ -30,7 +30,7 @@ export interface UsedCode {
 
 /**
  * INVALID_CODE, always the same, for a code that is wrong, used, expired, replaced or of another browser, after five tries, and if no code was
- * mailed. A storage fault throws: each execution counts as a try.
+ * emailed. A storage fault throws: each execution counts as a try.
  */
 export async function useCode(
   deps: { readonly db: Db; readonly nowMs: number; readonly sleep: Sleep; readonly pepper: Keyring },

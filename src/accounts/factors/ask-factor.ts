@@ -1,4 +1,4 @@
-// Lists the factors with which a session can continue, and prepares them: mails a code and creates a passkey challenge.
+// Lists the factors with which a session can continue, and prepares them: emails a code and creates a passkey challenge.
 import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -15,7 +15,7 @@ interface AskedFactors {
   readonly passkey: PublicKeyCredentialRequestOptionsJSON | null;
 }
 
-/** Refuses RATE_LIMITED if too many codes were mailed to this address. Mails a code only if mailed codes count for this user. */
+/** Refuses RATE_LIMITED if too many codes were emailed to this address. Emails a code only if emailed codes count for this user. */
 export async function askFactor(
   deps: FactorDependencies,
   of: { readonly principal: UserPrincipal; readonly purpose: FactorPurpose; readonly ip: string | null },

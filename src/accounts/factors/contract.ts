@@ -28,7 +28,7 @@ export const proofBody = () =>
     if (credential !== undefined && body.code === undefined && (method ?? "passkey") === "passkey")
       return { factor: "passkey", credential };
     if (credential === undefined && body.code !== undefined && method !== "passkey") {
-      // Apps and mails show the digits in groups.
+      // Apps and emails show the digits in groups.
       const digits = body.code.replaceAll(/\s/g, "");
       return { factor: method ?? codeKindOf(digits), code: digits };
     }

@@ -1,4 +1,4 @@
-// Dependencies of second factors and step-up: mailed codes, authenticator apps and passkeys together.
+// Dependencies of second factors and step-up: emailed codes, authenticator apps and passkeys together.
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { signInDependencies } from "../email-codes/dependencies.ts";
 import { passkeyDependencies } from "../passkeys/dependencies.ts";

@@ -1,5 +1,5 @@
 // The limit of wrong factors (decisions 12 "Factors"). Attempts are counted in storage, so that a restart does not reset the count, and before a
-// factor is checked, so that parallel guesses cannot share an attempt. A session that was opened with more than a mailed code has a count of its
+// factor is checked, so that parallel guesses cannot share an attempt. A session that was opened with more than an emailed code has a count of its
 // own: an attacker who reads a user's mail must not be able to lock the user out.
 
 import { networkOf } from "../../lib/ip-network.ts";

@@ -76,7 +76,7 @@ export function forgetGuesses(db: Db, nowMs: number, limit: number) {
   return db.delete(factorGuesses).where(inArray(factorGuesses.scope, old));
 }
 
-/** Switches mailed codes as a second factor on or off; aborts the batch if the setting is already the same. */
+/** Switches emailed codes as a second factor on or off; aborts the batch if the setting is already the same. */
 export function switchEmailOtp(db: Db, userId: UserId, isOn: boolean, nowMs: number) {
   return [
     db.insert(assertions).select(

@@ -49,7 +49,7 @@ export function isReturnPath(text: string): boolean {
   return !/\/\/|[\\\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && text.isWellFormed();
 }
 
-/** Where a browser goes to enter a mailed code. The page reads the email address from the fragment, which is never sent to a server. */
+/** Where a browser goes to enter an emailed code. The page reads the email address from the fragment, which is never sent to a server. */
 export function proofPath(returnTo: string, email: string): string {
   const [path = "/"] = returnTo.split("#");
   return `${path}#proof=${encodeURIComponent(email)}`;

@@ -22,7 +22,7 @@ interface IdentityLink {
 
 /**
  * Links an identity to the user of a session. Changes nothing if it is already linked to this user. Refuses IDENTITY_TAKEN if it is linked to another user,
- * also if that happens concurrently, and a session that a mailed code stepped up for a user who now has a stronger factor.
+ * also if that happens concurrently, and a session that an emailed code stepped up for a user who now has a stronger factor.
  */
 export function linkIdentity(deps: LinkDependencies, of: IdentityLink): Promise<Result<void, Failure>> {
   const { db, nowMs } = deps;

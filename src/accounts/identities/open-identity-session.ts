@@ -1,5 +1,5 @@
 // Signs in with an identity that a provider has confirmed. A linked subject signs its user in; an unknown one creates an account. If its verified email already
-// belongs to an account, a code is mailed to that address first, so that an email alone gives no access to an account. Where sign-up is closed, every unknown
+// belongs to an account, a code is emailed to that address first, so that an email alone gives no access to an account. Where sign-up is closed, every unknown
 // identity gets that code, so that the answer does not say whether its address has an account (verify-sign-in.ts decides).
 
 import { sha256Hex } from "../../lib/bytes.ts";
@@ -29,15 +29,15 @@ import { identityTarget, type ProvedIdentity } from "./identity.ts";
 import { assertIdentityOf, insertIdentity, noteIdentityUse } from "./store.ts";
 
 export interface SignInDependencies extends CommitDependencies {
-  /** Whether an unknown identity creates an account. Otherwise it is asked for a mailed code like one whose address has an account. */
+  /** Whether an unknown identity creates an account. Otherwise it is asked for an emailed code like one whose address has an account. */
   readonly isSignUpOpen: boolean;
-  /** Mails a code that proves access to the mailbox. */
+  /** Emails a code that proves access to the mailbox. */
   readonly sendCode: (of: CodeToSend) => Promise<Result<unknown, Failure>>;
 }
 
 interface IdentitySignIn extends Browser {
   readonly identity: ProvedIdentity;
-  /** SHA-256 of the browser's nonce; the mailed code works only in this browser. */
+  /** SHA-256 of the browser's nonce; the emailed code works only in this browser. */
   readonly browserHash: string;
   /** The token of the browser's current session, if any; that session ends. */
   readonly sessionToken: string | undefined;

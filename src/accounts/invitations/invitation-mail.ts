@@ -7,12 +7,12 @@ interface InvitationToMail {
   readonly email: string;
   readonly role: Role;
   readonly merchantName: string;
-  /** The inviter's name in the mail; if null, the mail shows their verified address. */
+  /** The inviter's name in the email; if null, the email shows their verified address. */
   readonly inviterName: string | null;
   readonly inviterEmail: string;
 }
 
-/** The token is in the fragment, so that no server or log on the way receives it. Links in names are removed, because strangers get this mail. */
+/** The token is in the fragment, so that no server or log on the way receives it. Links in names are removed, because strangers get this email. */
 export function invitationMail(of: InvitationToMail, token: string, publicUrl: string): Mail {
   const { email, role, inviterName, inviterEmail } = of;
   const merchantName = linkless(of.merchantName);

@@ -19,7 +19,7 @@ export interface Invitation {
   readonly email: string;
   readonly emailKey: string;
   readonly role: Exclude<Role, "OWNER">;
-  /** SHA-256 of the token; only the mail has the token itself. */
+  /** SHA-256 of the token; only the email has the token itself. */
   readonly tokenHash: string;
   /** The user who last sent it; the invitation is valid only while their role may assign its role. */
   readonly invitedBy: UserId;
@@ -29,11 +29,11 @@ export interface Invitation {
   readonly acceptedAtMs: number | null;
   readonly acceptedBy: UserId | null;
   readonly revokedAtMs: number | null;
-  /** When its newest mail was sent; null while that mail waits. */
+  /** When its newest email was sent; null while that email waits. */
   readonly mailedAtMs: number | null;
-  /** When the waiting mail is due; null if no mail waits. */
+  /** When the waiting email is due; null if no email waits. */
   readonly mailDueAtMs: number | null;
-  /** Whether the mail waits because of its mailbox's daily limit. */
+  /** Whether the email waits because of its mailbox's daily limit. */
   readonly waitsForMailbox: boolean;
 }
 

@@ -34,8 +34,8 @@ interface Facts {
 }
 
 /**
- * The work of one invitation, for `runOnce`. `sendInvitation` mails it after the response. If a daily limit is reached, the invitation is created
- * anyway and the cron mails it later.
+ * The work of one invitation, for `runOnce`. `sendInvitation` emails it after the response. If a daily limit is reached, the invitation is created
+ * anyway and the cron emails it later.
  */
 export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Work {
   const { seat, email, role } = wanted;

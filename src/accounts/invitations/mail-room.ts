@@ -1,6 +1,6 @@
-// Invitation mails have daily limits per merchant, per sending user and per mailbox; invitations have none. A mail over a limit waits until the
-// limit allows it. If the sender's or the merchant's limit is the reason, it waits behind the sender's other waiting mails; if the mailbox's limit
-// is the reason, behind the other mails to that mailbox. Neither queue blocks the other.
+// Invitation emails have daily limits per merchant, per sending user and per mailbox; invitations have none. An email over a limit waits until the
+// limit allows it. If the sender's or the merchant's limit is the reason, it waits behind the sender's other waiting emails; if the mailbox's limit
+// is the reason, behind the other emails to that mailbox. Neither queue blocks the other.
 import { LIMITS } from "../../lib/limits.ts";
 import { DAY_MS } from "../../lib/time.ts";
 
@@ -8,7 +8,7 @@ const USER_SPACING_MS = DAY_MS / LIMITS.invitationMailsPerUserAndDay;
 const MERCHANT_SPACING_MS = DAY_MS / LIMITS.invitationMailsPerMerchantAndDay;
 const MAILBOX_SPACING_MS = DAY_MS / LIMITS.invitationMailsPerMailboxAndDay;
 
-/** The state of the limits of a mail, as read: times in milliseconds, null without a limit. */
+/** The state of the limits of an email, as read: times in milliseconds, null without a limit. */
 export interface MailRoom {
   /** When the oldest mail that fills the merchant's daily limit was sent; null while the limit is not reached. */
   readonly merchantFullSinceMs: number | null;
@@ -18,7 +18,7 @@ export interface MailRoom {
   readonly mailboxFullSinceMs: number | null;
   /** When the last email that is waiting because of the merchant's or its sender's limit is due. */
   readonly merchantLastDueMs: number | null;
-  /** The same for the sender's mails. */
+  /** The same for the sender's emails. */
   readonly userLastDueMs: number | null;
   /** When the last email that is waiting because of the mailbox's limit is due. */
   readonly mailboxLastDueMs: number | null;
@@ -28,11 +28,11 @@ export interface MailRoom {
 export interface MailTimes {
   readonly mailedAtMs: number | null;
   readonly mailDueAtMs: number | null;
-  /** Whether the mail waits in the mailbox's queue; otherwise in the sender's. */
+  /** Whether the email waits in the mailbox's queue; otherwise in the sender's. */
   readonly waitsForMailbox: boolean;
 }
 
-/** Whether a mail is sent now, or when it is due. */
+/** Whether an email is sent now, or when it is due. */
 export function mailTimes(room: MailRoom, nowMs: number): MailTimes {
   const { merchantFullSinceMs, mailboxFullSinceMs } = room;
   const ofSender = [
@@ -47,7 +47,7 @@ export function mailTimes(room: MailRoom, nowMs: number): MailTimes {
   return waiting(Math.max(nowMs, ...ofSender), Math.max(nowMs, ...ofMailbox));
 }
 
-/** The new due time of a waiting mail whose limit is reached again, because other mails were sent meanwhile. Null if it can be sent. */
+/** The new due time of a waiting email whose limit is reached again, because other emails were sent meanwhile. Null if it can be sent. */
 export function postponed(room: MailRoom): Omit<MailTimes, "mailedAtMs"> | null {
   const ofSender = [...dayAfter(room.merchantFullSinceMs), ...dayAfter(room.userFullSinceMs)];
   const ofMailbox = dayAfter(room.mailboxFullSinceMs);
@@ -56,7 +56,7 @@ export function postponed(room: MailRoom): Omit<MailTimes, "mailedAtMs"> | null 
   return { mailDueAtMs, waitsForMailbox };
 }
 
-/** Puts the mail into the longer queue, so that it does not lengthen the other. */
+/** Puts the email into the longer queue, so that it does not lengthen the other. */
 function waiting(senderMs: number, mailboxMs: number): MailTimes {
   return {
     mailedAtMs: null,
@@ -69,7 +69,7 @@ function dayAfter(fullSinceMs: number | null): readonly number[] {
   return fullSinceMs === null ? [] : [fullSinceMs + DAY_MS];
 }
 
-/** The time after the last mail of a queue; empty for an empty queue. */
+/** The time after the last email of a queue; empty for an empty queue. */
 function afterLast(lastDueMs: number | null, spacingMs: number, nowMs: number): readonly number[] {
   return lastDueMs === null || lastDueMs <= nowMs ? [] : [lastDueMs + spacingMs];
 }

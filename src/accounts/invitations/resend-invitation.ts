@@ -15,7 +15,7 @@ import { assertOpen, countMail, selectInvitation, selectMailRoom, updateInvitati
 
 /**
  * Gives an open invitation, expired or not, a new token and new 7 days; the old link stops working. The user who resends it becomes its inviter, whose role
- * must be able to assign its role. `stepUp`: why they may not grant a protected role, which an expired link would grant again. It is mailed, or by the cron if
+ * must be able to assign its role. `stepUp`: why they may not grant a protected role, which an expired link would grant again. It is emailed, or by the cron if
  * a daily limit is reached.
  */
 export async function resendInvitation(

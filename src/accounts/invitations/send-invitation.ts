@@ -14,8 +14,8 @@ export interface MailDependencies {
 }
 
 /**
- * Mails the invitation that was stored with this token, after its batch has committed. There is none if another request with the same
- * Idempotency-Key committed, which then sends the mail. The resend route can replace a mail that is lost here.
+ * Emails the invitation that was stored with this token, after its batch has committed. There is none if another request with the same
+ * Idempotency-Key committed, which then sends the email. The resend route can replace an email that is lost here.
  */
 export async function sendInvitation(deps: MailDependencies, token: string): Promise<void> {
   const rows = await readWithRetry(deps.sleep, async () => selectToMail(deps.db, sha256Hex(token)));

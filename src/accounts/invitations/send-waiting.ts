@@ -1,5 +1,5 @@
-// Run by the cron: sends invitation mails that waited because of a daily limit. The token of a waiting invitation was never sent, so each gets a
-// new token with its mail, and its seven days start then. Each run is limited, and may overlap with another or be skipped.
+// Run by the cron: sends invitation emails that waited because of a daily limit. The token of a waiting invitation was never sent, so each gets a
+// new token with its email, and its seven days start then. Each run is limited, and may overlap with another or be skipped.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { commit } from "../../platform/db/batch.ts";

@@ -115,7 +115,7 @@ export function selectOffered(db: Db, key: InvitationKey, userId: UserId) {
     .where(named);
 }
 
-/** An invitation by the hash of its token, with the names for its mail; no row if its mail waits. */
+/** An invitation by the hash of its token, with the names for its email; no row if its email waits. */
 export function selectToMail(db: Db, tokenHash: string) {
   return db
     .select({
@@ -167,7 +167,7 @@ type Changes = Partial<
     MailTimes
 >;
 
-/** Unless `changes` sets a due time, no mail is due afterwards: an accepted or revoked invitation is no longer mailed. */
+/** Unless `changes` sets a due time, no email is due afterwards: an accepted or revoked invitation is no longer emailed. */
 export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchantId">, changes: Changes, nowMs: number) {
   const { id: target, merchantId: owner } = read;
   const update = db
@@ -181,7 +181,7 @@ export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchant
   return withRevocations(update, [{ kind: "INVITATION", owner, target, columns }]);
 }
 
-/** A mail that `userId` sends for a merchant. */
+/** An email that `userId` sends for a merchant. */
 interface MailOf {
   readonly merchantId: MerchantId;
   readonly userId: UserId;
@@ -189,7 +189,7 @@ interface MailOf {
   readonly nowMs: number;
 }
 
-/** The state of the limits of a mail: times, null without a limit. */
+/** The state of the limits of an email: times, null without a limit. */
 export function selectMailRoom(db: Db, of: MailOf) {
   const sinceMs = of.nowMs - DAY_MS;
   const nth = (mine: SQL, limit: number) =>
@@ -214,7 +214,7 @@ export function selectMailRoom(db: Db, of: MailOf) {
     .from(sql`(select 1)`);
 }
 
-/** Counts a mail that is sent after the batch; aborts the batch if a daily limit is reached. */
+/** Counts an email that is sent after the batch; aborts the batch if a daily limit is reached. */
 export function countMail(db: Db, of: MailOf) {
   const { merchantId, userId, nowMs } = of;
   const emailKey = countedMailboxOf(of.emailKey);
@@ -243,7 +243,7 @@ export function selectMailsDue(db: Db, of: { readonly nowMs: number; readonly li
     .limit(of.limit);
 }
 
-/** Deletes a limited number of mails that no longer count, oldest first. */
+/** Deletes a limited number of emails that no longer count, oldest first. */
 export function forgetMails(db: Db, nowMs: number) {
   return db
     .delete(invitationMails)

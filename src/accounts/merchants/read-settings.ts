@@ -4,7 +4,7 @@ import { selectStewards } from "../teams/store.ts";
 
 /**
  * What a change of settings reads besides the merchant: whether the new logo exists (the batch of the change asserts it again), and the recipients
- * of mails.
+ * of emails.
  */
 export function settingsReads(db: Db, merchantId: string, logo: string | null | undefined) {
   return [selectImageName(db, { merchantId, name: logo ?? undefined }), selectStewards(db, merchantId)] as const;

@@ -29,7 +29,7 @@ export interface Settings {
   readonly maxActiveInvoices: number;
   /** The limit for public keys and product pages. */
   readonly maxPublicInvoices: number;
-  /** Whether the customer of a paid invoice gets a mail, if their address is known. */
+  /** Whether the customer of a paid invoice gets an email, if their address is known. */
   readonly mailReceiptsToCustomers: boolean;
   /** Whether every OWNER and ADMIN gets it too. */
   readonly mailReceiptsToMerchant: boolean;

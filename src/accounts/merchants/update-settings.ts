@@ -18,7 +18,7 @@ interface SettingsRequest extends ChangeOf {
 
 /**
  * Changes settings; writes nothing if nothing changes. Existing invoices keep the copies with which they were created (decisions 4). Only a user who has
- * stepped up can change the delay of wallet changes. That change, and a weakened protection, are mailed to every OWNER and ADMIN at once.
+ * stepped up can change the delay of wallet changes. That change, and a weakened protection, are emailed to every OWNER and ADMIN at once.
  */
 export function updateSettings(
   deps: MerchantDependencies & { readonly mailer: Mailer },

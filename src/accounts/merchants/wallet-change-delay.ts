@@ -53,7 +53,7 @@ export function delayFacts(delay: WalletChangeDelay, nowMs: number): AuditFacts 
   };
 }
 
-/** The delay in a mail to the team. A shorter one that is pending can be set back until then. */
+/** The delay in an email to the team. A shorter one that is pending can be set back until then. */
 export function delayText(delay: WalletChangeDelay, nowMs: number): string {
   const pending = pendingDelay(delay, nowMs);
   const present = hours(delayHoursAt(delay, nowMs));

@@ -4,7 +4,7 @@ import { executeOnce, faultKind } from "../../platform/db/retry.ts";
 import { countNotice, isMailedNow, type Notice } from "./store.ts";
 
 /**
- * Whether its mail is sent now; otherwise it is counted, and the cron mails it together with the others. If the storage fails the mail is sent: one
+ * Whether its email is sent now; otherwise it is counted, and the cron emails it together with the others. If the storage fails the email is sent: one
  * mail too many is better than none. Each execution counts.
  */
 export async function recordNotice(

@@ -4,21 +4,21 @@ import type { Db } from "../../platform/db/client.ts";
 import { notices } from "../../platform/db/schema/notices.ts";
 import { NOTICE_WINDOW_MS, type NoticeKind } from "./notice.ts";
 
-/** An action about which a team is mailed. */
+/** An action about which a team is emailed. */
 export interface Notice {
   readonly kind: NoticeKind;
   /** The id of the resource. */
   readonly thing: string;
-  /** The actor's name in mails; empty for the system. */
+  /** The actor's name in emails; empty for the system. */
   readonly actor: string;
   readonly merchantId: MerchantId;
-  /** Whether its mail has a link that undoes the action. */
+  /** Whether its email has a link that undoes the action. */
   readonly isLinked: boolean;
 }
 
 export type DueNotice = typeof notices.$inferSelect;
 
-/** Counts a notice. Returns how many wait to be mailed together, this one included; 0 if its mail is sent now. */
+/** Counts a notice. Returns how many wait to be emailed together, this one included; 0 if its email is sent now. */
 export function countNotice(db: Db, notice: Notice, nowMs: number) {
   const isJoined = sql`(waiting > 0 or sent_at_ms > ${nowMs - NOTICE_WINDOW_MS})`;
   return db
@@ -36,14 +36,14 @@ export function countNotice(db: Db, notice: Notice, nowMs: number) {
     .returning({ waiting: notices.waiting });
 }
 
-/** Whether the mail is sent now, by the result of `countNotice`. True if the result is unknown: one mail too many is better than none. */
+/** Whether the email is sent now, by the result of `countNotice`. True if the result is unknown: one email too many is better than none. */
 export function isMailedNow(rows: unknown): boolean {
   const row: unknown = Array.isArray(rows) ? rows[0] : undefined;
   const isJoined = typeof row === "object" && row !== null && "waiting" in row && row.waiting !== 0;
   return !isJoined;
 }
 
-/** Deletes the notices about a resource, so that its next one is mailed at once. */
+/** Deletes the notices about a resource, so that its next one is emailed at once. */
 export function forgetNotices(db: Db, thing: string) {
   return db.delete(notices).where(eq(notices.thing, thing));
 }

@@ -19,7 +19,7 @@ interface Found {
 }
 
 /**
- * Makes the user with this address an operator and mails all operators; writes nothing if they already are one. USER_NOT_FOUND; OPERATOR_REQUIRED if the actor
+ * Makes the user with this address an operator and emails all operators; writes nothing if they already are one. USER_NOT_FOUND; OPERATOR_REQUIRED if the actor
  * no longer is one.
  */
 export function addOperator(

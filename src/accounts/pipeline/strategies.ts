@@ -125,7 +125,7 @@ const key: StrategyOf<"KEY"> = {
   countedAs: ({ principal }) => countedAs(principal),
 };
 
-/** Callers who are not authenticated here: sign-in, links in mails, checkouts. Each route checks what it needs. */
+/** Callers who are not authenticated here: sign-in, links in emails, checkouts. Each route checks what it needs. */
 const anybody: StrategyOf<"ANYBODY"> = {
   present: (incoming, { spec }) => {
     // Otherwise a page of another origin could sign its visitors in. Pages and routes for any origin never sign in and read no cookie.

@@ -1,4 +1,4 @@
-// Checks a change before its batch: weakening a protection needs the caller's permission, is described in the audit entry, and is mailed to the team after the
+// Checks a change before its batch: weakening a protection needs the caller's permission, is described in the audit entry, and is emailed to the team after the
 // commit.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";
@@ -18,9 +18,9 @@ interface MailDependencies {
 
 /** Who makes a change, and who is notified. */
 interface Watchers {
-  /** What is protected, as mails name it. */
+  /** What is protected, as emails name it. */
   readonly place: string;
-  /** The caller, as named in mails. */
+  /** The caller, as named in emails. */
   readonly author: string;
   /** Mail addresses: of every OWNER and ADMIN, or of every operator. */
   readonly readers: readonly string[];
@@ -56,12 +56,12 @@ export function checkWeakening(
   return ok({ facts: { before, after: { ...after, weakens } }, afterwards: () => mailWeakening(deps, watch, weakens) });
 }
 
-/** Losing a mail is harmless, because the audit log has it too. */
+/** Losing an email is harmless, because the audit log has it too. */
 export function mailWeakening(deps: MailDependencies, watch: Watchers, lines: readonly string[]): Promise<void> {
   return mailChange(deps, watch, { thing: "A protection", done: "weakened" }, lines);
 }
 
-/** Mails that `thing` of the place was changed; `lines` say how. */
+/** Emails that `thing` of the place was changed; `lines` say how. */
 export function mailChange(
   { mailer, nowMs }: MailDependencies,
   { place, author, readers }: Watchers,

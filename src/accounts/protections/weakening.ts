@@ -39,7 +39,7 @@ export const WEAKENINGS = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, IsWeaker>>>>;
 
-/** Other changes that weaken a protection, in either direction: their routes always require a factor and send their own mails. */
+/** Other changes that weaken a protection, in either direction: their routes always require a factor and send their own emails. */
 export const ALWAYS_GUARDED = {
   updateSettings: ["walletChangeDelayHours"],
   updateWallet: ["isEnabled", "requiredConfirmations"],

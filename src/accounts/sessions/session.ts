@@ -59,7 +59,7 @@ export function secondFactorsOf(user: User): readonly FactorName[] {
   ];
 }
 
-/** The factors for a user's step-up: a passkey or TOTP if they have one; a mailed code only if they have neither. */
+/** The factors for a user's step-up: a passkey or TOTP if they have one; an emailed code only if they have neither. */
 export function stepUpFactorsOf(user: User): readonly FactorName[] {
   if (!user.hasPasskey && !user.hasTotp) return ["email_code"];
   return secondFactorsOf({ ...user, hasEmailOtp: false });

@@ -1,5 +1,5 @@
-// Signs in with a mailed code, which proves access to the mailbox. One batch uses up the code, creates or verifies the account, links the pending
-// identity if a mailed code is enough for that, ends the browser's previous session and opens the new one.
+// Signs in with an emailed code, which proves access to the mailbox. One batch uses up the code, creates or verifies the account, links the pending
+// identity if an emailed code is enough for that, ends the browser's previous session and opens the new one.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { emailKeyOf } from "../../lib/email.ts";
@@ -117,7 +117,7 @@ function signIn(deps: SendDependencies, of: SignInAttempt, used: UsedCode, found
 }
 
 /**
- * Whether a mailed code may link the pending identity. Linking needs a step-up, so the code is not enough for a user who steps up with a passkey
+ * Whether an emailed code may link the pending identity. Linking needs a step-up, so the code is not enough for a user who steps up with a passkey
  * or an app. They are signed in anyway, and can link the identity in their session.
  */
 function isMailEnough(known: Found["known"]): boolean {

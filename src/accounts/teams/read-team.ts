@@ -30,7 +30,7 @@ export function listedMemberOf(row: ListedRow, policy: SecurityPolicy, configure
   return { ...memberBodyOf(row), missing: missingFactors(policy, factors, configured) };
 }
 
-/** Who is mailed if the policy is weakened. */
+/** Who is emailed if the policy is weakened. */
 export function stewardReads(db: Db, merchantId: string) {
   return [selectStewards(db, merchantId)] as const;
 }

@@ -97,7 +97,7 @@ export function assertFactorsAsRead(db: Db, user: Pick<UserRow, "id" | "totpEnab
   );
 }
 
-/** Aborts the batch if a mailed code is not enough for the user's step-up: `stepUpFactorsOf` in SQL. */
+/** Aborts the batch if an emailed code is not enough for the user's step-up: `stepUpFactorsOf` in SQL. */
 export function assertMailSteps(db: Db, id: UserId) {
   return db.insert(assertions).select(
     sql`select 'a mailed code steps up', 0 where exists (select 1 from users where id = ${id} and totp_enabled_at_ms is not null)

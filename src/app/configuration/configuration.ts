@@ -1,4 +1,4 @@
-// Checks a deployment's variables. A wrong one only disables what depends on it: rates, watched networks, shown addresses, codes, mails or
+// Checks a deployment's variables. A wrong one only disables what depends on it: rates, watched networks, shown addresses, codes, emails or
 // signed returns. Reads and the sweep continue, and `/healthz` names what to correct.
 
 import { parseSignUp } from "../../accounts/email-codes/new-accounts.ts";

@@ -1,4 +1,4 @@
-// The page of the development mailbox, in the style of the console (dashboard/src/theme.ts). It shows a mail's text, never its HTML.
+// The page of the development mailbox, in the style of the console (dashboard/src/theme.ts). It shows an email's text, never its HTML.
 import { base64urlnopad } from "@scure/base";
 import { html, raw } from "hono/html";
 import type { HtmlEscapedString } from "hono/utils/html";
@@ -21,7 +21,7 @@ b { font-size: 1.5rem; letter-spacing: .12em; padding: .15rem .6rem; border-radi
 `;
 
 /**
- * Shows new mails as they come: replaces the list when it has changed, so that a selection is not lost. Parses only the list, because the new page's style has
+ * Shows new emails as they come: replaces the list when it has changed, so that a selection is not lost. Parses only the list, because the new page's style has
  * another nonce.
  */
 const SCRIPT = `
@@ -35,7 +35,7 @@ setInterval(async () => {
 }, 2000);
 `;
 
-/** `to`: the address whose mails are listed; undefined for all. */
+/** `to`: the address whose emails are listed; undefined for all. */
 export async function mailboxPage(mails: readonly KeptMail[], to: string | undefined): Promise<Reply> {
   const nonce = base64urlnopad.encode(crypto.getRandomValues(new Uint8Array(18)));
   const body = await html`<!doctype html>

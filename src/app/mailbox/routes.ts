@@ -1,5 +1,5 @@
-// `/dev/mail`: mails that a development server would have sent, for developers and their programs. The path does not exist in other
-// environments, because mails contain codes that sign users in.
+// `/dev/mail`: emails that a development server would have sent, for developers and their programs. The path does not exist in other
+// environments, because emails contain codes that sign users in.
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { routesWhere } from "../../accounts/pipeline/routes-where.ts";
 import { ok } from "../../lib/result.ts";

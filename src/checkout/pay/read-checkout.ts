@@ -98,7 +98,7 @@ function stillOpen({ invoice, methods }: InvoiceFile, wallets: readonly Wallet[]
   return isOpen ? body : offeredMethodBody(body, "NO_ENABLED_WALLET");
 }
 
-/** Stores the payer's language for mails; writes only a change. Never delays a response. */
+/** Stores the payer's language for emails; writes only a change. Never delays a response. */
 export async function keepLanguage(
   deps: Pick<RefreshDependencies, "db" | "nowMs">,
   { file, language: kept }: StoredCheckout,

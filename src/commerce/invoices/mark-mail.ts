@@ -8,9 +8,9 @@ import type { Invoice } from "../invoice-records/invoice.ts";
 
 interface Marked {
   readonly merchantName: string;
-  /** The actor, as named in mails. */
+  /** The actor, as named in emails. */
   readonly author: string;
-  /** The invoice, or how many were marked since the last mail. */
+  /** The invoice, or how many were marked since the last email. */
   readonly marked: Pick<Invoice, "id" | "confirmedMicros" | "amountMicros" | "currency"> | number;
   readonly nowMs: number;
 }

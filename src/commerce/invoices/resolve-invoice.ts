@@ -19,7 +19,7 @@ interface ResolveRequest {
 
 /**
  * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. MARK leaves its status, which is what has been received, and every OWNER and
- * ADMIN is mailed; a second one changes nothing. ASK_FOR_REST has late money count, and the page ask for the rest; RETURNED ends that. All but MARK clear `needsReview`, which only later money sets again. The reason is stored with the
+ * ADMIN is emailed; a second one changes nothing. ASK_FOR_REST has late money count, and the page ask for the rest; RETURNED ends that. All but MARK clear `needsReview`, which only later money sets again. The reason is stored with the
  * invoice and not in the audit log, which is append-only.
  */
 export async function resolveInvoice(

@@ -17,7 +17,7 @@ export interface MarkDependencies {
   readonly mailer: Mailer;
 }
 
-/** Mails every OWNER and ADMIN; marks that follow within ten minutes are one mail. Losing it is harmless, because the audit log has it too. */
+/** Emails every OWNER and ADMIN; marks that follow within ten minutes are one email. Losing it is harmless, because the audit log has it too. */
 export async function mailMark(deps: ChangeDependencies & MarkDependencies, invoice: Invoice): Promise<void> {
   const { merchantId, id } = invoice;
   const { kind, id: actor } = deps.trail.actor;
@@ -32,7 +32,7 @@ export async function mailMark(deps: ChangeDependencies & MarkDependencies, invo
   await postAll(deps.mailer, `the invoice ${id}`, stewards, ({ email }) => markMail(email, mark));
 }
 
-/** The mails about marks that were held back. */
+/** The emails about marks that were held back. */
 export async function readMarkMails(
   { db, nowMs }: { readonly db: Db; readonly nowMs: number },
   { merchantId, actor: author, waiting: marked }: DueNotice,

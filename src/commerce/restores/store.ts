@@ -70,8 +70,8 @@ export function advanceRestore(
 }
 
 /**
- * Ends every session, and everything mailed or handed out for a single use: the database does not know which of them were used or revoked in the lost time.
- * Mailed codes keep their rows, which limit mails; so do used set-up links.
+ * Ends every session, and everything emailed or handed out for a single use: the database does not know which of them were used or revoked in the lost time.
+ * Emailed codes keep their rows, which limit emails; so do used set-up links.
  */
 export function endAccess(db: Db, nowMs: number) {
   return [

@@ -1,4 +1,4 @@
-// The mail to a team when one of its wallets changes, so that an attacker with a session or a key cannot swap an address unnoticed.
+// The email to a team when one of its wallets changes, so that an attacker with a session or a key cannot swap an address unnoticed.
 
 import { moreTimes, type NoticeKind } from "../../accounts/notices/notice.ts";
 import { stepUpFactorsOf } from "../../accounts/sessions/session.ts";
@@ -20,15 +20,15 @@ export interface Steward {
   readonly email: string;
 }
 
-/** A recipient of the mail. `token`: for the recipient's own link that disables the wallet; null if the mail has no link. */
+/** A recipient of the email. `token`: for the recipient's own link that disables the wallet; null if the email has no link. */
 interface Reader extends Steward {
   readonly token: string | null;
 }
 
-/** Who changes a wallet, and who gets the mail. */
+/** Who changes a wallet, and who gets the email. */
 export interface Audience {
   readonly merchantName: string;
-  /** The author's name in the mail. */
+  /** The author's name in the email. */
   readonly author: string;
   readonly readers: readonly Reader[];
 }
@@ -42,7 +42,7 @@ export interface ReportedChange {
   readonly after: Wallet | undefined;
 }
 
-/** Whether anyone who can read this user's mail can also step up as them. Then the mails about their changes have a link. */
+/** Whether anyone who can read this user's mail can also step up as them. Then the emails about their changes have a link. */
 export function isMailOnly(user: User): boolean {
   return stepUpFactorsOf(user).every((factor) => factor === "email_code");
 }
@@ -50,7 +50,7 @@ export function isMailOnly(user: User): boolean {
 interface AlertContext {
   readonly publicUrl: string;
   readonly nowMs: number;
-  /** Whether a wallet's row is unaltered; only then does the mail show its address. */
+  /** Whether a wallet's row is unaltered; only then does the email show its address. */
   readonly isIntact: (wallet: Wallet) => boolean;
 }
 
@@ -61,13 +61,13 @@ const DONE: Readonly<Record<WalletAction, string>> = {
   "wallet.disabled_by_link": "disabled with the link in a mail",
 };
 
-/** The kind of change whose mails are combined if several follow each other; undefined for a change that is always mailed at once. */
+/** The kind of change whose emails are combined if several follow each other; undefined for a change that is always emailed at once. */
 export function noticeKindOf({ action, before, after }: ReportedChange): NoticeKind | undefined {
   if (action !== "wallet.updated" || before === undefined || after === undefined) return undefined;
   return after.isEnabled && !before.isEnabled ? "WALLET_ENABLED" : "WALLET_SETTINGS";
 }
 
-/** The mail to one reader. It shows an address in full, which is public, but only the ends of an extended key. */
+/** The email to one reader. It shows an address in full, which is public, but only the ends of an extended key. */
 export function alertMail(change: ReportedChange, audience: Audience, reader: Reader, context: AlertContext): Mail {
   const { before, after, action } = change;
   const wallet = after ?? before;
@@ -78,7 +78,7 @@ export function alertMail(change: ReportedChange, audience: Audience, reader: Re
   return walletMail(wallet, said, audience, reader, context);
 }
 
-/** The mail about further changes of one wallet's settings by the same actor, within minutes after a mail about the first. */
+/** The email about further changes of one wallet's settings by the same actor, within minutes after an email about the first. */
 export function joinedMail(
   change: { readonly wallet: Wallet; readonly count: number; readonly isEnabling: boolean },
   audience: Audience,

@@ -13,7 +13,7 @@ import { joinedMail, LINK_LIFETIME_MS } from "./alert.ts";
 import { insertDisableTokens } from "./store.ts";
 
 /**
- * The mails about a wallet whose settings were changed repeatedly; empty if it was deleted, because that was mailed at once. If the mails
+ * The emails about a wallet whose settings were changed repeatedly; empty if it was deleted, because that was emailed at once. If the emails
  * about the changes had links, each reader gets a new one.
  */
 export async function readWalletMails(
@@ -21,7 +21,7 @@ export async function readWalletMails(
     readonly db: Db;
     readonly nowMs: number;
     readonly publicUrl: string;
-    /** Undefined if the deployment has no valid key: then the mails show no address. */
+    /** Undefined if the deployment has no valid key: then the emails show no address. */
     readonly macKeys: Keyring | undefined;
   },
   { kind, thing, actor, merchantId, isLinked, waiting: count }: DueNotice,

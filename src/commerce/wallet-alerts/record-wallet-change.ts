@@ -1,4 +1,4 @@
-// Reports a change of a wallet: the event, the audit entry and the tokens of the links in the batch of the change, and the mails after the
+// Reports a change of a wallet: the event, the audit entry and the tokens of the links in the batch of the change, and the emails after the
 // batch has committed.
 
 import { countNotice, forgetNotices, isMailedNow } from "../../accounts/notices/store.ts";
@@ -38,7 +38,7 @@ export interface ReportDependencies {
   readonly audience: Audience;
 }
 
-/** The recipients of the mail about this caller's change. Each link has its own token. There is no link if the caller has a factor besides mail. */
+/** The recipients of the email about this caller's change. Each link has its own token. There is no link if the caller has a factor besides mail. */
 export function readersOf(stewards: readonly Steward[], author: User | undefined): Audience["readers"] {
   const isLinked = author !== undefined && isMailOnly(author);
   return stewards.map((steward) => ({ ...steward, token: isLinked ? newToken() : null }));
@@ -104,7 +104,7 @@ function tokensOf(deps: ReportDependencies, { after }: ReportedChange): readonly
 }
 
 /**
- * Counts successive changes of settings, which are mailed together. Disabling with a link clears the count, so that the next change is mailed
+ * Counts successive changes of settings, which are emailed together. Disabling with a link clears the count, so that the next change is emailed
  * at once.
  */
 function noticesOf({ db, nowMs, audience }: ReportDependencies, change: ReportedChange): readonly Write[] {
@@ -119,8 +119,8 @@ function noticesOf({ db, nowMs, audience }: ReportDependencies, change: Reported
 }
 
 /**
- * Sends the mails after the change has committed. Losing a mail is harmless, because the event and the audit entry report the change too.
- * `results`: of the batch, if known. If they say that several changes are mailed together, the cron sends the mail later.
+ * Sends the emails after the change has committed. Losing an email is harmless, because the event and the audit entry report the change too.
+ * `results`: of the batch, if known. If they say that several changes are emailed together, the cron sends the email later.
  */
 export async function sendWalletMails(
   deps: ReportDependencies,

@@ -36,7 +36,7 @@ const heldBySteward = sql.raw(
     and seat.merchant_id = json_extract(single_use_tokens.data, '$.merchantId'))`,
 );
 
-/** An unused, unexpired link and the user who got its mail. */
+/** An unused, unexpired link and the user who got its email. */
 export function selectDisableToken(db: Db, hash: string, nowMs: number) {
   return db
     .select({ userId: users.id, email: users.email, data: singleUseTokens.data })

@@ -1,4 +1,4 @@
-// The link of an alert mail: its token disables that one wallet, once, with or without a session. It proves access to the mailbox of a user who
+// The link of an alert email: its token disables that one wallet, once, with or without a session. It proves access to the mailbox of a user who
 // was OWNER or ADMIN when the wallet changed and still is, and it can do nothing but disable.
 
 import { selectLiveMerchant } from "../../accounts/merchant-records/store.ts";
@@ -16,7 +16,7 @@ import { assertSettings, selectLiveWallet, updateLiveWallet } from "../wallet-re
 import type { Wallet } from "../wallet-records/wallet.ts";
 import { changeWallet, type WalletDependencies } from "../wallets/change-wallet.ts";
 
-/** The caller and the recipients of the mails come from the link. */
+/** The caller and the recipients of the emails come from the link. */
 type DisableDependencies = Omit<WalletDependencies, "trail" | "audience">;
 
 /** Refuses LINK_INVALID for a token that is unknown, used, expired or of a user who is no longer OWNER or ADMIN, and for a deleted wallet. */

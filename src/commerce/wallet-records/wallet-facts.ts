@@ -1,4 +1,4 @@
-// How the audit log, events and mails identify a wallet without its address or key: by a fingerprint.
+// How the audit log, events and emails identify a wallet without its address or key: by a fingerprint.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";

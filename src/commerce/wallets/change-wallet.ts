@@ -1,4 +1,4 @@
-// Every change of a stored wallet: one batch with its event and audit entry, then the mails.
+// Every change of a stored wallet: one batch with its event and audit entry, then the emails.
 
 import type { Seat } from "../../accounts/merchant-records/store.ts";
 import { seatHeld } from "../../accounts/teams/check-seat.ts";
@@ -13,7 +13,7 @@ import { selectLiveWallet } from "../wallet-records/store.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
 
 export interface WalletDependencies extends ReportDependencies, CommitDependencies {
-  /** The seat of the user who asked; undefined for an API key and for the link in a mail. */
+  /** The seat of the user who asked; undefined for an API key and for the link in an email. */
   readonly seat?: Seat | undefined;
 }
 

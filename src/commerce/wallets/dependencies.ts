@@ -22,7 +22,7 @@ import type { RegisterDependencies } from "./register-wallet.ts";
 /** How long a network may take to answer whether there is code at an address. */
 const CODE_LIMIT = { limitMs: 10 * SECOND_MS, otherwise: "NO_ANSWER" } as const;
 
-/** The route adds the caller and the recipients of the mails. */
+/** The route adds the caller and the recipients of the emails. */
 export function walletDependencies(
   env: Env,
   given: GivenDependencies,

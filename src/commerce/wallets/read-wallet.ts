@@ -18,7 +18,7 @@ export function walletReads(db: Db, merchantId: string, walletId: string | undef
   return [selectLiveWallet(db, merchantId, walletId ?? "")] as const;
 }
 
-/** One live wallet, and the recipients of mails about its changes. */
+/** One live wallet, and the recipients of emails about its changes. */
 export function changeReads(db: Db, merchantId: string, walletId: string | undefined) {
   return [selectLiveWallet(db, merchantId, walletId ?? ""), selectStewards(db, merchantId)] as const;
 }
@@ -28,7 +28,7 @@ export function walletListReads(db: Db, merchantId: string) {
   return [selectLiveWallets(db, merchantId)] as const;
 }
 
-/** The live wallet that a registration would collide with, the recipients of its mail, and the pair's previous wallet. */
+/** The live wallet that a registration would collide with, the recipients of its email, and the pair's previous wallet. */
 export function registerReads(
   db: Db,
   merchantId: string,

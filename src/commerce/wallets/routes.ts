@@ -218,7 +218,7 @@ function recoveryHeaders(format: RecoveryFormat, wallet: Wallet): Record<string,
   };
 }
 
-/** Dependencies of a wallet change, with its author and the recipients of its mail. */
+/** Dependencies of a wallet change, with its author and the recipients of its email. */
 function changing(call: MerchantCall<WalletDependencies>, stewards: readonly Steward[]): RegisterDependencies {
   const { deps, trail, principal, merchant } = call;
   const user = principal.kind === "USER" ? principal.user : undefined;

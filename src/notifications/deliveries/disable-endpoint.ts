@@ -1,5 +1,5 @@
 // Switches off, once, an endpoint that is gone or has failed for days without a success. The team is notified by an event to the merchant's other endpoints, by
-// the audit log, and by mail to every user who could switch it on again.
+// the audit log, and by email to every user who could switch it on again.
 
 import { selectLiveMerchant } from "../../accounts/merchant-records/store.ts";
 import { recordNotice } from "../../accounts/notices/record-notice.ts";

@@ -1,4 +1,4 @@
-// The mail to a team about an endpoint that was switched off.
+// The email to a team about an endpoint that was switched off.
 
 import { moreTimes } from "../../accounts/notices/notice.ts";
 import { isoTime } from "../../lib/time.ts";
@@ -19,7 +19,7 @@ interface DisabledEndpoint {
   readonly merchantName: string;
   /** Null if it has been switched on again since. */
   readonly reason: Reason | null;
-  /** How often since the last mail; null for the first mail. */
+  /** How often since the last email; null for the first email. */
   readonly more: number | null;
   readonly nowMs: number;
 }

@@ -1,5 +1,5 @@
 // Whether the deployment works, from facts in storage: what an operator must know, and since when. The same reasons are in `/healthz`, in `/metrics`, on the
-// operators' page and in their mails (docs/operations/monitoring.md).
+// operators' page and in their emails (docs/operations/monitoring.md).
 import { networkNamed } from "../../chains/registry/networks.ts";
 import { doAllRefuse, restUntilMs, type SourceState } from "../../chains/sources/source-state.ts";
 import { pauseMs } from "../../detection/passes/cursor-plan.ts";

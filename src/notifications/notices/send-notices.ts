@@ -1,4 +1,4 @@
-// Run by the cron: mails the joined notices, with the state at the time of sending. Each run is bounded, may overlap another and may be
+// Run by the cron: emails the joined notices, with the state at the time of sending. Each run is bounded, may overlap another and may be
 // skipped.
 
 import { type DueNotice, forgetQuietNotices, selectDueNotices, takeNotice } from "../../accounts/notices/store.ts";
@@ -14,7 +14,7 @@ export interface NoticeDependencies {
   readonly sleep: Sleep;
   readonly nowMs: number;
   readonly mailer: Mailer;
-  /** The mails of one notice; none if its subject was deleted. */
+  /** The emails of one notice; none if its subject was deleted. */
   readonly mailsOf: (notice: DueNotice) => Promise<readonly Mail[]>;
 }
 

@@ -1,4 +1,4 @@
-// The mail to operators about a deployment that does not work, or works again. It holds no merchant data.
+// The email to operators about a deployment that does not work, or works again. It holds no merchant data.
 import { isoTime } from "../../lib/time.ts";
 import { composeMail } from "../../platform/mail/compose.ts";
 import type { Mail } from "../../platform/mail/mail.ts";

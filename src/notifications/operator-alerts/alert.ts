@@ -1,5 +1,5 @@
-// Which mails operators get: at most one an hour for a cause while it lasts, and one when it is over. A cause that comes and goes within the hour is held back,
-// so that a source that fails every other minute does not fill a mailbox.
+// Which emails operators get: at most one an hour for a cause while it lasts, and one when it is over. A cause that comes and goes within the hour is held
+// back, so that a source that fails every other minute does not fill a mailbox.
 import { HOUR_MS } from "../../lib/time.ts";
 import type { Reason } from "../deployment-status/status.ts";
 
@@ -10,9 +10,9 @@ export interface Alert {
   readonly beganAtMs: number;
   /** Null while it lasts. */
   readonly endedAtMs: number | null;
-  /** When the last mail about an ongoing failure was sent, in this episode or an earlier one. */
+  /** When the last email about an ongoing failure was sent, in this episode or an earlier one. */
   readonly mailedAtMs: number;
-  /** Whether this episode was mailed. */
+  /** Whether this episode was emailed. */
   readonly isMailed: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface AlertPlan {
   readonly changed: readonly Alert[];
   /** Causes that are forgotten. */
   readonly forgotten: readonly string[];
-  /** The content of a mail: causes that last, and causes that are over. */
+  /** The content of an email: causes that last, and causes that are over. */
   readonly failing: readonly Alert[];
   readonly over: readonly Alert[];
 }

@@ -1,4 +1,4 @@
-// Run by the cron, and by any request that notices that the cron has stopped: mails the operators. Each mail is stored first, so it may be lost, but is never
+// Run by the cron, and by any request that notices that the cron has stopped: emails the operators. Each email is stored first, so it may be lost, but is never
 // repeated within the hour.
 import { selectOperators } from "../../accounts/operators/store.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -28,7 +28,7 @@ export async function sendAlerts(deps: AlertDependencies): Promise<Left> {
   const { db, nowMs, mailer, publicUrl } = deps;
   if (mailer === undefined) return "nothing";
   const vitals = await readVitals(deps.d1, deps.sleep);
-  // Without storage neither the operators nor the last mails are known.
+  // Without storage neither the operators nor the last emails are known.
   if (vitals === undefined) return "nothing";
   const reasons = reasonsOf(vitals, deps.settings, nowMs);
   const [known, operators] = await batch(db, [selectAlerts(db), selectOperators(db)]);

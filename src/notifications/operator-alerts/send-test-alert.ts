@@ -1,4 +1,4 @@
-// Mails every operator as an alert does, by the same provider and from the same sender, and says what the provider answered: an alert is worth nothing if
+// Emails every operator as an alert does, by the same provider and from the same sender, and says what the provider answered: an alert is worth nothing if
 // nobody gets it. Nothing is stored, and no alert counts as sent.
 import { selectOperators } from "../../accounts/operators/store.ts";
 import { ok, type Result } from "../../lib/result.ts";

@@ -10,7 +10,7 @@ interface MailRoom {
   readonly mailboxFullSinceMs: number | null;
 }
 
-/** The key under which a customer's mails are counted: a hash, so that it does not identify an erased customer. */
+/** The key under which a customer's emails are counted: a hash, so that it does not identify an erased customer. */
 export function mailboxOf(email: string): string {
   return sha256Hex(countedMailboxOf(email));
 }

@@ -1,5 +1,5 @@
 // Texts of receipts. They never contain an address to pay to, so that forging them is not worthwhile. The text depends only on the facts, so
-// that a second try sends the same mail.
+// that a second try sends the same email.
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import type { PaymentStatus } from "../../commerce/payments/payment.ts";
@@ -45,7 +45,7 @@ export function customerMail(facts: ReceiptFacts, context: Context & { readonly 
   });
 }
 
-/** To an OWNER or ADMIN, in English like all mails to teams. */
+/** To an OWNER or ADMIN, in English like all emails to teams. */
 export function merchantMail(facts: ReceiptFacts, context: Context): Mail {
   const { externalId } = facts;
   const [merchantName, title] = [linkless(facts.merchantName), linkless(facts.title)];

@@ -1,5 +1,5 @@
-// Receipts by mail: who gets one, when it is tried, and when it is no longer due. The batch that makes an invoice PAID or OVERPAID also records
-// that a receipt is due (store.ts). The cron sends the mails at least once, each with the same id however often it is tried.
+// Receipts by email: who gets one, when it is tried, and when it is no longer due. The batch that makes an invoice PAID or OVERPAID also records
+// that a receipt is due (store.ts). The cron sends the emails at least once, each with the same id however often it is tried.
 
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
@@ -11,7 +11,7 @@ import { customerMail, merchantMail } from "./receipt-mail.ts";
 export type Recipient = "CUSTOMER" | "MERCHANT";
 
 export interface ReceiptMail {
-  /** Unique to the mail and the same for every try. */
+  /** Unique to the email and the same for every try. */
   readonly id: string;
   readonly mail: Mail;
 }
@@ -47,12 +47,12 @@ export function planReceipt(
   }
 }
 
-/** A customer's receipt needs confirmed money: an invoice that a team accepts without money is not mailed to the customer. */
+/** A customer's receipt needs confirmed money: an invoice that a team accepts without money is not emailed to the customer. */
 function isConfirmed({ status }: PaidWith): boolean {
   return status === "CONFIRMED";
 }
 
-/** How long a claimed receipt is leased to one worker: longer than a mail's tries can take. */
+/** How long a claimed receipt is leased to one worker: longer than an email's tries can take. */
 export const LEASE_MS = 5 * MINUTE_MS;
 
 /** Together about three days: as long as a provider's outage may go unnoticed. */

@@ -1,4 +1,4 @@
-// Run by the cron: sends due receipts. A receipt is leased while it is sent, so that a run that dies delays it but does not lose it; a mail
+// Run by the cron: sends due receipts. A receipt is leased while it is sent, so that a run that dies delays it but does not lose it; an email
 // that is then sent twice has the same id. Bounded in count and time; merchants alternate within a run.
 
 import { SECOND_MS } from "../../lib/time.ts";
@@ -33,13 +33,13 @@ export interface ReceiptDependencies extends DeliveryDependencies {
   readonly publicUrl: string;
 }
 
-/** Mails sent at once: an invocation has six connections. */
+/** Emails sent at once: an invocation has six connections. */
 const CHUNK = 5;
 const MOST_A_RUN = 100;
 /** Starts nothing more after this time. */
 const RUN_MS = 40 * SECOND_MS;
 
-/** Sends what is due. Throws only if the database does; every mail that could not be sent is tried again. */
+/** Sends what is due. Throws only if the database does; every email that could not be sent is tried again. */
 export async function sendReceipts(deps: ReceiptDependencies): Promise<Left> {
   const beganMs = deps.nowMs();
   await forgetMails(deps.db, beganMs);
@@ -89,7 +89,7 @@ async function sendReceipt(
   }
 }
 
-/** Counts the mail that is about to go out. If a daily limit is reached, returns when there will be room. */
+/** Counts the email that is about to go out. If a daily limit is reached, returns when there will be room. */
 async function countMail(
   { db, nowMs: clock }: ReceiptDependencies,
   receipt: ClaimedReceipt,
@@ -104,7 +104,7 @@ async function countMail(
   return roomAtMs(room, nowMs);
 }
 
-/** Facts from which no mail can be made are a bug: reported like every failure, without blocking other receipts. */
+/** Facts from which no email can be made are a bug: reported like every failure, without blocking other receipts. */
 function planOf(deps: ReceiptDependencies, { recipient }: ClaimedReceipt, { brand, ...row }: ReceiptRow) {
   const facts = { ...row, shopName: brand.name ?? row.merchantName, supportUrl: brand.supportUrl ?? null };
   try {
@@ -115,8 +115,8 @@ function planOf(deps: ReceiptDependencies, { recipient }: ClaimedReceipt, { bran
 }
 
 /**
- * A receipt counts as sent once one of its mails is out: otherwise one refusing mailbox would make us mail the whole team day after day. The
- * log names the lost mails.
+ * A receipt counts as sent once one of its emails is out: otherwise one refusing mailbox would make us mail the whole team day after day. The
+ * log names the lost emails.
  */
 async function post(deps: ReceiptDependencies, receipt: ClaimedReceipt, mails: readonly ReceiptMail[]): Promise<void> {
   const problems: MailProblem[] = [];
@@ -125,7 +125,7 @@ async function post(deps: ReceiptDependencies, receipt: ClaimedReceipt, mails: r
     const { problem } = await trySending(deps, deps.client, mail, id);
     if (problem === undefined) sent += 1;
     else problems.push(problem);
-    // The provider is down: the next mail would fail too.
+    // The provider is down: the next email would fail too.
     if (problem?.isPassing === true && sent === 0) break;
   }
   const [first] = problems;

@@ -109,7 +109,7 @@ export type ReceiptRow = Omit<ReceiptFacts, "shopName" | "supportUrl"> & {
   readonly brand: Partial<Brand>;
 };
 
-/** Records that the mail was sent, no matter which worker now holds the lease. */
+/** Records that the email was sent, no matter which worker now holds the lease. */
 export function finishReceipt(db: Db, receipt: ClaimedReceipt, sentAtMs: number | null) {
   return db
     .update(receipts)
@@ -145,7 +145,7 @@ export function withdrawReceipt(db: Db, { invoiceId, recipient }: ClaimedReceipt
   );
 }
 
-/** A receipt that is about to be mailed. */
+/** A receipt that is about to be emailed. */
 interface ReceiptMailOf extends ReceiptKey {
   readonly merchantId: MerchantId;
   /** From `mailboxOf`; null for a team's copies. */
@@ -154,7 +154,7 @@ interface ReceiptMailOf extends ReceiptKey {
 }
 
 /**
- * Counts a receipt's mail, once however often it is tried; returns no row if a daily limit is reached. One statement, so that two runs cannot
+ * Counts a receipt's email, once however often it is tried; returns no row if a daily limit is reached. One statement, so that two runs cannot
  * both take the last place.
  */
 export function takeMail(db: Db, of: ReceiptMailOf) {
@@ -172,7 +172,7 @@ export function takeMail(db: Db, of: ReceiptMailOf) {
     .returning({ atMs: receiptMails.atMs });
 }
 
-/** The limits of a receipt's mail, as one row. */
+/** The limits of a receipt's email, as one row. */
 export function selectMailRoom(db: Db, of: ReceiptMailOf) {
   const { merchantFull, mailboxFull } = fullSince(of);
   return db
@@ -193,7 +193,7 @@ function fullSince({ invoiceId, recipient, merchantId, mailbox, nowMs }: Receipt
   };
 }
 
-/** Deletes mails that no longer count; bounded, oldest first. */
+/** Deletes emails that no longer count; bounded, oldest first. */
 export function forgetMails(db: Db, nowMs: number) {
   return db
     .delete(receiptMails)

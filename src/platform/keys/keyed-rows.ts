@@ -1,5 +1,5 @@
 // Which rows carry the id of a key: what the job must know about a table to renew its rows under the newest key. The features that own the tables declare them.
-// Rows that live for less than a day are not included: the job simply waits for mailed codes, attempts at a provider and stored answers to expire.
+// Rows that live for less than a day are not included: the job simply waits for emailed codes, attempts at a provider and stored answers to expire.
 import type { KeyringName } from "./keyrings.ts";
 
 export const KEYED_KINDS = ["wallets", "methods", "signingKeys", "webhookSecrets", "totpSecrets", "peppers"] as const;

@@ -17,7 +17,7 @@ export function cloudflareMailClient(of: CloudflareMailSettings): MailClient {
 
 async function send(of: CloudflareMailSettings, mail: Mail): Promise<Result<undefined, MailProblem>> {
   const limit = new Cancellation();
-  // The mail may have been sent after all. A second mail with the same code is better than no mail.
+  // The email may have been sent after all. A second email with the same code is better than no email.
   const late = sleep(of.timeoutMs, limit).then(() => err({ reason: "no answer in time", isPassing: true }));
   const { to, subject, text, html } = mail;
   const from = of.from.name === "" ? of.from.email : of.from;

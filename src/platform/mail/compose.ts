@@ -7,7 +7,7 @@ interface MailDescription {
   /** One address without a name. */
   readonly to: string;
   readonly subject: string;
-  /** The first one says why the mail was sent. The code and the link follow it, then the other paragraphs. */
+  /** The first one says why the email was sent. The code and the link follow it, then the other paragraphs. */
   readonly paragraphs: readonly string[];
   /** On a line of its own in the text. */
   readonly code?: string;

@@ -15,7 +15,7 @@ import { resendClient } from "./resend-client.ts";
 import { sendMail, TRY_LIMIT_MS } from "./send-mail.ts";
 
 /**
- * With an invalid variable, mails are lost and each loss is logged. Operations that do not need the mail continue, and no response reveals how
+ * With an invalid variable, emails are lost and each loss is logged. Operations that do not need the email continue, and no response reveals how
  * the deployment is configured.
  */
 export function mailerOf(
@@ -34,12 +34,12 @@ export function mailerOf(
   return { post: async (mail) => given.background(sendMail(deps, client.value, mail, crypto.randomUUID())) };
 }
 
-/** Whether the operator has configured how mail is sent, even if wrongly. Without it a mailed code would never come. */
+/** Whether the operator has configured how mail is sent, even if wrongly. Without it an emailed code would never come. */
 export function isMailOffered(env: Pick<Env, "ENVIRONMENT" | "MAIL_PROVIDER">): boolean {
   return isDevelopment(env) || isSet(env.MAIL_PROVIDER);
 }
 
-/** For callers that record which mails were sent. With an invalid variable every mail fails. */
+/** For callers that record which emails were sent. With an invalid variable every email fails. */
 export function mailClientOf(env: Env, nowMs: () => number): MailClient {
   const provider = parseMailProvider(env.MAIL_PROVIDER, isDevelopment(env));
   if (!provider.ok) return failingClient(provider.error);
@@ -64,7 +64,7 @@ function mailboxClient(env: Env, nowMs: () => number): MailClient {
   };
 }
 
-/** Lists the development mailbox, newest first: mails to `to`, in any case; all mails without it. */
+/** Lists the development mailbox, newest first: emails to `to`, in any case; all emails without it. */
 export function mailboxReader(env: Env): {
   readonly list: (to: string | undefined) => Promise<readonly KeptMail[]>;
 } {

@@ -1,10 +1,10 @@
-// The development mailbox keeps the mails that would have been sent, for `/dev/mail`. It is a Durable Object, so that a code or link of a mail is
+// The development mailbox keeps the emails that would have been sent, for `/dev/mail`. It is a Durable Object, so that a code or link of an email is
 // never stored in plain text in the database. Only available with ENVIRONMENT=development (decisions 1).
 import { DurableObject } from "cloudflare:workers";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Mail } from "./mail.ts";
 
-/** Older mails are deleted. */
+/** Older emails are deleted. */
 const KEPT = 500;
 
 export interface KeptMail extends Mail {

@@ -1,4 +1,4 @@
-// A mail, and the interfaces of those that send it, independent of the provider.
+// An email, and the interfaces of those that send it, independent of the provider.
 import type { Result } from "../../lib/result.ts";
 
 export interface Mail {
@@ -9,10 +9,10 @@ export interface Mail {
   readonly html: string;
 }
 
-/** Sends mails. A mail may not arrive, so a user can request its content again. */
+/** Sends emails. An email may not arrive, so a user can request its content again. */
 export interface Mailer {
   /**
-   * Accepts a mail. In development it is in the mailbox when this resolves. Otherwise it is sent after the response, with at most three attempts,
+   * Accepts an email. In development it is in the mailbox when this resolves. Otherwise it is sent after the response, with at most three attempts,
    * and a failure is logged without the address.
    */
   post(mail: Mail): Promise<void>;
@@ -20,7 +20,7 @@ export interface Mailer {
 
 /** Why an attempt failed. */
 export interface MailProblem {
-  /** Our own words, without anything of the mail, because it is logged. */
+  /** Our own words, without anything of the email, because it is logged. */
   readonly reason: string;
   /** Whether another attempt may succeed. */
   readonly isPassing: boolean;
@@ -29,6 +29,6 @@ export interface MailProblem {
 /** A mail provider. */
 export interface MailClient {
   readonly name: string;
-  /** Makes one attempt; never throws. `id` is the same for every attempt at one mail. */
+  /** Makes one attempt; never throws. `id` is the same for every attempt at one email. */
   send(mail: Mail, id: string): Promise<Result<undefined, MailProblem>>;
 }

@@ -1,4 +1,4 @@
-// Names that users chose, in mails that we send. Mail programs turn anything that looks like an address into a link, so a link in a name would be
+// Names that users chose, in emails that we send. Mail programs turn anything that looks like an address into a link, so a link in a name would be
 // an advertisement under our sender address.
 import { plainText } from "../../lib/plain-text.ts";
 
@@ -11,7 +11,7 @@ export function holdsLink(name: string): boolean {
   return LINK.test(plainText(name));
 }
 
-/** The name for the body of a mail; addresses in it are rewritten so that mail programs do not turn them into links. */
+/** The name for the body of an email; addresses in it are rewritten so that mail programs do not turn them into links. */
 export function linkless(name: string): string {
   const shown = plainText(name);
   if (!holdsLink(shown)) return shown;

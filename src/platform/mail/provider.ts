@@ -24,10 +24,10 @@ const provider = lazily(() =>
   ]),
 );
 
-/** `mailbox` keeps mails for `/dev/mail`; `cloudflare` uses the binding SEND_EMAIL; `resend` uses an HTTP service. */
+/** `mailbox` keeps emails for `/dev/mail`; `cloudflare` uses the binding SEND_EMAIL; `resend` uses an HTTP service. */
 export type MailProvider = z.output<ReturnType<typeof provider>>;
 
-/** Parses MAIL_PROVIDER; unset it is the mailbox in development, and no mail in production. The error never repeats the value, which may hold an API key. */
+/** Parses MAIL_PROVIDER; unset it is the mailbox in development, and no email in production. The error never repeats the value, which may hold an API key. */
 export function parseMailProvider(text: string | undefined, isDevelopment: boolean): Result<MailProvider, string> {
   if (text === undefined || text.trim() === "") {
     return isDevelopment

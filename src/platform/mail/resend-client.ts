@@ -1,5 +1,5 @@
 // Resend `POST /emails` (resend.com/docs/api-reference/emails/send-email): a bearer key, JSON, 200 with an id. Its Idempotency-Key makes a
-// repeat safe for 24 hours. It refuses a request without a User-Agent. The response body is not read, because it may repeat the mail.
+// repeat safe for 24 hours. It refuses a request without a User-Agent. The response body is not read, because it may repeat the email.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { abortedAfter } from "../../lib/sleep.ts";
 import type { Mail, MailClient, MailProblem } from "./mail.ts";

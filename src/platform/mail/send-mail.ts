@@ -1,4 +1,4 @@
-// Sends a mail through a provider: at most three attempts with full-jitter pauses between them. The log says that a mail was lost and why, but
+// Sends an email through a provider: at most three attempts with full-jitter pauses between them. The log says that an email was lost and why, but
 // never its recipient or content, which may hold a code.
 import { fullJitterMs } from "../../lib/backoff.ts";
 import type { Report } from "../../lib/log.ts";
@@ -15,7 +15,7 @@ export interface DeliveryDependencies {
   readonly sleep: Sleep;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Called without anything of the mail. */
+  /** Called without anything of the email. */
   readonly report: Report;
 }
 
@@ -26,7 +26,7 @@ export async function sendMail(deps: DeliveryDependencies, client: MailClient, m
   deps.report("a mail was lost", { provider: client.name, reason: problem.reason, tries });
 }
 
-/** The same for callers that record the outcome; `problem` is undefined if the mail was sent. */
+/** The same for callers that record the outcome; `problem` is undefined if the email was sent. */
 export async function trySending(
   deps: Omit<DeliveryDependencies, "report">,
   client: MailClient,

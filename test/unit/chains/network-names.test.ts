@@ -5,7 +5,7 @@ import { isTestNetwork, NETWORKS } from "../../../src/chains/registry/networks.t
 const TESTS = NETWORKS.filter(({ isTest }) => isTest);
 
 describe("a network whose coins have no value", () => {
-  it.each(TESTS)("has one name for payers, mails and the console, which says that it is a test: $name", (network) => {
+  it.each(TESTS)("has one name for payers, emails and the console, which says that it is a test: $name", (network) => {
     const { name, displayName, nativeCode } = network;
     expect(networkName(name)).toBe(displayName);
     expect(displayName).toMatch(/ (testnet|regtest)$/);

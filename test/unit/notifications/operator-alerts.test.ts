@@ -1,4 +1,4 @@
-// Which mails operators get, over histories of recurring causes.
+// Which emails operators get, over histories of recurring causes.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
@@ -40,7 +40,7 @@ const inMinutes = ({ mailed }: { readonly mailed: readonly Mailed[] }) =>
 const each = (minutes: number, causes: readonly string[]) =>
   Array.from({ length: minutes }, () => ({ minutes: 1, causes }));
 
-describe("operators are mailed", () => {
+describe("operators are emailed", () => {
   it("when it starts, every hour while it lasts, and when it is over", () => {
     const steps = [...each(1, []), ...each(130, ["CRON_STOPPED"]), ...each(90, [])];
     expect(inMinutes(played(steps))).toEqual([
@@ -82,7 +82,7 @@ describe("operators are mailed", () => {
             expect(atMs - (failing[n - 1]?.atMs ?? 0)).toBeGreaterThanOrEqual(HOUR_MS);
           for (const [n, { kind }] of own.entries()) if (kind === "over") expect(own[n - 1]?.kind).toBe("failing");
           const isThere = steps.at(-1)?.causes.includes(cause) ?? false;
-          // The last mail about an ongoing cause is correct.
+          // The last email about an ongoing cause is correct.
           if (!isThere) expect(own.at(-1)?.kind).not.toBe("failing");
           expect(rows.some((row) => row.cause === cause && row.endedAtMs === null)).toBe(isThere);
         }

@@ -1,4 +1,4 @@
-// Limits of mailed codes: for the networks of one site together, and for a browser that has signed in before.
+// Limits of emailed codes: for the networks of one site together, and for a browser that has signed in before.
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { HOUR_MS } from "../../../src/lib/time.ts";

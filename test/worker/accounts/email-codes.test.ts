@@ -1,4 +1,4 @@
-// Mailed codes as operations use them: the cases that HTTP requests cannot reliably cause.
+// Emailed codes as operations use them: the cases that HTTP requests cannot reliably cause.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";

@@ -33,7 +33,7 @@ import {
 
 const usersNamed = (email: string) => db.select().from(users).where(eq(users.emailKey, email.toLowerCase()));
 
-/** Enters the code of the newest mail in the browser that holds the nonce. */
+/** Enters the code of the newest email in the browser that holds the nonce. */
 async function proveMailbox(email: string, nonce: string | undefined) {
   const code = await mailedCode(email);
   const headers = { origin: ORIGIN, cookie: `signin=${nonce}` };
@@ -79,7 +79,7 @@ describe("an unknown identity", () => {
     expect(await usersNamed(google.email)).toHaveLength(1);
   });
 
-  it("with the email of an existing account signs in, and is linked, only with the code mailed to it", async () => {
+  it("with the email of an existing account signs in, and is linked, only with the code emailed to it", async () => {
     const user = await seedUser();
     const identity = identityOf({ email: user.email.toUpperCase() });
     const { finished, callback } = await walk({ verdict: ok(identity) });
@@ -105,7 +105,7 @@ describe("an unknown identity with the email of an account that has another fact
   it.each([
     ["an authenticator app", "pending_2fa", (user: TestUser) => hasApp(user)],
     ["a passkey", "active", (user: TestUser) => hasPasskey(user)],
-  ])("is not linked by the mailed code when the user has %s", async (_, state, equip) => {
+  ])("is not linked by the emailed code when the user has %s", async (_, state, equip) => {
     const user = await seedUser();
     await equip(user);
     const identity = identityOf({ email: user.email });

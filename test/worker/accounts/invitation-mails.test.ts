@@ -1,4 +1,4 @@
-// Invitations have no limit (the interface sets none); their mails have one per merchant, user and mailbox, and wait when it is reached.
+// Invitations have no limit (the interface sets none); their emails have one per merchant, user and mailbox, and wait when it is reached.
 import { and, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { MerchantId, UserId } from "../../../src/lib/ids.ts";
@@ -12,7 +12,7 @@ import { freshId, testDb } from "../../support/worker-merchant.ts";
 
 const idOf = (id: string) => id as `tin_${string}`;
 
-/** Records mails as if they had been sent `agoMs` ago. */
+/** Records emails as if they had been sent `agoMs` ago. */
 async function seedMails(
   count: number,
   of: { merchantId?: MerchantId; userId?: UserId; emailKey?: string; agoMs?: number },
@@ -22,7 +22,7 @@ async function seedMails(
   for (let at = 0; at < rows.length; at += 25) await testDb.insert(invitationMails).values(rows.slice(at, at + 25));
 }
 
-/** Acts as if a day had passed: sent mails no longer count, and every waiting mail is due. */
+/** Acts as if a day had passed: sent emails no longer count, and every waiting email is due. */
 async function passTheDay(team: TestTeam, userId: UserId) {
   await testDb.delete(invitationMails).where(eq(invitationMails.merchantId, team.merchantId));
   await testDb.delete(invitationMails).where(eq(invitationMails.userId, userId));
@@ -33,12 +33,12 @@ async function passTheDay(team: TestTeam, userId: UserId) {
 type TestAs = Awaited<ReturnType<typeof freshTeam>>["owner"]["as"];
 const runCron = () => runJobs();
 
-describe("past the daily limit of invitation mails", () => {
+describe("past the daily limit of invitation emails", () => {
   it.each([
     ["500 for the merchant", 497, (merchantId: MerchantId) => ({ merchantId })],
     ["200 for the user over all merchants", 197, (_: MerchantId, userId: UserId) => ({ userId })],
   ] as const)(
-    "an invitation is made and its mail waits: exactly %s, also for ten parallel requests",
+    "an invitation is made and its email waits: exactly %s, also for ten parallel requests",
     async (_, count, of) => {
       const { team, owner } = await freshTeam();
       await seedMails(count, of(team.merchantId, owner.userId));
@@ -57,7 +57,7 @@ describe("past the daily limit of invitation mails", () => {
     },
   );
 
-  it("an invitation is listed at once, mailed when the limit allows, and valid for seven days from then", async () => {
+  it("an invitation is listed at once, emailed when the limit allows, and valid for seven days from then", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     await seedMails(500, { merchantId: team.merchantId });
@@ -80,7 +80,7 @@ describe("past the daily limit of invitation mails", () => {
     expect((await guest.as.post(ACCEPT, { token })).status).toBe(200);
   });
 
-  it("a due mail keeps waiting while other mails have used up the limit", async () => {
+  it("a due email keeps waiting while other emails have used up the limit", async () => {
     const { team, owner } = await freshTeam();
     await seedMails(200, { userId: owner.userId });
     const email = freshEmail();
@@ -93,7 +93,7 @@ describe("past the daily limit of invitation mails", () => {
     expect(row?.mailDueAtMs).toBeGreaterThan(Date.now() + DAY_MS - 2 * MINUTE_MS);
   });
 
-  it("no mail is sent for an invitation that ended while it waited", async () => {
+  it("no email is sent for an invitation that ended while it waited", async () => {
     const ends = {
       revoked: async (team: TestTeam, as: TestAs, id: string) => as.delete(`${team.path}/invitations/${id}`),
       expired: async (_: TestTeam, __: unknown, id: string) =>
@@ -123,7 +123,7 @@ describe("past the daily limit of invitation mails", () => {
     expect((await team.invitations()).map(({ mailDueAtMs }) => mailDueAtMs)).toEqual([null]);
   });
 
-  it("a resend is answered at once with status pending, and the new link is mailed later", async () => {
+  it("a resend is answered at once with status pending, and the new link is emailed later", async () => {
     const { team, owner } = await freshTeam();
     const email = freshEmail();
     const { id } = (await owner.as.post(`${team.path}/invitations`, { email, role: "VIEWER" })).body;
@@ -142,7 +142,7 @@ describe("past the daily limit of one mailbox", () => {
   const invited = (of: { team: TestTeam; owner: { as: TestAs } }, email: string) =>
     of.owner.as.post(`${of.team.path}/invitations`, { email, role: "VIEWER" });
 
-  it("an invitation is made and its mail waits after 10 mails, from any sender and resends included", async () => {
+  it("an invitation is made and its email waits after 10 emails, from any sender and resends included", async () => {
     const victim = freshEmail();
     const answers = [];
     for (let n = 0; n < 2; n++) {
@@ -157,7 +157,7 @@ describe("past the daily limit of one mailbox", () => {
     expect(await mailsTo(victim)).toHaveLength(10);
   });
 
-  it("exactly 10 mails of twenty teams at once go out, and the others a day later", async () => {
+  it("exactly 10 emails of twenty teams at once go out, and the others a day later", async () => {
     const victim = freshEmail();
     const teams = await Promise.all(Array.from({ length: 20 }, () => freshTeam()));
     const answers = await Promise.all(teams.map((of) => invited(of, victim)));
@@ -180,7 +180,7 @@ describe("past the daily limit of one mailbox", () => {
     expect(rows.filter(({ mailedAtMs }) => mailedAtMs === null)).toEqual([]);
   });
 
-  it("a mail that waits for its mailbox does not delay other mails of its sender or merchant", async () => {
+  it("an email that waits for its mailbox does not delay other emails of its sender or merchant", async () => {
     const victim = freshEmail();
     await seedMails(10, { emailKey: victim });
     const of = await freshTeam();
@@ -188,7 +188,7 @@ describe("past the daily limit of one mailbox", () => {
     for (let n = 0; n < 3; n++) expect((await invited(of, freshEmail())).body.mailedAt).not.toBeNull();
   });
 
-  it("a mail that waits for its sender does not delay other mails to the mailbox", async () => {
+  it("an email that waits for its sender does not delay other emails to the mailbox", async () => {
     const guest = freshEmail();
     const busy = await freshTeam();
     await seedMails(200, { userId: busy.owner.userId });
@@ -196,7 +196,7 @@ describe("past the daily limit of one mailbox", () => {
     expect((await invited(await freshTeam(), guest)).body.mailedAt).not.toBeNull();
   });
 
-  it("a due mail keeps waiting while the mailbox is at its limit", async () => {
+  it("a due email keeps waiting while the mailbox is at its limit", async () => {
     const victim = freshEmail();
     await seedMails(10, { emailKey: victim });
     const of = await freshTeam();
@@ -211,7 +211,7 @@ describe("past the daily limit of one mailbox", () => {
   });
 });
 
-it("records of mails are deleted after a day, and not earlier", async () => {
+it("records of emails are deleted after a day, and not earlier", async () => {
   const userId = freshId("usr");
   await seedMails(3, { userId, agoMs: DAY_MS + MINUTE_MS });
   await seedMails(2, { userId, agoMs: DAY_MS - MINUTE_MS });

@@ -22,7 +22,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 import { expire } from "./invitations-harness.ts";
 
 describe("an invitation", () => {
-  it("is returned without its token and mailed with it, and the token is stored only as its SHA-256", async () => {
+  it("is returned without its token and emailed with it, and the token is stored only as its SHA-256", async () => {
     const { team, owner } = await freshTeam();
     const email = `Guest.${freshEmail()}`;
     const answer = await owner.as.post(`${team.path}/invitations`, { email, role: "MEMBER" });
@@ -64,7 +64,7 @@ describe("an invitation", () => {
     ]);
   });
 
-  it("names merchant and inviter in its mail without their line breaks, tags and direction marks", async () => {
+  it("names merchant and inviter in its email without their line breaks, tags and direction marks", async () => {
     const { team, owner } = await freshTeam();
     await testDb
       .update(merchants)
@@ -81,7 +81,7 @@ describe("an invitation", () => {
     ["OWNER", "OWNER"],
     ["ADMIN", "OWNER"],
     ["ADMIN", "ADMIN"],
-  ] as const)("by an %s to the role %s is refused, and no mail is sent", async (inviter, role) => {
+  ] as const)("by an %s to the role %s is refused, and no email is sent", async (inviter, role) => {
     const { team, owner } = await freshTeam();
     const actor = inviter === "OWNER" ? owner : await team.join(inviter);
     const email = freshEmail();
@@ -150,7 +150,7 @@ describe("an invitation", () => {
     expect(await invite(old, "ADMIN")).toMatchObject({ status: 403, body: { code: "INSUFFICIENT_RANK" } });
   });
 
-  it("repeated under its Idempotency-Key gives the same answer and sends no second mail", async () => {
+  it("repeated under its Idempotency-Key gives the same answer and sends no second email", async () => {
     const { team, owner } = await freshTeam();
     const email = freshEmail();
     const headers = { "idempotency-key": "invite 1" };
@@ -188,7 +188,7 @@ describe("an invitation", () => {
 });
 
 describe("resending an invitation", () => {
-  it("ends the old link, mails a new one, and makes the resender its inviter", async () => {
+  it("ends the old link, emails a new one, and makes the resender its inviter", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const guest = await freshUser();

@@ -33,7 +33,7 @@ const outcome = ({ status, json }: Pick<Answer, "status" | "json">) =>
 
 const PASSKEY_USE = { origin: HERE, rpId: "localhost" };
 
-/** A wallet's change, and the link in the mail about it to an ADMIN. */
+/** A wallet's change, and the link in the email about it to an ADMIN. */
 async function disableLink(ending: "seat" | "role" | "merchant"): Promise<Given> {
   const { team, owner } = await freshTeam();
   const admin = await team.join("ADMIN");

@@ -63,7 +63,7 @@ describe("codes to one mailbox", () => {
     await fc.assert(runs, { numRuns: triesOf({ usual: 4, deep: 100 }), endOnFailure: true });
   });
 
-  /** Strangers ask for codes until no more are mailed to the address. */
+  /** Strangers ask for codes until no more are emailed to the address. */
   async function flood(email: string): Promise<void> {
     for (let n = 0; n < LIMITS.signInCodesPerAddressAndDay; n++) await from(freshNetwork()).post(START, { email });
     expectRefusal(await from(freshNetwork()).post(START, { email }), 429, "RATE_LIMITED");
@@ -91,7 +91,7 @@ describe("codes to one mailbox", () => {
 });
 
 describe("invitations to one mailbox", () => {
-  it("are mailed ten times a day over all spellings, and the others wait", async () => {
+  it("are emailed ten times a day over all spellings, and the others wait", async () => {
     const { team, owner } = await freshTeam();
     const name = freshName();
     for (let n = 0; n < 25; n++)

@@ -1,5 +1,5 @@
 // Weakening a protection (security.md 1): every member of every request is on one of two lists, and weakening a protection needs a recent factor
-// (for a key, its own permission), is described in the audit log, and is mailed to the team.
+// (for a key, its own permission), is described in the audit log, and is emailed to the team.
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { ALWAYS_GUARDED, WEAKENINGS } from "../../../src/accounts/protections/weakening.ts";
@@ -97,7 +97,7 @@ async function shop(): Promise<{
   return { team, owner, admin, stale: callerWith(await seedSession(admin.userId, STALE)) };
 }
 
-/** The change was mailed to both and is in the audit log, in the same words. */
+/** The change was emailed to both and is in the audit log, in the same words. */
 async function expectReported(team: TestTeam, readers: readonly Teammate[], weaker: unknown): Promise<void> {
   const entry = (await team.audit()).at(-1);
   expect(entry?.after.weakens).toHaveLength(1);
@@ -179,7 +179,7 @@ describe("opening an API key to more addresses", () => {
 });
 
 describe("switching off a team's requirement", () => {
-  test.each(Object.keys(WEAKENINGS.updateTeamSecurity))("%s is mailed to every OWNER and ADMIN", async (name) => {
+  test.each(Object.keys(WEAKENINGS.updateTeamSecurity))("%s is emailed to every OWNER and ADMIN", async (name) => {
     const { team, owner, admin } = await shop();
     // The owner has every factor, so that every requirement lets them in.
     await testDb.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, owner.userId));
@@ -205,7 +205,7 @@ describe("switching off a team's requirement", () => {
 });
 
 describe("a new operator", () => {
-  test("is mailed to every operator, and described in the audit log", async () => {
+  test("is emailed to every operator, and described in the audit log", async () => {
     const [one, other, next] = await Promise.all([
       seedUser({ operatorSinceMs: 1 }),
       seedUser({ operatorSinceMs: 1 }),

@@ -43,7 +43,7 @@ describe("registering a passkey", () => {
     expect(listed.text).not.toContain(shown?.publicKey);
     expect(shown).toMatchObject({ transports: '["internal","hybrid"]', counter: 1 });
     const one = `${MINE}/${user.passkeyId}`;
-    // From now on its owner must step up with a passkey; this session did so with a mailed code.
+    // From now on its owner must step up with a passkey; this session did so with an emailed code.
     const refused = await send(one, { method: "DELETE", headers: user.headers });
     expect(expectRefusal(refused, 403, "STEP_UP_REQUIRED").factors).toEqual(["passkey"]);
     const headers = await seedSession(user.userId, { factor: "PASSKEY" });

@@ -49,7 +49,7 @@ const give = (browser: Browser, code: unknown, method?: string) =>
   browser.post(VERIFY, { code, ...(method === undefined ? {} : { method }) });
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort();
 
-/** A user with mailed codes as their second factor. */
+/** A user with emailed codes as their second factor. */
 async function mailHolder() {
   const { email, browser } = await newcomer();
   expect((await browser.post(EMAIL_OTP)).status).toBe(204);
@@ -211,8 +211,8 @@ describe("a backup code", () => {
   });
 });
 
-describe("a mailed code as the second factor", () => {
-  it("is required once it is switched on, mailed on request, and valid only for its session", async () => {
+describe("an emailed code as the second factor", () => {
+  it("is required once it is switched on, emailed on request, and valid only for its session", async () => {
     const { email, browser: first } = await mailHolder();
     expect((await first.ask("/api/v1/me")).json).toMatchObject({ factors: { emailOtp: true } });
     const [browser, other] = [await pendingBrowser(email), await pendingBrowser(email)];

@@ -177,7 +177,7 @@ describe("/me", () => {
       isOperator: false,
       factors: { totp: true, emailOtp: true, passkeys: 2, backupCodesLeft: 2 },
       identities: [{ provider: "google", email: "a@b.c", linkedAt: new Date(linkedAtMs).toISOString() }],
-      // A mailed code is not a step-up for a user with a passkey.
+      // An emailed code is not a step-up for a user with a passkey.
       session: {
         id: expect.stringMatching(/^ses_/),
         state: "active",

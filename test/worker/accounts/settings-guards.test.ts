@@ -46,7 +46,7 @@ describe("the delay of wallet changes", () => {
     });
   });
 
-  it("gets shorter only after it has passed, and a mail to every OWNER and ADMIN goes out at once", async () => {
+  it("gets shorter only after it has passed, and an email to every OWNER and ADMIN goes out at once", async () => {
     const { team, owner } = await freshTeam();
     const [admin, member] = [await team.join("ADMIN"), await team.join("MEMBER")];
     await setDelay(team, { walletChangeDelayHours: 48 });

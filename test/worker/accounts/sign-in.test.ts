@@ -248,7 +248,7 @@ describe("whether an address has an account", () => {
   });
 });
 
-describe("the limits on mails", () => {
+describe("the limits on emails", () => {
   test("allow one caller 5 an hour to one address, with an account or not, and name the time to retry", async () => {
     const known = (await seedUser()).email;
     for (const [email, ip] of [
@@ -336,7 +336,7 @@ describe("an identity that waits for proof of the mailbox", () => {
     return browser;
   };
 
-  test("is linked by the sign-in with the mailed code", async () => {
+  test("is linked by the sign-in with the emailed code", async () => {
     const { email, userId } = await seedUser();
     const subject = crypto.randomUUID();
     const browser = await start(email, subject);

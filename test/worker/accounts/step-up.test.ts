@@ -65,7 +65,7 @@ afterEach(() => {
 });
 
 describe("a protected change", () => {
-  it("requires a factor given in the last 5 minutes: a new mailed code for a user without other factors", async () => {
+  it("requires a factor given in the last 5 minutes: a new emailed code for a user without other factors", async () => {
     const { email, browser } = await newcomer();
     const wallets = await walletsOf(email);
     passTime(299_999);
@@ -96,7 +96,7 @@ describe("a protected change", () => {
     });
   });
 
-  it("is not allowed by a code mailed for another purpose or to another session", async () => {
+  it("is not allowed by a code emailed for another purpose or to another session", async () => {
     const { email, browser } = await newcomer();
     const other = newBrowser();
     await signIn(other, email);
@@ -121,7 +121,7 @@ describe("a protected change", () => {
 });
 
 describe("a user with an authenticator app", () => {
-  it("steps up with the app, and never with a mailed code", async () => {
+  it("steps up with the app, and never with an emailed code", async () => {
     const { email, browser, secret } = await appHolder();
     const wallets = await walletsOf(email);
     passTime(300_000);
@@ -139,7 +139,7 @@ describe("a user with an authenticator app", () => {
     expect((await browser.post(wallets, WALLET)).status).toBe(201);
   });
 
-  it("cannot use a code that was mailed before the app was set up", async () => {
+  it("cannot use a code that was emailed before the app was set up", async () => {
     const { email, browser } = await newcomer();
     const other = newBrowser();
     await signIn(other, email);
@@ -162,7 +162,7 @@ describe("a user with an authenticator app", () => {
     expectRefusal(await browser.post(VERIFY, { code: backupCodes[0] }), 401, "INVALID_CODE");
   });
 
-  it("is stepped up after a sign-in with the app, but not after one with a mailed second factor", async () => {
+  it("is stepped up after a sign-in with the app, but not after one with an emailed second factor", async () => {
     const { email, secret } = await appHolder();
     await db.update(users).set({ emailOtpEnabledAtMs: 1 }).where(eq(users.emailKey, email));
     const wallets = await walletsOf(email);

@@ -10,7 +10,7 @@ it("members are looked up by their ids, without a scan of the team", async () =>
   expect(plan).toMatch(/SEARCH members USING INDEX sqlite_autoindex_members_1 \(id=\?\)/);
 });
 
-it("the day's mails of a merchant, a user and a mailbox are counted by index, and waiting mails are found by index", async () => {
+it("the day's emails of a merchant, a user and a mailbox are counted by index, and waiting emails are found by index", async () => {
   const plan = await planOf(
     selectMailRoom(testDb, { merchantId: "mer_1", userId: "usr_1", emailKey: "a@b.example", nowMs: 1_000 }),
   );

@@ -81,7 +81,7 @@ describe("20 parallel", () => {
     expect(await team.events("team.member_removed")).toHaveLength(1);
   });
 
-  it("invitations to one address create one pending invitation and one mail", async () => {
+  it("invitations to one address create one pending invitation and one email", async () => {
     const guest = await freshUser();
     const answers = await times(AT_ONCE, () =>
       owner.as.post(`${team.path}/invitations`, { email: guest.email, role: "VIEWER" }),

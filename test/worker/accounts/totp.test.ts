@@ -172,12 +172,12 @@ describe("removing an authenticator app", () => {
     expect((await signIn(newBrowser(), email)).json).toMatchObject({ state: "active" });
   });
 
-  it("requires the app or a backup code; a mailed code is not enough", async () => {
+  it("requires the app or a backup code; an emailed code is not enough", async () => {
     const { email, browser, secret } = await appHolder();
     passTime(300_000);
     const refused = expectRefusal(await browser.ask(TOTP, { method: "DELETE" }), 403, "STEP_UP_REQUIRED");
     expect(refused.factors).toEqual(["totp", "backup_code"]);
-    // A session that has just given its second factor by mail is not enough either.
+    // A session that has just given its second factor by email is not enough either.
     await db.update(users).set({ emailOtpEnabledAtMs: 1 }).where(eq(users.emailKey, email));
     const mailed = await pendingBrowser(email);
     await mailed.post(`${SECOND_FACTOR}/start`);

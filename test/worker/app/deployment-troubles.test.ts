@@ -1,5 +1,5 @@
 // A lagging source, a stopped cron and a filling database, caused on purpose, minute by minute on the test's clock: what `/healthz`, `/metrics`,
-// the operators' status and their mails say, and when; and that each one ends.
+// the operators' status and their emails say, and when; and that each one ends.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -149,7 +149,7 @@ test("a database that fills up, and is given more space", async () => {
   ]);
 });
 
-test("nothing is mailed, and nothing remembered, if mail is not configured", async () => {
+test("nothing is emailed, and nothing remembered, if mail is not configured", async () => {
   const deployment = await Deployment.start();
   const production = { ENVIRONMENT: "production", WEBHOOK_LOOPBACK: "", DEV_CONTROL: "", MAIL_PROVIDER: "" };
   deployment.changes = { ...production, PUBLIC_URL: "https://pay.example", DATABASE_LIMIT_GB: "0.00001" };

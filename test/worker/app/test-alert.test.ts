@@ -23,7 +23,7 @@ async function ask(changes: Partial<Env>) {
   return { email: ann.email, answer: testAlertBody().parse(answer.json) };
 }
 
-test("every operator gets the mail, nobody else does, and no alert counts as sent", async () => {
+test("every operator gets the email, nobody else does, and no alert counts as sent", async () => {
   const [ben, guest] = [await seedUser({ operatorSinceMs: 1 }), await seedUser()];
   const { email, answer } = await ask({});
   const accepted = (to: string) => ({ email: to, isAccepted: true, problem: null });

@@ -21,7 +21,7 @@ export interface World {
   /** Without credentials. */
   readonly anybody: Caller;
   keyOf(merchantId: string): Promise<Caller>;
-  /** A user with a session that has just stepped up by a mailed code. */
+  /** A user with a session that has just stepped up by an emailed code. */
   person(changes?: Parameters<typeof seedUser>[0]): Promise<Person>;
   /** A browser without a session. */
   browser(): Browser;
@@ -77,7 +77,7 @@ export async function seedFinding(merchantId: string): Promise<string> {
   return id;
 }
 
-/** The newest token of a link to `page` in a mail to the address. */
+/** The newest token of a link to `page` in an email to the address. */
 export async function linkToken(email: string, page: string): Promise<string> {
   const mails = await env.DEV_MAILBOX.getByName("mailbox").list(email);
   const [, token] = mails.map(({ text }) => new RegExp(`${page}#token=([\\w-]+)`).exec(text)).find(Boolean) ?? [];

@@ -1,4 +1,4 @@
-// What was mailed before a restore and works once: its use in the lost period is forgotten, so none of it works
+// What was emailed before a restore and works once: its use in the lost period is forgotten, so none of it works
 // afterwards.
 import "@simplewebauthn/server";
 import "@simplewebauthn/server/helpers";
@@ -28,7 +28,7 @@ async function addTokens(): Promise<readonly string[]> {
   return rows.map(({ hash }) => hash);
 }
 
-/** A mailed code of every purpose. */
+/** An emailed code of every purpose. */
 async function addCodes() {
   const common = { email: "ann@example.com", emailKey: "ann@example.com", mac: "m", macKeyId: "k", tries: 0, ...times };
   const rows = emailCodes.purpose.enumValues.map((purpose) => {

@@ -1,4 +1,4 @@
-// security.md 1 "Step-up" and 4: each change of a wallet is mailed to every OWNER and ADMIN. If a user whose only factor is mail made it, the mail
+// security.md 1 "Step-up" and 4: each change of a wallet is emailed to every OWNER and ADMIN. If a user whose only factor is mail made it, the email
 // has a link that disables the wallet, valid once and for seven days, without any other proof.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
@@ -47,7 +47,7 @@ async function registered(team: TestTeam, who: Teammate, body: object = directWa
   return answer.body;
 }
 
-/** A team with two members who get mails and two who do not. */
+/** A team with two members who get emails and two who do not. */
 async function shop() {
   const { team, owner } = await freshTeam();
   return {
@@ -60,7 +60,7 @@ async function shop() {
 }
 
 describe("a change of a wallet", () => {
-  it("is mailed to every OWNER and ADMIN and nobody else, with the values before and after, and who made it", async () => {
+  it("is emailed to every OWNER and ADMIN and nobody else, with the values before and after, and who made it", async () => {
     const { team, owner, admin, member, viewer } = await shop();
     const outsider = await freshUser();
     const first = await registered(team, owner);
@@ -83,7 +83,7 @@ describe("a change of a wallet", () => {
     for (const other of [member, viewer, outsider]) expect(await mailsTo(other)).toEqual([]);
   });
 
-  it("is mailed without a link when a key makes it, and names the key by its id", async () => {
+  it("is emailed without a link when a key makes it, and names the key by its id", async () => {
     const { team, owner } = await shop();
     const key = await seedKey(team.merchantId);
     const [{ id } = expect.fail()] = await testDb.select().from(apiKeys).where(eq(apiKeys.merchantId, team.merchantId));
@@ -104,7 +104,7 @@ describe("a change of a wallet", () => {
     expect(`${mail?.text}${mail?.html}`).not.toContain(body.xpub.slice(8, 30));
   });
 
-  it("that is refused or has no effect is not mailed", async () => {
+  it("that is refused or has no effect is not emailed", async () => {
     const { team, owner, member } = await shop();
     const { id } = await registered(team, owner);
     const path = `${team.merchant}/wallets`;
@@ -115,7 +115,7 @@ describe("a change of a wallet", () => {
     expect(await mailsTo(owner)).toHaveLength(1);
   });
 
-  it("that is repeated with its Idempotency-Key is mailed once", async () => {
+  it("that is repeated with its Idempotency-Key is emailed once", async () => {
     const { team, owner, admin } = await shop();
     const body = directWallet();
     const ask = () => owner.as.post(`${team.merchant}/wallets`, body, { "idempotency-key": "once" });
@@ -128,7 +128,7 @@ describe("a change of a wallet", () => {
     for (const reader of [owner, admin]) expect(await mailsTo(reader)).toHaveLength(1);
   });
 
-  it("succeeds when no mail can be sent, and the log says so without an address", async () => {
+  it("succeeds when no email can be sent, and the log says so without an address", async () => {
     const { team, owner } = await shop();
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     try {
@@ -145,7 +145,7 @@ describe("a change of a wallet", () => {
     }
   });
 
-  it("needs no extra storage calls for its mails, because recipients are read with the caller", async () => {
+  it("needs no extra storage calls for its emails, because recipients are read with the caller", async () => {
     const { team, owner } = await shop();
     const headers = await seedSession(owner.userId);
     const counted = async (path: string, ask: Ask) => {
@@ -165,8 +165,8 @@ describe("a change of a wallet", () => {
   });
 });
 
-describe("the link in the mail", () => {
-  it("is sent to each recipient, with their own token, when a user with only mail made the change", async () => {
+describe("the link in the email", () => {
+  it("is sent to each recipient, with their own token, when a user with only email made the change", async () => {
     const { team, owner, admin } = await shop();
     const { id } = await registered(team, owner);
     const tokens = [await tokenOf(owner), await tokenOf(admin)];

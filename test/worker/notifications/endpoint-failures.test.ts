@@ -135,7 +135,7 @@ describe("an endpoint that fails many times in a row", () => {
 });
 
 describe("an endpoint that answers 410", () => {
-  /** A team of an owner and an admin, who are mailed, and a viewer, who is not. */
+  /** A team of an owner and an admin, who are emailed, and a viewer, who is not. */
   async function team(merchantId: MerchantId) {
     const people = { owner: await seedUser(), admin: await seedUser(), viewer: await seedUser() };
     await seedMember(merchantId, people.owner.userId, "OWNER");
@@ -144,7 +144,7 @@ describe("an endpoint that answers 410", () => {
     return people;
   }
 
-  it("is switched off at once, with one event and one mail to each owner and admin", async () => {
+  it("is switched off at once, with one event and one email to each owner and admin", async () => {
     const { merchantId, id, key } = await endpoint("status/410");
     const other = await endpoint("ok", { merchantId });
     const { owner, admin, viewer } = await team(merchantId);

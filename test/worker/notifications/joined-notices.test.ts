@@ -1,5 +1,5 @@
-// Mails to a team of the same kind, about the same object and actor: the first is sent at once, those of the next ten minutes are merged into
-// one with their count. Mails about payout targets are never merged.
+// Emails to a team of the same kind, about the same object and actor: the first is sent at once, those of the next ten minutes are merged into
+// one with their count. Emails about payout targets are never merged.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ async function tenMinutesLater({ merchantId }: TestTeam): Promise<void> {
   await runCron();
 }
 
-/** A wallet that is changed with an API key: a key has no mailbox, so the mails have no link. */
+/** A wallet that is changed with an API key: a key has no mailbox, so the emails have no link. */
 async function keyed() {
   const { team, owner } = await freshTeam();
   const key = await seedKey(team.merchantId);
@@ -53,7 +53,7 @@ async function keyed() {
 }
 
 describe("changes of a wallet's settings", () => {
-  it("made thirty times send two mails, the second with the count and the current state", async () => {
+  it("made thirty times send two emails, the second with the count and the current state", async () => {
     const { team, owner, patch } = await keyed();
     for (let n = 0; n < 30; n++) await patch({ requiredConfirmations: 2 + (n % 2) });
     await runCron();
@@ -63,12 +63,12 @@ describe("changes of a wallet's settings", () => {
     await tenMinutesLater(team);
     expect(await subjectsTo(owner)).toEqual([...first, "A wallet of Test shop was changed 29 more times"]);
     expect((await newestTo(owner))?.text).toMatch(/Now: 0x\w{40}, fingerprint \w{16}, enabled, 3 confirmations\n/);
-    // After a quiet period the next mail is sent at once again.
+    // After a quiet period the next email is sent at once again.
     await patch({ requiredConfirmations: 9 });
     expect((await subjectsTo(owner)).at(-1)).toBe("A wallet of Test shop was changed");
   });
 
-  it("are mailed at once when they enable a wallet, even after other changes; only repetitions are joined", async () => {
+  it("are emailed at once when they enable a wallet, even after other changes; only repetitions are joined", async () => {
     const { team, owner, patch } = await keyed();
     await patch({ isEnabled: false });
     await patch({ isEnabled: true });
@@ -83,7 +83,7 @@ describe("changes of a wallet's settings", () => {
     );
   });
 
-  it("by another user are mailed at once", async () => {
+  it("by another user are emailed at once", async () => {
     const { owner, team, path, patch } = await keyed();
     await patch({ requiredConfirmations: 2 });
     await patch({ requiredConfirmations: 3 });
@@ -93,7 +93,7 @@ describe("changes of a wallet's settings", () => {
     expect((await newestTo(owner))?.text).toContain(`by ${admin.email} at `);
   });
 
-  it("by a user whose only factor is mail have a link in each mail, even in a joined one", async () => {
+  it("by a user whose only factor is mail have a link in each email, even in a joined one", async () => {
     const { team, owner } = await freshTeam();
     const made = await owner.as.post(`${team.merchant}/wallets`, directWallet());
     const path = `${team.merchant}/wallets/${made.body.id}`;
@@ -105,7 +105,7 @@ describe("changes of a wallet's settings", () => {
     expect((await owner.as.get(path)).body.isEnabled).toBe(false);
   });
 
-  it("after the wallet was disabled by a link are mailed at once, with a new link", async () => {
+  it("after the wallet was disabled by a link are emailed at once, with a new link", async () => {
     const { team, owner } = await freshTeam();
     const made = await owner.as.post(`${team.merchant}/wallets`, directWallet());
     const path = `${team.merchant}/wallets/${made.body.id}`;
@@ -118,7 +118,7 @@ describe("changes of a wallet's settings", () => {
   });
 });
 
-it("registering and deleting a wallet is mailed at once each time", async () => {
+it("registering and deleting a wallet is emailed at once each time", async () => {
   const { owner, key, path, team } = await keyed();
   const wallets = `${team.merchant}/wallets`;
   expect((await send(path, { method: "DELETE", key })).status).toBe(200);
@@ -130,7 +130,7 @@ it("registering and deleting a wallet is mailed at once each time", async () => 
   expect(await subjectsTo(owner)).toEqual([...pair, ...pair, ...pair, ...pair, ...pair]);
 });
 
-it("an endpoint that is switched off repeatedly is mailed at once the first time, and then in one joined mail", async () => {
+it("an endpoint that is switched off repeatedly is emailed at once the first time, and then in one joined email", async () => {
   const { team, owner } = await freshTeam();
   const { merchantId } = team;
   const { webhook } = await addEndpoint(testDb, env.SECRETS_AES_KEY, {

@@ -1,4 +1,4 @@
-// Receipts cannot be abused: no mail to a stranger without a payment, turns among merchants, and limits per mailbox and merchant.
+// Receipts cannot be abused: no email to a stranger without a payment, turns among merchants, and limits per mailbox and merchant.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -33,7 +33,7 @@ async function flood(count: number): Promise<void> {
     .run();
 }
 
-/** Records receipt mails as if they had been sent today. */
+/** Records receipt emails as if they had been sent today. */
 async function seedMails(count: number, shop: TestMerchant, recipient: "CUSTOMER" | "MERCHANT"): Promise<void> {
   await env.DB.prepare(
     `insert into receipt_mails (invoice_id, recipient, merchant_id, mailbox, at_ms) select 'inv_' || hex(randomblob(13)), ?1, ?2, null, ?3
@@ -81,7 +81,7 @@ describe("a run of the cron", () => {
   });
 });
 
-describe("the daily limit of receipt mails", () => {
+describe("the daily limit of receipt emails", () => {
   const { receiptsPerMailboxMerchantAndDay: most, receiptsPerMerchantAndDay: mostOfAll } = LIMITS;
 
   it("makes a merchant's receipts to one mailbox wait until a day later, even when two runs race", async () => {

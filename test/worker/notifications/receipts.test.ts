@@ -1,4 +1,4 @@
-// Receipts by mail: recorded in the batch that makes an invoice paid, however it is paid, and sent by the cron once to each recipient.
+// Receipts by email: recorded in the batch that makes an invoice paid, however it is paid, and sent by the cron once to each recipient.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -135,7 +135,7 @@ describe("the cron", () => {
     expect(row).toMatchObject({ attempts: 1, nextAttemptMs: null, sentAtMs: expect.any(Number) });
   });
 
-  it("mails every owner and admin of the team, and no other member", async () => {
+  it("emails every owner and admin of the team, and no other member", async () => {
     const shop = await freshMerchant();
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const people = await Promise.all(
@@ -180,7 +180,7 @@ describe("the cron", () => {
     expect(all.toSorted()).toEqual(emails.toSorted());
   });
 
-  it("sends a receipt whose worker died before the mail once the lease is over, and not before", async () => {
+  it("sends a receipt whose worker died before the email once the lease is over, and not before", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -193,7 +193,7 @@ describe("the cron", () => {
     expect(await rowsOf(id)).toMatchObject([{ attempts: 2, nextAttemptMs: null }]);
   });
 
-  it("retries a mail that the provider did not accept under the same id, and logs no address", async () => {
+  it("retries an email that the provider did not accept under the same id, and logs no address", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -238,7 +238,7 @@ describe("the cron", () => {
     const shop = await freshMerchant();
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const [owner, admin] = [await seedUser(), await seedUser()];
-    // Mailed in the order they joined.
+    // Emailed in the order they joined.
     await seedMember(shop.merchantId, owner.userId, "OWNER", 1);
     await seedMember(shop.merchantId, admin.userId, "ADMIN", 2);
     const id = await paidOrder(shop);
@@ -296,7 +296,7 @@ describe("a receipt that is owed and not sent yet", () => {
     expect([await statusOf(id), after.to(email).length]).toEqual(["PAID", 1]);
   });
 
-  it("does not delay others if its mail cannot be composed", async () => {
+  it("does not delay others if its email cannot be composed", async () => {
     const shop = await freshMerchant();
     const [bad, good] = [freshEmail("bad"), freshEmail("good")];
     const broken = await paidOrder(shop, bad);

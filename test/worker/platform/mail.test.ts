@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe("the development mailbox", () => {
-  test("lists mails as JSON, newest first; `to` filters in any case", async () => {
+  test("lists emails as JSON, newest first; `to` filters in any case", async () => {
     const [ann, bob] = [freshEmail("Ann"), freshEmail("bob")];
     await keep(ann, { subject: "First" });
     await keep(bob);
@@ -39,7 +39,7 @@ describe("the development mailbox", () => {
     expect(all.slice(0, 3).map(({ to }) => to)).toEqual([ann, bob, ann]);
   });
 
-  test("has a mail by the time the request that sent it is answered", async () => {
+  test("has an email by the time the request that sent it is answered", async () => {
     const email = freshEmail();
     expect((await send(START, { method: "POST", body: { email } })).status).toBe(202);
     const [mail] = JSON.parse((await send(`${MAIL}?to=${email}`, json)).text);
@@ -48,7 +48,7 @@ describe("the development mailbox", () => {
     expect(Math.abs(Date.now() - Date.parse(mail.at))).toBeLessThan(60_000);
   });
 
-  test("is an HTML page with its own single script, in which the mail's content is escaped", async () => {
+  test("is an HTML page with its own single script, in which the email's content is escaped", async () => {
     const to = freshEmail();
     const text = "See https://pay.example.com/x?a=1&b=2\n<script>alert(1)</script>\"'\n";
     await keep(to, { subject: "<img src=x onerror=alert(1)>", text });
@@ -83,7 +83,7 @@ describe("the development mailbox", () => {
 describe("the operator's provider", () => {
   const RESEND = { MAIL_PROVIDER: '{"kind":"resend","apiKey":"re_1"}', MAIL_FROM: "Shop <pay@example.com>" };
 
-  test("gets the mail instead of the mailbox", async () => {
+  test("gets the email instead of the mailbox", async () => {
     const bodies: string[] = [];
     vi.stubGlobal("fetch", async (_url: string, init: RequestInit) => {
       bodies.push(String(init.body));
@@ -134,7 +134,7 @@ describe("the operator's provider", () => {
     ["has no sender", { ...RESEND, MAIL_FROM: "" }],
     ["is the mailbox, in production", { ENVIRONMENT: "production" }],
   ])(
-    "that %s loses the mail: the answer is the same, and the log holds neither address nor code",
+    "that %s loses the email: the answer is the same, and the log holds neither address nor code",
     async (_, changes) => {
       const logged = vi.spyOn(console, "error").mockReturnValue();
       const texts: string[] = [];

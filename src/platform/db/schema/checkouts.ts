@@ -10,16 +10,16 @@ export const checkouts = sqliteTable("checkouts", {
   openedAtMs: integer("opened_at_ms").notNull(),
 });
 
-/** Mails about paid invoices: one per invoice and recipient, even if its status changes later. `next_attempt_ms` is both the schedule and the lease. */
+/** Emails about paid invoices: one per invoice and recipient, even if its status changes later. `next_attempt_ms` is both the schedule and the lease. */
 export const receipts = sqliteTable(
   "receipts",
   {
     invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
-    /** The kind of recipient; the addresses are read when the mail is sent. */
+    /** The kind of recipient; the addresses are read when the email is sent. */
     recipient: text("recipient", { enum: ["CUSTOMER", "MERCHANT"] }).notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     attempts: integer("attempts").notNull(),
-    /** Null once the mail was sent or given up. */
+    /** Null once the email has been sent or given up. */
     nextAttemptMs: integer("next_attempt_ms"),
     sentAtMs: integer("sent_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
@@ -30,7 +30,7 @@ export const receipts = sqliteTable(
   ],
 );
 
-/** One row per receipt that was mailed or attempted in the last day, for the daily limits of mailboxes and merchants. */
+/** One row per receipt that was emailed or attempted in the last day, for the daily limits of mailboxes and merchants. */
 export const receiptMails = sqliteTable(
   "receipt_mails",
   {

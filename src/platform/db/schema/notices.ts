@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { MerchantId } from "../../../lib/ids.ts";
 
-/** Mails to a team that are combined: the last mail of each kind about each resource, and how many have been held back since. */
+/** Emails to a team that are combined: the last email of each kind about each resource, and how many have been held back since. */
 export const notices = sqliteTable(
   "notices",
   {
@@ -11,16 +11,16 @@ export const notices = sqliteTable(
     }).notNull(),
     /** The id of the resource. */
     thing: text("thing").notNull(),
-    /** The actor's name in mails; empty for the system. Mails about different actors are separate. */
+    /** The actor's name in emails; empty for the system. Emails about different actors are separate. */
     actor: text("actor").notNull(),
-    /** Whether the mail has a link that undoes the change. */
+    /** Whether the email has a link that undoes the change. */
     isLinked: integer("is_linked", { mode: "boolean" }).notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** When the last mail was sent, or was about to be sent. */
+    /** When the last email was sent, or was about to be sent. */
     sentAtMs: integer("sent_at_ms").notNull(),
-    /** How often it has happened since without a mail. */
+    /** How often it has happened since without an email. */
     waiting: integer("waiting").notNull(),
-    /** When these are mailed together; null while `waiting` is 0. */
+    /** When these are emailed together; null while `waiting` is 0. */
     dueAtMs: integer("due_at_ms"),
   },
   (t) => [

@@ -49,11 +49,11 @@ export const invitations = sqliteTable(
     acceptedAtMs: integer("accepted_at_ms"),
     acceptedBy: text("accepted_by").$type<UserId>(),
     revokedAtMs: integer("revoked_at_ms"),
-    /** When its newest mail was sent; null while that mail waits because of a daily limit. */
+    /** When its newest email was sent; null while that email waits because of a daily limit. */
     mailedAtMs: integer("mailed_at_ms"),
-    /** The earliest time for a waiting mail; null if no mail waits. */
+    /** The earliest time for a waiting email; null if no email waits. */
     mailDueAtMs: integer("mail_due_at_ms"),
-    /** Whether the mail waits because of its mailbox's daily limit. Then it does not delay other mails of its sender. */
+    /** Whether the email waits because of its mailbox's daily limit. Then it does not delay other emails of its sender. */
     waitsForMailbox: integer("waits_for_mailbox", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [
@@ -70,14 +70,14 @@ export const invitations = sqliteTable(
   ],
 );
 
-/** One row per invitation mail of the last day, for the daily limits of merchants, users and mailboxes. */
+/** One row per invitation email of the last day, for the daily limits of merchants, users and mailboxes. */
 export const invitationMails = sqliteTable(
   "invitation_mails",
   {
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     /** The sender. */
     userId: text("user_id").$type<UserId>().notNull(),
-    /** The recipient's mailbox (`countedMailboxOf`); null for mails from before this column existed. */
+    /** The recipient's mailbox (`countedMailboxOf`); null for emails from before this column existed. */
     emailKey: text("email_key"),
     atMs: integer("at_ms").notNull(),
   },

@@ -59,7 +59,7 @@ export const factorGuesses = sqliteTable(
   (t) => [index("factor_guesses_end").on(t.endsAtMs)],
 );
 
-/** Mailed codes: stored as an HMAC with a pepper, valid for 10 minutes, 5 tries and one use, in the browser or session that requested them. */
+/** Emailed codes: stored as an HMAC with a pepper, valid for 10 minutes, 5 tries and one use, in the browser or session that requested them. */
 export const emailCodes = sqliteTable(
   "email_codes",
   {
@@ -99,7 +99,7 @@ export const emailCodes = sqliteTable(
   ],
 );
 
-/** Single-use tokens, by their SHA-256: passkey challenges, OAuth states, links in mails. Using a token deletes its row. */
+/** Single-use tokens, by their SHA-256: passkey challenges, OAuth states, links in emails. Using a token deletes its row. */
 export const singleUseTokens = sqliteTable(
   "single_use_tokens",
   {

@@ -23,7 +23,7 @@ describe("mailWaitMs", () => {
     expect(mailWaitMs(codes, ANN, NOW_MS)).toBe(waitMs);
   });
 
-  test("a step-up is limited only by the caller's 20 mails, not by the address's five", () => {
+  test("a step-up is limited only by the caller's 20 emails, not by the address's five", () => {
     const stepUp = { ...ANN, purpose: "STEP_UP" } as const;
     expect(mailWaitMs(sent("ann", 19, 0), stepUp, NOW_MS)).toBe(0);
     expect(mailWaitMs(sent("ann", 20, 0), stepUp, NOW_MS)).toBe(HOUR_MS - 19);
@@ -38,7 +38,7 @@ describe("mailWaitMs", () => {
     expect(mailWaitMs(codes, { ...ANN, times: 4 }, NOW_MS)).toBe(waitMs);
   });
 
-  test("a mail may be sent after the wait, and not 1 ms earlier", () => {
+  test("an email may be sent after the wait, and not 1 ms earlier", () => {
     const code = fc.record({
       mailbox: fc.constantFrom("ann", "bob", "eve"),
       createdAtMs: fc.integer({ min: NOW_MS - 2 * HOUR_MS, max: NOW_MS }),

@@ -19,7 +19,7 @@ it("names in an invitation cannot add mail headers, HTML tags or reversed text",
   for (const each of ["<script>", "<b>", "\u202e", "\u0007"]) expect(mail.html.includes(each)).toBe(false);
 });
 
-it("a merchant's name with an address stays out of the subject, and only our own link in the mail is clickable", () => {
+it("a merchant's name with an address stays out of the subject, and only our own link in the email is clickable", () => {
   const merchantName = "Win now https://evil.example/x or write win@evil.example";
   const mail = invitationMail({ ...OF, merchantName, inviterName: "www.evil.example" }, "t", "https://pay.example");
   expect(mail.subject).toBe("Invitation to a team");

@@ -16,7 +16,7 @@ const ROOM: MailRoom = {
 
 const mailboxOf = ({ mailboxFullSinceMs, mailboxLastDueMs }: MailRoom) => ({ mailboxFullSinceMs, mailboxLastDueMs });
 
-describe("the mail of an invitation", () => {
+describe("the email of an invitation", () => {
   it.each<[string, Partial<MailRoom>, number | null]>([
     ["goes out at once while there is room", {}, null],
     [

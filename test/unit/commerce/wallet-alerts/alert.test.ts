@@ -30,7 +30,7 @@ function mailOf(change: ReportedChange, token: string | null = null, isIntact = 
   return alertMail(change, audience, reader, context);
 }
 
-describe("the mail about a change of a wallet", () => {
+describe("the email about a change of a wallet", () => {
   it("names the change, the wallet, who made it and when, and the values before and after", () => {
     const after = { ...wallet, isEnabled: false };
     const mail = mailOf({ action: "wallet.updated", before: wallet, after });
@@ -88,7 +88,7 @@ describe("the mail about a change of a wallet", () => {
   });
 });
 
-describe("whether a user has only mail to sign in", () => {
+describe("whether a user has only email to sign in", () => {
   const user: User = {
     id: "usr_01M7Y116S5004EM2R6G33SCWPC",
     email: "ada@example.com",

@@ -28,7 +28,7 @@ describe("composeMail", () => {
     },
   );
 
-  test("a mail is English unless it names another language and direction", () => {
+  test("an email is English unless it names another language and direction", () => {
     expect(composeMail(plain).html).toContain('<html lang="en" dir="ltr">');
     const arabic = composeMail({ ...plain, language: { code: "ar", direction: "rtl" } });
     expect(arabic.html).toContain('<html lang="ar" dir="rtl">');
@@ -68,7 +68,7 @@ describe("composeMail", () => {
     expect(attempt).toThrow(/^the recipient is not one bare address$/);
   });
 
-  test("a mail has no control or direction characters except its own line feeds", () => {
+  test("an email has no control or direction characters except its own line feeds", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
         const mail = composeMail({

@@ -30,7 +30,7 @@ async function deliver(outcomes: readonly (MailProblem | undefined)[]) {
 }
 
 describe("sendMail", () => {
-  test("a mail that was accepted is neither repeated nor logged", async () => {
+  test("an email that was accepted is neither repeated nor logged", async () => {
     expect(await deliver([undefined])).toEqual({ ids: ["one-id"], pauses: [], lines: [] });
   });
 
@@ -57,7 +57,7 @@ describe("the Resend client", () => {
   const client = (fetch: (url: string, init: RequestInit) => Promise<Response>, timeoutMs = 1_000) =>
     resendClient({ fetch, baseUrl: "https://api.resend.com/", apiKey: "re_hunter2", from: FROM, timeoutMs });
 
-  test("posts the mail as Resend documents it", async () => {
+  test("posts the email as Resend documents it", async () => {
     const calls: { url: string; init: RequestInit }[] = [];
     const sent = await client(async (url, init) => {
       calls.push({ url, init });
@@ -120,7 +120,7 @@ describe("Cloudflare's binding", () => {
   test.each([
     [FROM, FROM],
     [{ name: "", email: "pay@example.com" }, "pay@example.com"],
-  ])("gets the mail with the sender %j", async (sender, from) => {
+  ])("gets the email with the sender %j", async (sender, from) => {
     const mails: unknown[] = [];
     const binding = client(async (mail) => {
       mails.push(mail);

@@ -239,7 +239,7 @@ describe("an order", () => {
 });
 
 describe("settled by a user", () => {
-  it("is sent as a webhook, audited and mailed, is not PAID with us, and a repeat changes nothing", async () => {
+  it("is sent as a webhook, audited and emailed, is not PAID with us, and a repeat changes nothing", async () => {
     const { team, owner } = await freshTeam();
     const shop = await pluginShop({ merchantId: team.merchantId, secret: await seedKey(team.merchantId) });
     const id = await order(shop);
@@ -261,7 +261,7 @@ describe("settled by a user", () => {
     expect(settled).toMatchObject([{ manuallyMarked: true, overPaid: false }]);
   });
 
-  it("sends one mail for all within ten minutes, and nothing else a user says leads to PAID", async () => {
+  it("sends one email for all within ten minutes, and nothing else a user says leads to PAID", async () => {
     const { team, owner } = await freshTeam();
     const shop = await pluginShop({ merchantId: team.merchantId, secret: await seedKey(team.merchantId) });
     for (let n = 0; n < 4; n++) await shop.call("POST", `/invoices/${await order(shop)}/status`, { status: "Settled" });
