@@ -95,6 +95,7 @@ export const ODD_WORDS: readonly OddWord[] = [
   { form: /\b[Aa]nother(?: \w+){0,2} than\b/, instead: "a different ... from, a ... other than" },
   { form: /\b(?:each|every|every one|any) (?:\w+ )?but\b(?! not)/i, instead: "except" },
   { form: /\buntil then its\b|\binstead of it why\b/i, instead: "a whole sentence" },
+  { form: /\bonly few\b/i, instead: "only a few" },
 ];
 
 /** A piece of prose, and where it begins in its file. */

@@ -143,6 +143,7 @@ const OF_RELEASE_2: readonly (readonly [sentence: string, found: string])[] = [
     "another source than",
   ],
   ["any error but an outage of the key endpoint means that the signature is not the provider's", "any error but"],
+  ["A source that answers only few requests is not asked again at once.", "only few"],
 ];
 
 describe("the check of words", () => {
