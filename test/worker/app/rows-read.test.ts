@@ -1,0 +1,60 @@
+// What one invoice costs D1 to read does not grow with how many other invoices there are, open ones included: each row that is read is billed, and keeps
+// all other calls waiting.
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { countingDatabase, noCounts } from "../../../bench/counted-database.ts";
+import type { InvoiceId } from "../../../src/lib/ids.ts";
+import { type Ask, seedKey, seedMerchant, sendWith } from "../../support/access.ts";
+import { copyInvoice } from "../../support/copy-invoice.ts";
+import { seedCursor } from "../../support/payments.ts";
+import { directWallet, USDT } from "../../support/wallet-bodies.ts";
+import { MUTED } from "../../support/webhooks.ts";
+
+const MANY = 3_000;
+/** Far below MANY: a step more into a deeper index is allowed, a row for each of the others is not. */
+const SLACK = 60;
+
+it("a request about one invoice reads no more rows of D1 among 3,000 open invoices of its merchant and network than alone", async () => {
+  const merchantId = await seedMerchant();
+  const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() });
+  const counts = noCounts();
+  const DB = countingDatabase(env.DB, counts);
+  const send = async (path: string, ask: Ask = {}) => {
+    const answer = await sendWith({ ...MUTED, DB }, path, { key, ...ask });
+    expect(answer.status, `${path}: ${answer.text.slice(0, 500)}`).toBeLessThan(300);
+    return answer;
+  };
+  const root = `/api/v1/merchants/merchant/${merchantId}`;
+  await send(`${root}/wallets`, { method: "POST", body: directWallet() });
+  const create = async () => {
+    const body = { name: "Order", rawAmount: 25, currency: "USD", paymentMethods: [USDT] };
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const { json } = await send(`${root}/invoices`, { method: "POST", body, headers });
+    return String(json?.id) as InvoiceId;
+  };
+  const costs = async () => {
+    const read: Record<string, number> = {};
+    const count = async (what: string, work: () => Promise<unknown>) => {
+      const before = counts.rowsRead;
+      await work();
+      read[what] = counts.rowsRead - before;
+    };
+    const id = await create();
+    await count("create", create);
+    await count("read", () => send(`${root}/invoices/${id}`));
+    await count("page", () => send(`/pay/${id}`));
+    await count("state of the page", () => send(`/pay/${id}/state`));
+    await count("newest payments", () => send(`${root}/payments?limit=20`));
+    await count("change", () => send(`${root}/invoices/${id}`, { method: "PATCH", body: { description: "Gift" } }));
+    await count("cancel", () => send(`${root}/invoices/${id}/cancel`, { method: "POST", body: {} }));
+    return { id, read };
+  };
+  // The network is watched, so an invoice is read together with how far.
+  await seedCursor("ETH");
+  const first = await create();
+  const alone = await costs();
+  await copyInvoice(first, MANY);
+  const among = await costs();
+  const grown = Object.entries(among.read).filter(([what, rows]) => rows > (alone.read[what] ?? 0) + SLACK);
+  expect({ grown, alone: alone.read, among: among.read }).toMatchObject({ grown: [] });
+});
