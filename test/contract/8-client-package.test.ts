@@ -4,6 +4,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { delimiter, extname, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
@@ -45,6 +46,8 @@ let given: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
   packed = packClient();
+  // Packing kept this process busy for seconds. The server may have closed idle connections meanwhile, which must be noticed before one is used again.
+  await sleep(100);
   cpSync("test/support/packed-story.mjs", join(packed.shop, "story.mjs"));
   const product = { name: unique("coffee"), price: 19.5 };
   const { id: productId } = expectOk(await shop.post<{ id: string }>("/products", product), 201);

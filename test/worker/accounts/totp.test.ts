@@ -250,7 +250,8 @@ describe("a copy of the database", () => {
     const verify = (code: unknown) => pending.post(`${SECOND_FACTOR}/verify`, { code });
     expectRefusal(await verify(appCode(mine.secret)), 500, "INTERNAL_ERROR");
     expectRefusal(await verify(mine.backupCodes[0]), 401, "INVALID_CODE");
-    expect(log).toHaveBeenCalledTimes(1);
+    // Work that tests of other files left behind in this process may log as well.
+    expect(log.mock.calls.filter(([line]) => String(line).includes("cannot be decrypted"))).toHaveLength(1);
   });
 
   it("holds HMACs that do not work as backup codes, and no plain hash of a code", async () => {
