@@ -115,7 +115,7 @@ up to 20 % sooner or later (\`retryCount\` is the number of retries). A \`Retry-
 After ${MANY_FAILURES} failures in a row an endpoint is only probed, with one delivery every 15 minutes. After five days with only failures it is switched
 off; every owner and admin gets a mail, and your other endpoints get \`webhook.endpoint_disabled\`.
 
-**While an endpoint is off** nothing is sent to it, and nothing is lost: deliveries that were pending, and every event since it was switched off, by us or
+**While an endpoint is off** nothing is sent to it: deliveries that were pending, and every event since it was switched off, by us or
 by you (\`disabledAt\`), wait for 30 days. Switch it on again with \`PATCH isActive\` and it gets all of them, oldest first, each event once. The
 subscription is checked when an event happens: a change of \`events\` applies from then on, also while the endpoint is off. An endpoint that was created
 switched off gets no events until it is first switched on. For events older than 30 days use \`replay\`, below.`;
