@@ -46,12 +46,23 @@ export const ANY_TRUST = { ...ARBITRUM_NITRO } as const;
         '      { network: "NOVA", url: "https://nova.api.example/public" },\n',
       ),
     ],
-    "README.md": [inPlaceOf("Arbitrum One and OP Mainnet with", "Arbitrum One, Arbitrum Nova and OP Mainnet with")],
-    "docs/guides/wallets.md": [behind("| `OPTIMISM` | ETH, USDC, DAI | 12 |\n", "| `NOVA` | ETH, USDC | 96 |\n")],
+    "README.md": [
+      inPlaceOf("Arbitrum One and OP Mainnet with", "Arbitrum One, Arbitrum Nova and OP Mainnet with"),
+      inPlaceOf("| ten, three of them rollups,", "| eleven, four of them rollups,"),
+    ],
+    "docs/guides/wallets.md": [
+      behind("| `OPTIMISM` | ETH, USDC, DAI | 12 |\n", "| `NOVA` | ETH, USDC | 96 |\n"),
+      inPlaceOf(
+        "Base, Arbitrum One and OP Mainnet are rollups",
+        "Base, Arbitrum One, Arbitrum Nova and OP Mainnet are rollups",
+      ),
+    ],
     "docs/guides/watching-chains.md": [
       inPlaceOf("CRO, BASE, ARBITRUM, OPTIMISM |", "CRO, BASE, ARBITRUM, OPTIMISM, NOVA |"),
       inPlaceOf("CRO, BASE, ARBITRUM, OPTIMISM:**", "CRO, BASE, ARBITRUM, OPTIMISM, NOVA:**"),
     ],
+    // The page says the pace of all rollups at once, and names explorers only as examples.
+    "docs/operations/deploy.md": [],
     "docs/design/chains.md": [
       inPlaceOf("| ARBITRUM | 0.25 s |", "| ARBITRUM, NOVA | 0.25 s |"),
       behind("| OPTIMISM | USDC 6, DAI 18 |\n", "| NOVA | USDC 6 |\n"),
