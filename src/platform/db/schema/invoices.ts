@@ -20,7 +20,9 @@ export const invoices = sqliteTable(
     amountMicros: micros("amount_micros").notNull(),
     currency: text("currency").notNull(),
     status: text("status").$type<InvoiceStatus>().notNull(),
+    /** What its counted payments are worth together, confirmed or not. What is still due: `amount_micros` less this. */
     receivedMicros: micros("received_micros").notNull(),
+    /** The same of its confirmed payments alone: what PAID, OVERPAID and UNDERPAID are decided by. */
     confirmedMicros: micros("confirmed_micros").notNull(),
     isLate: integer("is_late", { mode: "boolean" }).notNull(),
     needsReview: integer("needs_review", { mode: "boolean" }).notNull(),

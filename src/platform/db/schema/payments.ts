@@ -40,6 +40,7 @@ export const payments = sqliteTable(
     blockHash: text("block_hash"),
     blockTimeMs: integer("block_time_ms"),
     isLate: integer("is_late", { mode: "boolean" }).notNull(),
+    /** The rule that credited it; MANUAL if it was assigned by hand (`commerce/payments/resolution.ts`). */
     matchedBy: text("matched_by", { enum: ["ADDRESS", "EXACT_AMOUNT", "TOLERANCE", "SOLE_CANDIDATE", "MANUAL"] }),
     receivedAtMs: integer("received_at_ms").notNull(),
     confirmedAtMs: integer("confirmed_at_ms"),
