@@ -236,20 +236,26 @@ export const putMethod: (db: Db, method: PaymentMethod) => Statement = preparedI
  * recorded once, whatever happens to the invoice. The customer's needs a payment (`hasMoney`): otherwise anyone with a key could mail arbitrary
  * addresses.
  */
-export const oweReceipts = prepared(
-  (of: { readonly invoiceId: InvoiceId; readonly hasMoney: boolean; readonly nowMs: number }) => {
-    const { invoiceId, hasMoney, nowMs } = of;
-    return { invoiceId, hasMoney: hasMoney ? 1 : 0, nowMs };
-  },
+export const oweReceipts = preparedForEach(
+  ({
+    invoiceId,
+    hasMoney,
+    nowMs,
+  }: {
+    readonly invoiceId: InvoiceId;
+    readonly hasMoney: boolean;
+    readonly nowMs: number;
+  }) => ({ invoiceId, hasMoney: hasMoney ? 1 : 0, nowMs }),
   (db, of) =>
     db
       .insert(receipts)
       .select(
-        sql`select bill.id, who.value, bill.merchant_id, 0, ${of.nowMs}, null, ${of.nowMs}
-        from invoices bill join merchants shop on shop.id = bill.merchant_id
+        sql`select bill.id, who.value, bill.merchant_id, 0, item.value ->> '$.nowMs', null, item.value ->> '$.nowMs'
+        from json_each(${of.items}) item cross join invoices bill on bill.id = item.value ->> '$.invoiceId'
+        join merchants shop on shop.id = bill.merchant_id
         join json_each('["CUSTOMER","MERCHANT"]') who left join customers buyer on buyer.id = bill.customer_id
-        where bill.id = ${of.invoiceId} and case who.value
-          when 'CUSTOMER' then shop.mail_receipts_to_customers and ${of.hasMoney}
+        where case who.value
+          when 'CUSTOMER' then shop.mail_receipts_to_customers and item.value ->> '$.hasMoney'
             and buyer.email is not null and buyer.deleted_at_ms is null
           else shop.mail_receipts_to_merchant end`,
       )

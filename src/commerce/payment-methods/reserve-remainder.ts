@@ -25,22 +25,16 @@ interface After {
   readonly receivedMicros: bigint;
 }
 
+type Paid = Pick<InvoiceFile, "invoice" | "methods" | "payments">;
+
 /** The changes of the direct methods; nothing if the sum received is unchanged and every rest has its amount. */
-export async function reserveRemainders(
-  deps: AmountDependencies,
-  { invoice, methods, payments }: Pick<InvoiceFile, "invoice" | "methods" | "payments">,
-  after: After,
-): Promise<Remainders> {
-  const isSame = after.receivedMicros === invoice.receivedMicros && after.status === invoice.status;
-  const direct = methods.filter(
-    (each) => each.walletType === "DIRECT_WALLET" && each.status === "ACTIVE" && (!isSame || lacksRest(invoice, each)),
-  );
+export async function reserveRemainders(deps: AmountDependencies, file: Paid, after: After): Promise<Remainders> {
+  const { invoice, payments } = file;
   const isUsed = usedBy(payments);
   const changed: PaymentMethod[] = [];
   const statements: Write[] = [];
-  for (const method of direct) {
-    const due = mayBeAdded(after.status) ? restUnits(method, invoice, after.receivedMicros) : null;
-    const reserved = due === null ? undefined : await reserve(deps, invoice, method, due);
+  for (const { method, dueUnits } of restsOf(file, after)) {
+    const reserved = dueUnits === null ? undefined : await reserve(deps, invoice, method, dueUnits);
     const remainderUnits = reserved?.units ?? null;
     if (remainderUnits === method.remainderUnits) continue;
     const forMicros = invoice.amountMicros - after.receivedMicros;
@@ -49,6 +43,24 @@ export async function reserveRemainders(
     statements.push(...(reserved?.statements ?? []), putMethod(deps.db, renewed));
   }
   return { methods: changed, statements };
+}
+
+/** Whether `reserveRemainders` has to find an amount, for which it reads. */
+export function needsAmount(file: Paid, after: After): boolean {
+  return restsOf(file, after).some(({ dueUnits }) => dueUnits !== null);
+}
+
+/** The direct methods whose rest may change, and how much of it is still due; null if nothing is. */
+function restsOf({ invoice, methods }: Paid, after: After) {
+  const isSame = after.receivedMicros === invoice.receivedMicros && after.status === invoice.status;
+  const direct = methods.filter(
+    (each) => each.walletType === "DIRECT_WALLET" && each.status === "ACTIVE" && (!isSame || lacksRest(invoice, each)),
+  );
+  const isOpen = mayBeAdded(after.status);
+  return direct.map((method) => ({
+    method,
+    dueUnits: isOpen ? restUnits(method, invoice, after.receivedMicros) : null,
+  }));
 }
 
 /** Also after its time is over: if late money is accepted, its page still asks for the rest. */

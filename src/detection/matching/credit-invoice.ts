@@ -19,11 +19,13 @@ import {
 } from "../../commerce/payments/chain-observation.ts";
 import { evidenceOf } from "../../commerce/payments/match.ts";
 import { isSeen, type Payment, type StoredPayment } from "../../commerce/payments/payment.ts";
-import { derivedId, type PaymentId } from "../../lib/ids.ts";
+import { derivedId, type PaymentId, type WalletId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { isConflictOn } from "../../platform/db/conflict.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { comingIn, countOnce } from "../growth/read-growth.ts";
 import type { Seen } from "./look-progress.ts";
@@ -86,7 +88,8 @@ export async function creditInvoice(
   return ok(isChanged);
 }
 
-function notePaid(deps: CreditDependencies, { invoice, payments }: InvoiceFile, network: string): void {
+/** Tells `deps.notePaid` of an invoice that this change has made PAID. */
+export function notePaid(deps: CreditDependencies, { invoice, payments }: InvoiceFile, network: string): void {
   if (invoice.status !== "PAID") return;
   const lastMs = Math.max(...payments.flatMap(({ blockTimeMs }) => blockTimeMs ?? []));
   if (Number.isFinite(lastMs))
@@ -99,6 +102,42 @@ function changeOf(
   findings: InvoiceFindings,
   operationId: string,
 ): Change | undefined {
+  const decided = decideCredits(deps, file, findings, operationId);
+  if (decided === undefined) return findings.isOver === true ? reviewChange(file.invoice) : undefined;
+  const { change, fresh, coming, walletIds } = decided;
+  const replaced = [...new Set(findings.credits.flatMap(({ replaces }) => replaces))];
+  const unmatchedPayments = replaced.filter(({ invoiceId }) => invoiceId === null);
+  return {
+    ...change,
+    asserts: [
+      ...newOnce(deps.db, findings.network, fresh, supersededIds(findings)),
+      ...countOnce(deps.db, findings.network, [...fresh, ...coming], droppedWith(file, replaced)),
+    ],
+    statements: [
+      ...unmatchedPayments.flatMap((payment) => dropStatements(deps, payment, findings)),
+      ...walletIds.map((walletId) => recountGap(deps.db, walletId)),
+    ],
+  };
+}
+
+/** What a look decides about one invoice: its change, and what the batch must assert and write besides it. */
+interface DecidedCredits {
+  readonly change: Change;
+  /** Payments that have no row yet. */
+  readonly fresh: readonly StoredPayment[];
+  /** Known payments that enter a block. */
+  readonly coming: ReturnType<typeof comingIn>;
+  /** Wallets whose gap of unpaid addresses changes. */
+  readonly walletIds: readonly WalletId[];
+}
+
+/** Undefined if nothing changes. */
+export function decideCredits(
+  deps: CreditDependencies,
+  file: InvoiceFile,
+  findings: InvoiceFindings,
+  operationId: string,
+): DecidedCredits | undefined {
   const pairs = [...seenPairs(file, findings, deps.nowMs), ...creditPairs(file, findings, deps.nowMs, operationId)];
   const changed = pairs.filter(({ before, after }) => before !== after);
   const events = changed.flatMap(({ before, after }) =>
@@ -110,33 +149,31 @@ function changeOf(
     payments: changed.map(({ after }) => after),
     events,
   });
-  if (change === undefined) return findings.isOver === true ? reviewChange(file.invoice) : undefined;
-  const wallets = new Set(
-    changed.flatMap(({ before, after }) => {
-      if ((before !== undefined && isSeen(before)) === isSeen(after)) return [];
-      const own = file.methods.find(
-        (method) =>
-          method.addressIndex !== null && method.network === after.network && method.address === after.toAddress,
-      );
-      return own === undefined ? [] : [own.walletId];
-    }),
-  );
-  const fresh = changed.flatMap(({ created }) => created ?? []);
-  const replaced = [...new Set(findings.credits.flatMap(({ replaces }) => replaces))];
-  const unmatchedPayments = replaced.filter(({ invoiceId }) => invoiceId === null);
+  if (change === undefined) return undefined;
+  const walletIds = changed.flatMap(({ before, after }) => {
+    if ((before !== undefined && isSeen(before)) === isSeen(after)) return [];
+    const own = file.methods.find(
+      (method) =>
+        method.addressIndex !== null && method.network === after.network && method.address === after.toAddress,
+    );
+    return own === undefined ? [] : [own.walletId];
+  });
   return {
-    ...change,
-    asserts: [
-      ...(fresh.length === 0
-        ? []
-        : [assertTransfersNew(deps.db, findings.network.name, fresh, supersededIds(findings))]),
-      ...countOnce(deps.db, findings.network, [...fresh, ...comingIn(changed)], droppedWith(file, replaced)),
-    ],
-    statements: [
-      ...unmatchedPayments.flatMap((payment) => dropStatements(deps, payment, findings)),
-      ...[...wallets].map((walletId) => recountGap(deps.db, walletId)),
-    ],
+    change,
+    fresh: changed.flatMap(({ created }) => created ?? []),
+    coming: comingIn(changed),
+    walletIds: [...new Set(walletIds)],
   };
+}
+
+/** Aborts the batch if another row already has one of the transfers. */
+export function newOnce(
+  db: Db,
+  network: Network,
+  fresh: readonly StoredPayment[],
+  superseded: readonly PaymentId[] = [],
+): readonly Write[] {
+  return fresh.length === 0 ? [] : [assertTransfersNew(db, network.name, fresh, superseded)];
 }
 
 function supersededIds({ seen }: InvoiceFindings): readonly PaymentId[] {
@@ -225,9 +262,13 @@ function creditPairs(
 
 /** Adds the amounts for what remains to be paid at shared addresses to the change. */
 export async function withRemainders(deps: AmountDependencies, file: InvoiceFile, change: Change): Promise<Change> {
-  const { status, receivedMicros } = { ...file.invoice, ...change.columns };
-  const after = { status: change.moves?.at(-1) ?? status, receivedMicros };
-  const { methods, statements } = await reserveRemainders(deps, file, after);
+  const { methods, statements } = await reserveRemainders(deps, file, stateAfter(file, change));
   if (methods.length === 0) return change;
   return { ...change, methods, statements: [...(change.statements ?? []), ...statements] };
+}
+
+/** What decides how much is still due once the change is stored. */
+export function stateAfter({ invoice }: InvoiceFile, { columns, moves }: Change) {
+  const { status, receivedMicros } = { ...invoice, ...columns };
+  return { status: moves?.at(-1) ?? status, receivedMicros };
 }

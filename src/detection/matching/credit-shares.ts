@@ -1,4 +1,4 @@
-// Credits a look's findings invoice by invoice, each merchant's first invoice before any merchant's second, until the look's budget is spent.
+// Credits a look's findings to their invoices, each merchant's first invoice before any merchant's second, until the look's budget is spent.
 import { type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { readFile } from "../../commerce/invoices/change-invoice.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
@@ -6,27 +6,20 @@ import type { Refusal } from "../../commerce/payments/match.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import { needsSecondSource } from "../../commerce/payments/quorum.ts";
 import { chunksOf } from "../../lib/chunks.ts";
-import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
+import type { InvoiceId } from "../../lib/ids.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { takingTurns } from "../../lib/turns.ts";
 import { d1Messages } from "../../platform/db/conflict.ts";
 import { faultKind } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type Credit, type CreditDependencies, creditInvoice } from "./credit-invoice.ts";
+import { creditTogether, lotsOf, type Share } from "./credit-together.ts";
 import type { Progress, Seen } from "./look-progress.ts";
 import { splitByRoom } from "./payment-room.ts";
 import type { Placement } from "./placement.ts";
 import type { Placed } from "./read-places.ts";
 import { isKept, type UnmatchedContext } from "./record-unmatched.ts";
 import { asSuperseded, stayingOf } from "./superseded.ts";
-
-/** The part of the findings that concerns one invoice. */
-interface Share {
-  readonly invoiceId: InvoiceId;
-  readonly merchantId: MerchantId;
-  readonly credits: readonly Credit[];
-  readonly seen: readonly Seen[];
-}
 
 interface Credited {
   readonly invoices: readonly InvoiceId[];
@@ -64,8 +57,8 @@ export function sharesOf(credits: readonly Credit[], seen: readonly Seen[]): rea
 }
 
 /**
- * An exception that is not a storage fault is a bug: the invoice's new transfers are kept unmatched for a user, so that they do not block all others forever,
- * and its known payments are returned as `orphans`.
+ * Shares that depend on no other are credited together, and one by one only if that fails. An exception that is not a storage fault is a bug: the invoice's new
+ * transfers are kept unmatched for a user, so that they do not block all others forever, and its known payments are returned as `orphans`.
  */
 export async function creditShares(
   deps: CreditDependencies,
@@ -73,42 +66,83 @@ export async function creditShares(
   shares: readonly Share[],
   progress: Progress,
 ): Promise<Credited> {
-  const invoices: InvoiceId[] = [];
-  const unmatched: Placed[] = [];
-  const orphans: Seen[] = [];
-  let failure: Failure | undefined;
-  for (const share of shares) {
-    const { invoiceId: id, merchantId, seen } = share;
-    const credits = share.credits.map((each) => ({ ...each, replaces: progress.stillThere(each.replaces) }));
+  const all: Collected = { invoices: [], unmatched: [], orphans: [], failure: undefined };
+  for (const lot of lotsOf(shares)) {
     if (!progress.mayBegin()) {
-      progress.leave(credits.map(({ transfer }) => transfer));
-      progress.leaveSeen(seen);
+      for (const share of lot) leave(share, progress);
       continue;
     }
-    try {
-      const done = await creditShare(deps, context, { ...share, credits });
-      if ("failure" in done) {
-        failure = done.failure;
-        continue;
-      }
-      if (done.isChanged) {
-        invoices.push(id);
-        const written = credits.filter((each) => !done.beyond.includes(each));
-        progress.noteRemoved(written.flatMap(({ replaces }) => replaces));
-      }
-      unmatched.push(...unmatchedOf(done.beyond, { invoiceId: id, merchantId, reason: "TOO_MANY_PAYMENTS" }));
-    } catch (error) {
-      if (isStorageFault(error)) {
-        failure = { code: "STORAGE_UNAVAILABLE" };
-        continue;
-      }
-      const of = { invoiceId: id, error: safeMessage(error) };
-      logAlert("crediting an invoice failed; its new transfers are kept unmatched", of);
-      unmatched.push(...unmatchedOf(credits, { invoiceId: id, merchantId, reason: "AMBIGUOUS" }));
-      orphans.push(...seen);
+    const { done, changed, isUnanswered } = await togetherOrNone(deps, context, lot);
+    all.invoices.push(...changed);
+    if (isUnanswered === true) {
+      all.failure = { code: "STORAGE_UNAVAILABLE" };
+      continue;
+    }
+    const alone = lot.filter((share) => !done.has(share));
+    for (const [n, share] of alone.entries()) {
+      // The lot was allowed to begin, so one of it is credited in any case.
+      const mayBegin = (n === 0 && done.size === 0) || progress.mayBegin();
+      if (mayBegin) await creditAlone(deps, context, share, progress, all);
+      else leave(share, progress);
     }
   }
-  return { invoices, unmatched, orphans, failure };
+  return all;
+}
+
+interface Collected {
+  readonly invoices: InvoiceId[];
+  readonly unmatched: Placed[];
+  readonly orphans: Seen[];
+  failure: Failure | undefined;
+}
+
+function leave({ credits, seen }: Share, progress: Progress): void {
+  progress.leave(credits.map(({ transfer }) => transfer));
+  progress.leaveSeen(seen);
+}
+
+/** A bug shows again when the share that causes it is credited alone. */
+async function togetherOrNone(deps: CreditDependencies, context: UnmatchedContext, lot: readonly Share[]) {
+  const none = { done: new Set<Share>(), changed: [] };
+  if (lot.length < 2) return { ...none, isUnanswered: undefined };
+  try {
+    return { isUnanswered: undefined, ...(await creditTogether(deps, context, lot)) };
+  } catch (error) {
+    return { ...none, isUnanswered: isStorageFault(error) ? true : undefined };
+  }
+}
+
+async function creditAlone(
+  deps: CreditDependencies,
+  context: UnmatchedContext,
+  share: Share,
+  progress: Progress,
+  all: Collected,
+): Promise<void> {
+  const { invoiceId: id, merchantId, seen } = share;
+  const credits = share.credits.map((each) => ({ ...each, replaces: progress.stillThere(each.replaces) }));
+  try {
+    const done = await creditShare(deps, context, { ...share, credits });
+    if ("failure" in done) {
+      all.failure = done.failure;
+      return;
+    }
+    if (done.isChanged) {
+      all.invoices.push(id);
+      const written = credits.filter((each) => !done.beyond.includes(each));
+      progress.noteRemoved(written.flatMap(({ replaces }) => replaces));
+    }
+    all.unmatched.push(...unmatchedOf(done.beyond, { invoiceId: id, merchantId, reason: "TOO_MANY_PAYMENTS" }));
+  } catch (error) {
+    if (isStorageFault(error)) {
+      all.failure = { code: "STORAGE_UNAVAILABLE" };
+      return;
+    }
+    const of = { invoiceId: id, error: safeMessage(error) };
+    logAlert("crediting an invoice failed; its new transfers are kept unmatched", of);
+    all.unmatched.push(...unmatchedOf(credits, { invoiceId: id, merchantId, reason: "AMBIGUOUS" }));
+    all.orphans.push(...seen);
+  }
 }
 
 async function creditShare(
