@@ -125,14 +125,36 @@ const STORIES: Readonly<Record<string, (till: Till, effect: Effect) => Promise<b
   },
 };
 
-const cases = Object.keys(STORIES).flatMap((story) => Object.keys(FAULTS).map((fault) => ({ story, fault })));
+/** Of several invoices, which are credited together. */
+const MANY = [1, 2, 3, 4, 5, 6].map((n) => BigInt(n) * 100_000_000n);
+const paidAt = (height: number, amounts: readonly bigint[]) =>
+  amounts.map((units) => transferAt(height, `paid ${units}`, units));
+
+const STORIES_OF_MANY: typeof STORIES = {
+  "payments of six invoices in one block": async (till, effect) =>
+    (await till.apply(3, { transfers: paidAt(2, MANY) }, effect)).ok,
+  "payments of three invoices of which one is known, and an unmatched one": async (till, effect) => {
+    await till.apply(3, { transfers: paidAt(2, MANY.slice(0, 1)) });
+    const transfers = [...paidAt(2, MANY.slice(0, 3)), transferAt(2, "unmatched", 7_000_000n)];
+    return (await till.apply(3, { transfers }, effect)).ok;
+  },
+  "payments of six invoices leaving the chain together": async (till, effect) => {
+    await till.apply(3, { transfers: paidAt(2, MANY) });
+    const seen = await Promise.all(MANY.map((units) => till.seen(`paid ${units}`, { kind: "unknown" })));
+    return (await till.apply(4, { seen: seen.flat() }, effect)).ok;
+  },
+};
+const ALL_STORIES = { ...STORIES, ...STORIES_OF_MANY };
+
+const cases = Object.keys(ALL_STORIES).flatMap((story) => Object.keys(FAULTS).map((fault) => ({ story, fault })));
 
 it.each(cases)(
   "$story: no matter which storage call $fault, applying it again leaves the same state as without a fault",
   async ({ story, fault }) => {
     const till = new Till();
     await till.shop.stock();
-    const runStory = STORIES[story];
+    const runStory = ALL_STORIES[story];
+    const asked = story in STORIES ? MANY.slice(0, 1) : MANY;
     const faulty = FAULTS[fault];
     if (runStory === undefined || faulty === undefined) throw new Error(story);
     /**
@@ -141,7 +163,7 @@ it.each(cases)(
      */
     const withFaultAt = async (at: number) =>
       till.shop.visit(async () => {
-        await till.shop.open([invoiceOf(1, 100_000_000n)]);
+        await till.shop.open(asked.map((units, n) => invoiceOf(n + 1, units)));
         let calls = 0;
         const effect: Effect = async (point, work) => (++calls === at ? faulty(point, work) : work());
         const isCommitted = await runStory(till, effect).catch(() => false);
