@@ -1,5 +1,5 @@
 // Credits a look's findings to their invoices, each merchant's first invoice before any merchant's second, until the look's budget is spent.
-import { type Transfer, transferKey } from "../../chains/sources/transfer.ts";
+import { growthHeight, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { readFile } from "../../commerce/invoices/change-invoice.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Refusal } from "../../commerce/payments/match.ts";
@@ -13,7 +13,7 @@ import { d1Messages } from "../../platform/db/conflict.ts";
 import { faultKind } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type Credit, type CreditDependencies, creditInvoice } from "./credit-invoice.ts";
-import { creditTogether, lotsOf, type Share } from "./credit-together.ts";
+import { creditTogether, type Share } from "./credit-together.ts";
 import type { Progress, Seen } from "./look-progress.ts";
 import { splitByRoom } from "./payment-room.ts";
 import type { Placement } from "./placement.ts";
@@ -54,6 +54,50 @@ export function sharesOf(credits: readonly Credit[], seen: readonly Seen[]): rea
     });
   });
   return takingTurns(shares, ({ merchantId }) => merchantId);
+}
+
+/** Invoices of one batch, as many as the sweep settles in one, and their payments: each event holds all payments of its invoice. */
+const INVOICES_AT_ONCE = 25;
+const PAYMENTS_AT_ONCE = 100;
+
+/** Shares that can be credited together, in the given order. A share that cannot is alone. */
+function lotsOf(shares: readonly Share[]): readonly (readonly Share[])[] {
+  const lots: Share[][] = [];
+  let open: Share[] = [];
+  let size = 0;
+  for (const share of shares) {
+    const own = share.credits.length + share.seen.length;
+    const isPlain = isPlainShare(share);
+    const fits =
+      open.length < INVOICES_AT_ONCE &&
+      size + own <= PAYMENTS_AT_ONCE &&
+      !open.some(({ invoiceId }) => invoiceId === share.invoiceId);
+    if (!isPlain || !fits || open.length === 0) {
+      open = [];
+      size = 0;
+      lots.push(open);
+    }
+    open.push(share);
+    size += own;
+    if (!isPlain) open = [];
+  }
+  return lots;
+}
+
+/** Nothing leaves a row to another transfer, and no growth is counted: these depend on what was stored about other invoices before. */
+function isPlainShare({ credits, seen }: Share): boolean {
+  return (
+    credits.every(
+      ({ transfer, replaces, supersedes }) =>
+        replaces.length === 0 && supersedes.length === 0 && growthHeight(transfer.txHash) === undefined,
+    ) &&
+    seen.every(
+      ({ payment, observation }) =>
+        observation.kind !== "superseded" &&
+        observation.kind !== "replaced" &&
+        growthHeight(payment.txHash) === undefined,
+    )
+  );
 }
 
 /**

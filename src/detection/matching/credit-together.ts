@@ -1,7 +1,6 @@
 // Credits many invoices in one batch. A busy network's block pays dozens of invoices, and each alone needs a read, a batch and some ten statements. Only
 // plain findings are joined: those whose change depends on no other invoice. Whatever cannot be joined is credited alone, as if this did not exist.
 import type { Network } from "../../chains/registry/networks.ts";
-import { growthHeight } from "../../chains/sources/transfer.ts";
 import { fileOf, type InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { selectInvoiceRows } from "../../commerce/invoice-records/store.ts";
 import { buildChange } from "../../commerce/invoices/change-invoice.ts";
@@ -45,50 +44,6 @@ interface Together {
   readonly changed: readonly InvoiceId[];
   /** The database did not answer: crediting them one by one would only burden it further. */
   readonly isUnanswered?: true;
-}
-
-/** Invoices of one batch, as many as the sweep settles in one, and their payments: each event holds all payments of its invoice. */
-const INVOICES_AT_ONCE = 25;
-const PAYMENTS_AT_ONCE = 100;
-
-/** Shares that can be credited together, in the given order. A share that cannot is alone. */
-export function lotsOf(shares: readonly Share[]): readonly (readonly Share[])[] {
-  const lots: Share[][] = [];
-  let open: Share[] = [];
-  let size = 0;
-  for (const share of shares) {
-    const own = share.credits.length + share.seen.length;
-    const isPlain = isPlainShare(share);
-    const fits =
-      open.length < INVOICES_AT_ONCE &&
-      size + own <= PAYMENTS_AT_ONCE &&
-      !open.some(({ invoiceId }) => invoiceId === share.invoiceId);
-    if (!isPlain || !fits || open.length === 0) {
-      open = [];
-      size = 0;
-      lots.push(open);
-    }
-    open.push(share);
-    size += own;
-    if (!isPlain) open = [];
-  }
-  return lots;
-}
-
-/** Nothing leaves a row to another transfer, and no growth is counted: these depend on what was stored about other invoices before. */
-function isPlainShare({ credits, seen }: Share): boolean {
-  return (
-    credits.every(
-      ({ transfer, replaces, supersedes }) =>
-        replaces.length === 0 && supersedes.length === 0 && growthHeight(transfer.txHash) === undefined,
-    ) &&
-    seen.every(
-      ({ payment, observation }) =>
-        observation.kind !== "superseded" &&
-        observation.kind !== "replaced" &&
-        growthHeight(payment.txHash) === undefined,
-    )
-  );
 }
 
 /** All or none of those that it can decide without reading more; the caller credits the others alone. Throws what a bug throws. */
