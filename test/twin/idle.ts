@@ -78,7 +78,7 @@ export function monthOf({ hour, silence, silenceSeconds }: Idle): Used {
 
 /** The queue usage of an idle deployment's jobs according to the page of costs; undefined if it does not say. */
 export function operationsInPage(page = readFileSync(PAGE, "utf8")): number | undefined {
-  const said = /idle, the jobs take ([\d,]+) of the queue's million operations/.exec(page)?.[1];
+  const said = /idle, the jobs take ([\d,]+)[, ]/.exec(page)?.[1];
   return said === undefined ? undefined : Number(said.replaceAll(",", ""));
 }
 

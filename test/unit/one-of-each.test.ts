@@ -33,7 +33,6 @@ it.each([
       "accounts/invitations/send-waiting.ts",
       "notifications/deliveries/disable-endpoint.ts",
       "commerce/invoices/change-invoice.ts",
-      "detection/matching/credit-together.ts",
       "detection/matching/record-observations.ts",
       "commerce/restores/recover-place.ts",
       "commerce/restores/replay-revocation.ts",

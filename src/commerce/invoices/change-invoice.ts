@@ -192,9 +192,26 @@ export async function changeAll(
     const operationId = deps.newOperationId();
     return [{ operationId, ...buildChange(deps, file, decided, operationId) }];
   });
+  return commitAll(deps, changes);
+}
+
+/** What the batch of several changes has besides them. */
+interface Around {
+  /** Assertions about the rows as they were read; they go first. */
+  readonly asserts: readonly Write[];
+  /** Writes that depend on those of all changes. */
+  readonly after: readonly Write[];
+}
+
+/** Sends built changes of different invoices as one batch: all of them or none. */
+export async function commitAll(
+  deps: CommitDependencies,
+  changes: readonly { readonly operationId: string; readonly statements: readonly Write[] }[],
+  { asserts, after }: Around = { asserts: [], after: [] },
+): Promise<Committed["kind"]> {
   const [first] = changes;
   if (first === undefined) return "committed";
-  const statements = joinStatements(changes.map((each) => each.statements));
+  const statements = [...asserts, ...joinStatements(changes.map((each) => each.statements)), ...after];
   return (await commitChange(deps, derivedId("aud", first.operationId), statements)).kind;
 }
 

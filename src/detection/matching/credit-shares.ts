@@ -116,22 +116,28 @@ export async function creditShares(
       for (const share of lot) leave(share, progress);
       continue;
     }
-    const { done, changed, isUnanswered } = await togetherOrNone(deps, context, lot);
+    const together = await togetherOrNone(deps, context, lot);
+    const { done, changed } = together === "unanswered" ? NONE : together;
     all.invoices.push(...changed);
-    if (isUnanswered === true) {
-      all.failure = { code: "STORAGE_UNAVAILABLE" };
-      continue;
-    }
-    const alone = lot.filter((share) => !done.has(share));
-    for (const [n, share] of alone.entries()) {
+    // One of them may be why the database did not answer, and must not keep the others waiting. But a database that is away is not asked for each of them.
+    let mayFail = together === "unanswered" ? MOST_UNANSWERED : Number.POSITIVE_INFINITY;
+    for (const [n, share] of lot.filter((each) => !done.has(each)).entries()) {
       // The lot was allowed to begin, so one of it is credited in any case.
-      const mayBegin = (n === 0 && done.size === 0) || progress.mayBegin();
-      if (mayBegin) await creditAlone(deps, context, share, progress, all);
-      else leave(share, progress);
+      if (!((n === 0 && done.size === 0) || progress.mayBegin())) {
+        leave(share, progress);
+        continue;
+      }
+      const failure = await creditAlone(deps, context, share, progress, all);
+      all.failure = failure ?? all.failure;
+      if (failure?.code === "STORAGE_UNAVAILABLE" && --mayFail === 0) break;
     }
   }
   return all;
 }
+
+/** Invoices of a lot that are tried alone without an answer, after the lot had none. */
+const MOST_UNANSWERED = 2;
+const NONE = { done: new Set<Share>(), changed: [] };
 
 interface Collected {
   readonly invoices: InvoiceId[];
@@ -147,12 +153,13 @@ function leave({ credits, seen }: Share, progress: Progress): void {
 
 /** A bug shows again when the share that causes it is credited alone. */
 async function togetherOrNone(deps: CreditDependencies, context: UnmatchedContext, lot: readonly Share[]) {
-  const none = { done: new Set<Share>(), changed: [] };
-  if (lot.length < 2) return { ...none, isUnanswered: undefined };
+  if (lot.length < 2) return NONE;
   try {
-    return { isUnanswered: undefined, ...(await creditTogether(deps, context, lot)) };
+    return await creditTogether(deps, context, lot);
   } catch (error) {
-    return { ...none, isUnanswered: isStorageFault(error) ? true : undefined };
+    if (isStorageFault(error)) return "unanswered";
+    logAlert("crediting invoices together failed; each is credited alone", { error: safeMessage(error) });
+    return NONE;
   }
 }
 
@@ -162,15 +169,12 @@ async function creditAlone(
   share: Share,
   progress: Progress,
   all: Collected,
-): Promise<void> {
+): Promise<Failure | undefined> {
   const { invoiceId: id, merchantId, seen } = share;
   const credits = share.credits.map((each) => ({ ...each, replaces: progress.stillThere(each.replaces) }));
   try {
     const done = await creditShare(deps, context, { ...share, credits });
-    if ("failure" in done) {
-      all.failure = done.failure;
-      return;
-    }
+    if ("failure" in done) return done.failure;
     if (done.isChanged) {
       all.invoices.push(id);
       const written = credits.filter((each) => !done.beyond.includes(each));
@@ -178,15 +182,13 @@ async function creditAlone(
     }
     all.unmatched.push(...unmatchedOf(done.beyond, { invoiceId: id, merchantId, reason: "TOO_MANY_PAYMENTS" }));
   } catch (error) {
-    if (isStorageFault(error)) {
-      all.failure = { code: "STORAGE_UNAVAILABLE" };
-      return;
-    }
+    if (isStorageFault(error)) return { code: "STORAGE_UNAVAILABLE" };
     const of = { invoiceId: id, error: safeMessage(error) };
     logAlert("crediting an invoice failed; its new transfers are kept unmatched", of);
     all.unmatched.push(...unmatchedOf(credits, { invoiceId: id, merchantId, reason: "AMBIGUOUS" }));
     all.orphans.push(...seen);
   }
+  return undefined;
 }
 
 async function creditShare(

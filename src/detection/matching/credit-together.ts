@@ -3,13 +3,11 @@
 import type { Network } from "../../chains/registry/networks.ts";
 import { fileOf, type InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { selectInvoiceRows } from "../../commerce/invoice-records/store.ts";
-import { buildChange } from "../../commerce/invoices/change-invoice.ts";
+import { buildChange, commitAll } from "../../commerce/invoices/change-invoice.ts";
 import { needsAmount } from "../../commerce/payment-methods/reserve-remainder.ts";
-import type { ChainHeights } from "../../commerce/payments/chain-observation.ts";
-import { derivedId, type InvoiceId, type MerchantId } from "../../lib/ids.ts";
+import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
-import { commitChange } from "../../platform/changes/commit-change.ts";
-import { joinStatements } from "../../platform/db/joined-statements.ts";
+import type { Committed } from "../../platform/db/commit-batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import { countOnce } from "../growth/read-growth.ts";
 import {
@@ -23,6 +21,7 @@ import {
 } from "./credit-invoice.ts";
 import type { Seen } from "./look-progress.ts";
 import { splitByRoom } from "./payment-room.ts";
+import type { UnmatchedContext } from "./record-unmatched.ts";
 import { recountGap } from "./store.ts";
 
 /** The part of the findings that concerns one invoice. */
@@ -33,44 +32,47 @@ export interface Share {
   readonly seen: readonly Seen[];
 }
 
-interface Context {
-  readonly network: Network;
-  readonly heights: ChainHeights;
-}
-
 interface Together {
   /** Those that are stored as found, whether their invoice changed or not. */
   readonly done: ReadonlySet<Share>;
   readonly changed: readonly InvoiceId[];
-  /** The database did not answer: crediting them one by one would only burden it further. */
-  readonly isUnanswered?: true;
 }
 
-/** All or none of those that it can decide without reading more; the caller credits the others alone. Throws what a bug throws. */
+/**
+ * All or none of those that it can decide without reading more; the caller credits the others alone. `unanswered`: the database did not say whether it stored
+ * them. Throws what a bug throws.
+ */
 export async function creditTogether(
   deps: CreditDependencies,
-  { network, heights }: Context,
+  { network, heights }: Pick<UnmatchedContext, "network" | "heights">,
   lot: readonly Share[],
-): Promise<Together> {
+): Promise<Together | "unanswered"> {
   const ids = lot.map(({ invoiceId }) => invoiceId);
   const rows = await readWithRetry(deps.sleep, async () => selectInvoiceRows(deps.db, ids));
-  if (!rows.ok) return { done: new Set(), changed: [], isUnanswered: true };
+  if (!rows.ok) return "unanswered";
   const files = new Map(rows.value.map((row) => [row.id, fileOf(row)]));
   const done = new Set<Share>();
   const decided: Decided[] = [];
   for (const share of lot) {
     const file = files.get(share.invoiceId);
-    if (file === undefined || splitByRoom(file.payments, network.name, share.credits).beyond.length > 0) continue;
+    if (file === undefined || !isAccepted(file, share, network)) continue;
     const operationId = deps.newOperationId();
     const findings = { network, heights, credits: share.credits, seen: share.seen };
     const credits = decideCredits(deps, file, findings, operationId);
-    // An amount for the rest must be free beside those that others of the lot take.
+    // An amount for the rest must differ from those that other invoices of the lot take.
     if (credits !== undefined && needsAmount(file, stateAfter(file, credits.change))) continue;
     done.add(share);
     if (credits !== undefined) decided.push({ file, operationId, ...credits });
   }
-  const kind = await commitAll(deps, network, decided);
-  return kind === "conflict" ? { done: new Set(), changed: [] } : { done, ...kind };
+  const kind = await commitDecided(deps, network, decided);
+  if (kind === "unknown") return "unanswered";
+  if (kind === "conflict") return { done: new Set(), changed: [] };
+  return { done, changed: decided.map(({ file }) => file.invoice.id) };
+}
+
+/** Whether it is the merchant's invoice, with room for all that it is credited. */
+function isAccepted({ invoice, payments }: InvoiceFile, { merchantId, credits }: Share, network: Network): boolean {
+  return invoice.merchantId === merchantId && splitByRoom(payments, network.name, credits).beyond.length === 0;
 }
 
 type Decided = NonNullable<ReturnType<typeof decideCredits>> & {
@@ -78,28 +80,27 @@ type Decided = NonNullable<ReturnType<typeof decideCredits>> & {
   readonly operationId: string;
 };
 
-async function commitAll(
+async function commitDecided(
   deps: CreditDependencies,
   network: Network,
   decided: readonly Decided[],
-): Promise<"conflict" | Pick<Together, "changed" | "isUnanswered">> {
-  const [first] = decided;
-  if (first === undefined) return { changed: [] };
+): Promise<Committed["kind"]> {
   const context = { ...deps, trail: SYSTEM_TRAIL };
   const built = [];
-  for (const { file, operationId, change } of decided)
-    built.push(buildChange(context, file, await withRemainders(deps, file, change), operationId));
+  for (const { file, operationId, change } of decided) {
+    const wasPaid = file.invoice.status === "PAID";
+    const whole = await withRemainders(deps, file, change);
+    built.push({ operationId, wasPaid, ...buildChange(context, file, whole, operationId) });
+  }
   const fresh = decided.flatMap((each) => each.fresh);
-  const walletIds = new Set(decided.flatMap((each) => each.walletIds));
-  const { kind } = await commitChange(deps, derivedId("aud", first.operationId), [
-    ...newOnce(deps.db, network, fresh),
-    ...countOnce(deps.db, network, [...fresh, ...decided.flatMap(({ coming }) => coming)], []),
-    ...joinStatements(built.map(({ statements }) => statements)),
-    ...[...walletIds].map((walletId) => recountGap(deps.db, walletId)),
-  ]);
-  if (kind === "conflict") return kind;
-  if (kind === "unknown") return { changed: [], isUnanswered: true };
-  for (const [n, { file }] of built.entries())
-    if (decided[n]?.file.invoice.status !== "PAID") notePaid(deps, file, network.name);
-  return { changed: decided.map(({ file }) => file.invoice.id) };
+  const walletIds = [...new Set(decided.flatMap((each) => each.walletIds))];
+  const kind = await commitAll(deps, built, {
+    asserts: [
+      ...newOnce(deps.db, network, fresh),
+      ...countOnce(deps.db, network, [...fresh, ...decided.flatMap(({ coming }) => coming)], []),
+    ],
+    after: walletIds.map((walletId) => recountGap(deps.db, walletId)),
+  });
+  if (kind === "committed") for (const { file, wasPaid } of built) if (!wasPaid) notePaid(deps, file, network.name);
+  return kind;
 }

@@ -9,6 +9,7 @@ import { sleep } from "../../../src/lib/sleep.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { Meter } from "../../../src/platform/db/meter.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { StatementBudget } from "../../../src/platform/db/statement-budget.ts";
 import { network } from "../../support/named-network.ts";
@@ -48,7 +49,7 @@ interface Applying {
   readonly of?: Network;
   readonly tip?: number;
   readonly budget?: number;
-  /** Called before each batch of so many statements. */
+  /** Called before each batch, with its number of statements. */
   readonly onBatch?: (statements: number) => Promise<void>;
 }
 
@@ -166,6 +167,48 @@ it("an invoice that cannot be read keeps none of its block from being paid", asy
   expect(answer).toMatchObject({ ok: true });
   const others = orders.filter((order) => order !== broken);
   expect(await statusesOf(others)).toEqual(others.map(() => "PAID"));
+  const left = await testDb.select().from(payments).where(sql`invoice_id is null`);
+  expect(left.map(({ status }) => status)).toEqual(["UNMATCHED"]);
+});
+
+/** More than a change of one invoice has, and fewer than one of twenty. */
+const LONG_BATCH = 20;
+
+it("invoices that the database never answers for together are credited alone", async () => {
+  const orders = await ordersOf(5);
+  let lost = 0;
+  const { answer } = await applying(
+    orders.map((order) => paying(order)),
+    {
+      onBatch: async (statements) => {
+        if (statements < LONG_BATCH) return;
+        lost++;
+        throw new Error("Network connection lost.");
+      },
+    },
+  );
+  expect([answer.ok, lost]).toEqual([true, 3]);
+  expect(await statusesOf(orders)).toEqual(orders.map(() => "PAID"));
+});
+
+it("a database that answers no write is asked for the lot and for two of its invoices, and nothing counts as stored", async () => {
+  const orders = await ordersOf(5);
+  const lost: number[] = [];
+  const { answer } = await applying(
+    orders.map((order) => paying(order)),
+    {
+      onBatch: async (statements) => {
+        // Reads are fewer.
+        if (statements < 8) return;
+        lost.push(statements);
+        throw new Error("Network connection lost.");
+      },
+    },
+  );
+  expect(answer).toEqual({ ok: false, error: { code: "STORAGE_UNAVAILABLE" } });
+  // Each write is sent three times.
+  expect(lost.map((statements) => statements >= LONG_BATCH)).toEqual([...Array(3).fill(true), ...Array(6).fill(false)]);
+  expect(await statusesOf(orders)).toEqual(orders.map(() => "AWAITING_PAYMENT"));
 });
 
 it("an invoice that another writer changes while its block is credited is credited too, and no event twice", async () => {
