@@ -23,6 +23,19 @@ export async function demandFreePort(port: number): Promise<void> {
   }
 }
 
+const LOOK_EVERY_MS = 50;
+
+/** Waits until the port is free, at most `withinMs`; says whether it is. */
+export async function portIsFree(port: number, withinMs: number): Promise<boolean> {
+  const lateAtMs = Date.now() + withinMs;
+  for (;;) {
+    const codes = await Promise.all(LOOPBACK.map((address) => listenOnce(port, address)));
+    if (!codes.includes("EADDRINUSE")) return true;
+    if (Date.now() >= lateAtMs) return false;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
 /** Below the ports of outgoing connections, because one of those could be taken before a test's server listens. */
 const TEST_PORTS = { from: 12_000, to: 32_000 };
 const MOST_TRIES = 100;

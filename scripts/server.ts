@@ -2,8 +2,9 @@
 import type { ChildProcess } from "node:child_process";
 import { CRON_EVERY_MS } from "../src/platform/jobs/cron.ts";
 import { type Demo, prepareDemo } from "./demo.ts";
-import { demandFreePort } from "./free-port.ts";
+import { demandFreePort, portIsFree } from "./free-port.ts";
 import { type Home, openHome } from "./home.ts";
+import { killTree } from "./process-tree.ts";
 import { type Settings, StartError } from "./settings.ts";
 import { executeSqlFile, migrate, spawnServer } from "./wrangler.ts";
 
@@ -69,9 +70,11 @@ async function serve(
       resolve(status);
     });
   });
-  const stop = () => {
+  const stop = async () => {
     life.isEnding = true;
-    return end(child, ended);
+    await end(child, ended);
+    // wrangler may end before the runtime that it started, and a restart needs the port.
+    await portIsFree(settings.port, END_WITHIN_MS);
   };
   try {
     await readiness(settings.baseUrl, life, logFile);
@@ -126,7 +129,8 @@ async function answersWell(url: string): Promise<boolean> {
 
 async function end(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
   child.kill("SIGTERM");
-  const kill = setTimeout(() => child.kill("SIGKILL"), END_WITHIN_MS);
+  // A killed wrangler cannot end its runtime, which would keep the port.
+  const kill = setTimeout(() => child.pid !== undefined && killTree(child.pid), END_WITHIN_MS);
   await ended;
   clearTimeout(kill);
 }
