@@ -1,5 +1,5 @@
-// The map of the API: middleware order and every mount. A route is declared once, in its feature's routes.ts; here it is mounted,
-// documented, and known to the access tests.
+// Builds the API: the order of middleware, and every mounted route. A route is declared once, in its feature's routes.ts. This file mounts it, and
+// lists it for the reference and the access tests.
 
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
@@ -120,7 +120,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...mcpRoutes({ fetch: fetchAgain }),
 ];
 
-/** A request to the app that comes from one of its own routes, as the same caller. */
+/** Passes a request from one of the app's own routes through the app again, as the same caller. */
 function fetchAgain(request: Request, env: Env, waitUntil: (work: Promise<unknown>) => void) {
   return app().fetch(request, env, { waitUntil, passThroughOnException: () => {}, props: {} });
 }
@@ -143,10 +143,10 @@ const GREENFIELD_ROUTES: readonly MountedRoute[] = [
   }),
 );
 
-/** Every route of the Worker, for the OpenAPI document and the access tests. */
+/** Every route except those in the formats of BTCPay Server, for the OpenAPI document and the access tests. */
 export const SPECS: readonly RouteSpec[] = [...publicSpecs, ...ROUTES.map((route) => route.spec)];
 
-/** The routes in BTCPay Server's shapes, which have a reference of their own. */
+/** The routes in the formats of BTCPay Server, which have a separate reference. */
 export const GREENFIELD_SPECS: readonly RouteSpec[] = GREENFIELD_ROUTES.map((route) => route.spec);
 
 /** The routes that run in the object of their merchant, by operation. */
@@ -159,7 +159,7 @@ export const routesInObject = lazily(
 export const app = lazily(createApp);
 
 export function createApp(): HonoBase<AppEnv> {
-  // Hono would also end up with this router: the one that it tries first cannot have a word and a parameter in the same place
+  // Hono would choose this router anyway: the router that it tries first cannot have a word and a parameter in the same position
   // (`invitations/accept` and `invitations/:invitationId`).
   const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(requestContext);
@@ -178,7 +178,10 @@ export function createApp(): HonoBase<AppEnv> {
   return app;
 }
 
-/** The outer rate limit, per IP address and before anything is read; production only, because only there the edge reports the caller's address. */
+/**
+ * Refuses everything except `/healthz` while the configuration forbids serving. Then applies the outer rate limit per IP address, before anything is
+ * read; only in production, because only there does the edge report the caller's address.
+ */
 async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const ip = callerIp(c);
   if (refusesToServe(c.env, c.req.url) && c.req.path !== "/healthz") {
@@ -195,7 +198,10 @@ async function shield(c: AppContext, next: () => Promise<void>): Promise<Respons
   return undefined;
 }
 
-/** From outside, a key that an application asked for works only through the routes of BTCPay Server's API, which read it from a different header. */
+/**
+ * A key that was made for an application works only through the routes of BTCPay Server's API, which read it from a different header. Requests from
+ * outside with such a key are refused here.
+ */
 async function refuseApplicationKeys(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const borne = /^bearer +(.*)$/i.exec(c.req.header("authorization") ?? "")?.[1];
   if ([c.req.header("x-api-key"), borne].some((key) => key !== undefined && isOfApplication(key)))
@@ -204,7 +210,7 @@ async function refuseApplicationKeys(c: AppContext, next: () => Promise<void>): 
   return undefined;
 }
 
-/** 404, or 405 with the methods that the path accepts; answers a preflight only if a public key or a payer's page may call the route. */
+/** Answers 404, or 405 with the methods that the path accepts. Answers a preflight only if a public key or a payer's page may call the route. */
 function nothingHere(c: AppContext): Response {
   const serving = SPECS.filter((spec) => servesPath(spec, c.req.path));
   if (c.req.method === "OPTIONS" && serving.some(isCrossOrigin)) return preflight(serving);
@@ -214,7 +220,8 @@ function nothingHere(c: AppContext): Response {
 
 function preflight(serving: readonly RouteSpec[]): Response {
   const open = serving.filter(isCrossOrigin);
-  // Even while no one is challenged: browsers remember this answer for a day, and a shop may send tokens early.
+  // The token's header is allowed even while no request must be challenged: browsers remember this answer for a day, and a shop may send tokens
+  // early.
   const token = open.some(({ isChallenged }) => isChallenged) ? `, ${CHALLENGE_TOKEN}` : "";
   return new Response(null, {
     status: 204,

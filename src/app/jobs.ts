@@ -1,5 +1,5 @@
-// The scheduled jobs. The cron only dispatches: one queue message for each job that is due. A message is one bounded run; a run that leaves work sends the next
-// message, so that no job is limited to so many runs a minute and none waits for another.
+// The scheduled jobs. The cron only dispatches: one queue message for each job that is due. Each message is one bounded run. A run that leaves work
+// sends the next message, so that no job is limited to a fixed number of runs a minute, and no job waits for another.
 import { forgetImages } from "../accounts/images/forget-images.ts";
 import { waitingDependencies } from "../accounts/invitations/dependencies.ts";
 import { sendWaiting } from "../accounts/invitations/send-waiting.ts";
@@ -49,7 +49,7 @@ interface Run {
   readonly nowMs: number;
   /** When the cron dispatched it: the minute to which it belongs. */
   readonly minuteMs: number;
-  /** May be lost. */
+  /** Runs work that may be lost. */
   readonly background: (work: Promise<unknown>) => void;
 }
 
@@ -115,7 +115,6 @@ function isJobName(name: string): name is JobName {
   return Object.hasOwn(JOBS, name);
 }
 
-/** A message of the queue. */
 export interface JobMessage {
   readonly job: JobName;
   /** When the cron dispatched the first message of this chain. */
@@ -124,13 +123,16 @@ export interface JobMessage {
   readonly runs: number;
 }
 
-/** A chain ends here whatever is left: otherwise a job that always finds more would never end. The cron starts the next one. */
+/**
+ * A chain ends after this many runs even if work is left, because otherwise a job that always finds more would never end. The cron starts the next
+ * chain.
+ */
 const MOST_RUNS = 1_000;
 
-/** What decides which jobs a deployment has. */
+/** The settings that decide which jobs a deployment has. */
 type JobSettings = Pick<Env, "EXPORTS"> & { readonly RESTORE_EPOCH?: string | undefined };
 
-/** The jobs of a deployment: without a bucket nothing is exported, without a restore nothing recovered. */
+/** The jobs that a deployment has: `export-merchants` only with a bucket, `restore` only after a restore. */
 export function jobsOf(env: JobSettings): readonly JobName[] {
   const isRestored = (env.RESTORE_EPOCH ?? "").trim() !== "";
   return JOB_NAMES.filter(
@@ -138,12 +140,12 @@ export function jobsOf(env: JobSettings): readonly JobName[] {
   );
 }
 
-/** Jobs that decide something from what was read from the chains, or mail what a restore may void: they wait until an import has ended. */
+/** Jobs that decide something from data read from the chains, or send emails that a restore may invalidate. They wait until an import has ended. */
 const WAITING_FOR_IMPORT: ReadonlySet<JobName> = new Set(["expire", "release", "price", "invitations"]);
 
 /**
- * A job runs once in this many crons; absent: in each. For jobs that nothing waits for. A message costs three queue operations; 333,000 messages a month are
- * free, 7.7 a minute.
+ * Jobs that are not urgent, each dispatched once in this many runs of the cron; all others are dispatched in every run. A message costs three queue
+ * operations; 333,000 messages a month are free, 7.7 a minute.
  */
 const RUNS_ONCE_IN: Readonly<Partial<Record<JobName, number>>> = {
   release: 5,
@@ -158,7 +160,7 @@ const RUNS_ONCE_IN: Readonly<Partial<Record<JobName, number>>> = {
   "forget-images": 60,
 };
 
-/** Whether the cron of this time starts it. Jobs with the same interval start at different times. */
+/** Whether the cron at `atMs` starts the job. Jobs with the same interval start at different times. */
 export function isDue(job: JobName, atMs: number, everyMs: number): boolean {
   return (Math.floor(atMs / everyMs) + JOB_NAMES.indexOf(job)) % (RUNS_ONCE_IN[job] ?? 1) === 0;
 }
@@ -197,7 +199,7 @@ export async function runJobMessage(body: unknown, env: Env, background: Run["ba
   }
 }
 
-/** Whether a message of any queue is for a job, known to this release or not. All others name an endpoint with something to deliver. */
+/** Whether a message from any queue is for a job, even one that this release does not know. All others name an endpoint with deliveries due. */
 export function namesJob(body: unknown): body is { readonly job: unknown } {
   return typeof body === "object" && body !== null && "job" in body;
 }

@@ -14,16 +14,16 @@ import type { KeptRevocation, NewRevocation } from "../platform/revocations/revo
 import { RevocationCopies } from "../platform/revocations/revocation-copies.ts";
 import { MerchantRequests } from "./merchant-requests.ts";
 
-/** Keys deleted in one turn. More wait for the next alarm, so that a turn never delays requests. */
+/** At most this many keys are deleted by one alarm. The rest wait for the next alarm, so that an alarm never delays requests. */
 const CHUNK = 1_000;
-/** Callers use their own clocks. A key is deleted only once it has expired by all of them. */
+/** Callers use their own clocks, so a key is deleted only an hour after it has expired by this object's clock. */
 const CLOCK_GRACE_MS = HOUR_MS;
 
 const freshUlid = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
 
 /**
- * One object per merchant, with the merchant's id as its name (for routes without a merchant: one per user). Holds the idempotency keys, and runs the creates
- * of invoices, so that concurrent ones share their storage calls.
+ * One object per merchant, with the merchant's id as its name (for routes without a merchant: one per user). Holds the idempotency keys and copies of
+ * revocations, and runs the requests that create invoices, so that concurrent requests share their storage calls.
  */
 export class MerchantObject extends DurableObject<Env> implements MerchantObjectRpc {
   readonly #reservations: KeyReservations;
@@ -36,10 +36,10 @@ export class MerchantObject extends DurableObject<Env> implements MerchantObject
     super(ctx, env);
     this.#reservations = new KeyReservations(ctx.storage, freshUlid);
     this.#revocations = new RevocationCopies(ctx.storage);
-    // Every object of ours is opened by its name.
+    // Never empty: our code opens objects only by name.
     const name = ctx.id.name ?? "";
     this.#entry = new OwnEntry(ctx.storage, env, { kind: "MERCHANTS", name, nowMs: () => Date.now() });
-    // A lease ends with its incarnation: the next one takes over what this one started.
+    // A lease ends with the object's incarnation: the next incarnation takes over the operations that this one started.
     const incarnation = freshUlid(Date.now());
     this.#requests = new MerchantRequests({
       env,
@@ -81,13 +81,13 @@ export class MerchantObject extends DurableObject<Env> implements MerchantObject
     return this.#reservations.knows(keyHash, nowMs);
   }
 
-  /** Keeps copies of revocations before the batch that makes them; they are stored once this returns. */
+  /** Keeps copies of revocations, before the batch with the revocations is sent; the copies are stored once this returns. */
   async keepRevocations(revocations: readonly NewRevocation[], nowMs: number): Promise<void> {
     if (!this.#entry.isMade()) await this.#entry.make();
     this.#revocations.keep(revocations, nowMs);
   }
 
-  /** The copies since a time, for the import after a restore of the database. */
+  /** The copies kept since `sinceMs`, for the import after a restore of the database. */
   revocationsSince(sinceMs: number, after: number, limit: number): readonly KeptRevocation[] {
     return this.#revocations.since(sinceMs, { after, limit });
   }

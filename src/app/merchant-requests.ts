@@ -16,9 +16,9 @@ import type { HandedBack, HandedOver } from "../platform/http/handed-over.ts";
 import { joiningKeys, type Keys } from "../platform/idempotency/key-reservations.ts";
 import { routesInObject } from "./app.ts";
 
-/** The most requests in progress, and the most bytes of their bodies. More are refused before they reserve anything. */
+/** The maximum number of requests in progress, and of bytes in their bodies. Requests beyond that are refused before they reserve anything. */
 const MOST: Load = { requests: 1_000, bytes: 8 * 1_024 * 1_024 };
-/** The most from browsers: a quarter. */
+/** The same limits for requests from browsers: a quarter. */
 const MOST_PUBLIC: Load = { requests: MOST.requests / 4, bytes: MOST.bytes / 4 };
 
 interface Load {
@@ -26,7 +26,7 @@ interface Load {
   readonly bytes: number;
 }
 
-/** The requests in progress, or those of browsers among them. */
+/** The requests in progress: all, or only those from browsers. */
 class UnderWay {
   readonly #most: Load;
   #requests = 0;
@@ -79,7 +79,7 @@ export class MerchantRequests {
     });
   }
 
-  /** The answer of the request's route. Refuses STORAGE_UNAVAILABLE if too many requests are in progress or have waited too long. */
+  /** The answer of the request's route. Fails with STORAGE_UNAVAILABLE if too many requests are in progress or have waited too long. */
   async answer(handed: HandedOver): Promise<HandedBack> {
     const { isPublic, bytes } = handed;
     const sinceMs = Date.now();

@@ -21,7 +21,7 @@ export default {
   async scheduled({ scheduledTime }, env) {
     await dispatchJobs(env, scheduledTime);
   },
-  // The message itself says what it is for, because the deployer names the queues.
+  // The content of a message shows what it is for. The name of its queue does not, because the operator chooses it.
   async queue({ messages }, env, ctx) {
     const background = (work: Promise<unknown>) => ctx.waitUntil(work);
     // Nothing is served with these settings (app.ts), so nothing is sent either.

@@ -3,7 +3,7 @@ import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
 import { type KeyKind, unusedEnd } from "../auth/api-key.ts";
 
-/** A stored key without its hashes, so that nothing here can authenticate a request. */
+/** A stored key without its hashes, which the API never shows. */
 interface ApiKey {
   readonly id: string;
   readonly merchantId: string;
@@ -15,7 +15,7 @@ interface ApiKey {
   /** JSON array of IP ranges; null allows any address. */
   readonly allowedIps: JsonOf<readonly string[]> | null;
   readonly expiresAtMs: number | null;
-  /** When the secret before the last rotation stops working; null if there is none. */
+  /** When the previous secret, from before the last rotation, stops working; null if there is none. */
   readonly previousExpiresAtMs: number | null;
   readonly lastUsedAtMs: number | null;
   readonly createdAtMs: number;
@@ -24,7 +24,9 @@ interface ApiKey {
   readonly unusedUntilMs: number | null;
 }
 
-/** A key in the format of the API (decisions 8). `rotatedUntil`: until when the previous secret still works. */
+/**
+ * A key in the format of the API (decisions 8). `rotatedUntil`: when the previous secret stops working; null if it no longer works, or there is none.
+ */
 export function apiKeyBodyOf(key: ApiKey, nowMs: number) {
   const { previousExpiresAtMs: until } = key;
   return {

@@ -1,5 +1,5 @@
-// Changes a stored key in one batch with its audit entry and its event. The batch aborts unless the key and the user's role are as they were
-// read, so that a user who has just lost the role gets no secret.
+// Changes a stored key in one batch with its audit entry and, if there is one, its event. The batch aborts if the key was changed or revoked, or the
+// user's role has changed, since they were read, so that a user who has just lost the role gets no secret.
 
 import { derivedId, type UserId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -26,11 +26,11 @@ import { assertKeyAsRead, selectApiKey, updateApiKey } from "./store.ts";
 
 export interface KeyDependencies extends CommitDependencies {
   readonly mailer: Mailer;
-  /** Makes a secret; throws if API_KEY_MAC_KEY is not configured. */
+  /** Makes a secret; throws if API_KEY_MAC_KEY is invalid, or is missing and cannot be derived from MASTER_KEY. */
   newSecret(of: Pick<KeyMaking, "kind" | "merchantId" | "isForApplication">): NewApiKey;
 }
 
-/** Only users manage keys: no key can hold these permissions (decisions 7), and one that does is refused here. */
+/** Only users manage keys (decisions 7). A key should not hold the permissions for this; one that does is refused here. */
 export function keyActor(
   principal: MerchantPrincipal,
   trail: Trail,
@@ -51,11 +51,10 @@ export interface KeyActor {
 
 export interface ChangeOf extends KeyActor {
   readonly apiKeyId: string;
-  /** The key as read together with the caller; undefined if there is none. */
+  /** The key, from the storage call that authenticated the caller; undefined if there is no such key. */
   readonly read: ApiKeyRow | undefined;
 }
 
-/** A key and the seat of the acting user. */
 interface KeyAndSeat {
   readonly key: ApiKeyRow;
   readonly seat: Seat;
@@ -70,7 +69,7 @@ export interface KeyChange {
   readonly afterwards?: (() => Promise<void>) | undefined;
 }
 
-/** Returns the changed key. `decide` returns undefined if there is nothing to change. */
+/** Returns the key after the change, or unchanged if `decide` returns undefined. */
 export function changeApiKey(
   deps: KeyDependencies,
   of: ChangeOf,
@@ -86,7 +85,7 @@ export function changeApiKey(
   });
 }
 
-/** The key and the seat: as read with the caller on the first attempt, read again on later ones. */
+/** Returns the key and the seat: those read during authentication for the first attempt, and newly read ones for each later attempt. */
 export async function readKeyAndSeat(
   deps: KeyDependencies,
   of: ChangeOf,
@@ -101,7 +100,7 @@ export async function readKeyAndSeat(
   return key.ok ? ok({ key: key.value, seat: seat.value }) : key;
 }
 
-/** The changed key, and the statements of the change, assertions first. */
+/** The changed key, and the statements of the change, with the assertions first. */
 export function changeStatements(
   deps: Pick<KeyDependencies, "db" | "nowMs">,
   trail: Trail,
@@ -121,7 +120,7 @@ export function changeStatements(
   return { changed, statements };
 }
 
-/** The event of a change; its `data` holds the key as GET returns it. */
+/** The event about a change; its `data` contains the key in the format of the API. */
 export function keyEvent(
   deps: Pick<KeyDependencies, "db" | "nowMs">,
   of: { readonly event: KeyEvent; readonly key: ApiKeyRow },
@@ -138,8 +137,8 @@ export function keyEvent(
 }
 
 /**
- * PERMISSION_NOT_GRANTABLE if the key has permissions that the user cannot grant. By rotating such a key, or allowing other addresses, the user would get more
- * permissions than their role has.
+ * Returns PERMISSION_NOT_GRANTABLE if the key has permissions that the user cannot grant. By rotating such a key, or allowing other addresses, the
+ * user would get more permissions than their role has.
  */
 export function overreach(key: Pick<ApiKeyRow, "kind" | "permissions">, role: Role): Failure | undefined {
   const permissions = ungrantable({ kind: key.kind, names: parseJson(key.permissions), role });

@@ -23,15 +23,16 @@ interface NewKey {
   readonly expiresAt?: number | null | undefined;
   /** Absent or null allows any address. */
   readonly allowedIps?: readonly string[] | null | undefined;
-  /** Set for a key that an application asked a user for. */
+  /** Set if the user made the key because an application asked for it. */
   readonly asked?: Pick<ApiKeyRow, keyof typeof NOT_ASKED>;
 }
 
 const NOT_ASKED = { givenTo: null, rights: null, question: null, unusedUntilMs: null };
 
 /**
- * The work of one creation, for `runOnce`. Its response must be encrypted, because it is the only place that shows the secret. A second try
- * generates another secret; only the secret of the committed batch is returned. Refuses LIMIT_REACHED.
+ * Creates a key, as work for `runOnce`. The response must be stored encrypted, because it contains the secret, which is shown nowhere else. Each
+ * attempt generates a new secret; only the committed one is returned. Fails with LIMIT_REACHED, with PERMISSION_NOT_GRANTABLE, or with
+ * VALIDATION_FAILED if `expiresAt` is not in the future.
  */
 export function createApiKey(
   deps: KeyDependencies,
@@ -90,7 +91,7 @@ export function createApiKey(
   };
 }
 
-/** Reads the seat and the limit again after a refused batch. */
+/** Reads the seat again after a batch was aborted; fails with LIMIT_REACHED if the merchant has reached its limit of keys. */
 async function seatWithRoom(deps: KeyDependencies, actor: KeyActor): Promise<Result<Seat, Failure>> {
   const seat = await seatNow(deps, actor);
   if (!seat.ok) return seat;
@@ -99,7 +100,7 @@ async function seatWithRoom(deps: KeyDependencies, actor: KeyActor): Promise<Res
   return room.value[0]?.isFull === 1 ? err(limitReached("keysPerMerchant")) : seat;
 }
 
-/** A list as JSON for its column. */
+/** The list as JSON for a column; null if there is no list. */
 export function jsonOrNull(list: readonly string[] | null | undefined): string | null {
   return list === null || list === undefined ? null : JSON.stringify(list);
 }

@@ -4,7 +4,7 @@ import type { ApiKeyRow } from "../auth/store.ts";
 import { apiKeyFacts } from "./api-key-body.ts";
 import { type ChangeOf, changeApiKey, type KeyDependencies } from "./change-api-key.ts";
 
-/** Ends a key, also the previous secret of a rotation, from the next request on. The row stays, for the audit log. */
+/** Revokes a key and its previous secret, effective with the next request. The row stays for the audit log. */
 export async function deleteApiKey(deps: KeyDependencies, of: ChangeOf): Promise<Result<ApiKeyRow, Failure>> {
   return changeApiKey(deps, of, ({ key }) =>
     ok({

@@ -10,7 +10,10 @@ import {
 } from "../roles/permissions.ts";
 import { ROLE_PERMISSIONS, type Role } from "../roles/roles.ts";
 
-/** All 34 permissions and the one for keys, as keys name them. Any other name is invalid; one of these may still not be grantable. */
+/**
+ * The names that API keys use for all 34 permissions, and for the one that only keys can hold. Any other name is invalid. Not every user can grant
+ * all of these.
+ */
 export const KEY_PERMISSION_NAMES: readonly string[] = [
   ...PERMISSIONS.map(keyPermissionName),
   keyPermissionName(WEAKEN),
@@ -21,7 +24,10 @@ const HELD_BY: Readonly<Record<KeyKind, readonly Permission[]>> = {
   PUBLIC: PUBLIC_KEY_PERMISSIONS,
 };
 
-/** Those of `names` that a user with `role` cannot grant to a key of `kind`, in the given order. Includes unknown names. */
+/**
+ * The `names` that a user with `role` cannot grant to a key of `kind`, in the given order. Includes unknown names. PROTECTION_WEAKEN, which no role
+ * has, can be granted by every role that may create keys.
+ */
 export function ungrantable(of: {
   readonly kind: KeyKind;
   readonly names: readonly string[];

@@ -16,17 +16,17 @@ export function pageReads(db: Db, merchantId: string, query: KeyQuery | undefine
   return [selectApiKeyPage(db, { ...filter, ...page }), countApiKeys(db, filter, page.page !== undefined)] as const;
 }
 
-/** Reads the key of the path. */
+/** Reads the key named in the path. */
 export function keyReads(db: Db, merchantId: string, apiKeyId: string | undefined) {
   return [selectApiKey(db, { merchantId, apiKeyId: apiKeyId ?? "" })] as const;
 }
 
-/** The key of the path, and who is emailed if its protection is weakened. */
+/** Reads the key named in the path, and the users who are emailed if the change weakens its protection. */
 export function updateReads(db: Db, merchantId: string, apiKeyId: string | undefined) {
   return [...keyReads(db, merchantId, apiKeyId), selectStewards(db, merchantId)] as const;
 }
 
-/** Keys that are not deleted, also expired ones, newest first. */
+/** Keys that are not deleted, including expired ones, newest first. */
 export function listApiKeys(
   read: { readonly rows: readonly ApiKeyRow[]; readonly total: number },
   query: ListQuery,

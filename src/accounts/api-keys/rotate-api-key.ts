@@ -12,8 +12,8 @@ import {
 } from "./change-api-key.ts";
 
 /**
- * The work of one rotation, for `runOnce`; its response must be encrypted. The new secret works at once, the previous one until the overlap ends;
- * older ones no longer work. Concurrent rotations run one after the other, and the last one's secret is the key's secret.
+ * Rotates a key's secret, as work for `runOnce`; the response must be stored encrypted. The new secret works at once, the previous one until the
+ * overlap ends; older secrets no longer work. Concurrent rotations run one after the other, and the key keeps the secret of the last one.
  */
 export function rotateApiKey(deps: KeyDependencies, of: ChangeOf, overlapHours: number): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
@@ -35,7 +35,7 @@ export function rotateApiKey(deps: KeyDependencies, of: ChangeOf, overlapHours: 
   };
 }
 
-/** Without an overlap the old hash is not kept. */
+/** Without an overlap, the previous hash is not kept. */
 function previousColumns(hash: string, nowMs: number, overlapHours: number) {
   if (overlapHours === 0) return { previousHash: null, previousExpiresAtMs: null };
   return { previousHash: hash, previousExpiresAtMs: nowMs + overlapHours * HOUR_MS };

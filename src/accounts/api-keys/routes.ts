@@ -124,7 +124,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
     },
   });
 
-/** The key of the path. */
+/** The key named in the path. */
 function named(call: MerchantCall<KeyDependencies, ReturnType<typeof keyReads>>) {
   return { apiKeyId: call.params.apiKeyId ?? "", read: call.read[0][0] };
 }

@@ -79,7 +79,7 @@ function matching({ merchantId, search }: KeyFilter): (SQL | undefined)[] {
   ];
 }
 
-/** Aborts the batch unless the key is live and its secret, name and addresses are as they were read. */
+/** Aborts the batch if the key was revoked, or if its secret, name or allowed addresses have changed since it was read. */
 export function assertKeyAsRead(db: Db, read: ApiKeyRow) {
   return db.insert(assertions).select(sql`select 'key is as it was read', 0 where not exists (select 1 from api_keys
     where id = ${read.id} and merchant_id = ${read.merchantId} and revoked_at_ms is null and hash = ${read.hash}

@@ -7,13 +7,13 @@ import { apiKeyFacts } from "./api-key-body.ts";
 import { type ChangeOf, changeApiKey, type KeyDependencies, overreach } from "./change-api-key.ts";
 import { jsonOrNull } from "./create-api-key.ts";
 
-/** The fields of a PATCH (decisions 8). An absent field keeps its value; null for `allowedIps` allows any address. */
+/** The fields of a PATCH (decisions 8). A field that is left out keeps its value; null for `allowedIps` allows any address. */
 interface KeyUpdate {
   readonly name?: string | undefined;
   readonly allowedIps?: readonly string[] | null | undefined;
 }
 
-/** Applies both of two concurrent changes. Writes nothing if nothing changes. Allowing more addresses weakens a protection. */
+/** Two concurrent changes are both applied. Writes nothing if nothing changes. Allowing more addresses weakens a protection (`checkWeakening`). */
 export async function updateApiKeyFields(
   deps: KeyDependencies,
   of: ChangeOf & { readonly watch: Watch },

@@ -1,5 +1,5 @@
-// Makes the key that answers an application's question. Each question is answered once. A key that nobody uses expires: its secret went to another party's
-// page, which may have lost it.
+// Makes the key that an application has asked for. Each question is answered once. The key expires if it is not used, because its secret was sent to
+// another party's page, which may have lost it.
 import { HOUR_MS } from "../../lib/time.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Work } from "../../platform/idempotency/run-once.ts";
@@ -11,7 +11,7 @@ import { assertUnanswered, selectAnswered } from "./store.ts";
 const USED_WITHIN_MS = HOUR_MS;
 
 interface Answer {
-  /** The name of the question. */
+  /** The name of the question, from its token. */
   readonly question: string;
   readonly application: string;
   /** The origin of the application; null if the key is shown to the user. */
@@ -19,7 +19,7 @@ interface Answer {
   readonly rights: readonly Right[];
 }
 
-/** The work of one answer, for `runOnce`; its response is that of a new key. Refuses AUTHORIZATION_OVER, and as `createApiKey`. */
+/** Answers a question, as work for `runOnce`; the response contains the new key. Fails with AUTHORIZATION_OVER, or like `createApiKey`. */
 export function answerQuestion(
   deps: KeyDependencies,
   actor: Parameters<typeof createApiKey>[1],

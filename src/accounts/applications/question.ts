@@ -1,5 +1,5 @@
-// What an application asks for: the query of `/api-keys/authorize`, as shop plugins of BTCPay Server write it. The Worker reads it to name the one origin
-// that the page may send a form to, and the page to show who asks for what.
+// What an application asks for: the query of `/api-keys/authorize`, in the format that shop plugins of BTCPay Server use. The Worker reads from it
+// the only origin to which the page may send a form. The page reads which application asks for which rights.
 
 import { isOriginSafe } from "../../lib/ip-network.ts";
 import { isRedirectUrl } from "../../lib/redirect-url.ts";
@@ -7,26 +7,26 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { isRight, type Right } from "./rights.ts";
 
 const LONGEST_NAME = 200;
-/** Encoded twice when it is part of the address to return to after signing in with a provider. */
+/** Kept short, because the URL is encoded twice in the return path of a sign-in with a provider. */
 const LONGEST_URL = 1_000;
-/** Distinct names in one question; about forty exist. */
+/** The maximum number of names of rights in one question; about forty rights exist. A right counts once for each store that is named with it. */
 const MOST_NAMES = 60;
 
 const NOT_VALID = "The address that the key should go to is not a valid one.";
-/** Hosts that a content policy can name. Parsers accept more, such as `;` and `'`, which mean something else there. */
+/** Hosts that a content policy can name. URL parsers also accept characters such as `;` and `'`, which have a different meaning in a policy. */
 const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
-/** A name is shown to the user, so it must not be free text. */
+/** The name of a right. It is shown to the user, so it must not be free text. */
 const NAME = /^(?:unrestricted|btcpay(?:\.[a-z]{1,40}){1,4})$/;
 
-/** Invisible characters, and those that look like spaces: controls, direction marks, fillers, the blank of Braille. */
+/** Invisible characters, and those that look like spaces: controls, direction marks, fillers, the Braille blank. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\s]+/gu;
 
 export interface Question {
   /** The name that the application gives itself, which proves nothing. */
   readonly application: string;
-  /** Where the key goes; undefined if it is shown to the user instead. */
+  /** Where the key is sent; undefined if it is shown to the user instead. */
   readonly redirect: Redirect | undefined;
-  /** Those that can be granted, in the order requested. */
+  /** The rights that can be granted, in the order requested. */
   readonly rights: readonly Right[];
   /** Names of requested rights that are never granted. */
   readonly refused: readonly string[];
@@ -58,10 +58,11 @@ export function readQuestion(query: URLSearchParams): Result<Question, string> {
   });
 }
 
-/** https, and http on the user's own computer only; the error is a sentence for the user. */
+/** Accepts https, and http only on the user's own computer. The error is a sentence for the user. */
 export function redirectOf(text: string): Result<Redirect, string> {
   if (text.length > LONGEST_URL) return err("The address that the key should go to is too long.");
-  // The form is sent without a fragment. A parser drops an empty user name, which hides the host from a reader.
+  // Refuses a fragment, because the form would be sent without it, and an `@` before the host, which makes the host hard to see. The text itself is
+  // checked, because a URL parser drops an empty user name.
   if (!isRedirectUrl(text) || /#|^[^/]*\/\/[^/?]*@/.test(text)) return err(NOT_VALID);
   const { origin, href, hostname } = new URL(text);
   if (!HOST.test(hostname)) return err(NOT_VALID);
@@ -70,7 +71,7 @@ export function redirectOf(text: string): Result<Redirect, string> {
   return ok({ url: href, origin });
 }
 
-/** A key needs a name: the application's, or else that of its host. */
+/** The key's name: that of the application, or else its origin. */
 function nameOf(text: string, redirect: Redirect | undefined): string {
   const name = [...text.replace(UNSEEN, " ").trim()].slice(0, LONGEST_NAME).join("");
   return name === "" ? (redirect?.origin ?? "Application") : name;

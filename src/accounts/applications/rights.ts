@@ -1,11 +1,11 @@
-// Rights of a key as shop plugins of BTCPay Server name them (its API "Greenfield"), and what each means here.
+// The rights of a key, named as in shop plugins of BTCPay Server (its API "Greenfield"), and what each means here.
 import { keyPermissionName, type Permission } from "../roles/permissions.ts";
 
 interface Meaning {
-  /** What it adds to the rights it includes. */
+  /** The permissions that this right adds to those of the rights it includes. */
   readonly own: readonly Permission[];
   readonly includes?: readonly string[];
-  /** What the user reads before granting it. */
+  /** The text that the user reads before granting the right. */
   readonly words: string;
 }
 
@@ -27,7 +27,7 @@ const RIGHTS = {
     includes: ["btcpay.store.canviewinvoices"],
     words: "See invoices, and mark them as settled by hand",
   },
-  // PrestaShop's plugin refuses a key without it, but changes nothing with it: there is no such call here.
+  // PrestaShop's plugin refuses a key without this right but never changes settings with it, so no permission to change settings is granted.
   "btcpay.store.canmodifystoresettings": {
     own: [],
     includes: [
@@ -56,23 +56,23 @@ export function rightWords(right: Right): string {
   return RIGHTS[right].words;
 }
 
-/** What a right adds to the rights it includes. No permission is in two of them. */
+/** The permissions that a right adds to those of the rights it includes. No two rights add the same permission. */
 export function ownPermissions(right: Right): readonly Permission[] {
   return RIGHTS[right].own;
 }
 
-/** All permissions that these rights need, included rights counted, each once. */
+/** All permissions that these rights give, including those of included rights, without duplicates. */
 export function permissionsOfRights(rights: readonly Right[]): readonly Permission[] {
   const all = rights.flatMap((right) => [right, ...includedIn(right)]);
   return [...new Set(all.flatMap(ownPermissions))];
 }
 
-/** The same, as keys name them. */
+/** Like `permissionsOfRights`, as names of permissions in API keys. */
 export function keyPermissionsOfRights(rights: readonly Right[]): readonly string[] {
   return permissionsOfRights(rights).map(keyPermissionName);
 }
 
-/** With the rights that these include, recursively. */
+/** The rights that this right includes, recursively. */
 function includedIn(right: Right): readonly Right[] {
   const meaning: Meaning = RIGHTS[right];
   return (meaning.includes ?? []).filter(isRight).flatMap((each) => [each, ...includedIn(each)]);

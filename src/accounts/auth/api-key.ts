@@ -1,6 +1,6 @@
-// API keys: `sk_`, `pk_` or `ak_`, 32 random base62 characters, and 6 characters of a MAC over kind, random part and merchant. With the MAC the Worker
-// can tell a key that it made from an invented one without a storage read. The MAC grants nothing: every key is authenticated from storage, where
-// only its SHA-256 is kept.
+// API keys: `sk_`, `pk_` or `ak_`, 32 random base62 characters, and 6 characters of a MAC over kind, random part and merchant. With the MAC the
+// Worker can distinguish a key that it made from an invented one without a storage read. The MAC grants nothing: every key is authenticated from
+// storage, where only its SHA-256 is kept.
 import { equalDigests, lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
 import { type Keyring, macsOfText, macText, type SecretKey } from "../../lib/keyring.ts";
 
@@ -21,7 +21,7 @@ export interface NewApiKey {
   readonly display: string;
 }
 
-/** What a key is made for, and what it is made with. */
+/** The kind and merchant of a new key, and the inputs for making it. */
 export interface KeyMaking {
   readonly kind: KeyKind;
   /** Whether a secret key works only through the routes of BTCPay Server's API (`isOfApplication`). */
@@ -58,16 +58,17 @@ export function apiKeyKind(text: string): KeyKind | undefined {
 }
 
 /**
- * Whether a user gave the key to an application (accounts/applications/). Its rights are those of BTCPay Server's API, whose routes translate: our own show
- * more for the same permission (an extended key, every event), so from outside they refuse it.
+ * Whether a user gave the key to an application (accounts/applications/). Such a key works only through the routes of BTCPay Server's API. Our own
+ * routes refuse it, because they show more for the same permission (an extended key, every event).
  */
 export function isOfApplication(text: string): boolean {
   return text.startsWith("ak_");
 }
 
 /**
- * What a key proves on its own. MALFORMED: not a key of ours. GENUINE: made for this merchant by a holder of one of `macKeys`. UNPROVED: well-formed, but
- * invented, for another merchant, or made under a secret that is no longer configured. Even a GENUINE or UNPROVED key may have been revoked since.
+ * What can be known from a key alone, before any storage read. MALFORMED: not a key of ours. GENUINE: made for this merchant by a holder of one of
+ * `macKeys`. UNPROVED: well-formed, but invented, for another merchant, or made under a secret that is no longer configured. Even a GENUINE or
+ * UNPROVED key may have been revoked since.
  */
 type ApiKeyStanding = "MALFORMED" | "GENUINE" | "UNPROVED";
 
@@ -75,7 +76,7 @@ type ApiKeyStanding = "MALFORMED" | "GENUINE" | "UNPROVED";
 export function apiKeyStanding(of: {
   readonly macKeys: readonly SecretKey[];
   readonly apiKey: string;
-  /** The merchant of the path. */
+  /** The merchant named in the path. */
   readonly merchantId: string;
 }): ApiKeyStanding {
   const { apiKey } = of;
@@ -89,7 +90,7 @@ export function hashApiKey(secret: string): string {
   return sha256Hex(secret);
 }
 
-/** When a key stops working because nobody used it; null once it has been used, and for a key that may wait indefinitely for its first use. */
+/** When an unused key stops working; null if it has been used, or if it may stay unused. */
 export function unusedEnd(key: {
   readonly lastUsedAtMs: number | null;
   readonly unusedUntilMs: number | null;
@@ -102,7 +103,7 @@ function macSubject(body: string, merchantId: string): string {
   return lengthPrefixed(["api-key", body, merchantId]);
 }
 
-/** The first 35 bits of a MAC in hex as six base62 characters, most significant first: 62^6 is a little more than 2^35. */
+/** The first 35 bits of a MAC in hex as six base62 characters, most significant first: 62^6 is between 2^35 and 2^36. */
 function macPart(mac: string): string {
   let rest = Math.floor(Number.parseInt(mac.slice(0, 9), 16) / 2);
   let characters = "";

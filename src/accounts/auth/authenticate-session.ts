@@ -38,8 +38,8 @@ interface AuthenticatedMember<R extends Statements> extends AuthenticatedUser<R>
 }
 
 /**
- * 401 for a token that is unknown, revoked or expired. 403 SECOND_FACTOR_REQUIRED for a session that still needs its second factor, unless
- * `mayOweFactor`.
+ * Fails with 401 if the token is unknown, revoked or expired, and with 403 SECOND_FACTOR_REQUIRED if the session still needs its second factor,
+ * unless `mayOweFactor`.
  */
 export async function authenticateUser<const R extends Statements>(
   db: Db,
@@ -57,8 +57,8 @@ export async function authenticateUser<const R extends Statements>(
 }
 
 /**
- * As `authenticateUser`. Then 404 for a merchant whose team the user is not in, whether or not the merchant exists; and 403
- * SECURITY_REQUIREMENT_NOT_MET with the factors that the team requires and the user does not have.
+ * Like `authenticateUser`. Also fails with 404 if the user is not in the merchant's team, whether or not the merchant exists, and with 403
+ * SECURITY_REQUIREMENT_NOT_MET, naming the factors that the team requires and the user does not have.
  */
 export async function authenticateMember<const R extends Statements>(
   db: Db,
@@ -79,12 +79,12 @@ export async function authenticateMember<const R extends Statements>(
   return seat.ok ? ok({ ...seat.value, read, isTouchDue: isTouchDue(row, credentials.nowMs) }) : seat;
 }
 
-/** D1 accepts more statements at once; a team has fewer people watching at the same time. */
+/** Members per batch. Fewer than this usually have live updates open at once, and D1 accepts this many statements. */
 const MEMBERS_AT_ONCE = 50;
 
 /**
- * Checks members again who were authenticated before, each identified by the hash of their session's token. Omits those whose session or seat has ended, or who
- * lack what the team requires.
+ * Rechecks members who were authenticated before, each identified by the hash of their session's token. Omits those whose session or seat has ended,
+ * or who lack what the team requires.
  */
 export async function memberSeats(
   db: Db,
@@ -114,7 +114,7 @@ export async function memberSeats(
 
 type FoundMember = Awaited<ReturnType<typeof selectMember>>[number];
 
-/** The seat that a session's user has now. */
+/** The current seat of the session's user. */
 function seatIn(
   row: FoundMember | undefined,
   { nowMs, configured }: { readonly nowMs: number; readonly configured: ReadonlySet<SignInProvider> },

@@ -1,5 +1,5 @@
-// Authenticates an API key in ONE storage call, which also reads the merchant of the path and the route's own reads. The route's reads are
-// discarded unless the key is valid, so that nothing of them can leak (architecture.md "One request").
+// Authenticates an API key in ONE storage call, which also reads the merchant named in the path and the route's own reads. The route's reads are
+// discarded unless the key is valid, so that none of their data can leak (architecture.md "One request").
 import { equalDigests } from "../../lib/bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -29,14 +29,17 @@ interface Authenticated<R extends Statements> {
 interface Credentials {
   /** The hash of a well-formed key: `apiKeyKind` has been called before. */
   readonly keyHash: string;
-  /** The merchant of the path. */
+  /** The merchant named in the path. */
   readonly merchantId: string;
   readonly ip: string | undefined;
   readonly nowMs: number;
   readonly sleep: Sleep;
 }
 
-/** 401 for a key that is missing, malformed, unknown, expired or revoked, always the same. 403 for another merchant or a forbidden address. */
+/**
+ * Fails with the same 401 if the key is unknown, expired or revoked, with 403 if it belongs to a different merchant or may not be used from this
+ * address, and with 404 if the merchant was deleted.
+ */
 export async function authenticate<const R extends Statements>(
   db: Db,
   credentials: Credentials,
@@ -62,7 +65,7 @@ export async function authenticate<const R extends Statements>(
   });
 }
 
-/** As `authenticate`, for the merchant that the key belongs to. */
+/** Like `authenticate`, for the merchant that the key belongs to. Takes a second storage call, because the merchant is read first. */
 export async function authenticateKey(
   db: Db,
   credentials: Omit<Credentials, "merchantId">,
@@ -79,7 +82,7 @@ export async function noteKeyUse(db: Db, principal: ApiKeyPrincipal, nowMs: numb
   await touchApiKey(db, principal.keyId, nowMs);
 }
 
-/** Whether the hash is of the key's secret, or of its previous secret before the overlap of the rotation ends. */
+/** Whether the hash is that of the key's secret, or of its previous secret while the overlap of a rotation lasts. */
 function isSecretOf(key: ApiKeyRow, hash: string, nowMs: number): boolean {
   if (equalDigests(key.hash, hash)) return true;
   const { previousHash, previousExpiresAtMs } = key;

@@ -1,5 +1,5 @@
-// The authenticated caller. A merchant's stores take the `merchantId` of a principal. Only authentication produces one, so a query without an
-// authenticated merchant does not compile.
+// The authenticated caller. Most functions that access a merchant's rows take the `MerchantId` of a principal. A plain string is not assignable to
+// it, so a query with an unchecked id from a request does not compile.
 
 import type { ApiKeyId, MemberId, MerchantId } from "../../lib/ids.ts";
 import type { Actor } from "../../platform/audit/entry.ts";
@@ -20,7 +20,7 @@ export interface ApiKeyPrincipal {
   readonly rights: readonly string[] | null;
 }
 
-/** A user with a live session that no longer needs a second factor. */
+/** A user with a live session. On a route with `mayOweFactor`, the session may still need its second factor. */
 export interface UserPrincipal {
   readonly kind: "USER";
   readonly user: User;
@@ -48,7 +48,7 @@ export function actorOf(principal: ApiKeyPrincipal | UserPrincipal): Actor {
     : { kind: "USER", id: principal.user.id };
 }
 
-/** STEP_UP_REQUIRED for a user who gave no factor in the last 5 minutes; never for an API key. */
+/** Returns STEP_UP_REQUIRED for a user who has not given a factor that counts for step-up in the last 5 minutes; never for an API key. */
 export function stepUpRefusal(principal: ApiKeyPrincipal | UserPrincipal, nowMs: number): Failure | undefined {
   if (principal.kind === "API_KEY") return undefined;
   const { user, session } = principal;

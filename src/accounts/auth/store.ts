@@ -13,7 +13,7 @@ const merchant = sql`(select ${jsonObject(merchants, "shop")} from merchants sho
   .mapWith(rowDecoder(merchants))
   .as("merchant_json");
 
-/** A key by its hash, and in the same row the merchant of the path, null if it does not exist. The key may belong to another merchant. */
+/** A key by its hash, and in the same row the merchant named in the path (null if it does not exist). The key may belong to another merchant. */
 export const selectCaller = prepared(
   (of: { readonly hash: string; readonly merchantId: string }) => of,
   (db, of) =>

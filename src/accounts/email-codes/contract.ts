@@ -14,11 +14,11 @@ const code = () =>
 export const startBody = () => z.strictObject({ email: emailField() });
 export const verifyBody = () => z.strictObject({ email: emailField(), code: code() });
 
-// ---- answers
+// ---- responses
 
 export const sentBody = () => z.object({ status: z.literal("sent") }).meta({ title: "CodeSent" });
 
-/** The response of every sign-in and second factor; the session's token is in its cookie. */
+/** The response to every sign-in, second factor and step-up; the session's token is in its cookie. */
 export const signedInBody = () =>
   z
     .object({

@@ -12,7 +12,7 @@ import { KNOWN_BROWSER_MS, knownBrowserValue } from "./known-browser.ts";
 import { signUpOf } from "./new-accounts.ts";
 import type { SendDependencies } from "./send-code.ts";
 
-/** Dependencies of `sendCode` and `useCode`, for every route that uses emailed codes. Throws if the pepper is missing, which codes need. */
+/** Dependencies of `sendCode` and `useCode`, for every route that uses emailed codes. Throws if the pepper, which codes need, is missing. */
 export function signInDependencies(env: Env, given: GivenDependencies): SendDependencies {
   const pepper = keyringOf(env, "CODE_PEPPER");
   if (!pepper.ok) throw new Error(pepper.error);

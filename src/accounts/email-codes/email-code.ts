@@ -9,7 +9,7 @@ import { MINUTE_MS } from "../../lib/time.ts";
 export type CodePurpose = (typeof CODE_PURPOSES)[number];
 
 export const CODE_LIFETIME_MS = 10 * MINUTE_MS;
-/** After this many wrong codes, the right one is refused too. */
+/** After this many wrong codes, even the right one is refused. */
 export const MAX_TRIES = LIMITS.triesPerMailedCode;
 
 const CODES = 100_000_000;

@@ -1,13 +1,13 @@
-// A browser that has signed in to an address keeps a proof of it in a cookie. So strangers who use up the address's limit of emailed codes cannot
-// lock out its owner. The proof is an HMAC over the address: it identifies no one, signs no one in, and only serves to request a code. Such codes are
-// counted per proof, which strangers do not have.
+// A browser that has signed in to an address keeps a proof of that in a cookie. Without it, strangers who use up the address's limit of emailed codes
+// could lock out its owner. The proof is an HMAC over the address: it identifies no one, signs no one in, and only serves to request a code. Codes
+// for such a browser are counted per proof, and strangers do not have one.
 import { lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
 import { isMacOf, type Keyring, macText } from "../../lib/keyring.ts";
 import { DAY_MS } from "../../lib/time.ts";
 
 /** The longest time for which browsers keep a cookie. */
 export const KNOWN_BROWSER_MS = 400 * DAY_MS;
-/** The most addresses per browser: several users may share it, and a user may have several addresses. */
+/** The maximum number of addresses per browser: several users may share it, and a user may have several addresses. */
 const MOST_ADDRESSES = 5;
 
 interface Proof {

@@ -1,8 +1,8 @@
-// Limits of emailed codes. One caller: 5 an hour to one address and 20 in total; the /48 around an IPv6 caller: four times as many. One address: 30 sign-in
-// codes a day from all callers; all spellings of a mailbox are one address. A browser that has signed in to the address before has a separate limit, by its
-// proof, and callers from a network that has signed in to it are exempt from the 30. The stored codes are counted, so that a limit survives a restart;
-// addresses with and without an account count alike. Each purpose is counted separately: codes for a step-up go to a signed-in user, who may need a dozen while
-// working on wallets for an hour.
+// Limits on emailed codes. One caller can request 5 an hour to one address (20 for a step-up) and 20 in total; the /48 around an IPv6 caller, four
+// times as many. One address gets at most 30 sign-in codes a day from all callers; all spellings of a mailbox count as one address. A browser that
+// has signed in to the address before has a separate limit, by its proof, and callers from a network that has signed in to it are exempt from the 30.
+// The stored codes are counted, so that a limit survives a restart; addresses with and without an account count alike. Each purpose is counted
+// separately: codes for a step-up go to a signed-in user, who may need a dozen while working on wallets for an hour.
 
 import { LIMITS } from "../../lib/limits.ts";
 import { DAY_MS, HOUR_MS } from "../../lib/time.ts";
@@ -16,11 +16,14 @@ export const MAILS_PER_ADDRESS: Readonly<Record<CodePurpose, number>> = {
   STEP_UP: MAILS_PER_CALLER,
 };
 
-/** The window of an address's limit, which is for sign-in codes: their callers are not authenticated. */
+/** The window of the limit per address. It covers only sign-in codes, because their callers are not authenticated. */
 export const ADDRESS_WINDOW_MS = DAY_MS;
 export const MAILS_TO_ADDRESS = LIMITS.signInCodesPerAddressAndDay;
 
-/** Codes for known browsers: the limit per browser; the second limits all known browsers of an address together, because each sign-in creates a new proof. */
+/**
+ * Limits on codes for known browsers: one per browser, and one for all known browsers of an address together, because each sign-in creates a new
+ * proof.
+ */
 export const MAILS_PER_KNOWN_BROWSER = LIMITS.signInCodesPerKnownBrowserAndHour;
 export const MAILS_FOR_KNOWN_BROWSERS = LIMITS.signInCodesForKnownBrowsersPerAddressAndHour;
 
@@ -46,12 +49,12 @@ export function mailWaitMs(
   );
 }
 
-/** The same for an address and all callers together. `sent`: the counted sign-in codes that were emailed to it, in any order. */
+/** Like `mailWaitMs`, for an address and all callers together. `sent`: the counted sign-in codes that were emailed to it, in any order. */
 export function addressWaitMs(sent: readonly Pick<SentCode, "createdAtMs">[], nowMs: number): number {
   return waitMs(sent, MAILS_TO_ADDRESS, { ms: ADDRESS_WINDOW_MS, nowMs });
 }
 
-/** The same for a known browser. `sent`: the codes that known browsers requested for the address, in any order. */
+/** Like `mailWaitMs`, for a known browser. `sent`: the codes that known browsers requested for the address, in any order. */
 export function knownBrowserWaitMs(
   sent: readonly { readonly knownBrowser: string | null; readonly createdAtMs: number }[],
   browser: string,

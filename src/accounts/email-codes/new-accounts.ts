@@ -1,11 +1,11 @@
-// Who may create an account (SIGN_UP). `first`: only the user who redeems a set-up link; until then production serves nothing else. `invite`: the same for a
-// deployment that already has users and keeps serving. After that both admit only invited users. `open`: everyone.
+// Who may create an account (SIGN_UP). `first`: only the user who redeems a set-up link; until then production serves nothing else. `invite`: the
+// same, for a deployment that already has users and keeps serving. After the set-up, both admit only invited users. `open`: everyone.
 import { err, ok, type Result } from "../../lib/result.ts";
 
 export const SIGN_UP_MODES = ["first", "invite", "open"] as const;
 type SignUp = (typeof SIGN_UP_MODES)[number];
 
-/** The setting; unset or empty is `first`. */
+/** Parses the setting; unset or empty is `first`. */
 export function parseSignUp(text: string | undefined): Result<SignUp, string> {
   const given = (text ?? "").trim();
   const mode = SIGN_UP_MODES.find((each) => each === (given === "" ? "first" : given));
@@ -14,7 +14,7 @@ export function parseSignUp(text: string | undefined): Result<SignUp, string> {
     : ok(mode);
 }
 
-/** The same, but a wrong value must not open sign-up: it counts as `first`. */
+/** Like `parseSignUp`, but a wrong value must not open sign-up, so it counts as `first`. */
 export function signUpOf(text: string | undefined): SignUp {
   const parsed = parseSignUp(text);
   return parsed.ok ? parsed.value : "first";

@@ -1,6 +1,6 @@
-// Emails a new code to an address, with or without an account. The networks that have signed in to the account are read for every address alike, in the batch
-// of the counts, and affect only callers from them, so neither the response nor its timing reveals an account to anyone else. Only an HMAC of the code, with
-// the pepper, is stored.
+// Emails a new code to an address, with or without an account. The networks from which the account has signed in are read for every address, in the
+// same batch as the counts. They affect only callers from these networks, so neither the response nor its timing reveals an account to anyone else.
+// Only an HMAC of the code, with the pepper, is stored.
 
 import { countedMailboxOf, emailKeyOf } from "../../lib/email.ts";
 import { callersOf, networkOf } from "../../lib/ip-network.ts";
@@ -37,7 +37,7 @@ export interface SendDependencies extends CommitDependencies {
   readonly isSignUpOpen: boolean;
   readonly pepper: Keyring;
   readonly mailer: Mailer;
-  /** Whether emails for this caller are counted; not on the developer's own machine. */
+  /** Whether emails for this caller are counted. They are not on the developer's own machine. */
   readonly isCounted: (ip: string | null) => boolean;
 }
 
@@ -47,19 +47,19 @@ export interface CodeToSend {
   readonly email: string;
   /** SHA-256 of the browser's nonce for SIGN_IN, else the session's id. */
   readonly boundTo: string;
-  /** What the browser's older code is bound to, if different; the new code replaces it. */
+  /** What the browser's older code is bound to, if that differs from `boundTo`. The new code replaces the older one. */
   readonly replacedBoundTo?: string | undefined;
-  /** The caller's IP address; null if no proxy reports it, and then only the email address has a limit. */
+  /** The caller's IP address; null if no proxy reports it. Then the only limit is the daily limit on sign-in codes to the address. */
   readonly ip: string | null;
-  /** The cookie of a browser that has signed in to the address before. It has separate limits, which others cannot use up. */
+  /** The cookie of a browser that has signed in to the address before. This browser has separate limits, which others cannot use up. */
   readonly knownBrowser?: string | undefined;
   /** The identity to link when this code is used. */
   readonly identity?: PendingIdentity;
 }
 
 /**
- * Emails a code and ends the older code of the same browser or session. Refuses RATE_LIMITED, for any address alike. The email may still fail after
- * the response; then the user must request another code.
+ * Emails a code and ends the older code of the same browser or session. Fails with RATE_LIMITED, whether or not the address has an account. The email
+ * may still fail after the response; then the user must request another code.
  */
 export async function sendCode(
   deps: SendDependencies,
@@ -97,7 +97,7 @@ export async function sendCode(
     endEmailCodes(db, { boundTo: places, purpose, emailKey, nowMs }),
     insertEmailCode(db, row),
   ]);
-  // Other requests of the same caller were faster and used up the limit; the refusal says how long to wait.
+  // Concurrent requests have used up the limit; the refusal says how long to wait.
   if (committed.kind === "conflict") {
     const left = await readRoom(deps, limited);
     return left.ok ? err({ code: "CONTENTION" }) : left;
@@ -120,7 +120,7 @@ interface Limited {
   readonly mailbox: string;
 }
 
-/** `isSeen`: whether the account of the address has signed in from the caller's network. */
+/** `isSeen`: whether the account of the address has signed in from the caller's network. Only read for a STRANGER; otherwise false. */
 interface Room {
   readonly waitMs: number;
   readonly isSeen: boolean;
@@ -145,7 +145,7 @@ function countedAs(asker: Asker, isSeen: boolean): Pick<EmailCodeRow, "ip" | "si
   };
 }
 
-/** RATE_LIMITED if there is no room for another code. */
+/** Fails with RATE_LIMITED if the limits allow no further code now. */
 async function readRoom(deps: SendDependencies, of: Limited): Promise<Result<Room, Failure>> {
   const room = await readWithRetry(deps.sleep, async () => roomOf(deps, of));
   if (!room.ok || room.value.waitMs === 0) return room;
@@ -175,7 +175,7 @@ async function roomOf({ db, nowMs }: SendDependencies, { asker, purpose, ...of }
   }
 }
 
-/** The same check within the batch. */
+/** Repeats the check of `readRoom` within the batch. */
 function assertAllowed({ db, nowMs }: SendDependencies, of: Limited, isSeen: boolean) {
   const { asker, purpose, emailKey, mailbox } = of;
   switch (asker.kind) {

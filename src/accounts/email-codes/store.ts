@@ -15,7 +15,7 @@ import {
   MAILS_TO_ADDRESS,
 } from "./mail-limit.ts";
 
-/** How many of an account's sessions are read to see where it signed in from. */
+/** At most this many of an account's sessions are read to find the networks from which it signed in. */
 const MOST_SIGN_INS = 50;
 
 export type EmailCodeRow = typeof emailCodes.$inferSelect;
@@ -76,7 +76,7 @@ export function assertMailAllowed(
   );
 }
 
-/** Where the account of an address has signed in from, newest first; empty without an account. */
+/** The IP addresses from which the account with this email has signed in, newest first; empty if there is no account. */
 export function selectSignInAddresses(db: Db, emailKey: string) {
   return db
     .select({ ip: sessions.ip })
@@ -187,7 +187,7 @@ export function consumeEmailCode(db: Db, id: string, nowMs: number) {
   ] as const;
 }
 
-/** Deletes a limited number of codes that ended before `beforeMs`, oldest first. */
+/** Deletes a limited number of codes that expired before `beforeMs`, oldest first. */
 export function forgetEmailCodes(db: Db, beforeMs: number) {
   const old = db
     .select({ id: emailCodes.id })

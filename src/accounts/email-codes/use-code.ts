@@ -1,5 +1,5 @@
-// Checks an emailed code. One statement counts the try before the code is compared, so that parallel guesses cannot share a try. The batch of the
-// change that the code permits uses it up.
+// Checks an emailed code. One statement counts the try before the code is compared, so that parallel guesses cannot share a try. The code is used up
+// in the batch of the change that it permits.
 
 import { emailKeyOf } from "../../lib/email.ts";
 import { isMacOf, type Keyring } from "../../lib/keyring.ts";
@@ -14,7 +14,7 @@ import { consumeEmailCode, countTry } from "./store.ts";
 interface GivenCode {
   readonly purpose: CodePurpose;
   readonly email: string;
-  /** As in `sendCode`. */
+  /** The same value as in `sendCode`. */
   readonly boundTo: string;
   readonly code: string;
 }
@@ -24,13 +24,13 @@ export interface UsedCode {
   /** As the user typed it when they requested the code. */
   readonly email: string;
   readonly identity: PendingIdentity | undefined;
-  /** For the start of the change's batch: they use up the code, and abort the batch if another request has used it. */
+  /** Statements for the start of the change's batch: they use up the code, and abort the batch if another request has used it. */
   readonly statements: ReturnType<typeof consumeEmailCode>;
 }
 
 /**
- * INVALID_CODE, always the same, for a code that is wrong, used, expired, replaced or of another browser, after five tries, and if no code was
- * emailed. A storage fault throws: each execution counts as a try.
+ * Fails with INVALID_CODE, always the same, if the code is wrong, used, expired, replaced or from another browser, after five tries, or if no code
+ * was emailed. A storage fault throws and is not retried, because each execution counts as a try.
  */
 export async function useCode(
   deps: { readonly db: Db; readonly nowMs: number; readonly sleep: Sleep; readonly pepper: Keyring },

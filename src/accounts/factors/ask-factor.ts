@@ -15,7 +15,7 @@ interface AskedFactors {
   readonly passkey: PublicKeyCredentialRequestOptionsJSON | null;
 }
 
-/** Refuses RATE_LIMITED if too many codes were emailed to this address. Emails a code only if emailed codes count for this user. */
+/** Fails with RATE_LIMITED if a limit on emailed codes is reached. Emails a code only if emailed codes count for this user and purpose. */
 export async function askFactor(
   deps: FactorDependencies,
   of: { readonly principal: UserPrincipal; readonly purpose: FactorPurpose; readonly ip: string | null },

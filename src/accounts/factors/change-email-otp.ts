@@ -6,7 +6,7 @@ import type { Failure } from "../../platform/failures.ts";
 import type { User } from "../users/user.ts";
 import { switchEmailOtp } from "./store.ts";
 
-/** Switches emailed codes as a second factor on or off. If the setting is already the same, nothing changes and nothing is recorded. */
+/** Switches emailed codes as a second factor on or off. If the setting already has this value, nothing changes and nothing is recorded. */
 export function changeEmailOtp(
   deps: CommitDependencies,
   of: { readonly user: User; readonly isOn: boolean; readonly trail: Trail },
@@ -18,7 +18,7 @@ export function changeEmailOtp(
   return change(deps, subject, (_, { auditId: id, conflict }) =>
     ok({
       value: undefined,
-      // The only possible conflict: the setting is already the same.
+      // The only possible conflict: the setting already has this value.
       statements:
         conflict !== undefined
           ? []

@@ -5,14 +5,14 @@ import type { FactorName, ProvedSession } from "../sessions/session.ts";
 import { secondFactorsOf, stepUpFactorsOf } from "../sessions/session.ts";
 import type { User } from "../users/user.ts";
 
-/** To complete a sign-in, or to make a protected change. */
+/** What a factor is given for: to complete a sign-in, or to make a protected change. */
 export type FactorPurpose = "SECOND_FACTOR" | "STEP_UP";
 
 export type FactorProof =
   | { readonly factor: Exclude<FactorName, "passkey">; readonly code: string }
   | { readonly factor: "passkey"; readonly credential: Assertion };
 
-/** The factors that count for a purpose. None for SECOND_FACTOR in an active session, which needs none; it can step up instead. */
+/** The factors that count for a purpose. None for SECOND_FACTOR in an active session, which needs no second factor but can step up. */
 export function factorsFor(
   purpose: FactorPurpose,
   { user, session }: { readonly user: User; readonly session: ProvedSession },

@@ -1,6 +1,6 @@
-// The limit of wrong factors (decisions 12 "Factors"). Attempts are counted in storage, so that a restart does not reset the count, and before a
-// factor is checked, so that parallel guesses cannot share an attempt. A session that was opened with more than an emailed code has a count of its
-// own: an attacker who reads a user's mail must not be able to lock the user out.
+// The limit on wrong factors (decisions 12 "Factors"). Attempts are counted in storage, so that a restart does not reset the count, and before a
+// factor is checked, so that parallel guesses cannot share an attempt. In a session whose last factor was stronger than an emailed code, attempts
+// count only for the session: an attacker who reads a user's mail must not be able to lock the user out.
 
 import { networkOf } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -9,14 +9,16 @@ import type { Session } from "../sessions/session.ts";
 
 const GUESS_WINDOW_MS = 15 * MINUTE_MS;
 
-/** A counter of attempts. */
 export interface GuessScope {
   readonly name: string;
   readonly most: number;
   readonly windowMs: number;
 }
 
-/** The counters of an attempt in a session. `ip`: of the request; null if no proxy reports it; all such requests count as one network. */
+/**
+ * The counters of an attempt in a session. `ip`: the address of the caller; null if no proxy reports it, and then all such requests count as one
+ * network.
+ */
 export function guessScopes(
   session: Pick<Session, "id" | "userId" | "factor">,
   ip: string | null,

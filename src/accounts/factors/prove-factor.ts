@@ -37,13 +37,13 @@ export interface FactorAttempt {
 
 interface ProvedFactor {
   readonly factor: FactorGiven;
-  /** For the batch of the permitted change: they mark the factor as used and take the attempt off the count. */
+  /** Statements for the batch of the permitted change: they mark the factor as used and take the attempt off the count. */
   readonly statements: Statements;
 }
 
 /**
- * FACTOR_NOT_AVAILABLE if this kind does not count for this user; TOO_MANY_ATTEMPTS after too many wrong factors; INVALID_CODE or
- * PASSKEY_REFUSED for a wrong one. A storage fault throws and is not retried, because each execution counts as an attempt.
+ * Fails with FACTOR_NOT_AVAILABLE if this kind of factor does not count for this user, with TOO_MANY_ATTEMPTS after too many wrong factors, and with
+ * INVALID_CODE or PASSKEY_REFUSED for a wrong factor. A storage fault throws and is not retried, because each execution counts as an attempt.
  */
 export async function proveFactor(deps: FactorDependencies, of: FactorAttempt): Promise<Result<ProvedFactor, Failure>> {
   const { principal, purpose, proof } = of;

@@ -19,7 +19,10 @@ interface SettledFactor {
   readonly user: User;
 }
 
-/** Refuses as `proveFactor`. Of two requests with the same factor, the second gets the refusal of a wrong factor; with the same token, UNAUTHORIZED. */
+/**
+ * Refuses like `proveFactor`. Of two requests with the same factor, the second is refused as if the factor were wrong; of two with the same token,
+ * the second gets UNAUTHORIZED.
+ */
 export async function settleFactor(
   deps: FactorDependencies,
   of: FactorAttempt,

@@ -35,7 +35,7 @@ export function reserveAttempt(
   ] as const;
 }
 
-/** Takes the attempt of a correct factor off the count, in the batch that it permits. Wrong attempts of the window stay counted. */
+/** Removes the attempt with a correct factor from the counts, in the batch that the factor permits. Wrong attempts in the window stay counted. */
 export function giveAttemptBack(db: Db, scopes: readonly GuessScope[], nowMs: number) {
   return db
     .update(factorGuesses)
@@ -43,7 +43,7 @@ export function giveAttemptBack(db: Db, scopes: readonly GuessScope[], nowMs: nu
     .where(and(isOneOf(scopes), gt(factorGuesses.failures, 0), gt(factorGuesses.endsAtMs, nowMs)));
 }
 
-/** The scopes without an attempt left, and when each has one again. */
+/** When each scope that has no attempts left will have attempts again. */
 export function selectExhausted(db: Db, scopes: readonly GuessScope[], nowMs: number) {
   return db
     .select({ endsAtMs: factorGuesses.endsAtMs })
@@ -76,7 +76,7 @@ export function forgetGuesses(db: Db, nowMs: number, limit: number) {
   return db.delete(factorGuesses).where(inArray(factorGuesses.scope, old));
 }
 
-/** Switches emailed codes as a second factor on or off; aborts the batch if the setting is already the same. */
+/** Switches emailed codes as a second factor on or off; aborts the batch if the setting already has this value. */
 export function switchEmailOtp(db: Db, userId: UserId, isOn: boolean, nowMs: number) {
   return [
     db.insert(assertions).select(

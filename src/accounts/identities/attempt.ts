@@ -1,5 +1,5 @@
-// An attempt to sign in with a provider or to link an account of it. Its state must come back unchanged, so it is stored encrypted while the
-// browser is at the provider. It works once, within 10 minutes, and only in the browser that began it.
+// An attempt to sign in with a provider or to link an account at a provider. It is stored encrypted while the browser is at the provider, and is
+// found again by its state, which the provider must return unchanged. It works once, within 10 minutes, and only in the browser that began it.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
@@ -23,12 +23,12 @@ const attempt = lazily(() =>
 
 export type Attempt = Readonly<z.output<ReturnType<typeof attempt>>>;
 
-/** The encryption context of an attempt: it cannot be decrypted in another row. */
+/** The encryption context of an attempt, so that an attempt cannot be decrypted in another row. */
 export function attemptContext(hash: string): string {
   return `oauth:${hash}`;
 }
 
-/** Parses a stored attempt; throws for anything else, which is a bug. */
+/** Parses a stored attempt; throws if it is invalid, which would be a bug. */
 export function parseAttempt(json: string): Attempt {
   return attempt().parse(JSON.parse(json));
 }
@@ -41,8 +41,8 @@ export function isToken(text: string | undefined): text is string {
 const LONGEST_PATH = 6_000;
 
 /**
- * Whether a browser may be redirected to this path after signing in. It must be on our own origin: nothing that some browser reads as another
- * origin ("//host", "/\host") or that changes a header.
+ * Whether a browser may be redirected to this path after signing in. It must be on our own origin, so it must not contain anything that a browser
+ * could read as another origin ("//host", "/\host") or that changes a header.
  */
 export function isReturnPath(text: string): boolean {
   if (text.length > LONGEST_PATH || !text.startsWith("/")) return false;

@@ -23,7 +23,7 @@ export interface AttemptDependencies {
   readonly db: Db;
   readonly nowMs: number;
   readonly sleep: Sleep;
-  /** The keys of SECRETS_AES_KEY. */
+  /** The keys in SECRETS_AES_KEY. */
   readonly keys: Keyring;
   /** Undefined if the provider is not configured. */
   readonly client: (provider: SignInProvider) => ProviderClient | undefined;
@@ -46,7 +46,7 @@ interface Begun {
   readonly browserToken: string;
 }
 
-/** PROVIDER_NOT_CONFIGURED, also for an unknown provider; PROVIDER_UNAVAILABLE if its authorization URL cannot be found. */
+/** Fails with PROVIDER_NOT_CONFIGURED, also for an unknown provider, or with PROVIDER_UNAVAILABLE if its authorization URL cannot be found. */
 export async function beginAttempt(deps: AttemptDependencies, of: AttemptToBegin): Promise<Result<Begun, Failure>> {
   const found = clientOf(deps, of.provider);
   if (!found.ok) return found;
@@ -86,7 +86,7 @@ async function store(
   return committed.kind === "committed" ? ok(undefined) : err({ code: "STORAGE_UNAVAILABLE" });
 }
 
-/** The provider of the path, with its client. */
+/** The provider named in the path, with its client. */
 export function clientOf(
   deps: Pick<AttemptDependencies, "client">,
   name: string | undefined,
@@ -98,7 +98,10 @@ export function clientOf(
   return client === undefined ? err({ code: "PROVIDER_NOT_CONFIGURED", provider }) : ok({ provider, client });
 }
 
-/** The failure for a provider's problem. An outage is also logged, because only the operator can correct a wrong client secret. */
+/**
+ * The failure to return for a provider's problem. An outage is also logged: a wrong client secret is one possible cause, and only the operator can
+ * correct it.
+ */
 export function failureOf(provider: SignInProvider, problem: ProviderProblem): Failure {
   if (problem.kind === "REFUSED") return { code: "SIGN_IN_REFUSED", reason: problem.reason };
   log("warn", { provider, problem: problem.problem });

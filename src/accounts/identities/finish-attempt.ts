@@ -44,7 +44,10 @@ interface Taken {
   readonly sessionId: SessionId | null;
 }
 
-/** SIGN_IN_REFUSED with the reason; PROVIDER_UNAVAILABLE; IDENTITY_TAKEN when linking. After any of them the user must start again. */
+/**
+ * Fails with SIGN_IN_REFUSED and the reason, with PROVIDER_UNAVAILABLE, or with IDENTITY_TAKEN when linking. After any of them the user must start
+ * again.
+ */
 export async function finishAttempt(
   deps: AttemptDependencies & SignInDependencies,
   of: Callback,
@@ -75,7 +78,7 @@ export async function finishAttempt(
   return opened.ok ? ok({ ...opened.value, returnTo }) : opened;
 }
 
-/** Refuses in the same way if the state is unknown, used, expired, or of another provider or browser, so that the refusal reveals nothing. */
+/** Refuses in the same way if the state is unknown, used, expired, or belongs to another provider or browser, so that the refusal reveals nothing. */
 async function takeOwn(
   deps: AttemptDependencies,
   of: Callback,
@@ -97,7 +100,7 @@ async function takeOwn(
   return isOwn && attempt.provider === provider ? ok({ attempt, sessionId: row.sessionId }) : none;
 }
 
-/** The session that began the link, if it is live and in this browser. */
+/** The session that began the link, if it is live and belongs to this browser. */
 async function linkingSession(
   deps: AttemptDependencies,
   { sessionToken = "" }: Callback,

@@ -17,7 +17,7 @@ import {
   unavailable,
 } from "./provider-client.ts";
 
-/** For the email addresses; the public profile needs no scope. */
+/** Gives access to the email addresses; the public profile needs no scope. */
 const SCOPE = "user:email";
 
 const account = lazily(() => z.object({ id: z.int().positive() }));
@@ -91,7 +91,10 @@ async function accessToken(
   return (await oauth.processAuthorizationCodeResponse(server, client, response)).access_token;
 }
 
-/** GitHub reports an error with status 200 (its documentation, "Troubleshooting OAuth app access token request errors"). */
+/**
+ * GitHub reports an error with status 200 (its documentation, "Troubleshooting OAuth app access token request errors"). The library recognises it
+ * only with an error status.
+ */
 function errorsAs400(fetch: AskOptions[typeof oauth.customFetch]): AskOptions[typeof oauth.customFetch] {
   return async (url, ask) => {
     const response = await fetch(url, ask);
@@ -102,7 +105,7 @@ function errorsAs400(fetch: AskOptions[typeof oauth.customFetch]): AskOptions[ty
   };
 }
 
-/** Undefined for anything but a 200 with JSON; the caller's schema refuses it. */
+/** Undefined unless the response is a 200 with JSON; the caller's schema then refuses the value. */
 async function getJson(options: AskOptions, url: string, token: string): Promise<unknown> {
   const headers = { authorization: `Bearer ${token}`, accept: "application/vnd.github+json" };
   const response = await options[oauth.customFetch](url, { headers });

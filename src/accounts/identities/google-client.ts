@@ -31,7 +31,7 @@ export function googleClient(deps: ProviderDependencies, of: GoogleClient): Prov
   };
 }
 
-/** Fetched for each attempt, because keys and endpoints must be current and a Worker keeps nothing between requests. */
+/** Fetched in each step of an attempt, because the keys and endpoints must be current. */
 async function discover({ issuer }: GoogleClient, options: AskOptions): Promise<oauth.AuthorizationServer> {
   const expected = new URL(issuer);
   return oauth.processDiscoveryResponse(expected, await oauth.discoveryRequest(expected, options));
@@ -86,7 +86,9 @@ async function identify(
   return identityIn(oauth.getValidatedIdTokenClaims(tokens));
 }
 
-/** Undefined if the response is from another issuer (RFC 9207). The library compares the state again, by which the attempt was found. */
+/**
+ * Undefined if the response is from another issuer (RFC 9207). The library checks the state again, although it was already used to find the attempt.
+ */
 function validCallback(
   server: oauth.AuthorizationServer,
   client: oauth.Client,

@@ -1,4 +1,5 @@
-// An account at an external provider. It is identified by the provider and a subject, which the provider never reassigns; never by an email.
+// An account at an external provider. It is identified by the provider and a subject that the provider never reassigns, and never by an email
+// address.
 import type { SignInProvider } from "../security-policies/security-policy.ts";
 
 export interface IdentityKey {

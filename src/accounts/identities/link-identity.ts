@@ -21,8 +21,8 @@ interface IdentityLink {
 }
 
 /**
- * Links an identity to the user of a session. Changes nothing if it is already linked to this user. Refuses IDENTITY_TAKEN if it is linked to another user,
- * also if that happens concurrently, and a session that an emailed code stepped up for a user who now has a stronger factor.
+ * Links an identity to the user of a session. Changes nothing if it is already linked to this user. Fails with IDENTITY_TAKEN if another user has it,
+ * even if they link it at the same moment. Also refuses a session that was stepped up with an emailed code if the user now has a stronger factor.
  */
 export function linkIdentity(deps: LinkDependencies, of: IdentityLink): Promise<Result<void, Failure>> {
   const { db, nowMs } = deps;

@@ -3,7 +3,7 @@ import { isoTime } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { type IdentityRow, selectIdentitiesOf } from "./store.ts";
 
-/** Read together with the session, which is not authenticated yet. */
+/** Reads the identities in the storage call that authenticates the session. */
 export function identityReads(db: Db, tokenHash: string) {
   return [selectIdentitiesOf(db, tokenHash)] as const;
 }

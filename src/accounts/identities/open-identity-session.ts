@@ -1,6 +1,7 @@
-// Signs in with an identity that a provider has confirmed. A linked subject signs its user in; an unknown one creates an account. If its verified email already
-// belongs to an account, a code is emailed to that address first, so that an email alone gives no access to an account. Where sign-up is closed, every unknown
-// identity gets that code, so that the answer does not say whether its address has an account (verify-sign-in.ts decides).
+// Signs in with an identity that a provider has confirmed. A linked subject signs its user in; an unknown one creates an account. If its verified
+// email already belongs to an account, a code is emailed to that address first, so that an email alone gives no access to an account. Where sign-up
+// is closed, every unknown identity gets that code, so that the response does not reveal whether its address has an account (verify-sign-in.ts
+// decides).
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { emailKeyOf } from "../../lib/email.ts";
@@ -29,7 +30,7 @@ import { identityTarget, type ProvedIdentity } from "./identity.ts";
 import { assertIdentityOf, insertIdentity, noteIdentityUse } from "./store.ts";
 
 export interface SignInDependencies extends CommitDependencies {
-  /** Whether an unknown identity creates an account. Otherwise it is asked for an emailed code like one whose address has an account. */
+  /** Whether an unknown identity creates an account. Otherwise it needs an emailed code, like an identity whose address has an account. */
   readonly isSignUpOpen: boolean;
   /** Emails a code that proves access to the mailbox. */
   readonly sendCode: (of: CodeToSend) => Promise<Result<unknown, Failure>>;

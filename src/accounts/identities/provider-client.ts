@@ -1,5 +1,6 @@
-// The interface of a sign-in provider's client, and the requests to it: one time limit, a limited response size, no redirects, only https. A
-// provider may hang, send an HTML page or send false data: each becomes a named problem, never an exception, and its text is never passed on.
+// The interface of a sign-in provider's client, and the requests to it: one time limit, a limited response size, no redirects, only https (in
+// development also http to localhost). A provider may hang, send an HTML page or send false data: each of these becomes a named problem, never an
+// exception, and the provider's text is never passed on.
 import * as oauth from "oauth4webapi";
 import { readBytes } from "../../lib/read-bytes.ts";
 import { err, type Result } from "../../lib/result.ts";
@@ -12,15 +13,15 @@ import type { ProvedIdentity, ProviderProblem } from "./identity.ts";
 export const PROVIDER_LIMIT_MS = 5 * SECOND_MS;
 const LIMIT_BYTES = 262_144;
 
-/** Secrets of an attempt, known only to us and the provider. */
+/** Secrets of an attempt. The state and the nonce pass through the browser in URLs; the code verifier is only sent to the provider. */
 export interface AttemptSecrets {
   readonly state: string;
   readonly nonce: string;
-  /** PKCE. */
+  /** The PKCE code verifier. */
   readonly codeVerifier: string;
 }
 
-/** The parameters with which the browser came back. */
+/** The parameters with which the provider sent the browser back. */
 export interface CallbackAnswer {
   readonly code: string;
   /** The issuer (RFC 9207); absent if the provider does not send it. */
@@ -30,7 +31,7 @@ export interface CallbackAnswer {
 export interface ProviderClient {
   /** The provider's page that the browser must open. */
   authorizeUrl(attempt: AttemptSecrets): Promise<Result<string, ProviderProblem>>;
-  /** Identifies the account of the code. Must not be repeated, because a code works once. */
+  /** Identifies the account to which the code belongs. Must not be repeated, because a code works only once. */
   identify(attempt: AttemptSecrets, answer: CallbackAnswer): Promise<Result<ProvedIdentity, ProviderProblem>>;
 }
 
@@ -42,20 +43,20 @@ export interface ProviderDependencies {
   readonly isLoopbackAllowed: boolean;
 }
 
-/** A request, as the library and our own code make it. */
+/** A request by the library or by our own code. */
 interface Ask {
   readonly method?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: URLSearchParams | undefined;
 }
 
-/** The options of the library's calls. */
+/** The options for the library's calls. */
 export interface AskOptions {
   readonly [oauth.customFetch]: (url: string, ask: Ask) => Promise<Response>;
   readonly [oauth.allowInsecureRequests]: boolean;
 }
 
-/** The provider gave no usable response. */
+/** Thrown if the provider gave no usable response. */
 class OutageError extends Error {
   override readonly name = "OutageError";
 }
@@ -68,7 +69,7 @@ export function unavailable(problem: string) {
   return err<ProviderProblem>({ kind: "UNAVAILABLE", problem });
 }
 
-/** Runs one step against a provider within the time limit; `problemOf` turns what it throws into a problem. */
+/** Runs one step against a provider within the time limit; `problemOf` turns a thrown error into a problem. */
 export function askProvider<T>(
   deps: ProviderDependencies,
   step: (options: AskOptions) => Promise<Result<T, ProviderProblem>>,
@@ -111,7 +112,7 @@ async function boundedText({ body }: Response): Promise<string> {
   return new TextDecoder().decode(bytes);
 }
 
-/** The error codes of RFC 6749 and of GitHub for a code that is wrong, already used or of another client. */
+/** The error codes of RFC 6749 and of GitHub for a code that is wrong, was already used or belongs to another client. */
 const WRONG_CODE: readonly string[] = ["invalid_grant", "bad_verification_code"];
 
 /** Readable names of ID token claims. */
@@ -135,7 +136,7 @@ function problemOf(error: unknown): ProviderProblem {
   return { kind: "UNAVAILABLE", problem: `an invalid response (${code ?? "unknown"})` };
 }
 
-/** The same for the check of the signature: any error except an outage of the key endpoint means that the signature is not the provider's. */
+/** Describes an error in checking the signature: any error except an outage of the key endpoint means that the signature is not the provider's. */
 export function signatureProblemOf(error: unknown): ProviderProblem {
   const code = codeOf(error);
   const isOutage = [oauth.RESPONSE_IS_NOT_CONFORM, oauth.RESPONSE_IS_NOT_JSON, oauth.PARSE_ERROR].some(
@@ -151,7 +152,7 @@ function wrongClaim(error: unknown): string {
   return `the ID token has another ${CLAIMS[claim] ?? "claim"} than expected`;
 }
 
-/** Whether the token is wrong rather than the response around it, in which case the library's cause is the whole body. */
+/** Whether the token itself is wrong. If the response around it is wrong instead, the cause of the library's error holds the whole body. */
 function isAboutToken(error: unknown, code: string | undefined): boolean {
   if (code !== oauth.INVALID_RESPONSE && code !== oauth.UNSUPPORTED_OPERATION) return false;
   const cause = error instanceof Error ? error.cause : undefined;
@@ -163,7 +164,7 @@ function codeOf(error: unknown): string | undefined {
   return isKnown ? error.code : undefined;
 }
 
-/** RFC 6749 4.1.1 with PKCE S256. */
+/** The authorization request of RFC 6749 4.1.1, with PKCE S256. */
 export async function authorizeUrlOf(
   endpoint: string,
   of: {

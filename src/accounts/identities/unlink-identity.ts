@@ -8,7 +8,7 @@ import { type IdentityKey, identityTarget } from "./identity.ts";
 import type { LinkDependencies } from "./link-identity.ts";
 import { assertIdentityOf, deleteIdentity } from "./store.ts";
 
-/** Refuses IDENTITY_NOT_FOUND for an identity that is not linked to the user. They can still sign in with an emailed code. */
+/** Fails with IDENTITY_NOT_FOUND for an identity that is not linked to the user. Afterwards the user can still sign in with an emailed code. */
 export function unlinkIdentity(
   deps: LinkDependencies,
   of: { readonly identity: IdentityKey; readonly userId: UserId; readonly trail: Trail },

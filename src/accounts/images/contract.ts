@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { IMAGE_TYPES } from "./image.ts";
 
-/** 32 KB have 43,692 characters in base64. A longer text up to this limit is refused with IMAGE_REFUSED. */
+/** 32 KB are 43,692 characters in base64. A longer text up to this limit is refused with IMAGE_REFUSED. */
 const MAX_BASE64 = 60_000;
 
 export const uploadImageBody = () =>
@@ -17,7 +17,7 @@ export const uploadImageBody = () =>
       .meta({ description: "The file in base64; at most 32 KB before encoding.", contentEncoding: "base64" }),
   });
 
-// ---- answers
+// ---- responses
 
 export const imageBody = () =>
   z

@@ -1,4 +1,4 @@
-// Run by the cron: deletes images to which nothing has referred for a week, so that they no longer count against the limit of images. Each run is
+// Run by the cron: deletes images that nothing has referred to for a week, so that they no longer count against the limit of images. Each run is
 // limited, and may overlap with another or be skipped.
 
 import { DAY_MS } from "../../lib/time.ts";
@@ -8,9 +8,9 @@ import type { Left } from "../../platform/jobs/left.ts";
 import { deleteUnused, markUnused } from "./store.ts";
 
 const KEPT_UNUSED_MS = 7 * DAY_MS;
-/** The longest life of an invoice. Its page may show a deleted product for that long. */
+/** The longest lifetime of an invoice: until it ends, its page may show a product that has been deleted. */
 const DELETED_PRODUCT_MS = 30 * DAY_MS;
-/** Each check of an image is a write, so each image is checked once a day. */
+/** Each image is checked only once a day, because each check is a write. */
 const SWEPT_EVERY_MS = DAY_MS;
 const SWEPT_A_RUN = 1_000;
 const FORGOTTEN_A_RUN = 100;

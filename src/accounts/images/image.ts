@@ -14,7 +14,7 @@ const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 
 /** Start of image, then the first byte of any marker (ITU-T T.81, B.1.1). */
 const JPEG = [0xff, 0xd8, 0xff];
 const RIFF = [0x52, 0x49, 0x46, 0x46];
-/** "WEBPVP8", at byte 8: after it a space, L or X. Between RIFF and it: the length of the rest, little-endian. */
+/** "WEBPVP8" at byte 8, followed by a space, L or X. Between "RIFF" and this is the length of the rest, little-endian. */
 const WEBP = [0x57, 0x45, 0x42, 0x50, 0x56, 0x50, 0x38];
 const WEBP_KINDS = [0x20, 0x4c, 0x58];
 
@@ -27,7 +27,7 @@ export function sniffImage(bytes: Uint8Array): Result<ImageType, string> {
   return err("it is not a PNG, JPEG or WebP image");
 }
 
-/** The name of an image: SHA-256 of its bytes, so that equal images share a row and the content of a name never changes. */
+/** The name of an image: SHA-256 of its bytes, so that equal images of a merchant share a row and the content of a name never changes. */
 export function imageName(bytes: Uint8Array): string {
   return bytesToHex(sha256(bytes));
 }

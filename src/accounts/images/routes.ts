@@ -42,7 +42,7 @@ const serve = routesOf({ tag: "Service", callers: "ANYBODY", dependencies: image
       const headers = {
         "content-type": contentType,
         "cache-control": "public, max-age=31536000, immutable",
-        // A merchant's own pages may show it too, because an image is public.
+        // A merchant's own pages may show the image too, because it is public.
         "cross-origin-resource-policy": "cross-origin",
       };
       return ok({ status: 200, body: new Blob([bytes]).stream(), headers });

@@ -7,7 +7,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { type ImageType, isImageName } from "./image.ts";
 import { selectImage } from "./store.ts";
 
-/** The bytes of a stored image. Refuses IMAGE_NOT_FOUND. */
+/** The bytes of a stored image. Fails with IMAGE_NOT_FOUND. */
 export async function serveImage(
   deps: { readonly db: Db; readonly sleep: Sleep },
   of: { readonly merchantId: string; readonly name: string },

@@ -16,8 +16,8 @@ interface NewImage {
 }
 
 /**
- * Stores an image under `imageName(bytes)`; aborts the batch if the merchant has reached its limit. An existing image of that name has the same
- * bytes; it is kept for as long as a new one.
+ * Stores an image under `imageName(bytes)`; aborts the batch if the merchant has reached its limit. If an image of that name exists, it has the same
+ * bytes, and is kept for as long as a new image would be.
  */
 export function insertImage(db: Db, image: NewImage, nowMs: number) {
   const { merchantId, contentType, bytes } = image;
@@ -56,7 +56,7 @@ export function selectImageRoom(db: Db, of: { readonly merchantId: MerchantId; r
     .from(sql`(select 1)`);
 }
 
-/** Aborts the batch if the image to which it refers was deleted, which the sweep does after a week without a reference. */
+/** Aborts the batch if the image was deleted: the sweep deletes an image after a week without a reference. */
 export function assertImage(db: Db, of: { readonly merchantId: MerchantId; readonly name: string }) {
   return db.insert(assertions).select(
     sql`select 'the image is there', 0
@@ -72,13 +72,19 @@ export function deleteImagesOf(db: Db, merchantId: MerchantId) {
   ] as const;
 }
 
-/** Whether an image is used: as the logo of a live merchant, by its products, or by a deleted product whose invoices may still be open. */
+/**
+ * Whether an image is used: as the logo of its live merchant, or by one of the merchant's products. A deleted product counts while its invoices may
+ * still be open.
+ */
 const isUsed = (deletedAfterMs: number) => sql`exists (select 1 from merchants shop
     where shop.id = image_facts.merchant_id and shop.deleted_at_ms is null and (json_extract(shop.brand, '$.logo') = image_facts.name
       or exists (select 1 from products article where article.merchant_id = image_facts.merchant_id
         and article.image = image_facts.name and (article.deleted_at_ms is null or article.deleted_at_ms > ${deletedAfterMs}))))`;
 
-/** Updates since when images are unused: at most `limit` images that were last checked before `beforeMs`, the oldest check first. */
+/**
+ * Records when each image was first found unused. Checks at most `limit` images that were last checked before `beforeMs`, starting with the oldest
+ * check.
+ */
 export function markUnused(
   db: Db,
   of: {
@@ -99,7 +105,7 @@ export function markUnused(
     );
 }
 
-/** Deletes at most `limit` images that have been unused since `unusedSinceMs`. Products deleted long ago lose their reference to it. */
+/** Deletes at most `limit` images that have been unused since `unusedSinceMs`, and clears the references to them in products deleted long ago. */
 export function deleteUnused(
   db: Db,
   of: { readonly unusedSinceMs: number; readonly deletedAfterMs: number; readonly limit: number },
@@ -120,7 +126,7 @@ export function deleteUnused(
   ] as const;
 }
 
-/** An image to serve, with its bytes in base64. Both values may come from the path. */
+/** An image to serve, with its bytes in base64. `merchantId` and `name` may come from the path, unauthenticated. */
 export const selectImage = prepared(
   (of: { readonly merchantId: string; readonly name: string }) => of,
   (db, of) =>
@@ -131,7 +137,7 @@ export const selectImage = prepared(
       .limit(1),
 );
 
-/** Whether a merchant has an image with this name; no row for an undefined name. `merchantId` may come from the path, unauthenticated. */
+/** Returns a row if the merchant has an image with this name; none for an undefined name. `merchantId` may come from the path, unauthenticated. */
 export const selectImageName = prepared(
   (of: { readonly merchantId: string; readonly name: string | undefined }) => ({
     merchantId: of.merchantId,

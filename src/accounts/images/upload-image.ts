@@ -28,7 +28,7 @@ interface UploadRequest {
   readonly data: string;
 }
 
-/** The work of one upload, for `runOnce`. Refuses IMAGE_REFUSED with the reason, and LIMIT_REACHED. */
+/** Uploads an image, as work for `runOnce`. Fails with IMAGE_REFUSED and the reason, or with LIMIT_REACHED. */
 export function uploadImage(deps: ImageDependencies, request: UploadRequest): Work {
   return async (operationId, conflict): Promise<Prepared> => {
     const read = readImage(request);
@@ -60,7 +60,7 @@ export function uploadImage(deps: ImageDependencies, request: UploadRequest): Wo
   };
 }
 
-/** Decodes the image. The declared type must be the real one: a mislabelled file is a mistake of the caller that would cause problems later. */
+/** Decodes the image. The declared type must be the real one: a mislabelled file is a caller's mistake that would cause problems later. */
 function readImage(
   upload: Pick<UploadRequest, "contentType" | "data">,
 ): Result<{ readonly bytes: Uint8Array; readonly contentType: ImageType }, Failure> {

@@ -12,9 +12,9 @@ import { acceptRefusal, type OfferedInvitation } from "./invitation.ts";
 import { assertAcceptable, type InvitationKey, selectOffered, updateInvitation } from "./store.ts";
 
 /**
- * The work of one acceptance, for `runOnce`. One batch creates the seat, ends the invitation and asserts everything that the decision depends on
- * (Interface 3.3). Only one of several concurrent acceptances commits; the others read again and find the invitation used. Refuses LIMIT_REACHED
- * if the team is full; the invitation stays open.
+ * Accepts an invitation, as work for `runOnce`. One batch creates the seat, ends the invitation and asserts everything that the decision depends on
+ * (Interface 3.3). Only one of several concurrent acceptances commits; the others read again and find the invitation used. Fails with LIMIT_REACHED
+ * if the team has reached the daily limit of new members; the invitation stays open.
  */
 export function acceptInvitation(deps: TeamDependencies, user: User, key: InvitationKey): Work {
   return async (operationId, conflict): Promise<Prepared> => {

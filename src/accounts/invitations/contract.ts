@@ -11,7 +11,7 @@ export const acceptBody = () => z.strictObject({ token: z.string().min(1).max(20
 
 export const invitationsQuery = () => z.object(listQuery());
 
-// ---- answers
+// ---- responses
 
 export const invitationBody = () =>
   z

@@ -5,7 +5,7 @@ import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { newToken } from "../sessions/open-session.ts";
 import type { WaitingDependencies } from "./send-waiting.ts";
 
-/** Dependencies of the cron run. */
+/** Dependencies of the cron job that sends waiting invitation emails. */
 export function waitingDependencies(
   env: Env,
   given: { readonly db: Db; readonly nowMs: number; readonly background: (work: Promise<unknown>) => void },

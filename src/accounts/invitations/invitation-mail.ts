@@ -7,7 +7,7 @@ interface InvitationToMail {
   readonly email: string;
   readonly role: Role;
   readonly merchantName: string;
-  /** The inviter's name in the email; if null, the email shows their verified address. */
+  /** The inviter's name in the email. If it is null, the email shows their verified address. */
   readonly inviterName: string | null;
   readonly inviterEmail: string;
 }

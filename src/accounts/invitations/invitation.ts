@@ -29,7 +29,7 @@ export interface Invitation {
   readonly acceptedAtMs: number | null;
   readonly acceptedBy: UserId | null;
   readonly revokedAtMs: number | null;
-  /** When its newest email was sent; null while that email waits. */
+  /** When its newest email was sent; null if that email waits, or was not sent before the invitation ended. */
   readonly mailedAtMs: number | null;
   /** When the waiting email is due; null if no email waits. */
   readonly mailDueAtMs: number | null;
@@ -37,7 +37,7 @@ export interface Invitation {
   readonly waitsForMailbox: boolean;
 }
 
-/** An invitation with what its acceptance depends on. */
+/** An invitation with the facts on which its acceptance depends. */
 export interface OfferedInvitation extends Invitation {
   readonly isMerchantLive: boolean;
   /** The inviter's current role; null if they are no longer a member. */
@@ -52,14 +52,14 @@ export function invitationStatus(invitation: Invitation, nowMs: number): Invitat
   return nowMs < invitation.expiresAtMs ? "pending" : "expired";
 }
 
-/** Whether it is neither accepted nor revoked; it may have expired. */
+/** Whether the invitation is neither accepted nor revoked; it may have expired. */
 export function isOpen(invitation: Pick<Invitation, "acceptedAtMs" | "revokedAtMs">): boolean {
   return invitation.acceptedAtMs === null && invitation.revokedAtMs === null;
 }
 
 /**
  * Why `user` may not accept. Checked in this order, so that a user with neither token nor mailbox learns as little as possible. An invitation that
- * is used, revoked, of a deleted merchant, or of an inviter who could no longer send it is refused like an unknown one (decisions 9).
+ * is used or revoked, whose merchant is deleted, or whose inviter could no longer send it is refused like an unknown one (decisions 9).
  */
 export function acceptRefusal(
   offered: OfferedInvitation,
@@ -91,7 +91,7 @@ export function invitationBodyOf(invitation: Invitation, nowMs: number) {
   };
 }
 
-/** A pending invitation for its invitee, with the names that help them decide. */
+/** A pending invitation for its invitee, with the merchant's name and the inviter's address. */
 interface WaitingInvitation extends Invitation {
   readonly merchantName: string;
   readonly inviterEmail: string;

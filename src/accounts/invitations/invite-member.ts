@@ -34,8 +34,8 @@ interface Facts {
 }
 
 /**
- * The work of one invitation, for `runOnce`. `sendInvitation` emails it after the response. If a daily limit is reached, the invitation is created
- * anyway and the cron emails it later.
+ * Invites a member, as work for `runOnce`. `sendInvitation` emails the invitation after the response. If a daily limit is reached, the invitation is
+ * created anyway and the cron emails it later.
  */
 export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Work {
   const { seat, email, role } = wanted;
@@ -86,7 +86,7 @@ export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Wor
   };
 }
 
-/** The row of a new invitation. */
+/** The columns of a new invitation, except its id, role, inviter and email times. */
 function opened({ seat, email, token }: NewInvitation, emailKey: string, nowMs: number) {
   return {
     merchantId: seat.merchantId,

@@ -1,6 +1,6 @@
-// Invitation emails have daily limits per merchant, per sending user and per mailbox; invitations have none. An email over a limit waits until the
-// limit allows it. If the sender's or the merchant's limit is the reason, it waits behind the sender's other waiting emails; if the mailbox's limit
-// is the reason, behind the other emails to that mailbox. Neither queue blocks the other.
+// Invitation emails have daily limits per merchant, per sending user and per mailbox; invitations have none. An email that exceeds a limit waits
+// until the limit allows it. If the sender's or the merchant's limit is the reason, it waits behind the sender's other waiting emails; if the
+// mailbox's limit is the reason, behind the other emails to that mailbox. Neither queue blocks the other.
 import { LIMITS } from "../../lib/limits.ts";
 import { DAY_MS } from "../../lib/time.ts";
 
@@ -8,23 +8,25 @@ const USER_SPACING_MS = DAY_MS / LIMITS.invitationMailsPerUserAndDay;
 const MERCHANT_SPACING_MS = DAY_MS / LIMITS.invitationMailsPerMerchantAndDay;
 const MAILBOX_SPACING_MS = DAY_MS / LIMITS.invitationMailsPerMailboxAndDay;
 
-/** The state of the limits of an email, as read: times in milliseconds, null without a limit. */
+/**
+ * The state of the limits that apply to one email. Each of the times is null if its limit is not reached, or if no email is waiting because of it.
+ */
 export interface MailRoom {
-  /** When the oldest mail that fills the merchant's daily limit was sent; null while the limit is not reached. */
+  /** When the oldest email that counts against the merchant's daily limit was sent; null while the limit is not reached. */
   readonly merchantFullSinceMs: number | null;
-  /** The same for the sender. */
+  /** When the oldest email that counts against the sender's daily limit was sent; null while it is not reached. */
   readonly userFullSinceMs: number | null;
-  /** The same for the mailbox. */
+  /** When the oldest email that counts against the mailbox's daily limit was sent; null while it is not reached. */
   readonly mailboxFullSinceMs: number | null;
-  /** When the last email that is waiting because of the merchant's or its sender's limit is due. */
+  /** When the last of the merchant's emails that wait because of the merchant's or a sender's limit is due. */
   readonly merchantLastDueMs: number | null;
-  /** The same for the sender's emails. */
+  /** When the last of the sender's emails that wait because of the merchant's or the sender's limit is due. */
   readonly userLastDueMs: number | null;
-  /** When the last email that is waiting because of the mailbox's limit is due. */
+  /** When the last email to this address that waits because of the mailbox's limit is due. */
   readonly mailboxLastDueMs: number | null;
 }
 
-/** One of the two times is null. */
+/** When an email was sent or is due; one of the two times is null. */
 export interface MailTimes {
   readonly mailedAtMs: number | null;
   readonly mailDueAtMs: number | null;
@@ -56,7 +58,7 @@ export function postponed(room: MailRoom): Omit<MailTimes, "mailedAtMs"> | null 
   return { mailDueAtMs, waitsForMailbox };
 }
 
-/** Puts the email into the longer queue, so that it does not lengthen the other. */
+/** Puts the email into the queue with the later due time, so that it does not delay the emails in the other queue. */
 function waiting(senderMs: number, mailboxMs: number): MailTimes {
   return {
     mailedAtMs: null,
@@ -69,7 +71,7 @@ function dayAfter(fullSinceMs: number | null): readonly number[] {
   return fullSinceMs === null ? [] : [fullSinceMs + DAY_MS];
 }
 
-/** The time after the last email of a queue; empty for an empty queue. */
+/** When an email added after the last one in a queue is due, as a list; empty if the queue is empty, or if its last email is already due. */
 function afterLast(lastDueMs: number | null, spacingMs: number, nowMs: number): readonly number[] {
   return lastDueMs === null || lastDueMs <= nowMs ? [] : [lastDueMs + spacingMs];
 }

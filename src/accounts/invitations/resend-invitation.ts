@@ -14,9 +14,9 @@ import { type MailDependencies, sendInvitation } from "./send-invitation.ts";
 import { assertOpen, countMail, selectInvitation, selectMailRoom, updateInvitation } from "./store.ts";
 
 /**
- * Gives an open invitation, expired or not, a new token and new 7 days; the old link stops working. The user who resends it becomes its inviter, whose role
- * must be able to assign its role. `stepUp`: why they may not grant a protected role, which an expired link would grant again. It is emailed, or by the cron if
- * a daily limit is reached.
+ * Gives an open invitation, expired or not, a new token and another 7 days; the old link stops working. The user who resends it becomes its inviter,
+ * and must be allowed to assign its role. `stepUp`: why this user may not grant a protected role; undefined if they may. Resending counts as granting
+ * the role again, because the invitation may have expired. If a daily limit is reached, the cron sends the email later.
  */
 export async function resendInvitation(
   deps: TeamDependencies & MailDependencies,

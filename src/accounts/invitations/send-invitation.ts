@@ -14,8 +14,9 @@ export interface MailDependencies {
 }
 
 /**
- * Emails the invitation that was stored with this token, after its batch has committed. There is none if another request with the same
- * Idempotency-Key committed, which then sends the email. The resend route can replace an email that is lost here.
+ * Emails the invitation that was stored with this token, after its batch has committed. Sends nothing if the email waits because of a daily limit, or
+ * if another request with the same Idempotency-Key committed, because that request sends the email. If the email is lost here, the invitation can be
+ * resent.
  */
 export async function sendInvitation(deps: MailDependencies, token: string): Promise<void> {
   const rows = await readWithRetry(deps.sleep, async () => selectToMail(deps.db, sha256Hex(token)));

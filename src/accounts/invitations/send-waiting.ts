@@ -60,6 +60,6 @@ async function mailOne(
     ...countMail(db, mail),
     updateInvitation(db, invitation, { tokenHash, ...times }, nowMs),
   ]);
-  // Otherwise another run, the invitee or the team was faster; the next run reads the invitation again.
+  // Otherwise the invitation has changed, a limit was reached or storage failed; the next run reads the invitation again.
   if (committed.kind === "committed") await sendInvitation(deps, token);
 }

@@ -44,7 +44,7 @@ function acceptable(emailKey: string, nowMs: number): SQL {
       where ${inviterSeat} and ${rankSql("seat.role")} > ${rankSql("invitations.role")})`;
 }
 
-/** One page of the pending invitations to an address, newest first. */
+/** One page of the invitations that the user with this address could accept now, newest first. */
 export function selectWaiting(db: Db, of: { readonly emailKey: string; readonly nowMs: number }, page: PageRequest) {
   return db
     .select({
@@ -67,12 +67,12 @@ export function countWaiting(db: Db, of: { readonly emailKey: string; readonly n
   return countOf(db, invitations, page.page !== undefined, [acceptable(of.emailKey, of.nowMs)]);
 }
 
-/** A row if an invitation waits for the address, so that its holder may have an account where sign-up is closed. */
+/** Returns a row if the user with this address could accept an invitation now. They may then create an account although sign-up is closed. */
 export function selectInvited(db: Db, of: { readonly emailKey: string; readonly nowMs: number }) {
   return db.select({ id: invitations.id }).from(invitations).where(acceptable(of.emailKey, of.nowMs)).limit(1);
 }
 
-/** Aborts the batch if the address has no pending invitation. */
+/** Aborts the batch if there is no invitation that the user with this address could accept now. */
 export function assertInvited(db: Db, { emailKey, nowMs }: { readonly emailKey: string; readonly nowMs: number }) {
   return db
     .insert(assertions)
@@ -115,7 +115,7 @@ export function selectOffered(db: Db, key: InvitationKey, userId: UserId) {
     .where(named);
 }
 
-/** An invitation by the hash of its token, with the names for its email; no row if its email waits. */
+/** An invitation by the hash of its token, with the names that its email contains; no row while the email waits because of a limit. */
 export function selectToMail(db: Db, tokenHash: string) {
   return db
     .select({
@@ -147,7 +147,10 @@ export function assertOpen(db: Db, read: Pick<Invitation, "id" | "tokenHash">) {
   );
 }
 
-/** Aborts the batch unless the invitation can still be accepted: `acceptRefusal` in SQL. */
+/**
+ * Aborts the batch unless the invitation can still be accepted: `acceptRefusal` in SQL, except for ALREADY_MEMBER, which the unique index of the
+ * members enforces.
+ */
 export function assertAcceptable(db: Db, read: OfferedInvitation, userId: UserId, nowMs: number) {
   return db.insert(assertions).select(
     sql`select 'the invitation can be accepted', 0 where not exists (
@@ -174,7 +177,7 @@ export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchant
     .update(invitations)
     .set({ mailDueAtMs: null, waitsForMailbox: false, ...changes, updatedAtMs: nowMs })
     .where(and(eq(invitations.id, target), eq(invitations.merchantId, owner), open));
-  // Replacing a token also revokes access.
+  // Replacing the token also revokes access, because the old link stops working.
   const { revokedAtMs, tokenHash } = changes;
   if (revokedAtMs === undefined && tokenHash === undefined) return update;
   const columns = revokedColumns(invitations, { revokedAtMs, tokenHash });
@@ -189,7 +192,7 @@ interface MailOf {
   readonly nowMs: number;
 }
 
-/** The state of the limits of an email: times, null without a limit. */
+/** The state of the limits that apply to an email (`MailRoom`). */
 export function selectMailRoom(db: Db, of: MailOf) {
   const sinceMs = of.nowMs - DAY_MS;
   const nth = (mine: SQL, limit: number) =>
@@ -243,7 +246,7 @@ export function selectMailsDue(db: Db, of: { readonly nowMs: number; readonly li
     .limit(of.limit);
 }
 
-/** Deletes a limited number of emails that no longer count, oldest first. */
+/** Deletes the records of a limited number of emails that no longer count, oldest first. */
 export function forgetMails(db: Db, nowMs: number) {
   return db
     .delete(invitationMails)

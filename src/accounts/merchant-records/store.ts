@@ -37,7 +37,7 @@ export function insertMerchant(
   ] as const;
 }
 
-/** The number of merchants that a user created in the last 24 hours and still owns; deleted ones count too. */
+/** The number of merchants created in the last 24 hours that the user owns; deleted ones count too. */
 const made = (userId: UserId, nowMs: number) => sql`select count(*) from members seat
   join merchants shop on shop.id = seat.merchant_id and shop.created_at_ms > ${nowMs - DAY_MS}
   where seat.user_id = ${userId} and seat.role = 'OWNER'`;
@@ -54,7 +54,7 @@ export function assertMayMakeMore(db: Db, userId: UserId, nowMs: number) {
     .select(sql`select 'the user may make more', 0 where (${made(userId, nowMs)}) >= ${most}`);
 }
 
-/** Whether the merchant is suspended, and the number and the limit of its server's active invoices; at most one row. */
+/** Whether the merchant is suspended, and how many active invoices its server has and may have; at most one row. */
 export const selectServerRoom = prepared(
   (id: MerchantId) => ({ id }),
   (db, of) =>
@@ -69,8 +69,8 @@ export const selectServerRoom = prepared(
 );
 
 /**
- * Aborts the batch if the merchant is suspended, or if the batch makes the active invoices of its server more than their limit; triggers keep the
- * count in a column. After the invoices in the batch.
+ * Aborts the batch if the merchant is suspended, or if its server has more active invoices than the limit; triggers keep the count in a column.
+ * Must come after the invoices in the batch.
  */
 export const assertServerRoom = preparedForEach(
   (id: MerchantId) => ({ id }),
@@ -91,7 +91,7 @@ export const assertNotSuspended = preparedForEach(
     ),
 );
 
-/** At most one row. The id may come unchecked. */
+/** A merchant that is not deleted: at most one row. The id may be unvalidated input. */
 export const selectLiveMerchant = prepared(
   (id: string) => ({ id }),
   (db, of) =>
@@ -109,7 +109,7 @@ export function updateMerchant(db: Db, id: MerchantId, columns: Partial<Merchant
   return withRevocations(update, [{ kind: "MERCHANT", owner: id, target: id, columns: kept }]);
 }
 
-/** Aborts the batch unless the merchant is live and as it was read; every change increases `updated_at_ms`. */
+/** Aborts the batch if the merchant was deleted or changed since it was read; every change increases `updated_at_ms`. */
 export function assertMerchantAsRead(db: Db, read: Pick<MerchantRow, "id" | "updatedAtMs">) {
   return db.insert(assertions).select(sql`select 'merchant is as it was read', 0 where not exists (
     select 1 from merchants where id = ${read.id} and updated_at_ms = ${read.updatedAtMs} and deleted_at_ms is null)`);
@@ -163,7 +163,7 @@ export function selectMyMerchants(db: Db, of: MineFilter & { readonly page: Omit
     .offset(offset);
 }
 
-/** How many there are; reads nothing unless `isWanted`. */
+/** The number of the user's merchants; reads nothing unless `isWanted`. */
 export function countMyMerchants(db: Db, of: MineFilter, isWanted: boolean) {
   return countOf(db, members, isWanted, mine(of));
 }

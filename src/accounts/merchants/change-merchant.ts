@@ -1,5 +1,5 @@
-// Changes a stored merchant in one batch with its audit entry. Every change increases `updated_at_ms`, and the batch aborts unless it is as it was
-// read. So of two concurrent changes, the second decides again on the result of the first, and both are kept.
+// Changes a stored merchant in one batch with its audit entry. Every change increases `updated_at_ms`, and the batch aborts if that has changed since
+// the merchant was read. So the second of two concurrent changes is decided again on the result of the first, and both are applied.
 
 import { ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
@@ -26,14 +26,14 @@ interface MerchantChange {
 }
 
 export interface ChangeOf extends Acting {
-  /** The merchant as read together with the caller. */
+  /** The merchant, from the storage call that authenticated the caller. */
   readonly read: MerchantRow;
   readonly trail: Trail;
-  /** Called after a failed batch: checks whether something to which the change refers is the reason. */
+  /** Called after a failed batch. Checks whether the cause is something that the change refers to, such as an image. */
   readonly recheck?: () => Promise<Result<undefined, Failure>>;
 }
 
-/** Returns the changed merchant. `decide` returns undefined if there is nothing to change. */
+/** Returns the merchant after the change, or unchanged if `decide` returns undefined. */
 export function changeMerchant(
   deps: MerchantDependencies,
   of: ChangeOf,

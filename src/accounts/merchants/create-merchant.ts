@@ -10,7 +10,7 @@ import { ROLE_PERMISSIONS } from "../roles/roles.ts";
 import type { MerchantDependencies } from "./change-merchant.ts";
 import { merchantBodyOf } from "./merchant-body.ts";
 
-/** The work of one creation, for `runOnce`: inserts the merchant, its team and its owner in one batch. Refuses LIMIT_REACHED. */
+/** Creates a merchant, as work for `runOnce`: one batch inserts the merchant, its team and its owner. Fails with LIMIT_REACHED. */
 export function createMerchant(
   deps: Pick<MerchantDependencies, "db" | "nowMs" | "sleep">,
   request: { readonly name: string; readonly ownerId: UserId; readonly trail: Trail },

@@ -19,7 +19,7 @@ export function myMerchantsReads(db: Db, tokenHash: string, query: MerchantQuery
 
 type MyMerchant = Awaited<ReturnType<typeof selectMyMerchants>>[number];
 
-/** A user's merchants, the newest membership first, also those whose security policy they do not meet (decisions 9). */
+/** A user's merchants, the newest membership first, including those whose security policy they do not meet (decisions 9). */
 export function listMerchants(
   read: { readonly rows: readonly MyMerchant[]; readonly total: number },
   query: ListQuery,

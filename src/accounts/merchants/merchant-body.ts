@@ -10,7 +10,7 @@ interface Merchant {
   readonly updatedAtMs: number;
 }
 
-/** The reader of a merchant: a member's role and the required factors that they do not have; an API key has no role. */
+/** The caller who reads a merchant, with a member's role (null for an API key) and the required factors that the member lacks. */
 interface Viewer {
   readonly role: Role | null;
   readonly permissions: Iterable<Permission>;

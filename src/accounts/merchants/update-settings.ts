@@ -11,14 +11,15 @@ import { changedColumns, type SettingsChange, settingsFacts, settingsOf } from "
 import { changedDelay, delayFacts, delayHoursAt, delayText, type WalletChangeDelay } from "./wallet-change-delay.ts";
 
 interface SettingsRequest extends ChangeOf {
-  /** Why this caller may not change the delay of wallet changes; undefined if they may. */
+  /** Why this caller may not change the wallet change delay; undefined if they may. */
   readonly delayRefusal: Failure | undefined;
   readonly watch: Watch;
 }
 
 /**
- * Changes settings; writes nothing if nothing changes. Existing invoices keep the copies with which they were created (decisions 4). Only a user who has
- * stepped up can change the delay of wallet changes. That change, and a weakened protection, are emailed to every OWNER and ADMIN at once.
+ * Changes settings; writes nothing if nothing changes. Existing invoices keep the settings that they copied when they were created (decisions 4).
+ * Only a user who has stepped up can change the wallet change delay. That change, and any weakened protection, is emailed to every OWNER and ADMIN at
+ * once.
  */
 export function updateSettings(
   deps: MerchantDependencies & { readonly mailer: Mailer },
@@ -54,7 +55,9 @@ export function updateSettings(
   });
 }
 
-/** The requested delay; undefined if it does not change. A client may send back the delay that it has read. */
+/**
+ * The requested delay; undefined if it does not change. A caller who may not change the delay may send back the current one, which changes nothing.
+ */
 function askedDelay(
   merchant: MerchantRow,
   hours: number | undefined,

@@ -53,7 +53,7 @@ export function delayFacts(delay: WalletChangeDelay, nowMs: number): AuditFacts 
   };
 }
 
-/** The delay in an email to the team. A shorter one that is pending can be set back until then. */
+/** The delay in words, for an email to the team. A pending shorter delay can be cancelled until it takes effect. */
 export function delayText(delay: WalletChangeDelay, nowMs: number): string {
   const pending = pendingDelay(delay, nowMs);
   const present = hours(delayHoursAt(delay, nowMs));

@@ -1,7 +1,6 @@
-// Emails to a team about repeated actions: at most one in ten minutes per kind, resource and actor. The first is sent at once; later ones within
-// ten minutes are combined into one email with their number. Kinds that are not listed here are never combined: registered, rotated and deleted
-// wallets, links of emails, codes, factors, keys. Enabling a wallet is a kind of its own, so that the first time is emailed at once even after other
-// changes.
+// Emails to a team about repeated actions: at most one in ten minutes per kind, resource and actor. The first is sent at once; later ones within ten
+// minutes are combined into one email with their number. Kinds that are not listed here are never combined: registered, rotated and deleted wallets,
+// links in emails, codes, factors, keys. Enabling a wallet is a separate kind, so that the first time is emailed at once even after other changes.
 import { LIMITS } from "../../lib/limits.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 

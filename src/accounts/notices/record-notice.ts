@@ -4,8 +4,8 @@ import { executeOnce, faultKind } from "../../platform/db/retry.ts";
 import { countNotice, isMailedNow, type Notice } from "./store.ts";
 
 /**
- * Whether its email is sent now; otherwise it is counted, and the cron emails it together with the others. If the storage fails the email is sent: one
- * mail too many is better than none. Each execution counts.
+ * Whether the email about this notice is sent now; otherwise the notice is counted, and the cron emails it together with others. If storage fails,
+ * the email is sent: one email too many is better than none. A failed call is not repeated, because each execution counts the notice again.
  */
 export async function recordNotice(
   deps: { readonly db: Db; readonly sleep: Sleep; readonly nowMs: number },

@@ -12,13 +12,13 @@ export interface Notice {
   /** The actor's name in emails; empty for the system. */
   readonly actor: string;
   readonly merchantId: MerchantId;
-  /** Whether its email has a link that undoes the action. */
+  /** Whether the email has a link that undoes the action. */
   readonly isLinked: boolean;
 }
 
 export type DueNotice = typeof notices.$inferSelect;
 
-/** Counts a notice. Returns how many wait to be emailed together, this one included; 0 if its email is sent now. */
+/** Counts a notice. Returns how many notices now wait to be emailed together, including this one; 0 if its email is sent now. */
 export function countNotice(db: Db, notice: Notice, nowMs: number) {
   const isJoined = sql`(waiting > 0 or sent_at_ms > ${nowMs - NOTICE_WINDOW_MS})`;
   return db
@@ -36,7 +36,7 @@ export function countNotice(db: Db, notice: Notice, nowMs: number) {
     .returning({ waiting: notices.waiting });
 }
 
-/** Whether the email is sent now, by the result of `countNotice`. True if the result is unknown: one email too many is better than none. */
+/** Whether the email is sent now, according to the result of `countNotice`. True if the result is unknown: one email too many is better than none. */
 export function isMailedNow(rows: unknown): boolean {
   const row: unknown = Array.isArray(rows) ? rows[0] : undefined;
   const isJoined = typeof row === "object" && row !== null && "waiting" in row && row.waiting !== 0;
@@ -68,7 +68,7 @@ export function takeNotice(db: Db, read: DueNotice, nowMs: number) {
     .returning({ thing: notices.thing });
 }
 
-/** Deletes a limited number of notices whose ten minutes are over and that have nothing waiting, oldest first. */
+/** Deletes a limited number of notices whose ten minutes are over and for which no email is waiting, oldest first. */
 export function forgetQuietNotices(db: Db, nowMs: number) {
   return db.delete(notices).where(
     sql`rowid in (select rowid from notices where sent_at_ms <= ${nowMs - NOTICE_WINDOW_MS} and waiting = 0

@@ -19,8 +19,8 @@ interface Found {
 }
 
 /**
- * Makes the user with this address an operator and emails all operators; writes nothing if they already are one. USER_NOT_FOUND; OPERATOR_REQUIRED if the actor
- * no longer is one.
+ * Makes the user with this address an operator and emails all operators; writes nothing if the user already is one. Fails with USER_NOT_FOUND, or
+ * with OPERATOR_REQUIRED if the actor is no longer an operator.
  */
 export function addOperator(
   deps: CommitDependencies & { readonly mailer: Mailer },

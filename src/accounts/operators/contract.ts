@@ -6,7 +6,7 @@ import { paginationBody } from "../../lib/pagination.ts";
 export const addOperatorBody = () =>
   z.strictObject({ email: emailField().meta({ description: "The address of a user who has an account." }) });
 
-// ---- answers
+// ---- responses
 
 export const operatorBody = () =>
   z

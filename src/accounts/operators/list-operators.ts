@@ -2,7 +2,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { operatorListOf } from "./operator-body.ts";
 import { type OperatorRow, selectOperators } from "./store.ts";
 
-/** Read together with the session, which is not authenticated yet. */
+/** Reads all operators in the storage call that authenticates the session. */
 export function operatorReads(db: Db) {
   return [selectOperators(db)] as const;
 }

@@ -7,7 +7,10 @@ import type { Failure } from "../../platform/failures.ts";
 import type { User } from "../users/user.ts";
 import { assertOperator, type OperatorRow, removeOperatorStatements, selectOperators } from "./store.ts";
 
-/** OPERATOR_NOT_FOUND; LAST_OPERATOR, also if two operators remove each other; OPERATOR_REQUIRED if the actor no longer is one. */
+/**
+ * Fails with OPERATOR_NOT_FOUND, with LAST_OPERATOR even if two operators remove each other, or with OPERATOR_REQUIRED if the actor is no longer an
+ * operator.
+ */
 export function removeOperator(
   deps: CommitDependencies,
   of: { readonly userId: string; readonly actor: Pick<User, "id">; readonly trail: Trail },

@@ -18,7 +18,7 @@ export function selectOperators(db: Db) {
     .orderBy(asc(users.operatorSinceMs), asc(users.id));
 }
 
-/** A user by the id in a path. */
+/** An operator by the user id in a path. */
 export function selectOperator(db: Db, id: string) {
   return db
     .select(columns)
@@ -27,7 +27,7 @@ export function selectOperator(db: Db, id: string) {
     .limit(1);
 }
 
-/** Makes a user an operator; for an existing operator the time is kept. */
+/** Makes a user an operator. An existing operator keeps the time at which they became one. */
 export function makeOperator(db: Db, id: UserId, nowMs: number) {
   return db
     .update(users)
@@ -35,7 +35,7 @@ export function makeOperator(db: Db, id: UserId, nowMs: number) {
     .where(and(eq(users.id, id), isNull(users.operatorSinceMs)));
 }
 
-/** Makes an operator a plain user; aborts the batch if they no longer are one, or are the last. */
+/** Makes an operator a plain user; aborts the batch if the user is no longer an operator, or is the last one. */
 export function removeOperatorStatements(db: Db, id: UserId, nowMs: number) {
   return [
     db.insert(assertions).select(
@@ -57,7 +57,7 @@ export function assertNoOperator(db: Db, id: UserId) {
     );
 }
 
-/** Aborts the batch unless the user is still an operator: one who was removed meanwhile changes nothing. */
+/** Aborts the batch unless the user is still an operator: one who was removed meanwhile must not change anything. */
 export function assertOperator(db: Db, id: UserId) {
   return db
     .insert(assertions)

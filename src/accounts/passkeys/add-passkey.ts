@@ -23,7 +23,7 @@ interface NewPasskey {
   readonly trail: Trail;
 }
 
-/** PASSKEY_REFUSED for anything wrong with the response; PASSKEY_EXISTS if any user has already registered the credential. */
+/** Fails with PASSKEY_REFUSED if anything in the response is wrong, or with PASSKEY_EXISTS if any user has already registered the credential. */
 export async function addPasskey(deps: PasskeyDependencies, of: NewPasskey): Promise<Result<PasskeyRow, Failure>> {
   const { db, nowMs } = deps;
   const { session, credential } = of;

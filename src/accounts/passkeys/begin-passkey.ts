@@ -21,7 +21,7 @@ export interface PasskeyDependencies extends CommitDependencies {
 
 const CHALLENGE_BYTES = 32;
 
-/** For a second factor or step-up: one of the user's own passkeys. The challenge works once, for 5 minutes, in this session. */
+/** Options for a second factor or step-up with one of the user's own passkeys. The challenge works once, for 5 minutes, in this session. */
 export async function beginPasskey(
   deps: PasskeyDependencies,
   of: { readonly user: Pick<User, "id">; readonly session: Pick<ProvedSession, "id"> },
@@ -39,7 +39,7 @@ export async function beginPasskey(
   return kept.ok ? ok(options) : kept;
 }
 
-/** For a sign-in: any passkey that the user selects. The challenge works once, for 5 minutes, in the browser that holds the nonce. */
+/** Options for a sign-in with any passkey that the user selects. The challenge works once, for 5 minutes, in the browser that holds the nonce. */
 export async function beginPasskeySignIn(
   deps: PasskeyDependencies,
   of: { readonly nonce: string },

@@ -1,4 +1,5 @@
-// The browser's statement of what it was asked, and on which origin (WebAuthn level 3, 5.8.1 "Client Data Used in WebAuthn Signatures").
+// The browser's statement about the request that it answered, and the origin of that request (WebAuthn level 3, 5.8.1 "Client Data Used in WebAuthn
+// Signatures").
 import { base64urlnopad } from "@scure/base";
 
 export interface ClientData {
@@ -7,12 +8,12 @@ export interface ClientData {
   readonly origin: string;
 }
 
-/** WebAuthn level 1 and 2: without token binding. We do not support a binding, so "present" is refused. */
+/** The values without token binding (WebAuthn level 1 and 2). We do not support token binding, so "present" is refused. */
 const UNBOUND: readonly unknown[] = ["supported", "not-supported"];
 
 /**
- * Undefined if the text is unreadable, or was made in a frame on a page of another origin ("crossOrigin", "topOrigin"), or says that it is bound to
- * a TLS connection. In such a frame our name would be shown on a page that is not ours.
+ * Undefined if the text is unreadable, was made in a frame on a page of another origin ("crossOrigin", "topOrigin"), or claims to be bound to a TLS
+ * connection. A frame is refused because our name would be shown on a page that is not ours.
  */
 export function clientDataIn(text: string): ClientData | undefined {
   const data = parsed(text);

@@ -4,7 +4,10 @@
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
-/** From this value on, DER encodes a length in more than one byte. Two integers of 33 bytes with their headers have only 70. */
+/**
+ * From this value on, DER encodes a length in more than one byte. That never happens here: two 33-byte integers with their headers take only 70
+ * bytes.
+ */
 const LONG_FORM = 0x80;
 
 interface EcdsaSignature {
@@ -13,7 +16,7 @@ interface EcdsaSignature {
   readonly s: Uint8Array;
 }
 
-/** Undefined unless the bytes are exactly one signature in DER: also for another encoding of the same numbers, or trailing bytes. */
+/** Undefined unless the bytes are exactly one signature in DER. Other encodings of the same numbers and trailing bytes are refused. */
 export function ecdsaSignatureOf(der: Uint8Array): EcdsaSignature | undefined {
   if (der[0] !== SEQUENCE || der[1] !== der.length - 2 || der[1] >= LONG_FORM) return undefined;
   const r = integerAt(der, 2);

@@ -1,5 +1,6 @@
-// In the bundle, what `@simplewebauthn/server` gets in place of @peculiar/x509 and reflect-metadata (`[alias]` in wrangler.toml). The library reads
-// certificates only in attestation statements, which are refused before it is called (verify-attestation.ts), so these are never constructed.
+// Replaces @peculiar/x509 and reflect-metadata for `@simplewebauthn/server` in the bundle (`[alias]` in wrangler.toml). The library reads
+// certificates only in attestation statements, which are refused before it is called (verify-attestation.ts), so these classes are never
+// constructed.
 
 class NoCertificate {
   constructor() {

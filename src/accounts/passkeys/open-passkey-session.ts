@@ -21,7 +21,7 @@ interface PasskeySignIn extends Browser {
   readonly oldToken: string | undefined;
 }
 
-/** PASSKEY_REFUSED for anything that is wrong. Of two sign-ins with the same challenge only one succeeds. */
+/** Fails with PASSKEY_REFUSED if anything is wrong. Of two sign-ins with the same challenge only one succeeds. */
 export async function openPasskeySession(
   deps: PasskeyDependencies,
   of: PasskeySignIn,

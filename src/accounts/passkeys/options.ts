@@ -1,5 +1,5 @@
-// The WebAuthn options for a browser, for `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON`. Built here and not
-// by the library, whose functions do no more, because the library is only loaded to verify.
+// The WebAuthn options for a browser, for `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON`. They are built
+// without the library, because its functions would add nothing here. So the library is only loaded to verify.
 import { base64urlnopad } from "@scure/base";
 import type {
   PublicKeyCredentialCreationOptionsJSON,
@@ -32,7 +32,7 @@ export function creationOptions(of: {
     timeout: CHALLENGE_LIFETIME_MS,
     attestation: "none",
     excludeCredentials: descriptors(of.registered),
-    // `requireResidentKey` means the same to browsers with WebAuthn level 1.
+    // For browsers with WebAuthn level 1, `requireResidentKey` means the same as `residentKey: "required"`.
     authenticatorSelection: { residentKey: "required", userVerification: "required", requireResidentKey: true },
     extensions: { credProps: true },
     hints: [],

@@ -1,7 +1,7 @@
 import type { PasskeyId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 
-/** The fields of a passkey in the API. Its credential id and public key are of no use to users. */
+/** The fields of a passkey in the API. The credential id and the public key are left out, because users have no use for them. */
 export interface Passkey {
   readonly id: PasskeyId;
   readonly name: string;

@@ -6,7 +6,7 @@ import type { Failure } from "../../platform/failures.ts";
 import type { PasskeyDependencies } from "./begin-passkey.ts";
 import { assertThere, deletePasskey, type PasskeyRow } from "./store.ts";
 
-/** Refuses PASSKEY_NOT_FOUND if another request has already removed it. */
+/** Fails with PASSKEY_NOT_FOUND if another request has already removed it. */
 export function removePasskey(
   deps: PasskeyDependencies,
   of: { readonly passkey: PasskeyRow; readonly trail: Trail },

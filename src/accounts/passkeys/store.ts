@@ -11,7 +11,7 @@ import { withRevocations } from "../../platform/db/statement.ts";
 export type PasskeyRow = typeof passkeys.$inferSelect;
 export type ChallengeRow = typeof singleUseTokens.$inferSelect;
 
-/** The most credentials in one list of options. */
+/** The maximum number of credentials in one list of options. */
 const NAMED = 100;
 
 export function insertChallenge(db: Db, challenge: ChallengeRow) {
@@ -52,7 +52,7 @@ export function selectCredentials(db: Db, userId: UserId) {
     .limit(NAMED);
 }
 
-/** Stores the counter and the state that the authenticator reported; aborts the batch unless the counter is as it was read. */
+/** Stores the counter and the state that the authenticator reported; aborts the batch if the stored counter has changed since it was read. */
 export function advancePasskey(
   db: Db,
   read: Pick<PasskeyRow, "id" | "counter">,
@@ -90,7 +90,7 @@ export function selectPasskeys(
     .offset(of.offset);
 }
 
-/** How many there are; reads nothing unless `isAsked`. */
+/** The number of the user's passkeys; reads nothing unless `isAsked`. */
 export function countPasskeys(db: Db, tokenHash: string, isAsked: boolean) {
   return countOf(db, passkeys, isAsked, [eq(passkeys.userId, holderOf(tokenHash))]);
 }

@@ -7,12 +7,12 @@ import type { Failure } from "../../platform/failures.ts";
 import type { PasskeyDependencies } from "./begin-passkey.ts";
 import { assertName, type PasskeyRow, renamePasskey, selectOwnPasskey } from "./store.ts";
 
-/** The passkey of the path, if it belongs to the caller. Read together with the caller, who is not authenticated yet. */
+/** Reads the passkey named in the path, if it belongs to the caller, in the storage call that authenticates the caller. */
 export function ownPasskeyReads(db: Db, of: Parameters<typeof selectOwnPasskey>[1]) {
   return [selectOwnPasskey(db, of)] as const;
 }
 
-/** Refuses CONTENTION if it was renamed or removed since it was read. */
+/** Fails with CONTENTION if the passkey was renamed or removed since it was read. */
 export async function updatePasskey(
   deps: PasskeyDependencies,
   of: { readonly passkey: PasskeyRow; readonly name: string; readonly trail: Trail },

@@ -1,5 +1,5 @@
 // Verifies an authenticator's assertion (WebAuthn level 3, 7.2 "Verifying an Authentication Assertion"). The library verifies it; values that the
-// library accepts in several encodings are parsed strictly before. The caller has looked up the challenge and the credential, and checks the user
+// library accepts in several encodings are first parsed strictly. The caller has looked up the challenge and the credential, and checks the user
 // handle and the counter itself (credential.ts).
 import { base64urlnopad } from "@scure/base";
 import type { AuthenticationResponseJSON } from "@simplewebauthn/server";
@@ -8,7 +8,7 @@ import { type Assertion, ES256, type RelyingParty } from "./credential.ts";
 import { ecdsaSignatureOf } from "./ecdsa-signature.ts";
 import { webAuthn } from "./use-web-authn.ts";
 
-/** What the authenticator reported, after its signature was verified. */
+/** The values that the authenticator reported, once its signature has been verified. */
 interface ProvedUse {
   readonly counter: number;
   readonly isBackedUp: boolean;
@@ -41,7 +41,7 @@ export async function provedUseOf(
       expectedChallenge: client.challenge,
       expectedOrigin: of.relyingParty.origin,
       expectedRPID: of.relyingParty.id,
-      // The caller compares the counter, because a counter that decreased is recorded.
+      // Zero, so that the library does not compare counters. The caller does that, because it records a counter that did not increase.
       credential: { id, publicKey, counter: 0 },
       requireUserVerification: true,
     });

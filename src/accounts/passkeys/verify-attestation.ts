@@ -1,6 +1,6 @@
 // Verifies the result of a registration (WebAuthn level 3, 7.1 "Registering a New Credential"). The library verifies it; values that the library
-// accepts in several encodings, and attestation statements, are refused before. The caller has looked up the challenge of `client`, and the
-// database checks that the credential id is new.
+// accepts in several encodings, and attestation statements, are refused first. The caller has looked up the challenge of `client`, and the database
+// checks that the credential id is new.
 import { base64urlnopad } from "@scure/base";
 import type { RegistrationResponseJSON } from "@simplewebauthn/server";
 import { bytesToHex } from "../../lib/bytes.ts";
@@ -54,7 +54,7 @@ export async function madeCredentialOf(
     const keyAt = KEY_AT + idBytes;
     if (idBytes > MAX_CREDENTIAL_ID || !isSame(publicKey, authData.subarray(keyAt, keyAt + publicKey.length)))
       return undefined;
-    // Every later step uses the id outside the signed data.
+    // Later steps use the id from outside the signed data, so the two must be equal.
     if (id !== credential.id) return undefined;
     return { credentialId: id, publicKey: base64urlnopad.encode(publicKey), counter, isBackedUp: credentialBackedUp };
   } catch {
@@ -74,8 +74,8 @@ async function authDataOf(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array | 
 }
 
 /**
- * Whether the bytes are exactly one complete item in CTAP2 canonical CBOR. The library ignores bytes after an item, and accepts an item that is
- * cut short.
+ * Compares an item that was decoded and encoded again with the bytes sent. They are equal only if the bytes are exactly one complete item in CTAP2
+ * canonical CBOR. The library ignores bytes after an item, and accepts an item that is cut short.
  */
 function isSame(written: Uint8Array, sent: Uint8Array): boolean {
   return bytesToHex(written) === bytesToHex(sent);

@@ -1,5 +1,5 @@
-// Verifies a passkey assertion for a sign-in, a second factor or step-up. The only thing it writes itself is an audit entry if the counter
-// decreased. Other changes are returned as statements, for the batch that the passkey permits.
+// Verifies a passkey assertion for a sign-in, a second factor or step-up. It writes only one thing itself: an audit entry if the counter did not
+// increase. Other changes are returned as statements, for the batch that the passkey permits.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { derivedId, type PasskeyId, type UserId } from "../../lib/ids.ts";
@@ -25,10 +25,10 @@ import {
 } from "./store.ts";
 import { provedUseOf } from "./verify-assertion.ts";
 
-/** A passkey assertion, by a browser with the nonce of its cookie or by a user in a session. */
+/** A passkey assertion, from a browser with the nonce of its cookie or from a user in a session. */
 type PasskeyAnswer = {
   readonly credential: Assertion;
-  /** For the audit entry about a counter that decreased. */
+  /** Recorded in the audit entry if the counter did not increase. */
   readonly trail: Pick<Trail, "ip" | "requestId">;
 } & (
   | { readonly kind: "PASSKEY_SIGN_IN"; readonly nonce: string | undefined }
@@ -43,15 +43,15 @@ interface VerifiedPasskey {
   readonly userId: UserId;
   readonly passkeyId: PasskeyId;
   /**
-   * For the start of the batch that the passkey permits: they use up the challenge and update the counter. Assertions abort the batch if the
-   * challenge was used, or the passkey was used or removed, in the meantime; the caller refuses that conflict with PASSKEY_REFUSED.
+   * Statements for the start of the batch that the passkey permits: they use up the challenge and update the counter. Assertions abort the batch if
+   * the challenge was used, or the passkey was used or removed, in the meantime; the caller refuses that conflict with PASSKEY_REFUSED.
    */
   readonly statements: readonly Statement[];
 }
 
 const REFUSED = err({ code: "PASSKEY_REFUSED" } as const);
 
-/** PASSKEY_REFUSED, always the same, for anything that is wrong; STORAGE_UNAVAILABLE. */
+/** Fails with PASSKEY_REFUSED, always the same, if anything about the assertion is wrong, or with STORAGE_UNAVAILABLE. */
 export async function verifyPasskey(
   deps: PasskeyDependencies,
   of: PasskeyAnswer,
@@ -81,7 +81,7 @@ export async function verifyPasskey(
   return ok({ userId: passkey.userId, passkeyId: passkey.id, statements });
 }
 
-/** Records a decreased counter. Uses up the challenge too, so that it is recorded once. */
+/** Records that the counter did not increase. Uses up the challenge too, so that this is recorded once. */
 async function noteRollback(
   deps: PasskeyDependencies,
   { trail }: PasskeyAnswer,

@@ -28,18 +28,18 @@ export interface ProvedCall extends OpenCall<unknown, unknown> {
 }
 
 export interface OnceOptions {
-  /** Whether the key belongs to the user, although the route names a merchant: the caller may no longer be a member of it. */
+  /** Whether the key belongs to the user although the route names a merchant, because the caller may no longer be a member of its team. */
   readonly isOfUser?: true | undefined;
   /** Whether the response holds a secret; then it is stored encrypted. */
   readonly isSecret?: true | undefined;
   /**
-   * Called before the key is reserved, with what names the operation (undefined without a key); a refusal leaves no trace. Not called for a known key: the
-   * request that reserved it has passed, and a key pays for one operation.
+   * Called before the key is reserved, with a name for the operation (undefined without a key). A refusal stores nothing. Not called for a key that
+   * is already reserved: the request that reserved it was admitted, and a key counts as one operation.
    */
   readonly admit?: ((operation: string | undefined) => Promise<Failure | undefined>) | undefined;
 }
 
-/** Runs `work` with the request's Idempotency-Key, or without protection if there is none. */
+/** Runs `work` with the request's Idempotency-Key. Without a key, a repeated request runs it again. */
 export async function answerOnce(
   call: ProvedCall,
   work: Work,
@@ -76,8 +76,8 @@ type Answer<Call> = (call: Call) => Promise<Result<Reply, Failure>>;
 type AnswerOf<C extends CallerKind, Deps> = Answer<CallOf<C, unknown, unknown, Statements, Deps>>;
 
 /**
- * The route's answer, given once for each Idempotency-Key. Its change is staged (`change`), and commits with the stored response. A request without a key is
- * answered as usual.
+ * The route's answer, given once for each Idempotency-Key. The route's change is staged (`change`), and commits with the stored response. A request
+ * without a key is answered as usual.
  */
 export function answeringOnce<C extends CallerKind, Deps>(
   answer: AnswerOf<C, Deps>,
@@ -101,7 +101,7 @@ export function answeringOnce(answer: Answer<ProvedCall>, options: OnceOptions):
       },
       options,
     );
-    // Only the first answer has cookies: they are not stored.
+    // Only the first answer has cookies, because they are not stored.
     return once.ok ? ok({ ...once.value, cookies }) : once;
   };
 }
@@ -118,7 +118,10 @@ async function admission(
   return known.value ? undefined : admit(key.hash + key.fingerprint);
 }
 
-/** The owner of the key: the merchant, or the user if the route has no merchant. Public keys have their own key space (decisions 6). */
+/**
+ * The owner of the key: the merchant, or the user if the route has no merchant or sets `isOfUser`. Public keys have
+ * their own key space (decisions 6).
+ */
 function scopeOf(principal: MerchantPrincipal | UserPrincipal, { isOfUser }: OnceOptions) {
   const user = principal.kind === "USER" && isOfUser ? { user: principal.user } : principal;
   const scopeId: ScopeId = "merchantId" in user ? user.merchantId : user.user.id;
@@ -147,7 +150,7 @@ export function keysOf(env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">, scop
     reserve: (hash, print, nowMs) => stub().reserve(hash, print, nowMs),
     takeOver: (hash, operationId, nowMs) => stub().takeOver(hash, operationId, nowMs),
     endLease: (hash, operationId, attempt) => stub().endLease(hash, operationId, attempt),
-    // Missing in the previous release: the request is then admitted again.
+    // An object that still runs the previous release lacks `knows`; the request is then admitted again.
     knows: (hash, nowMs) =>
       callAdded(
         async () => (await stub().knows?.(hash, nowMs)) ?? false,

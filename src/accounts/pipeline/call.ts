@@ -24,10 +24,10 @@ export interface OpenCall<Body, Query, Deps = unknown> extends GivenDependencies
   readonly params: Readonly<Record<string, string>>;
   readonly method: string;
   readonly path: string;
-  /** The body before defaults, for the idempotency fingerprint. */
+  /** The body before defaults are applied, for the idempotency fingerprint. */
   readonly json: Json | undefined;
   readonly idempotencyKey: string | undefined;
-  /** The Turnstile token in a header, as it was sent. */
+  /** The Turnstile token from its header, not yet checked. */
   readonly challengeToken: string | undefined;
   /** The Origin header: the origin of the page that sends the request. */
   readonly origin: string | undefined;
@@ -37,7 +37,7 @@ export interface OpenCall<Body, Query, Deps = unknown> extends GivenDependencies
   readonly header: (name: string) => string | undefined;
   /** The value of one of our cookies; undefined when it is absent or empty. */
   readonly cookie: (name: CookieName) => string | undefined;
-  /** Set inside the merchant's object. */
+  /** Defined only inside the merchant's object. */
   readonly merchantContext: MerchantContext | undefined;
   readonly ip: string | null;
   /** The User-Agent header, at most 300 characters. */
@@ -45,7 +45,7 @@ export interface OpenCall<Body, Query, Deps = unknown> extends GivenDependencies
   readonly requestId: RequestId;
 }
 
-/** What is known after authentication. */
+/** The data known after authentication. */
 interface Known<R extends Statements> {
   /** The results of the route's reads, from the same storage call as the authentication. */
   readonly read: ResultsOf<R>;
@@ -62,7 +62,7 @@ export interface KnownForMerchant<R extends Statements> extends Known<R> {
   readonly merchant: MerchantRow;
 }
 
-/** What is known after authentication, by the kind of caller. */
+/** The data known after authentication, by the kind of caller. */
 export interface Callers<R extends Statements> {
   readonly ANYBODY: object;
   readonly USER: KnownUser<R>;
@@ -75,7 +75,7 @@ export interface Callers<R extends Statements> {
 export type CallOf<C extends CallerKind, Body, Query, R extends Statements, Deps> = OpenCall<Body, Query, Deps> &
   Callers<R>[C];
 
-/** The input of the handler of a merchant's route, for functions that take a part of it. */
+/** The input of the handler of a merchant's route, for functions that need only parts of it. */
 export type MerchantCall<Deps, R extends Statements = Statements> = CallOf<"MEMBER_OR_KEY", unknown, unknown, R, Deps>;
 
 /** The input of a route's reads. The caller is not authenticated yet; if authentication fails, the results are discarded. */
@@ -88,7 +88,7 @@ export interface ReadInput<Body, Query, Deps> {
 }
 
 interface MerchantKeys {
-  /** The merchant of the path. */
+  /** The merchant named in the path. */
   readonly merchantId: string;
   /** Whether the credential has the form of a public key; it may still be invalid. */
   readonly isPublicKeyClaimed: boolean;

@@ -1,7 +1,8 @@
-// The order of steps for every request: parse and validate, authenticate and read, check permissions, rate-limit, search the body for private keys, and only
-// then run the operation. A problem with the request is reported after the search, because it may quote the input. So a 401, 403, 429 or 400 is never stored
-// under an Idempotency-Key, and an unauthenticated body costs only a parse and a schema. `strategies.ts` has the steps for each kind of caller. Before all of
-// these, creates are refused while the merchant's object refuses more requests than it accepts (`throttled`).
+// The order of steps for every request: parse and validate, authenticate and read, check permissions, rate-limit, search the body for private keys,
+// and only then run the operation. A problem with the request is reported after the search, because it may quote the input. So a 401, 403, 429 or 400
+// is never stored under an Idempotency-Key, and an unauthenticated body costs only parsing and a schema check. `strategies.ts` has the steps for each
+// kind of caller. Before all of these steps, requests for a merchant's object are refused while the object refuses more requests than it accepts
+// (`throttled`).
 import { ChecksumBudget } from "../../chains/secrets/checksum-budget.ts";
 import { containsSecret, type SecretForms } from "../../chains/secrets/secret-material.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -44,17 +45,17 @@ export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Acces
   readonly callers: C;
   /** Whether requests of the route run in the object of their merchant. */
   readonly runsInMerchantObject: boolean;
-  /** Whether it creates an invoice although its credential does not send it to the object. */
+  /** Whether the handler itself hands the request to a merchant's object to create an invoice, because no credential names the merchant. */
   readonly sells?: boolean;
-  /** The forms of private keys to search for in the body, names of members included, before anything of it is stored. */
+  /** The forms of private keys to search for in the body, including the names of its members, before any of it is stored. */
   readonly secrets: SecretForms;
   readonly dependencies: MakeDependencies<Deps>;
-  /** The route's reads, done in the storage call of the authentication. */
+  /** The route's reads, made in the same storage call as the authentication. */
   readonly reads?:
     | ((input: ReadInput<unknown, unknown, Deps> & ReadKeys[C]) => Statements | Promise<Statements>)
     | undefined;
   readonly answer: (call: CallOf<C, unknown, unknown, Statements, Deps>) => Promise<Result<Answer, Failure>>;
-  /** Answers a refused caller whose access this operation itself may have ended (`routes-of.ts`). */
+  /** Answers a refused caller whose access may have been ended by this operation itself (`routes-of.ts`). */
   readonly answerAgain?: ((call: ProvedCall, refusal: Failure) => Promise<Result<Answer, Failure>>) | undefined;
 }
 
@@ -79,7 +80,7 @@ export async function respondInObject<C extends CallerKind, Deps>(
 ): Promise<HandedBack> {
   const headers: Record<string, string> = {};
   const request = lazily(async () => valuesOf(route.spec, query, json));
-  // The edge has searched the body.
+  // The edge has already searched the body for private keys.
   const result = await runSteps(incoming, route, { json, request, headers, secretIn: () => undefined });
   if (!result.ok) return { result, headers };
   const { status, body, headers: own } = result.value;
@@ -87,7 +88,7 @@ export async function respondInObject<C extends CallerKind, Deps>(
   return { result: ok({ status, body, ...(own === undefined ? {} : { headers: own }) }), headers };
 }
 
-/** An answer before it becomes a response. */
+/** The answer to a translated request, before it becomes a response in the other API's format. */
 export interface TranslatedAnswer {
   readonly result: Result<Reply, Failure>;
   readonly headers: Readonly<Record<string, string>>;
@@ -142,7 +143,7 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
 }
 
 interface Steps<Answer> {
-  /** The body before defaults. */
+  /** The body before defaults are applied. */
   readonly json: Json | undefined;
   readonly request: () => Promise<ValidRequest>;
   /** The refusal of a body that holds a private key. */
@@ -169,13 +170,13 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   const given = givenDependencies(incoming);
   const deps = lazily(() => route.dependencies(incoming.env, given));
   const { keys, admitted, hash, prove } = presented.value;
-  // An invalid request is refused here.
+  // An invalid request does not enter the object: it is refused at the edge.
   const enterObject = route.runsInMerchantObject && (await request()).ok ? enter : undefined;
   const entryByCredential = enterObject && admitted();
   if (enterObject !== undefined && entryByCredential !== undefined && secretIn() === undefined)
     return enterObject(entryByCredential);
   const count = countBeside(incoming, spec.operationId, hash);
-  // The object reads for itself.
+  // If the request enters the object, the object does the route's reads.
   const reads = enterObject === undefined ? await readsOf(incoming, route, { given, deps, keys, request }) : [];
   const refused = async (refusal: Failure) => {
     count.forget();
@@ -187,7 +188,7 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
     return limited === undefined ? route.answerAgain({ ...call, ...user }, refusal) : err(limited);
   };
   const proving = prove(given, reads);
-  // The object has a watch of its own over what is read there.
+  // The object limits the time of its own reads, so only a request that is about to enter it needs a limit here.
   const proved = await (enterObject === undefined ? proving : inTime(waitingFor(incoming), proving, err));
   if (!proved.ok) return refused(proved.error);
   const { caller, noteUse } = proved.value;
@@ -196,7 +197,7 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   if (enterObject !== undefined && secretIn() === undefined) {
     const entry = strategy.admit(caller);
     if (entry === undefined) throw new Error(`the callers of ${spec.operationId} have no merchant`);
-    // The object counts the request, and authenticates it again.
+    // The object authenticates the request again, and counts it.
     return enterObject(entry);
   }
   const limited = await count.as(strategy.countedAs(caller), headers);
@@ -210,23 +211,26 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   return route.answer({ ...call, ...caller });
 }
 
-/** The user of the request's session, whatever else the route requires. */
+/** The user of the request's session, even if the route requires more. */
 async function userOf(incoming: Incoming, route: Access, given: GivenDependencies) {
   const presented = STRATEGIES.USER.present(incoming, route);
   const proved = presented.ok ? await presented.value.prove(given, []) : presented;
   return proved.ok ? proved.value.caller : undefined;
 }
 
-/** Counts a request. Starts now, in the merchant's object, if the caller is already known. */
+/**
+ * Counts a request against its caller's rate limit. Inside the merchant's object, a caller known from an earlier request is counted at once, while
+ * this request is still being authenticated.
+ */
 function countBeside(incoming: Incoming, operationId: string, hash: () => string) {
   const known = incoming.merchantContext?.countedCallers;
   const expected = known?.find(operationId, hash());
   const early: Record<string, string> = {};
   const counted = expected && limitCaller(incoming, expected, early);
   return {
-    /** For a request that is refused before it counts. */
+    /** Forgets the caller of a request that is refused before it is counted. */
     forget: () => known?.forget(operationId, hash()),
-    /** The refusal, if the caller has sent too many requests. */
+    /** Returns the refusal if the caller has sent too many requests. */
     as: async (caller: CountedAs | undefined, headers: Record<string, string>): Promise<Failure | undefined> => {
       // The sender of a form is counted at the edge, which served the form's page.
       if (caller === undefined) return known === undefined ? limitByIp(incoming, headers) : undefined;
@@ -273,7 +277,7 @@ async function readsOf<C extends CallerKind, Deps, Answer>(
   });
 }
 
-/** Refuses a body that holds a private key (decisions 3), or too many candidates to search them all. */
+/** Refuses a body that holds a private key (decisions 3), or more candidates for one than can be checked. */
 function secretRefusal(json: Json | undefined, secrets: SecretForms): Failure | undefined {
   const budget = new ChecksumBudget();
   if (json === undefined || !containsSecret(json, secrets, budget)) return undefined;
@@ -286,7 +290,7 @@ const UNSEARCHED = "too much looks like private keys to search it all; nothing w
 
 const LONGEST_USER_AGENT = 300;
 
-/** The call's members for any kind of caller. */
+/** The members of a call that do not depend on the kind of caller. */
 function callOf(
   incoming: Incoming,
   spec: RouteSpec,

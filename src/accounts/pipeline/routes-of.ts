@@ -1,4 +1,4 @@
-// Declares routes: a group declares what its routes share, each route what is specific to it.
+// Declares routes: a group declares what its routes share, and each route declares the rest.
 //   routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: webhookDependencies }).get(PATH, {...}).post(PATH, {...})
 import type * as z from "zod";
 import { FREE_TEXT, type SecretForms } from "../../chains/secrets/secret-material.ts";
@@ -27,7 +27,7 @@ import {
 export interface MountedRoute {
   readonly spec: RouteSpec;
   readonly handle: (c: AppContext) => Promise<Response>;
-  /** Answers a request that came in another API's format; only for routes that programs call. */
+  /** Answers a request that came in another API's format; absent for pages of the console and for routes of only some deployments. */
   readonly answerTranslated?: (c: AppContext, translated: TranslatedRequest) => Promise<TranslatedAnswer>;
   /** Handles a request inside its merchant's object; only for routes that run there. */
   readonly handleInObject?: (incoming: Incoming, handed: Pick<HandedOver, "query" | "json">) => Promise<HandedBack>;
@@ -36,7 +36,7 @@ export interface MountedRoute {
 export type NoBody = ReturnType<typeof noBody>;
 export type NoQuery = ReturnType<typeof noQuery>;
 
-/** What a group can declare for all of its routes, and a route for itself alone. */
+/** Members that a group can declare for all of its routes, or a single route for itself. */
 type Common = Partial<
   Pick<
     RouteSpec,
@@ -57,8 +57,8 @@ type Common = Partial<
   /** Whether the answer holds a secret, which is then stored encrypted. Only for a route that does not call `answerOnce` itself. */
   readonly isSecret?: true;
   /**
-   * Whether the operation may end the caller's access to the route. The first answer then belongs to the user: a repeat with its key gets it by their session
-   * alone.
+   * Whether the operation may end the caller's access to the route. The first answer then belongs to the user: a repeat with the same Idempotency-Key
+   * needs only the user's session to get it.
    */
   readonly endsAccess?: true;
 };
@@ -68,7 +68,7 @@ interface Group<C extends CallerKind> extends Common {
   readonly callers: C;
 }
 
-/** What a route declares. Without a schema it has no body, or no query. */
+/** The declaration of a route. A route without a body schema has no body, and one without a query schema has no query. */
 export interface Said<B extends z.ZodType, Q extends z.ZodType>
   extends Common,
     Pick<RouteSpec, "operationId" | "summary" | "description" | "answers"> {
@@ -77,11 +77,11 @@ export interface Said<B extends z.ZodType, Q extends z.ZodType>
 }
 
 interface OfMerchant {
-  /** If there are several, each one is enough, and the handler shows only what the caller's own permissions allow. */
+  /** If several permissions are named, any one of them is enough, and the handler shows only what the caller's own permissions allow. */
   readonly permission: Needed;
 }
 
-/** What a route declares for its kind of caller. */
+/** The part of a declaration that depends on the kind of caller. */
 interface Own {
   readonly ANYBODY: { readonly reads?: never };
   readonly USER: {
@@ -93,15 +93,15 @@ interface Own {
   readonly KEY: { readonly reads?: never };
 }
 
-/** A declaration. Without a body, query or reads, their types are those of the defaults. */
+/** A declaration. If the body, the query or the reads are left out, they have the types of the defaults. */
 type Declared<C extends CallerKind, B extends z.ZodType, Q extends z.ZodType, R extends Statements, Deps> = Own[C] &
   Said<B, Q> & {
-    /** The route's reads, done in the storage call of the authentication. */
+    /** The route's reads, done in the storage call that authenticates the caller. */
     readonly reads?: (input: ReadInput<z.output<B>, z.output<Q>, Deps> & ReadKeys[C]) => R | Promise<R>;
     readonly answer: (call: CallOf<C, z.output<B>, z.output<Q>, R, Deps>) => Promise<Result<Reply, Failure>>;
   };
 
-/** A declaration without the types of its parts. It is safe, because the pipeline uses the route's own schemas and reads. */
+/** A declaration without the types of its parts. That is safe, because the pipeline uses the schemas and reads of the same route. */
 interface Untyped<C extends CallerKind, Deps> extends Said<z.ZodType, z.ZodType>, Partial<OfMerchant> {
   readonly mayOweFactor?: true;
   readonly reads?: PipelineRoute<C, Deps, Reply>["reads"];
@@ -169,7 +169,7 @@ function mount<C extends CallerKind, Deps>(
     ...said,
     permission: permission === undefined ? null : neededText(alternativesOf(permission)),
   });
-  // A route that declares this calls `answerOnce` itself.
+  // A route that declares `isIdempotent` calls `answerOnce` itself.
   const isStaged = !declared.isIdempotent && honoursKey(declared);
   const spec = { ...declared, isIdempotent: declared.isIdempotent || isStaged };
   const options: OnceOptions = { isSecret, isOfUser: endsAccess };

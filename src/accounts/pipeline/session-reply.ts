@@ -6,7 +6,7 @@ import type { SignedIn } from "../sessions/open-session.ts";
 import { SESSION_LIFETIME_MS, secondFactorsOf, stateText } from "../sessions/session.ts";
 import type { OpenCall } from "./call.ts";
 
-/** The response of every sign-in and second factor: the session's cookie, its user, and the second factors that it still needs. */
+/** The response to every sign-in, second factor and step-up: the session's cookie, its user, and the second factors that it still needs. */
 export function sessionReply(env: Env, { token, state, user }: SignedIn, cookies: readonly string[] = []): Reply {
   const body = {
     state: stateText(state),
@@ -17,7 +17,7 @@ export function sessionReply(env: Env, { token, state, user }: SignedIn, cookies
   return { ...jsonReply(200, body), cookies: [cookie, ...cookies] };
 }
 
-/** The same for a sign-in. It deletes the cookie from the start of the sign-in, and sets the cookie of a known browser. */
+/** Like `sessionReply`, for a sign-in: also deletes the cookie from the start of the sign-in, and sets the cookie of a known browser. */
 export function signedInReply(
   { env, cookie, nowMs }: Pick<OpenCall<unknown, unknown>, "env" | "cookie" | "nowMs">,
   opened: SignedIn,

@@ -20,7 +20,7 @@ import { alternativesOf, keyPermissionName, type Needed, neededText } from "../r
 import { configuredProviders } from "../security-policies/providers.ts";
 import type { CallerKind, Callers, KnownForMerchant, KnownUser, ReadKeys } from "./call.ts";
 
-/** What a route requires of its callers. */
+/** The requirements of a route for its callers. */
 export interface Access {
   readonly spec: RouteSpec;
   /** The permission that a member or a key needs; undefined on routes without a merchant. */
@@ -29,14 +29,14 @@ export interface Access {
   readonly mayOweFactor: boolean;
 }
 
-/** `Keys` is the input of the route's reads, `Caller` what is known after authentication. */
+/** `Keys` is the input of the route's reads, `Caller` the result of authentication. */
 interface Strategy<Keys, Caller> {
-  /** Reads the credential from headers and path. Does not access storage, so that a malformed credential costs nothing. */
+  /** Reads the credential from headers and path. Does not access storage, so that a malformed credential costs no storage call. */
   readonly present: (incoming: Incoming, access: Access) => Result<Presented<Keys, Caller>, Failure>;
   readonly permit: (access: Access, caller: Caller, nowMs: number) => Failure | undefined;
   /** The object in which the caller's requests may run; undefined for a caller without a merchant. */
   readonly admit: (caller: Caller) => Entry | undefined;
-  /** As whom the caller's requests are counted; undefined: by IP address, as strangers. */
+  /** The identity by which the caller's requests are counted; if undefined, they are counted by IP address. */
   readonly countedAs: (caller: Caller) => CountedAs | undefined;
 }
 
@@ -53,7 +53,10 @@ interface Presented<Keys, Caller> {
   readonly admitted: () => Entry | undefined;
   /** The credential's hash; empty without one. */
   readonly hash: () => string;
-  /** Authenticates the caller in one storage call, together with the route's reads. */
+  /**
+   * Authenticates the caller in one storage call, together with the route's reads. A KEY caller needs two calls, and ANYBODY none; their routes have
+   * no reads.
+   */
   readonly prove: (given: GivenDependencies, reads: Statements) => Promise<Result<Proved<Caller>, Failure>>;
 }
 
@@ -67,7 +70,7 @@ const NOT_ADMITTED = { admitted: () => undefined };
 
 type StrategyOf<C extends CallerKind> = Strategy<ReadKeys[C], Callers<Statements>[C]>;
 
-/** A merchant's API key or a member of its team, with the same table of permissions. */
+/** A merchant's API key, or a member of its team. Both use the same table of permissions. */
 const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
   present: (incoming, { spec }) => {
     const credential = credentialOf(incoming, spec);
@@ -91,7 +94,7 @@ const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
   countedAs: ({ principal }) => countedAs(principal),
 };
 
-/** A user, independent of teams. No security policy applies to these routes, because here users add missing factors. */
+/** A user, independent of teams. No security policy applies to these routes, because users add missing factors through them. */
 const user: StrategyOf<"USER"> = {
   present: (incoming, { spec, mayOweFactor }) => {
     const credential = credentialOf(incoming, spec);
@@ -112,7 +115,7 @@ const user: StrategyOf<"USER"> = {
   countedAs: ({ principal }) => countedAs(principal),
 };
 
-/** A secret key where the path names no merchant. Reads no cookie, so our own pages have no more rights here than other programs. */
+/** A secret key, for routes whose path names no merchant. Reads no cookie, so our own pages have no more rights here than other programs. */
 const key: StrategyOf<"KEY"> = {
   present: (incoming) => {
     const apiKey = keyOf(incoming);
@@ -128,7 +131,8 @@ const key: StrategyOf<"KEY"> = {
 /** Callers who are not authenticated here: sign-in, links in emails, checkouts. Each route checks what it needs. */
 const anybody: StrategyOf<"ANYBODY"> = {
   present: (incoming, { spec }) => {
-    // Otherwise a page of another origin could sign its visitors in. Pages and routes for any origin never sign in and read no cookie.
+    // Requests from other origins are refused, because a page could otherwise sign its visitors in. Pages and routes for any origin never sign in and
+    // read no cookie.
     const isOursOnly = spec.method !== "GET" && !spec.isForAnyOrigin && !spec.isPage;
     const origin = incoming.header("origin");
     if (isOursOnly && origin !== undefined && origin !== publicUrl(incoming.env))
@@ -148,7 +152,7 @@ export const STRATEGIES: { readonly [C in CallerKind]: StrategyOf<C> } = {
   KEY: key,
 };
 
-/** `hash`: its key in storage. */
+/** `hash` identifies the credential in storage. */
 type Credential = { readonly hash: () => string } & (
   | { readonly kind: "API_KEY"; readonly apiKey: string }
   | { readonly kind: "SESSION"; readonly token: string }
@@ -174,7 +178,7 @@ function credentialOf(incoming: Incoming, spec: RouteSpec): Result<Credential, F
   return ok({ kind: "SESSION", token, hash: lazily(() => sha256Hex(token)) });
 }
 
-/** The key of either header; both may hold it, but not two different keys. */
+/** The API key from either header. Both headers may contain it, but not different keys. */
 function keyOf(incoming: Incoming): Result<string, Failure> {
   const origin = incoming.header("origin");
   if (origin !== undefined && origin !== publicUrl(incoming.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
@@ -274,7 +278,7 @@ function permitForMerchant(
   return spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined;
 }
 
-/** As whom the key or user is counted. */
+/** The identity by which requests of the key or user are counted. */
 function countedAs(principal: MerchantPrincipal | UserPrincipal): CountedAs {
   if (principal.kind === "USER") return { name: `usr:${principal.user.id}`, act: undefined };
   const { keyId } = principal;

@@ -1,5 +1,5 @@
-// Checks a change before its batch: weakening a protection needs the caller's permission, is described in the audit entry, and is emailed to the team after the
-// commit.
+// Checks a change before its batch: weakening a protection needs the caller's permission, is described in the audit entry, and is emailed to the team
+// after the commit.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
@@ -16,13 +16,13 @@ interface MailDependencies {
   readonly nowMs: number;
 }
 
-/** Who makes a change, and who is notified. */
+/** Who makes a change to a protected resource, and who is notified of it. */
 interface Watchers {
-  /** What is protected, as emails name it. */
+  /** The protected resource, as named in emails. */
   readonly place: string;
   /** The caller, as named in emails. */
   readonly author: string;
-  /** Mail addresses: of every OWNER and ADMIN, or of every operator. */
+  /** Email addresses of every OWNER and ADMIN, or of every operator. */
   readonly readers: readonly string[];
 }
 
@@ -39,7 +39,7 @@ interface Facts {
 interface Weighed {
   /** For the audit entry. */
   readonly facts: Facts;
-  /** For the change's decision. */
+  /** Runs after the change commits: emails the readers. */
   readonly afterwards?: (() => Promise<void>) | undefined;
 }
 
@@ -56,12 +56,12 @@ export function checkWeakening(
   return ok({ facts: { before, after: { ...after, weakens } }, afterwards: () => mailWeakening(deps, watch, weakens) });
 }
 
-/** Losing an email is harmless, because the audit log has it too. */
+/** Losing an email is harmless, because the audit log records the change too. */
 export function mailWeakening(deps: MailDependencies, watch: Watchers, lines: readonly string[]): Promise<void> {
   return mailChange(deps, watch, { thing: "A protection", done: "weakened" }, lines);
 }
 
-/** Emails that `thing` of the place was changed; `lines` say how. */
+/** Emails the readers that `thing` of `place` was changed; `lines` describe the change. */
 export function mailChange(
   { mailer, nowMs }: MailDependencies,
   { place, author, readers }: Watchers,

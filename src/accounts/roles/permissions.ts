@@ -37,7 +37,7 @@ export const PERMISSIONS = [
   "audit:view",
 ] as const;
 
-/** For keys only, which have no factor: permits weakening a protection (protections/weakening.ts). Anyone who may create keys may grant it. */
+/** Only for keys, which have no factor: permits weakening a protection (protections/weakening.ts). Anyone who may create keys may grant it. */
 export const WEAKEN = "protection:weaken";
 
 export type Permission = (typeof PERMISSIONS)[number] | typeof WEAKEN;
@@ -45,12 +45,12 @@ export type Permission = (typeof PERMISSIONS)[number] | typeof WEAKEN;
 /** What a caller must hold: one permission, or any one of several. */
 export type Needed = Permission | readonly [Permission, ...Permission[]];
 
-/** The permissions, each of which is enough. */
+/** The alternatives as a list: any one of these permissions is enough. */
 export function alternativesOf(needed: Needed): readonly Permission[] {
   return typeof needed === "string" ? [needed] : needed;
 }
 
-/** In the words of documents and refusals. */
+/** The required permissions as text for documents and refusals. */
 export function neededText(names: readonly string[]): string {
   return names.join(" or ");
 }
@@ -72,7 +72,7 @@ export const SECRET_KEY_PERMISSIONS: readonly Permission[] = [
   WEAKEN,
 ];
 
-/** The permissions that a `pk_` key may hold, which is public in a browser. */
+/** The permissions that a `pk_` key may hold. Such a key is public, because browsers use it. */
 export const PUBLIC_KEY_PERMISSIONS: readonly Permission[] = ["invoice:create", "invoice:view", "product:view"];
 
 /** The name of a permission in an API key: `invoice:create` is `INVOICE_CREATE` (Interface 5.3). */

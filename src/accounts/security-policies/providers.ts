@@ -1,5 +1,5 @@
-// The sign-in providers that the operator has configured in the secret SIGN_IN_PROVIDERS, which is JSON. Google is OpenID Connect, found by its
-// issuer. GitHub is OAuth with three URLs. The URLs are configurable, for GitHub Enterprise and for tests.
+// The sign-in providers that the operator has configured in the secret SIGN_IN_PROVIDERS, which is JSON. Google uses OpenID Connect, discovered from
+// its issuer. GitHub uses OAuth with three URLs. The URLs are configurable, for GitHub Enterprise and for tests.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -29,7 +29,7 @@ export type GoogleClient = z.output<ReturnType<typeof google>>;
 export type GithubClient = z.output<ReturnType<typeof github>>;
 export type Providers = z.output<ReturnType<typeof providers>>;
 
-/** Parses SIGN_IN_PROVIDERS; empty means no provider. The error never repeats a value, because they include client secrets. */
+/** Parses SIGN_IN_PROVIDERS; empty means no provider. The error never repeats a value, because the values include client secrets. */
 export function parseProviders(json: string | undefined): Result<Providers, string> {
   if (json === undefined || json.trim() === "") return ok({});
   const problem = err('SIGN_IN_PROVIDERS must be JSON: {"google":{"clientId":"...","clientSecret":"..."}}');

@@ -17,7 +17,7 @@ export interface SecurityPolicy {
 export const MISSING_FACTORS = ["tfa", "passkey", "google_login", "github_login", "email_verified"] as const;
 export type MissingFactor = (typeof MISSING_FACTORS)[number];
 
-/** What an account is missing, in the order of `MISSING_FACTORS`. A provider that is not, or no longer, configured is not required. */
+/** The factors that an account is missing, in the order of `MISSING_FACTORS`. A provider that is not, or no longer, configured is not required. */
 export function missingFactors(
   policy: SecurityPolicy,
   user: Factors,
@@ -33,7 +33,7 @@ export function missingFactors(
   return MISSING_FACTORS.filter((each) => lacks[each]);
 }
 
-/** The fields of a PATCH; an absent field keeps its value. */
+/** The fields of a PATCH. A field that is left out keeps its value. */
 export type PolicyChanges = { readonly [Field in keyof SecurityPolicy]?: boolean | undefined };
 
 /** The policy after a change: exactly the five fields, without other members of `present`. */
@@ -47,7 +47,7 @@ export function changedPolicy(present: SecurityPolicy, changes: PolicyChanges): 
   };
 }
 
-/** Why `owner` may not set the policy `wanted`: it requires a provider that is not configured, or would lock the owner out. */
+/** Why `owner` may not set the policy `wanted`: it newly requires a provider that is not configured, or would lock the owner out. */
 export function policyRefusal(
   of: { readonly present: SecurityPolicy; readonly wanted: SecurityPolicy },
   owner: User,

@@ -25,7 +25,7 @@ export function revocation(
   return [revokeRow(deps.db, of.sessionId, deps.nowMs), insertAudit(deps.db, of.trail, entry, deps.nowMs)] as const;
 }
 
-/** The session to end, if it is live and the caller's. Read together with the caller, who is not authenticated yet. */
+/** Reads the session to end, if it is live and belongs to the caller, in the storage call that authenticates the caller. */
 export function ownSessionReads(db: Db, of: Parameters<typeof selectOwnSession>[1]) {
   return [selectOwnSession(db, of)] as const;
 }

@@ -5,11 +5,11 @@ import type { User } from "../users/user.ts";
 
 export const SESSION_IDLE_MS = 7 * DAY_MS;
 export const SESSION_LIFETIME_MS = 30 * DAY_MS;
-/** How long a session may wait for its second factor: long enough to find it, and to wait until a limit of wrong factors ends. */
+/** How long a session may stay without its second factor: long enough to find the factor, and to wait until a limit on wrong factors ends. */
 export const PENDING_LIFETIME_MS = HOUR_MS;
 /** How long a factor counts for step-up. */
 export const STEP_UP_MS = 5 * MINUTE_MS;
-/** How often the time of a session's last use is updated. */
+/** The minimum time between two updates of a session's time of last use. */
 export const TOUCH_MS = 5 * MINUTE_MS;
 
 export type SessionState = "ACTIVE" | "PENDING_2FA";
@@ -45,7 +45,9 @@ export function isSessionLive(session: Session, nowMs: number): boolean {
   return session.revokedAtMs === null && nowMs < sessionEndMs(session);
 }
 
-/** The state of a new session. It needs a second factor, if the user has one, unless they signed in with a passkey, which verifies the user. */
+/**
+ * The state of a new session. If the user has a second factor, the session needs it, unless they signed in with a passkey, which verifies the user.
+ */
 export function stateAtSignIn(user: Pick<User, "hasTotp" | "hasEmailOtp">, method: SignInMethod): SessionState {
   return method !== "PASSKEY" && (user.hasTotp || user.hasEmailOtp) ? "PENDING_2FA" : "ACTIVE";
 }
@@ -59,7 +61,7 @@ export function secondFactorsOf(user: User): readonly FactorName[] {
   ];
 }
 
-/** The factors for a user's step-up: a passkey or TOTP if they have one; an emailed code only if they have neither. */
+/** The factors for a user's step-up: a passkey, TOTP or backup code if they have a passkey or an app; an emailed code only if they have neither. */
 export function stepUpFactorsOf(user: User): readonly FactorName[] {
   if (!user.hasPasskey && !user.hasTotp) return ["email_code"];
   return secondFactorsOf({ ...user, hasEmailOtp: false });
@@ -72,7 +74,7 @@ const GIVEN: Readonly<Record<FactorName, FactorGiven>> = {
   email_code: "EMAIL_CODE",
 };
 
-/** The factor as stored in a session. */
+/** How the factor is stored in a session. */
 export function factorGiven(name: FactorName): FactorGiven {
   return GIVEN[name];
 }
@@ -84,14 +86,14 @@ export function isSteppedUp(session: Session, user: User, nowMs: number): boolea
   return stepUpFactorsOf(user).some((name) => GIVEN[name] === factor);
 }
 
-/** The state in the API. */
+/** The session's state, as the API names it. */
 export function stateText(state: SessionState): "active" | "pending_2fa" {
   return state === "ACTIVE" ? "active" : "pending_2fa";
 }
 
 const METHOD_TEXTS = { EMAIL_CODE: "email_code", GOOGLE: "google", GITHUB: "github", PASSKEY: "passkey" } as const;
 
-/** The method in the API. */
+/** The sign-in method, as the API names it. */
 export function methodText(method: SignInMethod): (typeof METHOD_TEXTS)[SignInMethod] {
   return METHOD_TEXTS[method];
 }

@@ -31,7 +31,7 @@ const userColumns = () => ({
     .as("links_json"),
 });
 
-/** The user's relation to the merchant of the placeholder `merchantId`. */
+/** The merchant of the placeholder `merchantId`, the user's seat in its team, and the team. */
 const memberColumns = () => ({
   merchant: sql`(select ${jsonObject(merchants, "shop")} from merchants shop
   where shop.id = ${sql.placeholder("merchantId")} and shop.deleted_at_ms is null)`
@@ -52,7 +52,9 @@ export const selectUser = prepared(
   (db, of) => db.select(userColumns()).from(sessions).where(eq(sessions.tokenHash, of.tokenHash)).limit(1),
 );
 
-/** The same with the merchant of the path, the user's seat in its team and the team's security policy, each null if it does not exist. */
+/**
+ * Like `selectUser`, with the merchant named in the path, the user's seat in its team and the team's security policy, each null if it does not exist.
+ */
 export const selectMember = prepared(
   (of: { readonly tokenHash: string; readonly merchantId: string }) => of,
   (db, of) =>
@@ -67,7 +69,7 @@ export function insertSession(db: Db, session: SessionRow) {
   return db.insert(sessions).values(session);
 }
 
-/** Replaces the token, if it is still the one that was read. */
+/** Replaces the token if it is still the token that was read. */
 export function replaceToken(
   db: Db,
   session: Pick<SessionRow, "id" | "tokenHash">,
@@ -118,7 +120,7 @@ export function selectLiveSessions(
     .offset(of.offset);
 }
 
-/** How many there are; reads nothing unless the caller asks for it. */
+/** The number of the user's live sessions; reads nothing unless `isAsked`. */
 export function countLiveSessions(
   db: Db,
   of: { readonly tokenHash: string; readonly nowMs: number },
@@ -139,7 +141,7 @@ export function selectOwnSession(
     .limit(1);
 }
 
-/** Ends a session; an ended session keeps its time of end. */
+/** Ends a session; if it has already ended, it keeps its end time. */
 export function revokeSession(db: Db, id: SessionId, nowMs: number) {
   return db
     .update(sessions)
@@ -147,7 +149,7 @@ export function revokeSession(db: Db, id: SessionId, nowMs: number) {
     .where(and(eq(sessions.id, id), isNull(sessions.revokedAtMs)));
 }
 
-/** Ends every session of a user but one. */
+/** Ends every session of a user except one. */
 export function revokeOtherSessions(
   db: Db,
   of: { readonly userId: UserId; readonly kept: SessionId; readonly nowMs: number },
@@ -159,10 +161,10 @@ export function revokeOtherSessions(
 }
 
 const KEPT_MS = 30 * DAY_MS;
-/** The most rows of a table that one pass of the sweep deletes. */
+/** The maximum number of rows that one pass of the sweep deletes from a table. */
 export const FORGOTTEN_A_PASS = 1_000;
 
-/** Deletes a limited number of sessions that ended 30 days ago, idle ones by their last use, oldest first. */
+/** Deletes a limited number of sessions that were last used more than 37 days ago: 7 until an idle session ends, and 30 more. Oldest first. */
 export function forgetSessions(db: Db, nowMs: number) {
   const dead = db
     .select({ id: sessions.id })
@@ -185,7 +187,7 @@ function linksOf(json: unknown): Links {
   return { passkey: has("passkey"), google: has("google"), github: has("github") };
 }
 
-/** Aborts the batch unless the session is live and still has the token with which it was authenticated. */
+/** Aborts the batch if the session was revoked, or its token was replaced, since the session was authenticated. */
 export function assertSessionHeld(db: Db, session: Pick<ProvedSession, "id" | "tokenHash">) {
   return db.insert(assertions).select(
     sql`select 'session is held', 0 where not exists (select 1 from sessions where id = ${session.id}

@@ -20,7 +20,7 @@ interface SetUpToBegin {
   readonly name: string;
 }
 
-/** SETUP_LINK_INVALID for a link that is unknown, used or expired. The challenge works once, for 5 minutes, with this link. */
+/** Fails with SETUP_LINK_INVALID if the link is unknown, used or expired. The challenge works once, for 5 minutes, with this link. */
 export async function beginSetUp(
   deps: PasskeyDependencies,
   { token, email, name }: SetUpToBegin,

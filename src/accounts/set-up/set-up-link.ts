@@ -1,5 +1,5 @@
-// A set-up link: made by anyone who can deploy (scripts/setup-link.ts), works once, for 24 hours, and makes its redeemer an operator. Its token is in the
-// fragment of the link, which is never sent to a server; storage has only the hash.
+// A set-up link: anyone who can deploy makes one (scripts/setup-link.ts). It works once, within 24 hours, and makes its redeemer an operator. Its
+// token is in the fragment of the link, which is never sent to a server; storage has only the hash.
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { UserId } from "../../lib/ids.ts";
 import { HOUR_MS } from "../../lib/time.ts";
@@ -18,12 +18,12 @@ export function linkHashOf(token: string): string {
   return sha256Hex(token);
 }
 
-/** Whether it can be redeemed now. */
+/** Whether the link can be redeemed now. */
 export function isRedeemable(link: SetUpLink | undefined, nowMs: number): link is SetUpLink {
   return link !== undefined && link.usedAtMs === null && nowMs < link.expiresAtMs;
 }
 
-/** What the challenge of a set-up's passkey was given for. */
+/** The data stored with the challenge for a set-up's passkey. */
 export interface SetUpChallenge {
   readonly linkHash: string;
   /** As the operator typed it. */

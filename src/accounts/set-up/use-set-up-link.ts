@@ -1,5 +1,6 @@
-// Redeems a set-up link. One batch uses up the link, makes the user an operator (a new one, or the account that has the address), adds their passkey, records
-// that the deployment is set up and at which origin, and opens their session. If two redeem it, one commits.
+// Redeems a set-up link. One batch uses up the link, makes the user an operator (a new one, or the account that has the address), adds their
+// passkey, records that the deployment is set up and at which origin, and opens their session. If two people redeem it at once, only one batch
+// commits.
 import { sha256Hex } from "../../lib/bytes.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import { derivedId, makeId, type UserId } from "../../lib/ids.ts";
@@ -53,8 +54,8 @@ interface SetUpDependencies extends PasskeyDependencies {
 }
 
 /**
- * SETUP_LINK_INVALID for a link that is unknown, used or expired; PASSKEY_REFUSED for anything wrong with the passkey; PASSKEY_EXISTS;
- * CONTENTION if an account with the address was made meanwhile. After any of the last three the link still works.
+ * Fails with SETUP_LINK_INVALID if the link is unknown, used or expired, with PASSKEY_REFUSED if anything about the passkey is wrong, with
+ * PASSKEY_EXISTS, or with CONTENTION if an account with the address was created meanwhile. After any of the last three the link still works.
  */
 export async function useSetUpLink(deps: SetUpDependencies, of: Redemption): Promise<Result<SignedIn, Failure>> {
   const found = await read(deps, of);
@@ -103,7 +104,7 @@ function redemption(deps: SetUpDependencies, of: Redemption, found: Found, opera
   const trail: Trail = { actor: { kind: "USER", id: userId }, ip: of.ip, requestId: of.requestId };
   const entry = (n: number, action: AuditAction, target: string, after: AuditFacts) =>
     insertAudit(db, trail, { id: derivedId("aud", operationId, n), merchantId: null, action, target, after }, nowMs);
-  // The link proves who deploys, but not who reads the mailbox.
+  // The link proves that its holder can deploy, but not that they can read the mailbox, so the address is not marked as verified.
   const fresh: UserRow = {
     ...newUserRow({ id: userId, email, emailKey: emailKeyOf(email), nowMs }),
     name,

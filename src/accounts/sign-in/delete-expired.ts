@@ -10,13 +10,16 @@ import { forgetEmailCodes, forgetSingleUseTokens } from "../email-codes/store.ts
 import { forgetGuesses } from "../factors/store.ts";
 import { FORGOTTEN_A_PASS, forgetSessions } from "../sessions/store.ts";
 
-/** After this time a code no longer counts against any limit. */
+/** After this time, a code no longer counts against any limit. */
 const CODES_KEPT_MS = 25 * HOUR_MS;
 
-/** Any caller can request 300 challenges a minute, so a single pass would be too slow for a few such callers. */
+/** A single pass could not keep up with a few callers, because each can request 300 challenges a minute. */
 const PASSES = 20;
 
-/** Deletes codes older than 25 hours, expired tokens, and sessions that ended 30 days ago; at most 20 passes of 1,000 rows each. */
+/**
+ * Deletes codes older than 25 hours, expired tokens, sessions last used more than 37 days ago, and counts of wrong factors whose window is over; at
+ * most 20 passes, each with at most 1,000 rows per table.
+ */
 export async function forgetExpired(db: Db, nowMs: number): Promise<Left> {
   for (let pass = 0; pass < PASSES; pass++) {
     const passed = await batch(db, [

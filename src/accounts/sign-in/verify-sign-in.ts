@@ -42,8 +42,8 @@ interface SignInAttempt extends Browser {
 }
 
 /**
- * INVALID_CODE as `useCode`; IDENTITY_TAKEN if the identity to link belongs to another account; SIGN_UP_CLOSED if there is no account with the
- * address and none may be made. Only the right code gets that far, so only the mailbox's holder learns it.
+ * Fails with INVALID_CODE like `useCode`, with IDENTITY_TAKEN if the identity to link belongs to another account, or with SIGN_UP_CLOSED if the
+ * address has no account and may not get one. The last two need the right code, so only the mailbox's holder learns about them.
  */
 export async function verifySignIn(deps: SendDependencies, of: SignInAttempt): Promise<Result<SignedIn, Failure>> {
   if (of.nonce === undefined) return err({ code: "INVALID_CODE" });

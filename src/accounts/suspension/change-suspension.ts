@@ -1,5 +1,5 @@
-// An operator stops a merchant from taking new payments, or allows them again. Existing invoices continue: their payments are found, credited and reported, and
-// everything stays readable (decisions 14).
+// An operator stops a merchant from taking new payments, or allows them again. Existing invoices continue: their payments are found, credited and
+// reported, and everything stays readable (decisions 14).
 import { derivedId, type MerchantId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { SYSTEM_TRAIL, type Trail } from "../../platform/audit/entry.ts";
@@ -19,13 +19,13 @@ import type { User } from "../users/user.ts";
 
 interface Suspension {
   readonly id: MerchantId;
-  /** Null while it takes payments. */
+  /** Null while the merchant takes payments. */
   readonly suspendedAtMs: number | null;
 }
 
 /**
- * Sets whether the merchant is suspended; writes nothing if that is already so. MERCHANT_NOT_FOUND, also for a deleted one; OPERATOR_REQUIRED if the actor no
- * longer is one.
+ * Sets whether the merchant is suspended; writes nothing if nothing changes. Fails with MERCHANT_NOT_FOUND, also for a deleted merchant, or with
+ * OPERATOR_REQUIRED if the actor is no longer an operator.
  */
 export function setSuspension(
   deps: CommitDependencies,
@@ -55,7 +55,7 @@ export function setSuspension(
     };
     const action = of.isSuspended ? "merchant.suspended" : "merchant.resumed";
     const entry = { merchantId: null, action, target: id } as const;
-    // The merchant's own log says that it happened, but not which operator did it or from where.
+    // The merchant's own audit log records the change, but not which operator made it or from where.
     const told = { ...entry, id: derivedId("aud", attempt.operationId, 1), merchantId: id };
     return ok({
       value: { id, suspendedAtMs: columns.suspendedAtMs },

@@ -7,8 +7,8 @@ import { mayChangeRole } from "./rank.ts";
 import { assertSeat, revokeOutranked, setRole } from "./store.ts";
 
 /**
- * Changes a member's role and returns the changed member. The same batch revokes their pending invitations to roles that they no longer outrank.
- * Writes nothing if the role is the same.
+ * Changes a member's role and returns the changed member. The same batch revokes their open invitations to roles that they no longer outrank. Writes
+ * nothing if the role is the same.
  */
 export async function changeRole(
   deps: TeamDependencies,

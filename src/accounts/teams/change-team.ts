@@ -1,4 +1,4 @@
-// Changes a team in one batch with its audit entries and events. The batch aborts unless the facts of the decision are as they were read.
+// Changes a team in one batch with its audit entries and events. The batch aborts if the facts behind the decision have changed since they were read.
 
 import { derivedId, type MerchantId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -29,11 +29,14 @@ export function changeTeam<F, T>(
 
 interface Actors {
   readonly actor: Member;
-  /** The member of the path; undefined if they are not in the team. */
+  /** The member named in the path; undefined if they are not in the team. */
   readonly target: Member | undefined;
 }
 
-/** The caller and the target member, as they are now. Repeats the pipeline's check, because a batch may have failed since then. */
+/**
+ * Reads the current rows of the caller and the target. Checks the caller's permission again, because it may have changed since the pipeline checked
+ * it.
+ */
 export async function readActors(
   deps: Pick<TeamDependencies, "db" | "sleep">,
   seat: Seat,
@@ -53,7 +56,7 @@ function permissionRefusal(actor: Pick<Member, "role">, permission: Permission):
   return ROLE_PERMISSIONS[actor.role].has(permission) ? undefined : { code: "PERMISSION_DENIED", permission };
 }
 
-/** The audit entry about a change of one member; `n` numbers the entries of an operation. */
+/** The audit entry about a change to one member; `n` numbers the entries of an operation. */
 export function memberAudit(
   deps: Pick<TeamDependencies, "db" | "trail" | "nowMs">,
   of: { readonly operationId: string; readonly n?: number; readonly member: Member },
@@ -69,7 +72,7 @@ export function memberAudit(
   );
 }
 
-/** The event about a change of the team. */
+/** The event about a change to the team. */
 export function teamEvent<T extends keyof TeamEvents>(
   deps: Pick<TeamDependencies, "db" | "nowMs">,
   of: {

@@ -13,7 +13,7 @@ import { ROLE_PERMISSIONS } from "../roles/roles.ts";
 import { assertSeat } from "./store.ts";
 
 export interface Acting {
-  /** The member's seat, as read with the caller; undefined for a key and the system. */
+  /** The member's seat, from the storage call that authenticated the caller; undefined for a key and the system. */
   readonly seat: Seat | undefined;
   /** The permission that the change needs. */
   readonly permission: Permission;
@@ -24,7 +24,7 @@ export function seatOf(principal: ({ readonly kind: "USER" } & Seat) | { readonl
   return principal.kind === "USER" ? principal : undefined;
 }
 
-/** The seat: as read with the caller on the first attempt, read again on later ones. */
+/** Returns the seat: the one read during authentication for the first attempt, and a newly read one for each later attempt. */
 export async function actingSeat(
   deps: { readonly db: Db; readonly sleep: Sleep },
   { seat, permission }: Acting,
@@ -45,13 +45,15 @@ export async function seatNow(
   return ok({ ...seat, role });
 }
 
-/** A row, and the seat of the user who changes it. */
 export interface RowAndSeat<Row> {
   readonly row: Row;
   readonly seat: Seat | undefined;
 }
 
-/** Both: as read with the caller on the first attempt, read again on later ones. `recheck`: a further check after a failed batch. */
+/**
+ * Returns the row and the seat: those read during authentication for the first attempt, and newly read ones for each later attempt. `recheck`: a
+ * further check after a failed batch.
+ */
 export async function currentRowAndSeat<Row>(
   deps: { readonly db: Db; readonly sleep: Sleep },
   of: Acting & CurrentRow<Row> & { readonly recheck?: (() => Promise<Result<unknown, Failure>>) | undefined },
@@ -65,7 +67,7 @@ export async function currentRowAndSeat<Row>(
   return rechecked?.ok === false ? rechecked : ok({ row: row.value, seat: seat.value });
 }
 
-/** Aborts the batch unless the seat is as it was read. */
+/** Aborts the batch if the seat has changed since it was read. */
 export function seatHeld(deps: { readonly db: Db }, seat: Seat | undefined): readonly Write[] {
   return seat === undefined ? [] : [assertSeat(deps.db, { ...seat, id: seat.memberId })];
 }

@@ -21,7 +21,7 @@ const policyFields = () => ({
 
 export const updateSecurityBody = () => z.strictObject(policyFields()).partial();
 
-// ---- answers
+// ---- responses
 
 export const memberFields = () => ({
   id: z.string(),

@@ -13,7 +13,7 @@ export interface Member {
   readonly name: string | null;
 }
 
-/** The seat of the caller of a team's route. */
+/** The seat of the user who calls a team route. */
 export interface Seat {
   readonly merchantId: MerchantId;
   readonly memberId: MemberId;

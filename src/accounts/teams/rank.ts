@@ -11,7 +11,10 @@ export function mayRemove(actor: Role, target: Role): boolean {
   return outranks(actor, target);
 }
 
-/** Whether this role may make protected changes. Giving it needs a step-up too; otherwise a stolen session could give its thief the role. */
+/**
+ * Whether this role may make protected changes. Assigning it needs a step-up too; otherwise someone with a stolen session could give the role to an
+ * account of their own.
+ */
 export function isProtectedRole(role: Role): boolean {
   return ROLE_PERMISSIONS[role].has("wallet:update") || ROLE_PERMISSIONS[role].has("api_key:create");
 }

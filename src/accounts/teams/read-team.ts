@@ -5,7 +5,7 @@ import type { Factors } from "../users/user.ts";
 import { memberBodyOf } from "./member.ts";
 import { countMembers, selectMemberPage, selectStewards, selectTeam } from "./store.ts";
 
-/** Reads the page and, if the response has page numbers, the count; and what the team requires. */
+/** Reads the team's requirements, the page and, if the response has page numbers, the count. */
 export function memberPageReads(db: Db, merchantId: string, query: ListQuery | undefined) {
   const page = pageToRead(query);
   return [
@@ -17,7 +17,7 @@ export function memberPageReads(db: Db, merchantId: string, query: ListQuery | u
 
 type ListedRow = Awaited<ReturnType<typeof selectMemberPage>>[number];
 
-/** A member with the requirements of the team that their account does not meet, as a refusal names them (Interface 5.7). */
+/** A member, and the team's requirements that their account does not meet, named as in a refusal (Interface 5.7). */
 export function listedMemberOf(row: ListedRow, policy: SecurityPolicy, configured: ReadonlySet<SignInProvider>) {
   const factors: Factors = {
     isEmailVerified: row.emailVerifiedAtMs !== null,
@@ -30,7 +30,7 @@ export function listedMemberOf(row: ListedRow, policy: SecurityPolicy, configure
   return { ...memberBodyOf(row), missing: missingFactors(policy, factors, configured) };
 }
 
-/** Who is emailed if the policy is weakened. */
+/** The users who are emailed if the policy is weakened. */
 export function stewardReads(db: Db, merchantId: string) {
   return [selectStewards(db, merchantId)] as const;
 }

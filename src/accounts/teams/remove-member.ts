@@ -34,7 +34,7 @@ export async function leaveTeam(deps: TeamDependencies, seat: Seat): Promise<Res
   });
 }
 
-/** A removed member outranks no role, so the same batch revokes all of their pending invitations. */
+/** A removed member outranks no role, so the same batch revokes all of their open invitations. */
 function removalStatements(
   deps: TeamDependencies,
   of: { readonly operationId: string; readonly member: Member; readonly action: AuditAction },

@@ -39,12 +39,12 @@ const factorColumns = {
   ...linkColumns,
 };
 
-/** SQL for a number that increases with the role's rank. Works because no role's name is part of another one. */
+/** SQL for a number that increases with the role's rank. Works because no role's name is part of another role's name. */
 export function rankSql(role: string) {
   return sql.raw(`instr('${ROLES.toReversed().join(" ")}', ${role})`);
 }
 
-/** Those of `memberIds` that are members of the merchant, in any order; empty if the merchant is deleted. */
+/** The `memberIds` that are members of the merchant, in any order; empty if the merchant is deleted. */
 export function selectMembers(db: Db, merchantId: MerchantId, memberIds: readonly string[]) {
   return db
     .select(memberColumns)
@@ -60,7 +60,7 @@ export function selectMembers(db: Db, merchantId: MerchantId, memberIds: readonl
     );
 }
 
-/** One page with the factors of each, newest first. `merchantId` may come from the path, unauthenticated. */
+/** One page of members with their factors, newest first. `merchantId` may come from the path, unauthenticated. */
 export function selectMemberPage(db: Db, merchantId: string, page: PageRequest) {
   return db
     .select({ ...memberColumns, ...factorColumns })
@@ -72,7 +72,7 @@ export function selectMemberPage(db: Db, merchantId: string, page: PageRequest) 
     .offset(page.offset);
 }
 
-/** How many there are; reads nothing unless the request has a page number. */
+/** The number of members; reads nothing unless the request has a page number. */
 export function countMembers(db: Db, merchantId: string, page: PageRequest) {
   return countOf(db, members, page.page !== undefined, [sql`merchant_id = ${merchantId}`]);
 }
@@ -127,7 +127,7 @@ export function deleteMember(db: Db, member: Pick<Member, "id" | "merchantId">) 
   return withRevocations(removal, [{ kind: "MEMBER_REMOVED", owner, target, columns: {} }]);
 }
 
-/** Whether a user with this email is already a member. */
+/** Returns a row if a user with this email is already a member. */
 export function selectSeatOfEmail(db: Db, merchantId: MerchantId, emailKey: string) {
   return db
     .select({ memberId: members.id })
@@ -145,7 +145,7 @@ export function assertNoSeatOfEmail(db: Db, merchantId: MerchantId, emailKey: st
   );
 }
 
-/** Aborts the batch unless the security settings are as they were read, which protects concurrent PATCHes from each other. */
+/** Aborts the batch if the security settings have changed since they were read, so that concurrent PATCHes do not undo each other. */
 export function assertPolicy(db: Db, merchantId: MerchantId, read: SecurityPolicy) {
   return db.insert(assertions).select(
     sql`select 'the policy is as read', 0 where not exists (select 1 from teams where merchant_id = ${merchantId}

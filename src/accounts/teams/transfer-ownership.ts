@@ -10,8 +10,9 @@ interface Transferred {
 }
 
 /**
- * Makes the OWNER an ADMIN and the target the OWNER, in one batch that aborts unless both are as they were read (Interface 3.4). The OWNER's role
- * changes first, because the partial unique index allows only one. In a second batch the actor is no longer OWNER.
+ * Makes the OWNER an ADMIN and the target the OWNER, in one batch that aborts if either role has changed since it was read (Interface 3.4). The
+ * OWNER's role changes first, because the partial unique index allows only one OWNER. A batch that runs a second time aborts, because the actor is no
+ * longer OWNER.
  */
 export async function transferOwnership(
   deps: TeamDependencies,

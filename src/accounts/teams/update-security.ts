@@ -18,7 +18,7 @@ import { changeTeam, readActors, type TeamDependencies } from "./change-team.ts"
 import type { Seat } from "./member.ts";
 import { assertPolicy, assertSeat, selectTeam, setPolicy } from "./store.ts";
 
-/** Changes the team's security settings; absent fields keep their values. Writes nothing if nothing changes. */
+/** Changes the team's security settings; fields that are left out keep their values. Writes nothing if nothing changes. */
 export async function updateSecurity(
   deps: TeamDependencies & { readonly configured: ReadonlySet<SignInProvider>; readonly mailer: Mailer },
   of: { readonly seat: Seat; readonly user: User; readonly watch: Watch },

@@ -1,4 +1,4 @@
-// Switches on an authenticator app with its first code. The session then counts as stepped up and gets a new token, because the old one must not
+// Switches on an authenticator app with its first code. The session then counts as stepped up and gets a new token, because the old token must not
 // outlive a change of factors. The user's other sessions end.
 
 import { derivedId } from "../../lib/ids.ts";
@@ -23,7 +23,7 @@ interface ConfirmedTotp {
   readonly token: string;
 }
 
-/** Refuses TOTP_NOT_ENABLED if no enrolment was started, TOTP_ALREADY_ENABLED, INVALID_CODE. */
+/** Fails with TOTP_NOT_ENABLED if no enrolment was started, with TOTP_ALREADY_ENABLED, or with INVALID_CODE. */
 export async function confirmTotp(
   deps: TotpDependencies,
   of: { readonly principal: UserPrincipal; readonly code: string; readonly trail: TotpChange["trail"] },

@@ -12,7 +12,7 @@ const code = () =>
 
 export const confirmTotpBody = () => z.strictObject({ code: code() });
 
-// ---- answers
+// ---- responses
 
 export const totpSecretBody = () =>
   z

@@ -5,7 +5,7 @@ import type { GivenDependencies } from "../../platform/http/context.ts";
 import { keyringOf } from "../../platform/keys/keyrings.ts";
 import type { TotpDependencies } from "./enrol-totp.ts";
 
-/** Throws if a secret of the deployment is missing, which encrypting and checking need. */
+/** Throws if CODE_PEPPER or SECRETS_AES_KEY is invalid, or is missing and cannot be derived from MASTER_KEY. */
 export function totpDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): TotpDependencies {
   const pepper = keyringOf(env, "CODE_PEPPER");
   if (!pepper.ok) throw new Error(pepper.error);

@@ -5,7 +5,7 @@ import type { Failure } from "../../platform/failures.ts";
 import type { TotpChange, TotpDependencies } from "./enrol-totp.ts";
 import { assertTotpEnabled, forgetBackupCodes, forgetTotp } from "./store.ts";
 
-/** Removes the authenticator app and its backup codes. Refuses TOTP_NOT_ENABLED if there is no app. */
+/** Removes the authenticator app and its backup codes. Fails with TOTP_NOT_ENABLED if there is no app. */
 export function disableTotp(deps: TotpDependencies, { user, trail }: TotpChange): Promise<Result<undefined, Failure>> {
   const { db, nowMs } = deps;
   return changeOnce(

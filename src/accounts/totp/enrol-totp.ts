@@ -1,4 +1,5 @@
-// Starts the enrolment of an authenticator app. The secret is stored encrypted, bound to its user. It is not a factor until a code of it was given.
+// Starts the enrolment of an authenticator app. The secret is stored encrypted, bound to its user. The app is not a
+// factor until one of its codes has been entered.
 
 import type { UserId } from "../../lib/ids.ts";
 import type { Keyring } from "../../lib/keyring.ts";
@@ -24,7 +25,7 @@ export interface TotpChange {
   readonly trail: Trail;
 }
 
-/** A new secret, in base32 and as a URI for a QR code. Replaces an unconfirmed one; refuses TOTP_ALREADY_ENABLED if one is confirmed. */
+/** A new secret, in base32 and as a URI for a QR code. Replaces an unconfirmed one; fails with TOTP_ALREADY_ENABLED if one is confirmed. */
 export async function enrolTotp(
   deps: TotpDependencies,
   { user }: { readonly user: User },

@@ -1,4 +1,4 @@
-// Replaces the backup codes by ten new ones. They are shown only once, because only HMACs are stored.
+// Replaces the backup codes with ten new ones. They are shown only once, because only HMACs are stored.
 
 import type { UserId } from "../../lib/ids.ts";
 import { type KeyedMac, type Keyring, macText } from "../../lib/keyring.ts";
@@ -16,7 +16,7 @@ import {
 import type { TotpChange, TotpDependencies } from "./enrol-totp.ts";
 import { assertTotpEnabled, replaceBackupCodes as replaceRows } from "./store.ts";
 
-/** Refuses TOTP_NOT_ENABLED if the user has no authenticator app. */
+/** Fails with TOTP_NOT_ENABLED if the user has no authenticator app. */
 export function replaceBackupCodes(
   deps: TotpDependencies,
   { user, trail }: TotpChange,

@@ -6,7 +6,7 @@ import { assertions } from "../../platform/db/schema/operations.ts";
 import { backupCodes, users } from "../../platform/db/schema/users.ts";
 import { withRevocations } from "../../platform/db/statement.ts";
 
-/** A user's authenticator app, also one whose enrolment is not complete. */
+/** A user's authenticator app, even if its enrolment is not complete. */
 export function selectTotp(db: Db, userId: UserId) {
   return db
     .select({ secret: users.totpSecret, enabledAtMs: users.totpEnabledAtMs })
@@ -14,7 +14,7 @@ export function selectTotp(db: Db, userId: UserId) {
     .where(eq(users.id, userId));
 }
 
-/** Aborts the batch unless the app is switched on, or off, as `isEnabled` says. */
+/** Aborts the batch unless the app is switched on or off as `isEnabled` requires. */
 export function assertTotpEnabled(db: Db, userId: UserId, isEnabled: boolean) {
   return db.insert(assertions).select(
     sql`select 'totp is as read', 0 where not exists (select 1 from users where id = ${userId}
@@ -30,7 +30,9 @@ export function keepTotpSecret(db: Db, userId: UserId, sealed: string, nowMs: nu
     .where(eq(users.id, userId));
 }
 
-/** Switches on the stored secret and uses up its first code. Aborts the batch unless the secret is as it was read and still off. */
+/**
+ * Switches on the stored secret and uses up its first code. Aborts the batch if the secret has changed since it was read or is already switched on.
+ */
 export function enableTotp(
   db: Db,
   of: { readonly userId: UserId; readonly sealed: string; readonly step: number; readonly nowMs: number },
@@ -49,8 +51,8 @@ export function enableTotp(
 }
 
 /**
- * Uses up a step. Aborts the batch if it or a later one was already accepted, or if the app was replaced; the sealed text alone may have changed, because the
- * same secret is sealed again under another key.
+ * Uses up a step. Aborts the batch if this or a later step was already accepted, or if the app was replaced. The app is identified by the time at
+ * which it was enabled, because its secret may have been sealed again under another key.
  */
 export function acceptStep(
   db: Db,
@@ -75,7 +77,7 @@ export function forgetTotp(db: Db, userId: UserId, nowMs: number) {
   return withRevocations(removal, [{ kind: "TOTP", owner: userId, target: userId, columns: {} }]);
 }
 
-/** Replaces all codes of a user by these unused ones. */
+/** Replaces all codes of a user with these unused ones. */
 export function replaceBackupCodes(db: Db, userId: UserId, macs: readonly KeyedMac[]) {
   return [
     forgetBackupCodes(db, userId),

@@ -6,7 +6,7 @@ export function totpContext(userId: string): string {
   return `totp:${userId}`;
 }
 
-/** An unconfirmed enrolment of the last hour is left as it is: its first code is compared with the secret as it was read. */
+/** Leaves unconfirmed enrolments of the last hour alone: their confirmation requires that the stored text is still the one that was read. */
 export const TOTP_ROWS: SealedRows = {
   kind: "totpSecrets",
   keyring: "SECRETS_AES_KEY",

@@ -2,7 +2,7 @@ import { isoTime } from "../../lib/time.ts";
 import { isSteppedUp, methodText, type Session, STEP_UP_MS, stateText } from "../sessions/session.ts";
 import type { User } from "../users/user.ts";
 
-/** Further values of an account, besides its `User`. */
+/** The account data that `User` does not contain. */
 export interface Account {
   readonly createdAtMs: number;
   readonly passkeys: number;

@@ -9,7 +9,7 @@ import type { User } from "../users/user.ts";
 
 type AccountDependencies = CommitDependencies;
 
-/** Read together with the caller, who is not authenticated yet. */
+/** Reads the account in the storage call that authenticates the caller. */
 export function accountReads(db: Db, tokenHash: string) {
   return [selectAccount(db, tokenHash)] as const;
 }

@@ -11,7 +11,7 @@ export type UserRow = typeof users.$inferSelect;
 /** Column names include the table name, which drizzle omits in fragments of a one-table select. */
 const flag = (text: string, name: string) =>
   sql<boolean>`exists (${sql.raw(text)})`.mapWith((value) => value === 1).as(name);
-/** For a query that selects from `users`. */
+/** Columns for a query that selects from `users`. */
 export const linkColumns = {
   passkey: flag("select 1 from passkeys where passkeys.user_id = users.id", "has_passkey"),
   google: flag(
@@ -30,12 +30,12 @@ export function selectUserByEmail(db: Db, emailKey: string) {
   return db.select(userColumns).from(users).where(eq(users.emailKey, emailKey)).limit(1);
 }
 
-/** The same by id. */
+/** The account with this id, with its factors. */
 export function selectUserById(db: Db, id: UserId) {
   return db.select(userColumns).from(users).where(eq(users.id, id)).limit(1);
 }
 
-/** The same by a linked external identity. */
+/** The account to which this external identity is linked, with its factors. */
 export function selectUserByIdentity(db: Db, of: { readonly provider: "google" | "github"; readonly subject: string }) {
   const holder = sql`(select user_id from identities where provider = ${of.provider} and subject = ${of.subject})`;
   return db.select(userColumns).from(users).where(eq(users.id, holder)).limit(1);
@@ -118,7 +118,7 @@ const identitiesJson = sql`(select json_group_array(json_object('provider', link
   .as("identities_json");
 const count = (text: string, name: string) => sql<number>`(select count(*) from ${sql.raw(text)})`.as(name);
 
-/** The further values of `/me`. The session may be unauthenticated; an unknown token finds no row. */
+/** The account data that `/me` shows and `User` does not contain. The session may be unauthenticated; an unknown token finds no row. */
 export function selectAccount(db: Db, tokenHash: string) {
   return db
     .select({

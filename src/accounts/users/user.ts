@@ -1,7 +1,7 @@
-// A user for the rules: the account and its factors, read with every request.
+// A user as the access rules see it: the account and its factors, read with every request.
 import type { UserId } from "../../lib/ids.ts";
 
-/** The factors that a team may require and the account has. */
+/** The factors that a team may require, and whether the account has each of them. */
 export interface Factors {
   readonly isEmailVerified: boolean;
   readonly hasTotp: boolean;

@@ -1,2 +1,2 @@
-/** The version in `/healthz` and the OpenAPI document. Equals the one in package.json, as a test checks; see docs/operations/releasing.md. */
+/** The version in `/healthz` and the OpenAPI document. A test checks that it equals the one in package.json; see docs/operations/releasing.md. */
 export const VERSION = "1.0.0-beta.1";

@@ -10,9 +10,9 @@ import { specOf } from "../../platform/http/route.ts";
 import { hasControlPort } from "../test-chain/dependencies.ts";
 import { CONSOLE_PAGES } from "./paths.ts";
 
-/** The word in the page that the nonce replaces (dashboard/vite.config.ts). */
+/** Placeholder in the page for the nonce (dashboard/vite.config.ts). */
 const NONCE_WORD = "CSP_NONCE";
-/** Placeholder in the page for what the console must know of the deployment before its first request (dashboard/src/shell/deployment.ts). */
+/** Placeholder in the page for the facts about the deployment that the console needs before its first request (dashboard/src/shell/deployment.ts). */
 const DEPLOYMENT_WORDS = "DEPLOYMENT_WORDS";
 
 export const consoleRoutes: readonly MountedRoute[] = [
@@ -70,7 +70,9 @@ function asked(c: AppContext): PageOptions {
   return askedPage({ settings: c.env, url: c.req.url, nowMs: c.get("nowMs"), randomBytes });
 }
 
-/** The console's page. `words`: further facts for it besides what the deployment offers. `formAction`: the origin that it may submit a form to. */
+/**
+ * The console's page. `words`: facts for the page, in addition to those about the deployment. `formAction`: the origin to which it may submit a form.
+ */
 export async function consolePage(
   c: AppContext,
   { status = 200, words = "", formAction }: PageOptions = {},
@@ -88,7 +90,7 @@ function offeredWords(env: Env): string {
   return [...(isDevelopment(env) ? ["mailbox"] : []), ...(hasControlPort(env) ? ["test-chain"] : [])].join(" ");
 }
 
-/** Scripts are files of our own; the nonce is for the style elements that the components write. */
+/** Scripts are our own files; the nonce is for the style elements that the components write. */
 function policyOf(nonce: string, formAction = "'none'"): string {
   const own = `script-src 'self' 'nonce-${nonce}'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; connect-src 'self'`;
   return `default-src 'none'; ${own}; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`;

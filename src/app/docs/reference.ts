@@ -6,23 +6,23 @@ import { publicUrl } from "../../platform/http/deployment.ts";
 import { answerHeaders } from "../../platform/http/security-headers.ts";
 import { serversOf } from "./openapi-servers.ts";
 
-/** The page's content security policy: files of our own origin, and the data: images in Swagger UI's style sheet. */
+/** The page's content security policy: files from our own origin, and the data: images in Swagger UI's style sheet. */
 const DOCS_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /** Five minutes, so that a new release shows soon. */
 const CACHE_CONTROL = "public, max-age=300";
 
-/** Returns our own reference. */
+/** Answers with the reference of our own API. */
 export function answerOpenApi(c: AppContext): Promise<Response> {
   return answerDocument(c, "openapi.json");
 }
 
-/** Returns the reference of the routes in the shapes of BTCPay Server. */
+/** Answers with the reference of the routes in BTCPay Server's formats. */
 export function answerGreenfield(c: AppContext): Promise<Response> {
   return answerDocument(c, "greenfield.json");
 }
 
-/** Returns the document with the origin of this deployment as its server. */
+/** Answers with a document that names this deployment's origin as its server. */
 async function answerDocument(c: AppContext, name: string): Promise<Response> {
   const origin = publicUrl(c.env);
   const made = await madeFile(c.env, name);

@@ -2,7 +2,7 @@
 
 const inside = (document, path) => path.reduce((at, name) => at?.[name], document);
 
-/** A part of the document with each reference replaced by what it names; one that refers back to itself is kept. */
+/** A part of the document in which each reference is replaced by the schema that it names. A circular reference is kept. */
 function resolved(part, document, within = []) {
   if (typeof part !== "object" || part === null) return part;
   if (Array.isArray(part)) return part.map((each) => resolved(each, document, within));
@@ -11,7 +11,7 @@ function resolved(part, document, within = []) {
     return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, resolved(each, document, within)]));
   }
   if (within.includes(ref)) return part;
-  // As `#/components/schemas/Invoice`.
+  // Such as `#/components/schemas/Invoice`.
   return resolved(inside(document, ref.slice("#/".length).split("/")), document, [...within, ref]);
 }
 
@@ -24,7 +24,8 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   // By default Swagger UI sends the document's URL to a validator on another origin.
   validatorUrl: null,
-  // By default it reads the whole document again for each part that is opened: eight seconds on a fast machine. Our document refers only to itself.
+  // By default Swagger UI resolves the whole document again for each opened section, which takes eight seconds on a fast machine. Our document only
+  // refers to itself, so only the opened part is resolved.
   plugins: [
     {
       fn: {

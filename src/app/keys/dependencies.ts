@@ -1,4 +1,4 @@
-// Every table with rows under keys of the deployment, and the keys themselves, for the job that renews the rows.
+// Every table with rows that are encrypted or signed with keys of the deployment, and the keys themselves, for the job that renews the rows.
 import { TOTP_ROWS } from "../../accounts/totp/totp-rows.ts";
 import { publicHalf } from "../../checkout/signed-redirect/sign-return.ts";
 import { signingKeysOf } from "../../checkout/signed-redirect/signing-key.ts";
@@ -47,7 +47,7 @@ export function rotateDependencies(settings: KeySettings, { db, nowMs }: Given):
   };
 }
 
-/** For `readKeys`, which says when a key may be dropped. */
+/** For `readKeys`, which reports when a key may be removed. */
 export function useDependencies(settings: KeySettings, given: Given): UseDependencies {
   const explicit = new Set(KEYRING_NAMES.filter((name) => isSet(settings[name])));
   return { ...given, rings: keyringsOf(settings), explicit, kinds: KEYED_ROWS };

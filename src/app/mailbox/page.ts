@@ -21,8 +21,8 @@ b { font-size: 1.5rem; letter-spacing: .12em; padding: .15rem .6rem; border-radi
 `;
 
 /**
- * Shows new emails as they come: replaces the list when it has changed, so that a selection is not lost. Parses only the list, because the new page's style has
- * another nonce.
+ * Shows new emails as they arrive. Replaces the list only when it has changed, so that a selection is not lost. Parses only the list, because the
+ * new page's style has a different nonce.
  */
 const SCRIPT = `
 const listed = (page) => page.querySelector("main");

@@ -1,4 +1,4 @@
-// A tool of the Model Context Protocol, as the asset reference/mcp-tools.json holds it, and the API request that a tool call becomes.
+// A tool of the Model Context Protocol, as stored in the asset reference/mcp-tools.json, and the API request that a tool call becomes.
 
 export interface Tool {
   /** The operation's id in snake case: `create_invoice`. */
@@ -12,19 +12,19 @@ export interface Tool {
     readonly openWorldHint: boolean;
   };
   readonly method: string;
-  /** With `:name` where an argument goes. */
+  /** With `:name` in place of each path parameter. */
   readonly path: string;
-  /** A key needs one of these. */
+  /** A key needs at least one of these. */
   readonly permissions: readonly string[];
   /** Whether the route takes an Idempotency-Key. */
   readonly isIdempotent: boolean;
   /** JSON Schema 2020-12 of an object: the members of path, query and body together. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** JSON Schema 2020-12 of `structuredOf` its answer. */
+  /** JSON Schema 2020-12 of the route's answer, in the form that `structuredOf` returns. */
   readonly output: Readonly<Record<string, unknown>>;
-  /** Whether the answer is a plain list. */
+  /** Whether the route's answer is a plain list. */
   readonly isList: boolean;
-  /** Where each argument goes. */
+  /** Where in the request each argument goes. */
   readonly places: Readonly<Record<string, ArgumentSlot>>;
 }
 
@@ -32,13 +32,13 @@ export type ArgumentSlot = "path" | "query" | "body" | "idempotencyKey";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** The path's parameter that no argument fills: the merchant is the key's. */
+/** The path parameter that is not an argument, because the merchant is always that of the key. */
 export const MERCHANT = "merchantId";
 
-/** The member that a plain list becomes, because a tool's result is an object. */
+/** The member that holds a plain list, because a tool's result must be an object. */
 export const LIST = "data";
 
-/** An answer as a tool's result. */
+/** A route's answer as the result of a tool. */
 export const structuredOf = ({ isList }: Tool, answer: unknown): Arguments =>
   Object(isList ? { [LIST]: answer } : answer);
 
@@ -48,7 +48,7 @@ export function unknownArguments({ places }: Tool, given: Arguments): readonly s
 }
 
 export interface ToolRequest {
-  /** With its query. */
+  /** The path, including the query. */
   readonly path: string;
   readonly method: string;
   readonly body: Arguments | undefined;
@@ -64,7 +64,7 @@ export function requestOf(
   const placed = (place: ArgumentSlot) =>
     Object.entries(given).filter(([name, value]) => places[name] === place && value !== undefined);
   const inPath = new Map(placed("path").map(([name, value]) => [name, String(value)]));
-  // A segment of dots, however encoded, would name another path; an empty one matches no route.
+  // A segment of only dots, even encoded, would change the path, so it becomes empty. An empty segment matches no route.
   const filled = path.replace(/:(\w+)/g, (_, name: string) =>
     encodeURIComponent((name === MERCHANT ? of.merchantId : inPath.get(name)) ?? "").replace(/^\.+$/, ""),
   );

@@ -6,7 +6,7 @@ export const TEST_NETWORK = "ETH_SEPOLIA";
 
 export const startChainBody = () => z.strictObject({ state: z.literal("RUNNING") });
 
-/** What a payment method of the chain asks for. */
+/** The payment that a payment method on the chain asks for. */
 export const customerPaymentBody = () =>
   z.strictObject({
     cryptocurrency: z.string().max(20),
@@ -16,7 +16,7 @@ export const customerPaymentBody = () =>
     requiredConfirmations: z.int().min(1).max(100),
   });
 
-// ---- answers
+// ---- responses
 
 export const testChainBody = () =>
   z

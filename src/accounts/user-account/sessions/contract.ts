@@ -5,7 +5,7 @@ import { listBody, listQuery } from "../../../lib/pagination.ts";
 
 export const listSessionsQuery = () => z.object(listQuery());
 
-// ---- answers
+// ---- responses
 
 export const stateName = () => z.enum(["active", "pending_2fa"]);
 export const methodName = () => z.enum(["email_code", "google", "github", "passkey"]);
