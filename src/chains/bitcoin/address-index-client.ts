@@ -1,5 +1,5 @@
-// The common part of the Esplora and Blockbook sources: they keep an index of addresses and are asked for each recipient separately. Both also
-// accept a whole extended key; we never send one, because it would show all of a merchant's addresses to a third party.
+// The common part of the Esplora and Blockbook sources: they keep an index of addresses, and each recipient is queried separately. Both also accept
+// a whole extended key; we never send one, because it would show all of a merchant's addresses to a third party.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Network } from "../registry/network.ts";
@@ -25,7 +25,7 @@ interface AddressIndex {
   /** Null if the source does not know the block. */
   blockOf(hash: string): Promise<Result<BlockRef | null, Outage>>;
   /**
-   * The unconfirmed transactions of an address and those mined at that height or above, newest first; others may be among them. `next` is where to
+   * The unconfirmed transactions of an address and those mined at height `from` or above, newest first; may include others. `next` is where to
    * continue, null once all have been read.
    */
   historyOf(of: AddressPages): Promise<Result<AddressPage, Outage>>;
@@ -44,18 +44,18 @@ export interface AddressPage {
   readonly next: string | null;
 }
 
-/** The most pages of one address in a scan of many addresses. */
+/** The most pages to read for one address in a scan of many addresses. */
 const PAGES = 200;
 
 /** Above any tip, so that no mined transaction is asked for. */
 const NO_BLOCK = Number.MAX_SAFE_INTEGER;
 
-/** How long a mempool read may be answered from what a scan saw. */
+/** How long the unconfirmed transfers of a scan may be reused for a mempool read. */
 const FRESH_MS = 5_000;
 
 /**
- * Unconfirmed transfers of the latest scan, for the mempool read that follows it: the same answers serve both. Used once, only for the same
- * recipients, and not after the tip was asked for again.
+ * Unconfirmed transfers from the latest scan, for the mempool read that follows it: the same answers serve both. Used once, only for the same
+ * recipients, and not after the tip was requested again.
  */
 interface Unconfirmed {
   readonly of: ReadonlySet<string>;
@@ -109,7 +109,7 @@ export class AddressIndexClient implements ChainClient {
     return ref.value === null ? behind() : ok(ref.value);
   }
 
-  /** Transfers to one address: the unconfirmed ones and those mined at or above a height. */
+  /** Transfers to one address in the pages that were read; some may be mined outside the requested heights. */
   async #pagesOf(of: AddressPages): Promise<Result<History, Outage>> {
     const read = await this.#source.historyOf(of);
     if (!read.ok) return read;
@@ -142,8 +142,8 @@ export class AddressIndexClient implements ChainClient {
   }
 
   /**
-   * One request for each recipient, more where its history is long. If the last block is still on the chain after the last answer, all answers
-   * are about one chain. Only the overlap of later scans shows that a source left out an address's newest transactions.
+   * Sends one request for each recipient, and more if its history is long. If the last block is still on the chain after the last answer, all answers
+   * are about one chain. If a source left out an address's newest transactions, only the overlap with later scans reveals it.
    */
   async scan({ from, to, recipients }: ScanRange): Promise<Result<Scan, Outage>> {
     const atMs = this.#nowMs();
@@ -168,8 +168,9 @@ export class AddressIndexClient implements ChainClient {
   }
 
   /**
-   * Both keep what was in a block that has left the chain, and show it as unconfirmed. So a coinbase then counts as unknown, and any other transaction is
-   * judged by the outputs it spends. If all of those are inside MWEB, it cannot be judged.
+   * Both sources keep the transactions of a block that has left the chain, and show them as unconfirmed. So an unconfirmed coinbase counts as
+   * unknown, and any other unconfirmed transaction is judged by the outputs it spends. If all of these are inside MWEB, it cannot be judged and
+   * counts as pending.
    */
   async lookup({ txHash, spends, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
     const found = await this.#source.transactionOf(txHash);

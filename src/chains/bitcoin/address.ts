@@ -1,5 +1,5 @@
-// Addresses of Bitcoin, Litecoin and their test networks: P2PKH, P2SH, P2WPKH, P2WSH and P2TR; nothing unspendable. @scure/btc-signer decides what an address
-// is; this file only says what is wrong with a string.
+// Addresses of Bitcoin, Litecoin and their test networks: P2PKH, P2SH, P2WPKH, P2WSH and P2TR; unspendable ones are refused. @scure/btc-signer
+// decides what counts as an address; this file only explains what is wrong with a string.
 import { Point } from "@noble/secp256k1";
 import { Address } from "@scure/btc-signer";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -13,12 +13,12 @@ const SHARED_P2SH: readonly number[] = [0x05, 0xc4];
 /** The library's description of a network. */
 export type AddressPrefixes = NonNullable<Parameters<typeof Address>[0]>;
 
-/** The private key prefix is empty, because private keys are never written or read. */
+/** The private key prefix is 0, because private keys are never written or read. */
 export function addressPrefixes({ hrp, p2pkh, p2sh }: UtxoParameters): AddressPrefixes {
   return { bech32: hrp, pubKeyHash: p2pkh, scriptHash: p2sh, wif: 0 };
 }
 
-/** The canonical form (bech32 in lower case), or why the text is not an address of this network; the reason never repeats the text. */
+/** The canonical form (bech32 in lower case), or why the text is not an address on this network; the reason never repeats the text. */
 export function parseBitcoinAddress(network: Network, text: string): Result<string, { readonly reason: string }> {
   const { utxo } = network;
   if (utxo === null) throw new Error(`${network.name} is no Bitcoin-like network`);

@@ -1,4 +1,4 @@
-// Blockbook's API v2, which Trezor and node vendors serve. It shows what spent an output only once the spending transaction is mined.
+// Blockbook's API v2, served by Trezor and by node vendors. It names the spender of an output only once the spending transaction is mined.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings } from "../sources/chain-client.ts";
@@ -14,15 +14,16 @@ import {
 import { type RestEdge, restJson } from "./rest-client.ts";
 import type { UtxoTransaction } from "./utxo-transaction.ts";
 
-/** Transactions of a page; each comes with all its scripts. */
+/** Transactions per page; each includes all its scripts. */
 const PAGE = 25;
 /** The highest height that Blockbook accepts. */
 const HIGHEST = 0x7fffffff;
-/** Blocks come with a thousand of their transactions, although only the time is needed: the blocks read last are cached. */
+/** How many recently read blocks are cached: Blockbook returns a thousand of a block's transactions, although only the block's time is needed. */
 const KEPT_BLOCKS = 32;
 
 export function blockbookClient(settings: ChainClientSettings): ChainClient {
-  // Blockbook answers "Transaction '...' not found (reason)" for any failure.
+  // Blockbook answers "Transaction '...' not found (reason)" for any failure; only a message without a reason means that the transaction does not
+  // exist.
   const edge = { ...settings, absent: /"(Transaction '\w*'|Block) not found"/ };
   const kept = new Map<string, BlockRef>();
   return new AddressIndexClient("blockbook", settings, {
@@ -66,8 +67,8 @@ async function blockOf(
 }
 
 /**
- * Newest first, the unconfirmed ones on the first page. Past the last page Blockbook returns the last one again. A read that continues counts pages
- * from the block up to which the first read went, `height:page`, so that new transactions do not shift the pages.
+ * Newest first, the unconfirmed ones on the first page. Past the last page Blockbook returns the last page again. When a read is continued (`after`
+ * is `height:page`), pages are counted from the newest block of its first part, so that new transactions do not shift the pages.
  */
 async function historyOf(
   edge: RestEdge,
@@ -85,7 +86,8 @@ async function historyOf(
     const { transactions: found, page: given = 1, itemsOnPage = PAGE } = answer.value;
     if (given !== page) return ok({ transactions, next: null });
     const mined = found?.filter(({ block }) => block !== null) ?? [];
-    // New transactions in an open range move a part of each page to the next page, never all of it.
+    // New transactions in an open range move a part of each page to the next page, never all of it. A page without a new transaction is therefore a
+    // repeated one.
     const read = new Set(transactions.map(({ txHash }) => txHash));
     if (mined.length > 0 && mined.every(({ txHash }) => read.has(txHash))) return samePage();
     transactions.push(...(found ?? []));

@@ -4,7 +4,7 @@ import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef } from "../sources/transfer.ts";
 import { Count, Digits, Hash, Units, type UtxoOutput, type UtxoTransaction } from "./utxo-transaction.ts";
 
-/** `addresses` may also hold the text of an OP_RETURN or the keys of a bare multisig; `isAddress` marks an address that is paid. */
+/** `addresses` may also hold the text of an OP_RETURN or the keys of a bare multisig; `isAddress` marks a real address. */
 const Output = lazily(() =>
   z.looseObject({
     value: z.string().optional(),

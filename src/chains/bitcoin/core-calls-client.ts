@@ -17,10 +17,10 @@ import { behind, Hash } from "./utxo-transaction.ts";
 
 const CALLS_AT_ONCE = 100;
 
-/** Error codes: not found, out of range, and block data removed by pruning. */
+/** Error codes for an item that is not found, for a number out of range, and for block data removed by pruning. */
 const ABSENT: readonly number[] = [-5, -8, -1];
 
-/** Null if the node says that it does not exist. */
+/** Null if the node reports that the item does not exist. */
 export async function coreValue<T>(
   edge: RpcEdge,
   schema: () => z.ZodType<T>,
@@ -30,7 +30,7 @@ export async function coreValue<T>(
   return sent.ok ? parsed(schema, sent.value) : sent;
 }
 
-/** Batches the calls into as few requests as a node accepts. Returns the answers in the order of the calls. */
+/** Sends the calls in batches of `CALLS_AT_ONCE`. Returns the answers in the order of the calls. */
 export async function coreAnswers(
   edge: RpcEdge,
   calls: readonly RpcCall[],
@@ -59,18 +59,21 @@ export async function coreBlockAt(edge: RpcEdge, height: number): Promise<Result
   return header.ok ? ok(header.value.block) : header;
 }
 
-/** With what its inputs spend, if the node reports it: Bitcoin Core 24 and later, for a transaction whose block it finds. To other nodes 2 means `true`. */
+/**
+ * The answer includes the outputs that the transaction's inputs spend, if the node reports them: Bitcoin Core 24 and later, for a transaction whose
+ * block it finds. Other nodes treat 2 as `true`.
+ */
 export function rawTransactionCall(txid: string, blockHash?: string): RpcCall {
   return { method: "getrawtransaction", params: [txid, 2, ...(blockHash === undefined ? [] : [blockHash])] };
 }
 
-/** Null if the node says that it does not exist. */
+/** Null if the node reports that the item does not exist. */
 export function parsed<T>(schema: () => z.ZodType<T>, answer: RpcAnswer): Result<T | null, Outage> {
   if (answer.ok) return shaped(schema, answer.value, "the answer");
   return ABSENT.includes(answer.error.code) ? ok(null) : err(outageOf(answer.error));
 }
 
-/** For a value that the node must have, because it named it earlier: null becomes BEHIND. */
+/** Turns null into BEHIND, for a value that the node must have because it has named it. */
 export function demanded<T>(found: Result<T | null, Outage>): Result<T, Outage> {
   if (!found.ok) return found;
   return found.value === null ? behind() : ok(found.value);

@@ -1,4 +1,4 @@
-// Bitcoin Core and Litecoin Core by JSON-RPC; the node needs no wallet. Reads whole blocks, and the mempool by its list of transactions.
+// Bitcoin Core and Litecoin Core over JSON-RPC; the node needs no wallet. Reads whole blocks, and the mempool by its list of transactions.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -20,11 +20,11 @@ import { coreTransfers } from "./core-transfers-client.ts";
 import { MempoolIndex } from "./mempool-index.ts";
 import { behind, Hash } from "./utxo-transaction.ts";
 
-/** Blocks of one scan. A block has up to about ten megabytes, so only one is held at a time. */
+/** The most blocks in one scan. A block has up to about ten megabytes, so only one is held in memory at a time. */
 const SCAN_BLOCKS = 25;
 /** The most new transactions that one read of the mempool fetches; a large mempool takes several reads. */
 const LOOK_TRANSACTIONS = 2_000;
-/** The most reads for a whole mempool: four times what a full mempool needs. */
+/** The most reads for a whole mempool: four times as many as a full mempool needs. */
 const MOST_PARTS = 200;
 /** Transactions per request; each has up to about a hundred kilobytes with its scripts. */
 const READ_AT_ONCE = 100;
@@ -111,10 +111,10 @@ async function mempool(
 }
 
 /**
- * The unconfirmed transfers to recipients. Lists all transactions, but fetches only those that this client has not read, at most LOOK_TRANSACTIONS
- * at a time: first those new since the last read, then the others in the order of their ids, from `after` on. Even a client that is recreated
- * before each read gets through all of them. Transactions known to pay a recipient are fetched each time. A payment out of MWEB appears when it is
- * mined: before that it has neither its txid nor its amount.
+ * The unconfirmed transfers to recipients. Lists all transactions, but fetches only those that this client has not read, at most LOOK_TRANSACTIONS at
+ * a time: first those new since the last read, then those of the others whose ids are above `after`, in ascending order. Even a client that is
+ * recreated before each read gets through all of them. Transactions known to pay a recipient are fetched each time. A payment out of MWEB appears
+ * only once it is mined: before that it has neither its txid nor its amount.
  */
 async function mempoolPart(
   source: CoreSource,
@@ -122,8 +122,8 @@ async function mempoolPart(
   after: string | null,
 ): Promise<Result<MempoolPart, Outage>> {
   const read = await listedPart(source, recipients, after);
-  // A payment that left between the list and the answers may have been replaced, and its replacement is on a newer list only. With both read at once, the
-  // invoice does not go back and forth.
+  // A payment that left between the list and the answers may have been replaced, and only a newer list has its replacement. Reading again at once
+  // keeps the invoice from switching back and forth.
   return read.ok && read.value.hasLost ? listedPart(source, recipients, after) : read;
 }
 
@@ -156,7 +156,7 @@ async function listedPart(
   return ok({ transfers, next: isWhole ? null : (taken.at(-1) ?? after ?? ""), hasLost });
 }
 
-/** Those that the node still has and that are unconfirmed. */
+/** The transactions that the node still has and that are unconfirmed. */
 async function readTransactions(
   source: CoreSource,
   txids: readonly string[],
@@ -169,7 +169,7 @@ async function readTransactions(
   const unconfirmed: Transaction[] = [];
   const all = answers.value.map((answer) => parsed(CoreTransaction, answer));
   const refused = all.find((found) => !found.ok);
-  // A transaction that the node cannot show must not hide the others.
+  // A transaction that the node cannot return must not hide the others.
   if (refused !== undefined && !refused.ok && !all.some((found) => found.ok)) return refused;
   for (const found of all) {
     if (!found.ok) continue;

@@ -8,8 +8,8 @@ import { Count, Digits, Hash, type UtxoOutput, type UtxoTransaction } from "./ut
 const DECIMALS = 8;
 
 /**
- * Kinds of script with exactly one address, which a wallet can be registered with. Before version 22 nodes name addresses for other scripts as
- * well: a key of a bare multisig is not an address that is paid.
+ * Kinds of script with exactly one address, for which a wallet can be registered. Nodes before version 22 also report addresses for other scripts,
+ * but a key of a bare multisig is not an address that receives payments.
  */
 const SCRIPTS: readonly string[] = [
   "pubkeyhash",
@@ -55,7 +55,7 @@ const OtherOutput = lazily(() => z.object({ scriptPubKey: OtherScript() }).trans
 /** An output that may pay a wallet must have all its fields. */
 const Output = lazily(() => z.union([HiddenOutput(), PaidOutput(), OtherOutput()]));
 
-/** The output that an input spends; none for a coinbase and for inputs inside MWEB. */
+/** The output that an input spends; empty for a coinbase and for inputs inside MWEB. */
 const Input = lazily(() =>
   z.unknown().transform((of) => {
     const spent = Spent().safeParse(of);
@@ -68,7 +68,7 @@ const Input = lazily(() =>
 const Spent = lazily(() => z.object({ txid: Hash(), vout: Digits(), prevout: CoreOwner().nullish().catch(null) }));
 const Coinbase = lazily(() => z.object({ coinbase: z.string() }));
 
-/** The address of an output that is or was unspent; undefined if its script has none. */
+/** The address that an output pays; undefined if its script has none. */
 export const CoreOwner = lazily(() =>
   z.object({ scriptPubKey: Script() }).transform(({ scriptPubKey }) => addressOf(scriptPubKey)),
 );
@@ -78,7 +78,7 @@ function addressOf({ type, address, addresses }: z.infer<ReturnType<typeof Scrip
   return address ?? (addresses?.length === 1 ? addresses[0] : undefined);
 }
 
-/** `block` is null: a node returns only the block's hash, and for a block's transactions not even that. */
+/** `block` is null, because a node returns only the block's hash, and not even that for the transactions in a block. */
 export const CoreTransaction = lazily(() =>
   z
     .object({
@@ -122,5 +122,5 @@ export const CoreBlock = lazily(() =>
     .transform((of) => ({ block: refOf(of), previousHash: of.previousblockhash, transactions: of.tx })),
 );
 
-/** An unspent output; its transaction is mined if it has confirmations. */
+/** An unspent output; its transaction is mined if it has confirmations. Null if the output is spent or unknown. */
 export const CoreUnspent = lazily(() => z.object({ bestblock: Hash(), confirmations: Count() }).nullable());

@@ -1,5 +1,5 @@
-// Looks up one transaction. A node that indexes all transactions (`-txindex`) finds any of them. A node without the index only finds those with an
-// unspent output.
+// Looks up one transaction. A node that indexes all transactions (`-txindex`) finds any of them. A node without the index finds only unconfirmed ones
+// and those with an unspent output.
 import type * as z from "zod";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -35,7 +35,7 @@ export async function coreLookup(edge: ChainClientSettings, request: LookupReque
   return request.spends.length === 0 ? ok(UNKNOWN) : lookupReplaced(edge, request, found.value?.blockHash);
 }
 
-/** Null if its block has left the chain; a transaction index still finds it there. */
+/** Null if the transaction is in a block that has left the chain, where a transaction index still finds it. */
 async function lookupOnChain(
   edge: ChainClientSettings,
   found: Found,
@@ -78,9 +78,10 @@ async function lookupUnspent(
 }
 
 /**
- * Replaced if one of the outputs that it spends is spent although the transaction itself is gone. The node must hold the spent transaction: for one that it has
- * never seen, or that left the chain together with it, it gives the same answer. The last request checks whether the transaction has come back in the meantime;
- * `leftHash` is the block, no longer on the chain, in which an index of transactions still finds it.
+ * Finds out whether a transaction that is gone was replaced: if so, another transaction spends one of the same outputs. The node must have the
+ * transaction that created the output: if it has never seen that transaction, or if that one left the chain together with this one, `gettxout`
+ * returns the same answer. The last call checks whether the transaction has come back in the meantime; `leftHash` is the block, no longer on the
+ * chain, in which a transaction index still finds it.
  */
 async function lookupReplaced(
   edge: ChainClientSettings,

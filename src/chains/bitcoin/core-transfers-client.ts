@@ -1,5 +1,5 @@
-// The transfers of a node's transactions. Blocks and mempools name the outputs that a transaction spends, but not their owners; the node is asked for those
-// only for the few transactions that pay a recipient. If it does not know, the sender stays unknown.
+// The transfers of a node's transactions. Blocks and mempools name the outputs that a transaction spends, but not their owners; the node is asked
+// for the owners only for the few transactions that pay a recipient. If it does not know them, the sender stays unknown.
 import type * as z from "zod";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -10,7 +10,7 @@ import { coreAnswers, parsed, rawTransactionCall } from "./core-calls-client.ts"
 import { CoreOwner, CoreTransaction } from "./core-json.ts";
 import { MOST_SPENDS, transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
 
-/** The most spent outputs a node is asked for in one read, and transactions that created such outputs, which may be large. */
+/** How many spent outputs one read may ask a node about, and how many of the transactions that created them, which may be large. */
 const MOST_OUTPUTS = 2_000;
 const MOST_PARENTS = 50;
 
@@ -39,7 +39,7 @@ async function withOwners(
   for (const [each, found] of again.value) owners.set(each, found.spentFrom);
   const outputs = silent().flatMap((of) => of.spends.slice(0, MOST_SPENDS).map((output) => placeOf(of, output)));
   const own = outputs.slice(0, MOST_OUTPUTS);
-  // In a block they are already spent.
+  // The outputs that a mined transaction spends are no longer in the set of unspent outputs.
   const pending = own.filter(({ of }) => of.block === null);
   const unspent = await answersTo(edge, CoreOwner, pending, ({ txid, n }) => ({
     method: "gettxout",
@@ -63,7 +63,10 @@ function placeOf(of: UtxoTransaction, output: string) {
   return { of, txid, n };
 }
 
-/** What the node knows about each. It may refuse some, and an oversized answer counts as missing: it must not keep a block from being read. */
+/**
+ * The node's answers by item, without the items that it refuses. If the response is too large, all answers count as missing, so that it does not keep
+ * a block from being read.
+ */
 async function answersTo<Of, T>(
   edge: ChainClientSettings,
   schema: () => z.ZodType<T>,

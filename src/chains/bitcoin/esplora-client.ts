@@ -1,4 +1,4 @@
-// Esplora's HTTP API, which blockstream.info, mempool.space, litecoinspace.org and a self-hosted electrs serve.
+// Esplora's HTTP API, served by blockstream.info, mempool.space, litecoinspace.org and a self-hosted electrs.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -9,7 +9,7 @@ import { EsploraBlock, EsploraOutspend, EsploraTransaction } from "./esplora-jso
 import { type RestEdge, restJson, restText } from "./rest-client.ts";
 import { Hash, type UtxoTransaction } from "./utxo-transaction.ts";
 
-/** With this many unconfirmed transactions the first page may leave out the confirmed ones. */
+/** From this many unconfirmed transactions on, the first page may leave out the confirmed ones. */
 const CROWDED = 10;
 
 const History = lazily(() => z.array(EsploraTransaction()));
@@ -41,7 +41,10 @@ async function tipHash(edge: RestEdge): Promise<Result<string, Outage>> {
   return tip.value === null ? err(outage("BEHIND", "the source has no block")) : ok(tip.value);
 }
 
-/** Newest first. A page's length is the server's choice, so an empty one or one of older blocks is the last. `next` is the last txid. */
+/**
+ * Newest first. The server chooses the page size; the last page has no mined transactions or reaches below `from`. `next` is the txid of the oldest
+ * mined transaction read; empty if no page had one yet.
+ */
 async function historyOf(edge: RestEdge, { address, from, after, pages }: AddressPages): Promise<Pages> {
   const resumed = after === null ? ok(null) : await stillMined(edge, after);
   if (!resumed.ok) return resumed;
@@ -64,7 +67,10 @@ async function historyOf(edge: RestEdge, { address, from, after, pages }: Addres
   return ok({ transactions, next: last });
 }
 
-/** After a transaction that has left its block the server returns an empty page, which would look like the end; in that case all is read again. */
+/**
+ * If the transaction after which a page starts has left its block, the server returns an empty page, which would look like the end of the history. In
+ * that case the history is read again from its newest page.
+ */
 async function stillMined(edge: RestEdge, txid: string): Promise<Result<string | null, Outage>> {
   if (txid === "") return ok(txid);
   const found = await restJson(edge, `/tx/${txid}`, EsploraTransaction);

@@ -22,7 +22,7 @@ const Status = lazily(() =>
     }),
 );
 
-/** Without an address (the script has none) no other field is required. */
+/** If the script has no address, no other field is required. */
 const Output = lazily(() =>
   z.looseObject({ scriptpubkey_address: z.string().nullish(), value: z.unknown().optional() }),
 );

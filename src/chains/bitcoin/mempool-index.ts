@@ -1,8 +1,8 @@
-// Remembers which transactions of a node's mempool were read and approximately which addresses each pays: a mempool may hold 100,000 transactions, and a node
-// has no index of addresses. It is a cache: when it is lost, all are read again, part by part (core-client.ts, `mempoolPart`). It needs about 16 bytes per
-// output in the mempool.
+// Remembers which transactions of a node's mempool were read and approximately which addresses each pays: a mempool may hold 100,000 transactions,
+// and a node has no index of addresses. It is a cache: when it is lost, all are read again, part by part (core-client.ts, `mempoolPart`). It needs
+// about 16 bytes per output in the mempool.
 
-/** 52 bits of a txid, as a number: a map holds 100,000 of them in a few megabytes. */
+/** 52 bits of a txid as a number: a map with 100,000 of these takes a few megabytes. */
 const keyOf = (txid: string): number => Number.parseInt(txid.slice(0, 13), 16);
 
 export class MempoolIndex {
@@ -18,8 +18,8 @@ export class MempoolIndex {
   }
 
   /**
-   * Takes the current mempool and returns the transactions not read yet: those new since the last call (none the first time), and those
-   * waiting since before. Transactions that have left the mempool are forgotten.
+   * Takes the list of transactions in the current mempool and returns those that were not read yet: `fresh` are those new since the last call,
+   * `waiting` all others; in the first call all are `waiting`. Transactions that have left the mempool are forgotten.
    */
   unseen(txids: readonly string[]): { readonly fresh: readonly string[]; readonly waiting: readonly string[] } {
     const isFirst = this.#known.size === 0;
@@ -50,7 +50,7 @@ export class MempoolIndex {
     }
   }
 
-  /** Those of `txids` that were read and may pay one of the recipients; false positives are rare. */
+  /** The `txids` that were read and may pay one of the recipients; false positives are rare. */
   paying(txids: readonly string[], recipients: ReadonlySet<string>): readonly string[] {
     const wanted = new Set<number>();
     for (const address of recipients) wanted.add(hashOf(address));

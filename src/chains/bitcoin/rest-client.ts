@@ -13,7 +13,7 @@ export type RestEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "
 
 /** Enough for a page of an address's transactions, each with all its scripts. */
 const LIMIT_BYTES = 16 * 1_048_576;
-/** Workers open six connections at once, and a pass needs some for storage. */
+/** A Worker may have six connections open at once, and a pass needs some for storage. */
 const AT_ONCE = 4;
 
 /** The body of a 200; null if not found. */
@@ -43,7 +43,7 @@ export async function restJson<T>(
   return json.ok ? shaped(schema, json.value, "the answer") : json;
 }
 
-/** Returns the results in the order of the items; starts nothing more after an outage. */
+/** Returns the results in the order of the items; starts no further items after an outage. */
 export async function eachOf<A, B>(
   items: Iterable<A>,
   work: (item: A) => Promise<Result<B, Outage>>,

@@ -10,9 +10,9 @@ export interface UtxoTransaction {
   readonly txHash: string;
   /** `txid:vout`; empty for a coinbase and for inputs inside MWEB. */
   readonly spends: readonly string[];
-  /** The first transaction of its block, which pays the miner: it exists only in this block. */
+  /** Whether it is the first transaction of its block, which pays the miner and exists only in that block. */
   readonly isCoinbase: boolean;
-  /** The addresses of what it spends, as far as the source reports them. */
+  /** The addresses of the outputs that it spends, as far as the source reports them. */
   readonly spentFrom: readonly string[];
   /** Outputs to an address, in order. */
   readonly outputs: readonly UtxoOutput[];
@@ -25,17 +25,17 @@ export interface UtxoOutput {
   readonly index: string;
   readonly address: string;
   readonly amountUnits: bigint;
-  /** JSON as the source has it. */
+  /** The JSON as the source returned it. */
   readonly raw: unknown;
 }
 
-/** The most inputs that are stored for a payment: one input spent elsewhere proves as much as all of them. */
+/** The most inputs that are stored for a payment: one input spent by another transaction is enough to prove a replacement. */
 export const MOST_SPENDS = 20;
 const RAW_CHARACTERS = 4_096;
-/** Confirmations of a coinbase that can be spent (COINBASE_MATURITY of Bitcoin Core and Litecoin Core). */
+/** Confirmations that a coinbase needs before it can be spent (COINBASE_MATURITY of Bitcoin Core and Litecoin Core). */
 const COINBASE_MATURITY = 100;
 
-/** Transfers of the network's coin to the recipients; outputs without value make none. */
+/** Transfers of the network's coin to the recipients; outputs without value are skipped. */
 export function transfersTo(
   recipients: ReadonlySet<string>,
   cryptocurrency: string,
@@ -62,7 +62,7 @@ function rawOf(evidence: { readonly txid: string; readonly vout: string; readonl
   return text.length <= RAW_CHARACTERS ? text : JSON.stringify({ txid, vout, cut: true });
 }
 
-/** A block that a source named before, or that another answer of it names. */
+/** The outage for a block that the source has named but does not return, and for answers that do not fit into one chain. */
 export function behind(): Result<never, Outage> {
   return err(outage("BEHIND", "the source's chain does not have a block, or no longer has it"));
 }

@@ -1,5 +1,5 @@
-// An address that nobody owns, for networks that are read by address: if a source refuses another address but answers for this one, the fault lies with the
-// address, not the source. It is made from a hash, so nobody has its key. It has no history unless someone pays it on purpose.
+// An address that nobody owns, for networks that are read by address: if a source refuses a watched address but answers for this one, the fault lies
+// with the watched address, not the source. It is made from a hash, so nobody has its key. It has no history unless someone pays it on purpose.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Address } from "@scure/btc-signer";

@@ -1,4 +1,4 @@
-// Makes the client of a configured source, by its kind.
+// Makes the client for a configured source, according to its kind.
 import { SECOND_MS } from "../../lib/time.ts";
 import { blockbookClient } from "../bitcoin/blockbook-client.ts";
 import { coreClient } from "../bitcoin/core-client.ts";
@@ -10,10 +10,10 @@ import type { ChainSource, ChainSourceKind } from "../sources/chain-sources.ts";
 import { tronRpcClient } from "../tron/tron-rpc-client.ts";
 import { trongridClient } from "../tron/trongrid-client.ts";
 
-/** For one request including its body. */
+/** The time limit for one request, including its body. */
 const TIMEOUT_MS = 8 * SECOND_MS;
 
-/** Dependencies of a client, and its timeout if it is not eight seconds. */
+/** Dependencies of a client, and its timeout in milliseconds (eight seconds by default). */
 type ChainEdge = Pick<ChainClientSettings, "fetch" | "nowMs"> & Partial<Pick<ChainClientSettings, "timeoutMs">>;
 
 const CLIENTS: Readonly<Record<ChainSourceKind, (settings: ChainClientSettings) => ChainClient>> = {
@@ -33,13 +33,13 @@ export function openChainClient(
   return CLIENTS[kind]({ fetch: reticent(fetch), nowMs, network, url, headers, timeoutMs });
 }
 
-/** A platform's error may repeat the URL that it could not reach, and outages are logged: passes on only the error's name. */
+/** Passes on only the name of a platform's error: its message may contain the URL that it could not reach, and outages are logged. */
 function reticent(send: ChainEdge["fetch"]): ChainEdge["fetch"] {
   return async (url, init) => {
     try {
       return await send(url, init);
     } catch (error) {
-      // Our own time limit ended: this error's text is ours and contains no URL.
+      // Our own time limit has expired: this error's text is ours and contains no URL.
       if (init.signal?.aborted) throw error;
       throw new Error(error instanceof Error ? error.name : "no connection");
     }

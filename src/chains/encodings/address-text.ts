@@ -1,12 +1,12 @@
-// Recognises what was entered instead of an address, so that a refusal can name the mistake (decisions 3). A reason never repeats the text: it may
-// be a secret in an unexpected form.
+// Recognises texts that were entered instead of an address, so that a refusal can name the mistake (decisions 3). A reason never repeats the text:
+// it may be a secret in an unexpected form.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { createBase58check } from "@scure/base";
 import { decodeSegwit } from "./segwit.ts";
 
 const codec = createBase58check(sha256);
 
-/** Longer texts are not examined. The longest accepted address has 62 characters, an extended key 111. */
+/** Longer texts are not examined. The longest accepted address has 64 characters, an extended key 111. */
 const MAX_LENGTH = 130;
 
 /** Base58 of the payload followed by the first four bytes of its double SHA-256. */
@@ -14,7 +14,7 @@ export function encodeBase58check(payload: Uint8Array): string {
   return codec.encode(payload);
 }
 
-/** The payload, or undefined when the text is too long, holds another character, or its checksum fails. */
+/** The payload; undefined if the text is too long, has an invalid character, or has a wrong checksum. */
 export function decodeBase58check(text: string): Uint8Array | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   try {
@@ -75,7 +75,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^\S+\.[a-z]{2,}$/i, "this looks like a name, not an address"],
 ];
 
-/** What the text looks like, starting in lower case; undefined if it is not recognised. */
+/** What the text looks like, as a clause in lower case; undefined if it is not recognised. */
 export function whatItLooksLike(text: string): string | undefined {
   const known = SHAPES.find(([shape]) => shape.test(text));
   if (known !== undefined) return known[1];

@@ -1,6 +1,6 @@
 // Witness programs as text (BIP173, BIP350): human-readable part, "1", version, program in 5-bit words, checksum of six characters.
-// @scure/btc-signer decodes the addresses that are paid to (address.ts). This file identifies other texts, of any chain, and says what is wrong
-// with them.
+// @scure/btc-signer decodes the addresses that receive payments (address.ts). This file identifies other texts, of any chain, and finds what
+// is wrong with them.
 import { bech32, bech32m } from "@scure/base";
 import { err, ok, type Result } from "../../lib/result.ts";
 

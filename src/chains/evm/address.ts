@@ -5,7 +5,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { trimSpaces, whatItLooksLike } from "../encodings/address-text.ts";
 import { NETWORKS, type Network } from "../registry/networks.ts";
 
-/** 40 hexadecimal digits without 0x, lower case. Below this the EVM chains keep precompiles and system contracts (Polygon's 0x1010, BNB's 0x1000 on). */
+/** Below this number the EVM chains keep precompiles and system contracts (Polygon's 0x1010, BNB's from 0x1000 on). */
 const FIRST_ORDINARY = 0x10000n;
 
 /** Burn addresses, and the placeholders that exchanges write for "the native coin": nobody has a key to them. */
@@ -18,7 +18,9 @@ const UNSPENDABLE: readonly string[] = [
   "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
 ];
 
-/** Well-known contracts that users paste by mistake and that the registry does not list: bridged USDC on Polygon, Cronos, Base, Arbitrum and Optimism. */
+/**
+ * Well-known contracts that users paste by mistake and that the registry does not list: bridged USDC on Polygon, Cronos, Base, Arbitrum and Optimism.
+ */
 const OTHER_CONTRACTS: readonly string[] = [
   "2791bca1f2de4661ed88a30c99a7a9449aa84174",
   "c21223249ca28397b4b6541dffaecc539bff0c59",
@@ -51,7 +53,7 @@ export function parseEvmAddress(network: Network, text: string): Result<string, 
   return problem === undefined ? ok(checksummed) : err({ reason: problem });
 }
 
-/** The EIP-55 form of 40 digits without 0x. Takes nothing longer, because the library caches every input. */
+/** The EIP-55 form of 40 digits without 0x. Never call it with longer text, because the library caches every input. */
 export function checksumAddress(digits: string): string {
   return getAddress(`0x${digits}`);
 }

@@ -19,7 +19,7 @@ export const MULTICALL = "0xca11bde05977b3631167028862be2a173976ca11";
 /** Prepared once, so that the selector (a hash of the signature) is not computed again for each account. */
 const getEthBalance = lazily(() => prepareEncodeFunctionData({ abi: multicall3Abi, functionName: "getEthBalance" }));
 
-/** Call data that asks for the balances of `accounts`, 0x and 40 digits each; no single call may fail. */
+/** Call data that requests the balances of `accounts`, each as 0x and 40 digits. If one call fails, all fail. */
 export function balancesCall(accounts: readonly string[]): string {
   const calls = accounts.map((account) => {
     const callData = encodeFunctionData({ ...getEthBalance(), args: [hexOf(account)] });
@@ -28,7 +28,7 @@ export function balancesCall(accounts: readonly string[]): string {
   return encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] });
 }
 
-/** The balances in the order of the accounts; undefined for an answer of another form, such as that of a chain without the contract. */
+/** The balances in the order of the accounts; undefined for an answer in a different format, such as from a chain without the contract. */
 export function readBalances(answer: string, count: number): readonly bigint[] | undefined {
   const results = isHex(answer) ? resultsIn(answer) : undefined;
   if (results?.length !== count) return undefined;

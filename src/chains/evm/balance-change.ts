@@ -1,4 +1,4 @@
-// The part of a balance's growth that no transaction explains: money from a contract or a reward, which no list of transactions shows.
+// The part of a balance's growth that no transaction explains: money from a contract or a reward, which is in no list of transactions.
 import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../sources/transfer.ts";
 import type { RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { spelled } from "./token-log.ts";
@@ -6,7 +6,7 @@ import { spelled } from "./token-log.ts";
 /** The effect of the transactions of one or several blocks on a balance. */
 interface Change {
   readonly units: bigint;
-  /** The transactions that paid it, by `explainerMark`. */
+  /** The transactions that paid the account, by `explainerMark`. */
   readonly paidBy: readonly string[];
 }
 
@@ -15,7 +15,10 @@ const NO_CHANGE: Change = { units: 0n, paidBy: [] };
 /** By account; accounts that no transaction touched are left out. */
 export type Changes = ReadonlyMap<string, Change>;
 
-/** The effect of mined transactions' values and fees on the accounts. A reverted transaction only costs its fee. */
+/**
+ * The effect of mined transactions' values and fees on the accounts. A reverted transaction moves no value; its sender still pays the fee and keeps
+ * what a deposit minted.
+ */
 export function explainedChanges(
   mined: readonly { readonly transaction: RpcTransaction; readonly receipt: RpcReceipt }[],
   accounts: ReadonlySet<string>,
@@ -34,15 +37,15 @@ export function explainedChanges(
   return changes;
 }
 
-/** The operator's fee is that of the OP Stack since its Jovian upgrade. */
+/** The operator's fee follows the rules of the OP Stack since its Jovian upgrade. */
 function feeOf({ gasPrice }: RpcTransaction, receipt: RpcReceipt): bigint {
   const { gasUsed, effectiveGasPrice, l1Fee, operatorFeeScalar, operatorFeeConstant } = receipt;
-  // Cronos reports the price that was paid only for transactions of the newer kind.
+  // Cronos reports the effective price only for dynamic-fee transactions (EIP-1559).
   const gas = gasUsed * (effectiveGasPrice ?? gasPrice ?? 0n);
   return gas + (l1Fee ?? 0n) + gasUsed * (operatorFeeScalar ?? 0n) * 100n + (operatorFeeConstant ?? 0n);
 }
 
-/** Several changes of one account as one. */
+/** Adds up several changes to one account. */
 export function sumOf(changes: readonly Change[]): Change {
   return {
     units: changes.reduce((sum, { units }) => sum + units, 0n),
@@ -59,14 +62,14 @@ export interface BalanceMove {
 }
 
 /**
- * Above zero if unexplained money came in; below zero if unexplained money left, which only happens to an account with code. Unexplained money
- * that left hides the same amount that came in.
+ * Above zero if unexplained money came in; below zero if unexplained money left, which only happens to an account with code. Unexplained money that
+ * left hides an equal amount that came in.
  */
 export function unexplainedUnits({ before, after, explained }: BalanceMove): bigint {
   return after - before - explained.units;
 }
 
-/** The growth of one block as a transfer. */
+/** The growth in one block as a transfer. */
 export function growthTransfer(move: BalanceMove, block: BlockRef, cryptocurrency: string): Transfer {
   const { before, after, explained } = move;
   const toAddress = spelled(move.account);

@@ -11,10 +11,12 @@ import { Bytes, quantity, Units } from "./rpc-json.ts";
 
 /** Accounts in one call: about 250 kilobytes of call data and 4 million gas; nodes allow at least 25 million. */
 const ACCOUNTS = 500;
-/** Calls in one request, a megabyte or two; more if each is about few accounts. */
+/**
+ * Calls per request, which then has one or two megabytes. With at most FEW_ACCOUNTS accounts the calls are small, so more are sent in one request.
+ */
 const MANY_AT_ONCE = 8;
 const FEW_ACCOUNTS = 50;
-/** Chunks of accounts that are encoded at a time. */
+/** How many chunks of accounts are encoded at a time. */
 const CHUNKS = 4;
 /** The most accounts on a chain without Multicall3, where each needs its own call. */
 const ONE_BY_ONE = 1_000;
@@ -94,7 +96,7 @@ function chunksFrom(accounts: readonly string[]): readonly (readonly string[])[]
   return Array.from({ length: count }, (_, place) => accounts.slice(place * ACCOUNTS, (place + 1) * ACCOUNTS));
 }
 
-/** Undefined for any refusal: nodes have many different error messages for pruned state. */
+/** Undefined for any refusal except a rate limit, which is an outage: nodes have many different error messages for pruned state. */
 function reportedBalances(
   answer: RpcAnswer,
   count: number,
@@ -108,7 +110,7 @@ function reportedBalances(
 }
 
 /**
- * The lowest height between `from` and `to` whose state the node has; it has the state of `to`. A binary search, because nodes drop the oldest
+ * The lowest height between `from` and `to` whose state the node has; it must have the state of `to`. A binary search, because nodes drop the oldest
  * state first; holes are detected later, when the balances are read.
  */
 export async function stateFrom(
@@ -127,10 +129,10 @@ export async function stateFrom(
 }
 
 /**
- * Whether coins could have left one of the accounts in the range without a trace in its balance: by a transaction that it sent, which raises its nonce, or by
- * its code, which leaves no trace at all (a smart wallet that forwards, a key's account that delegates by EIP-7702). Also true if the node refuses to answer.
- * Code that an account gets within the range raises its nonce: a creation to 1, a delegation by 1. A nonce never decreases, so an account with nonce 0 at the
- * end had sent nothing before.
+ * Whether coins could have left one of the accounts in the range without a trace in its balance: by a transaction that it sent, which raises its
+ * nonce, or by its code, which leaves no trace at all (a smart wallet that forwards, or a key's account that delegates by EIP-7702). Also true if
+ * the node refuses to answer. Code that an account gets within the range raises its nonce: a creation to 1, a delegation by 1. A nonce never
+ * decreases, so an account with nonce 0 at the end had sent nothing before.
  */
 export async function mayHaveSent(
   edge: RpcEdge,
@@ -159,12 +161,15 @@ export async function mayHaveSent(
 
 interface Question {
   readonly method: "eth_getTransactionCount" | "eth_getBalance" | "eth_getCode";
-  /** After the block of that height. */
+  /** The height of the block after which the state is read. */
   readonly height: number;
   readonly account: string;
 }
 
-/** One number for each question, in order; undefined for a refusal. Of code it is the length. */
+/**
+ * One number for each question, in order; undefined for a refusal other than a rate limit, which is an outage. For a question about code, the number
+ * is its length.
+ */
 async function askEach(
   edge: RpcEdge,
   to: BlockRef,

@@ -1,7 +1,8 @@
-// Finds payments in the native coin by the recipients' balances: coins that a contract moved are in the balance but in no list of transactions. On BNB and
-// Cronos (`nativeBy`) blocks are not read where nothing can have come in: no balance and no nonce changed, and no recipient has code. A nonce counts because a
-// sweep in the same span would hide a payment; code, because it sends on without one. On ETH every block is read, and the balances show what the blocks do not.
-// Nothing is kept between two scans: each asks the node for the state before its first block.
+// Finds payments in the native coin by the recipients' balances: coins that a contract moved are in the balance but in no list of transactions. On
+// BNB, Cronos and the rollups (`nativeBy`: `balances`) blocks are not read if nothing can have arrived: no balance and no nonce changed, and no
+// recipient has code. A nonce counts because a sweep in the same span would hide a payment; code counts because it can forward a payment without a
+// nonce. On ETH every block is read, and the balances show what the blocks do not. Nothing is kept between two scans: each asks the node for the
+// state before its first block.
 import type { Outage } from "../../lib/fetch-text.ts";
 import { outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -18,7 +19,7 @@ interface BalanceScan {
   readonly from: number;
   readonly to: BlockRef;
   readonly wanted: Wanted;
-  /** If false, only blocks where something moved, or could have moved unseen. */
+  /** If false, the blocks are read only if something in the range moved, or could have moved unseen. */
   readonly readsEveryBlock: boolean;
 }
 
@@ -28,9 +29,9 @@ export interface NativeScan {
 }
 
 /**
- * Up to this many accounts are read after every block of a scan, in one call for each block: then nothing is hidden, not even what a
- * recipient's own code sent on before the scan ended. More accounts are read only at both ends, and in between only if the ends do not match
- * the transactions.
+ * If every block is read, up to this many accounts are read after each block of a scan, in one call for each block. Nothing can then stay hidden, not
+ * even money that a recipient's own code sent on before the scan ended. Otherwise accounts are read only before the first and after the last block,
+ * and in between only if these balances do not match the transactions.
  */
 const EACH_BLOCK_ACCOUNTS = 500;
 
@@ -56,7 +57,7 @@ export async function scanBalances(edge: RpcEdge, of: BalanceScan): Promise<Resu
   return ok({ transfers: [...blocks.value.flatMap(({ transfers }) => transfers), ...grown.value], unread });
 }
 
-/** Balances of the accounts, ascending by height; begins at the node's oldest state, empty if it has none. */
+/** Balances of the accounts, ascending by height, from the oldest state that the node has; empty if it has none. */
 async function history(
   edge: RpcEdge,
   { from, to, readsEveryBlock }: BalanceScan,
@@ -75,7 +76,7 @@ async function history(
   return later.ok ? ok(sinceLastGap([...later.value, last])) : later;
 }
 
-/** The snapshots after the last gap: those before it have no neighbour to be compared with. */
+/** The snapshots after the last gap: earlier ones cannot be compared across it. */
 function sinceLastGap(read: readonly Snapshot[]): readonly Snapshot[] {
   return read.slice(read.findLastIndex(({ balances }) => balances === undefined) + 1);
 }
@@ -92,10 +93,13 @@ async function mayHaveMoved(
   return mayHaveSent(edge, { accounts, from, to });
 }
 
-/** Nonce and code of each account. */
+/** Two questions for each account: its nonce and its code. */
 const QUESTIONS = 2;
 
-/** Reading the blocks instead gives the same answer at a cost that does not grow with the recipients. */
+/**
+ * Whether asking about the accounts costs no more than reading the blocks, which gives the same answer at a cost that does not grow with the
+ * recipients.
+ */
 function askingIsCheaper(accounts: number, blocks: number): boolean {
   return Math.ceil((QUESTIONS * accounts) / SMALL_AT_ONCE) <= Math.ceil(blocks / FULL_AT_ONCE);
 }
@@ -108,7 +112,7 @@ interface GrowthRange {
   readonly code: string;
 }
 
-/** Growth by block. If several blocks together do not match their transactions, the balances between them show which block it is. */
+/** Growth by block. If several blocks together do not match their transactions, the balances between them show in which block a balance grew. */
 async function growthIn(edge: RpcEdge, of: GrowthRange): Promise<Result<readonly Transfer[], Outage>> {
   const { snapshots, accounts, to, blocks, code } = of;
   const transfers: Transfer[] = [];
@@ -149,7 +153,7 @@ function movesOf(
   }));
 }
 
-/** Both ends included. */
+/** All heights from `from` to `to`, both included. */
 function heightsOf(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, place) => from + place);
 }

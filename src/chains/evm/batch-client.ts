@@ -6,9 +6,9 @@ import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, rpcBatch, shaped 
 import type { BlockRef } from "../sources/transfer.ts";
 import { FullBlock, quantity, RpcBlock } from "./rpc-json.ts";
 
-/** Calls of one request with small answers; many vendors refuse more than 100. */
+/** The most calls with small answers in one request; many vendors refuse more than 100. */
 export const SMALL_AT_ONCE = 50;
-/** Calls of one request for whole blocks; each block may have a few hundred kilobytes. */
+/** The most calls for whole blocks in one request; each block may have a few hundred kilobytes. */
 export const FULL_AT_ONCE = 10;
 
 const blockCall = (height: number): RpcCall => ({
@@ -17,8 +17,8 @@ const blockCall = (height: number): RpcCall => ({
 });
 
 /**
- * The answers to all calls, in their order, including refusals. Each request goes to one node and also checks that this node has the block `to`; BEHIND if it
- * does not. So no answer is about another branch, no matter which of a vendor's nodes gave it.
+ * The answers to all calls, in their order, including refusals. Each request goes to one node and also checks that this node has the block `to`;
+ * BEHIND if it does not. So no answer is about another branch, no matter which of a vendor's nodes gave it.
  */
 export async function pinned(
   edge: RpcEdge,
@@ -79,7 +79,7 @@ export async function byHash<T>(
   return ok(found);
 }
 
-/** Blocks by height, each once; null above the node's tip. */
+/** Blocks by height, one for each height; null above the node's tip. */
 export async function blocksOf(
   edge: RpcEdge,
   heights: readonly number[],

@@ -1,4 +1,4 @@
-// Reads whole blocks: the only way to see native coin payments on a chain that does not log them.
+// Reads whole blocks, which is the only way to see payments in the native coin on a chain that does not log them.
 import type { Outage } from "../../lib/fetch-text.ts";
 import { outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -24,7 +24,7 @@ export interface ScannedBlock {
   readonly changes: Changes;
 }
 
-/** Every block of the range, with the values that its transactions pay to the recipients. */
+/** Every block in the range, with the values that its transactions pay to the recipients. */
 export async function scanBlocks(
   edge: RpcEdge,
   { from, to, wanted, isSpendingRead }: BlockScan,
@@ -59,7 +59,7 @@ function scannedBlock(
     if (receipt?.blockHash !== block.hash) return undefined;
     mined.push({ transaction, receipt, block });
   }
-  // A separate scan finds tokens.
+  // Tokens are found by a separate scan.
   const native = { ...wanted, tokens: new Map<string, string>() };
   const transfers = mined.flatMap((each) => minedTransfers(each, native, false));
   return { block, transfers, changes: explainedChanges(mined, wanted.recipients) };

@@ -1,5 +1,6 @@
-// EVM chains through the JSON-RPC of any node or vendor: tokens by `eth_getLogs`; the native coin by what the recipients hold, with every transaction of every
-// block (ETH) or of the blocks in which a balance moved (BNB, Cronos), or by logs if the chain logs each move (Polygon).
+// EVM chains through the JSON-RPC of any node or vendor: tokens by `eth_getLogs`; the native coin by the recipients' balances, together with the
+// transactions of every block (Ethereum) or only of scans in which money may have moved (BNB, Cronos, rollups), or by logs if the chain logs each
+// transfer of it (Polygon).
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type {
@@ -18,7 +19,7 @@ import { minedTransfers } from "./mined-transfers.ts";
 import { Bytes, Hash, Height, quantity, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { type Wanted, wantedOf } from "./token-log.ts";
 
-/** The most blocks of a scan that may read whole blocks. */
+/** The most blocks in a scan that may read whole blocks. */
 const FULL_BLOCKS = 200;
 
 interface Part {
@@ -70,7 +71,7 @@ async function hasCode(edge: EvmEdge, address: string): Promise<Result<boolean, 
   return code.ok ? ok(code.value !== "0x") : code;
 }
 
-/** Null if the node does not know the tag, and before the chain's first final block. */
+/** Null if the node does not support the tag, and before the chain's first final block. */
 async function finalizedHeight(edge: EvmEdge): Promise<Result<number | null, Outage>> {
   const finalized = await blockBy(edge, "finalized", () => true);
   return finalized.ok ? ok(finalized.value?.height ?? null) : finalized;
@@ -111,7 +112,7 @@ async function scan(edge: EvmEdge, range: ScanRange): Promise<Result<Scan, Outag
   return ok({ transfers, to: to.value, ...(unread === null ? {} : { unread }) });
 }
 
-/** The block at that height if it is below `to`; otherwise `to`. */
+/** The block at that height if the height is below `to`; otherwise `to`. */
 async function endAt(edge: EvmEdge, height: number, to: BlockRef): Promise<Result<BlockRef, Outage>> {
   if (height >= to.height) return ok(to);
   const read = await blockAt(edge, height);
@@ -143,7 +144,7 @@ async function lookup(edge: EvmEdge, { txHash, recipients }: LookupRequest): Pro
   return ok({ kind: "mined", block: at.value, transfers: minedTransfers(mined, wanted, isNativeLogged(edge)) });
 }
 
-/** How much the recipients' balances grew in the block that is now at that height. */
+/** How much the recipients' balances grew in the block that is now at `height`. */
 async function lookupGrowth(edge: EvmEdge, height: number, wanted: Wanted): Promise<Result<Lookup, Outage>> {
   if (isNativeLogged(edge)) return ok({ kind: "unknown" });
   const at = await blockAt(edge, height);

@@ -1,5 +1,5 @@
-// `eth_getLogs` over any range and any number of recipients, within the limits of the node: vendors refuse more than 5 blocks, more than a few hundred topics
-// or more than 10,000 results, each with its own error message.
+// `eth_getLogs` over any range and any number of recipients, within the limits of the node: some vendors refuse more than 5 blocks, more than a few
+// hundred topics or more than 10,000 results, each with its own error message.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -16,21 +16,21 @@ export interface LogQuery {
   readonly contracts: readonly string[];
   /** The topics before the recipient's; null matches any. */
   readonly topics: readonly (string | null)[];
-  /** Topics of the recipients, each once; null for the logs of all. */
+  /** Topics of the recipients, each once; null for logs to any recipient. */
   readonly recipients: readonly string[] | null;
 }
 
 export interface LogLimits {
-  /** The most blocks of one request, if the node allows them. */
+  /** The most blocks in one request; fewer if the node refuses this many. */
   readonly maxBlocks: number;
   readonly maxTopics: number;
-  /** The most requests of one scan. */
+  /** A scan ends early before it would exceed this number of requests; its first window may take up to twice as many. */
   readonly maxRequests: number;
 }
 
 interface ScannedLogs {
   readonly logs: readonly FoundLog[];
-  /** Height up to which all logs were read: `to`, or less if the requests were used up. */
+  /** Height up to which all logs were read: that of `to`, or a lower one if the requests were used up. */
   readonly toHeight: number;
 }
 
@@ -40,7 +40,7 @@ type TooMuch = "blocks" | "topics";
 const FoundLogs = lazily(() => z.array(FoundLog()));
 
 /**
- * All logs in the range. A refused window is halved, in blocks or in topics as the refusal says, and the smaller size is kept for the rest of
+ * All logs in the range. A refused window is halved, in blocks or in topics depending on the refusal, and the smaller size is kept for the rest of
  * the scan. Each request also proves that the answering node has the block `to`; otherwise the scan fails with BEHIND.
  */
 export async function scanLogs(

@@ -18,9 +18,9 @@ import {
   type Wanted,
 } from "./token-log.ts";
 
-/** geth and BSC refuse more than 1,000 topics at one position, vendors more than 2,000 to 10,000 blocks. */
+/** geth and BSC refuse more than 1,000 topics at one position. RPC vendors refuse ranges of more than 2,000 to 10,000 blocks. */
 const LIMITS: LogLimits = { maxBlocks: 2_000, maxTopics: 500, maxRequests: 100 };
-/** With more recipients every log of the contracts is read: the cost then grows with the chain, not with the recipients. */
+/** With more recipients than this, every log of the contracts is read: the cost then grows with the chain, not with the recipients. */
 const NAMED_RECIPIENTS = 1_000;
 
 interface LoggedRange {
@@ -33,7 +33,7 @@ interface LoggedRange {
 
 interface LoggedTransfers {
   readonly transfers: readonly Transfer[];
-  /** Height up to which all logs were read: `to`, or less if the node's limits made the scan too expensive. */
+  /** Height up to which all logs were read: that of `to`, or a lower one if the node's limits made the scan too expensive. */
   readonly toHeight: number;
 }
 
@@ -68,8 +68,8 @@ function kindsOf({ wanted, isNativeLogged }: LoggedRange): readonly LogKind[] {
 }
 
 /**
- * The transfers of the logs' transactions, read from receipts: only these show a log's position among the logs of its transaction. BEHIND if
- * the answers do not match: the chain is changing while we read, and no log may be skipped.
+ * Reads the transfers from the receipts of the logs' transactions, because only a receipt shows a log's position within its transaction. BEHIND if
+ * the answers do not match: the chain changed while it was read, and no log may be skipped.
  */
 async function proven(
   edge: RpcEdge,

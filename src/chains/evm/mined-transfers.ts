@@ -12,7 +12,7 @@ interface Mined {
   readonly block: BlockRef;
 }
 
-/** `outputIndex` of the value of a transaction itself. */
+/** The `outputIndex` of a transfer that is the transaction's own value. */
 const NATIVE = "native";
 
 /** Empty for a reverted transaction. `isLogged`: the chain logs every transfer of its native coin (Polygon). */
@@ -31,7 +31,7 @@ export function minedTransfers(mined: Mined, wanted: Wanted, isLogged: boolean):
   return [...logged, ...native];
 }
 
-/** A transaction's value if it goes to a recipient. */
+/** The transfer of a transaction's own value; undefined if it is zero, does not go to a recipient, or the native coin is not looked for. */
 export function valueMovement(
   { from, to, value }: RpcTransaction,
   { recipients, native }: Wanted,
@@ -79,7 +79,7 @@ function transferOf(move: Movement, of: Pick<Transfer, "txHash" | "block" | "out
   };
 }
 
-/** A few hundred bytes: a log of ours has four topics and five words at most, and a transaction's input is left out. */
+/** JSON of a few hundred bytes: a log that we read has at most four topics and five words, and a transaction's input is left out. */
 function rawOf(of: ReceiptLog | RpcTransaction): string {
   return JSON.stringify(of, (_, value) => (typeof value === "bigint" ? numberToHex(value) : value));
 }

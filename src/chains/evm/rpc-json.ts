@@ -1,10 +1,10 @@
-// Schemas of EVM nodes' answers. All hexadecimal becomes lower case; addresses get their stored form when a transfer is made.
+// Schemas of EVM nodes' answers. Hexadecimal text becomes lower case, except in `FoundLog`; addresses get their stored form when a transfer is made.
 import { numberToHex } from "viem/utils";
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef } from "../sources/transfer.ts";
 
-/** Also used for indexes and seconds. */
+/** A hexadecimal number that fits a JavaScript number: a height, an index, or a time in seconds. */
 export const Height = lazily(() =>
   z
     .string()
@@ -29,7 +29,6 @@ const Account = lazily(() =>
     .regex(/^0x[0-9a-f]{40}$/i)
     .toLowerCase(),
 );
-/** Bytes of any length. */
 export const Bytes = lazily(() =>
   z
     .string()
@@ -47,7 +46,7 @@ const refOf = (of: { readonly number: number; readonly hash: string; readonly ti
 /** Null for a block above the tip. */
 export const RpcBlock = lazily(() => z.object(Header()).transform(refOf).nullable());
 
-/** Arbitrum mints what this type moves. The OP Stack's deposits state what they mint. */
+/** A deposit on Arbitrum mints the value that it moves. A deposit on the OP Stack states how much it mints. */
 const ARBITRUM_DEPOSIT = "0x64";
 
 /** A transaction of any type: a rollup's blocks contain unsigned ones, with other fields (docs/design/chains.md 3). */
@@ -65,7 +64,7 @@ export const RpcTransaction = lazily(() =>
     })
     .transform(({ type, mint, ...transaction }) => {
       const mintedUnits = type === ARBITRUM_DEPOSIT ? transaction.value : (mint ?? 0n);
-      /** `mintedUnits`: what the rollup first gave the sender, even if the transaction then failed. */
+      /** `mintedUnits`: the amount that the deposit first credited to the sender, who keeps it even if the transaction then failed. */
       return { ...transaction, ...(mintedUnits === 0n ? {} : { mintedUnits }) };
     }),
 );
@@ -125,5 +124,5 @@ export const RpcReceipt = lazily(() =>
 );
 export type RpcReceipt = z.infer<ReturnType<typeof RpcReceipt>>;
 
-/** A height in the form that nodes expect. */
+/** A height in hexadecimal, as nodes expect it. */
 export const quantity = (height: number): string => numberToHex(height);

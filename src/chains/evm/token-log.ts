@@ -1,13 +1,13 @@
-// Logs that say that money moved: Transfer of the tokens on the allow-list, and Polygon's LogTransfer of its native coin. Anyone can emit a log that looks like
+// Logs of transfers: Transfer for the tokens on the allow-list, and Polygon's LogTransfer for its native coin. Anyone can emit a log that looks like
 // one; only the address of the emitting contract proves it.
 import { decodeEventLog, erc20Abi, getAbiItem, isHex, pad, size, slice } from "viem";
 import type { Asset } from "../registry/assets.ts";
 import { checksumAddress, hexOf } from "./address.ts";
 import type { ReceiptLog } from "./rpc-json.ts";
 
-/** ERC-20's `Transfer`. */
+/** The hash of ERC-20's `Transfer(address,address,uint256)`. */
 export const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-/** Polygon's `LogTransfer`; gas fees have a separate event. */
+/** The hash of Polygon's `LogTransfer`; gas fees are logged by a different event. */
 export const LOG_TRANSFER_TOPIC = "0xe6497e3ee548a3372136af2fcb0696db31fc6cf20260707645068bd3fe97f3c4";
 const EVENTS = [
   getAbiItem({ abi: erc20Abi, name: "Transfer" }),
@@ -26,7 +26,7 @@ const EVENTS = [
     ],
   },
 ] as const;
-/** The contract that Polygon's native coin uses. */
+/** The system contract that logs transfers of Polygon's native coin. */
 export const POLYGON_COIN = "0x0000000000000000000000000000000000001010";
 
 /** The recipients and assets to look for, in the nodes' lower-case form. */
@@ -39,7 +39,7 @@ export interface Wanted {
   readonly native: string | null;
 }
 
-/** What one log says. */
+/** A transfer, found in a log or as a transaction's own value. */
 export interface Movement {
   readonly cryptocurrency: string;
   readonly from: string;
@@ -61,8 +61,8 @@ export function wantedOf(recipients: ReadonlySet<string>, assets: readonly Asset
 type Said = Pick<ReceiptLog, "address" | "topics" | "data">;
 
 /**
- * A token transfer to one of the recipients, whatever the letter case; undefined for anything else: another contract, no amount or more than
- * one, an ERC-721 id as a fourth topic, amount zero.
+ * A token transfer to one of the recipients; the log may be in upper or lower case. Undefined for anything else: another contract, no amount or more
+ * than one, an ERC-721 id as a fourth topic, amount zero.
  */
 export function tokenMovement(log: Said, { recipients, tokens }: Wanted): Movement | undefined {
   const { topics } = log;
@@ -71,16 +71,16 @@ export function tokenMovement(log: Said, { recipients, tokens }: Wanted): Moveme
   const code = tokens.get(log.address.toLowerCase());
   if (code === undefined) return undefined;
   const said = decoded(log);
-  // 0x and one word; with more data it is not ERC-20.
+  // 66 characters: 0x and one word. A log with more data is not from an ERC-20 token.
   if (said?.eventName !== "Transfer" || log.data.length > 66) return undefined;
   const { from, to, value } = said.args;
   return movement(code, topics[1], { from, to, units: value });
 }
 
 /**
- * A transfer of Polygon's native coin to one of the recipients, by a transaction or a contract. The client's own log of a transfer says by how much the
- * sender's balance fell. The coin's contract logs the same transfer a second time when its `transfer` is called; by then the value has left the sender, so this
- * log shows a balance that did not fall; counting it would count the coins twice (MRC20, `_transferFrom`).
+ * A transfer of Polygon's native coin to one of the recipients, by a transaction or a contract. The node's own log of a transfer shows how much the
+ * sender's balance fell. The coin's contract logs the same transfer a second time when its `transfer` is called. By then the value has left the
+ * sender, so this second log shows a balance that did not fall, and counting it would count the coins twice (MRC20, `_transferFrom`).
  */
 export function polygonMovement(log: Said, { recipients, native }: Wanted): Movement | undefined {
   const { topics } = log;
@@ -98,7 +98,7 @@ function decoded(log: Said) {
   const [event, ...indexed] = log.topics.map((topic) => topic.toLowerCase());
   const data = log.data.toLowerCase();
   if (!isHex(event) || !indexed.every((topic) => isHex(topic)) || !isHex(data)) return undefined;
-  // The library would shift the digits of data that ends within a word.
+  // If the data ends within a 32-byte word, the library would decode a wrong number.
   if ((data.length - 2) % 64 !== 0) return undefined;
   try {
     return decodeEventLog({ abi: EVENTS, topics: [event, ...indexed], data });
@@ -130,7 +130,7 @@ export function accountOf(topic: string): string | undefined {
   return pad(account) === hex ? account : undefined;
 }
 
-/** The form in which wallets are stored. */
+/** The address as wallets store it, with the EIP-55 checksum. */
 export function spelled(account: string): string {
   return checksumAddress(account.slice(2));
 }

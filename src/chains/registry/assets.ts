@@ -1,4 +1,4 @@
-// Coins and tokens of the networks, each with its grain: the smallest difference between two amounts that a direct wallet asks for.
+// Coins and tokens on the networks, each with its grain: the smallest difference between two amounts that a direct wallet asks for.
 
 export interface Asset {
   /** Upper-case code, as the API returns it. */
@@ -7,16 +7,15 @@ export interface Asset {
   readonly decimals: number;
   /** The token's contract in canonical form (EIP-55, TRON base58check); null for the native coin. */
   readonly contract: string | null;
-  /** Finest grain of a direct wallet's amounts, in base units: quotes are rounded up to it, and a salt is a multiple of it. */
+  /** The finest grain, in base units: quotes for a direct wallet are rounded up to it, and are made unique by subtracting a multiple of it. */
   readonly grainUnits: bigint;
   /** Coarser grains in base units, coarsest first, tried before `grainUnits` so that most customers see a short number. */
   readonly coarseGrainUnits: readonly bigint[];
   readonly isStable: boolean;
-  /** The code whose market price applies. */
+  /** The code whose market price is used. */
   readonly rateCode: string;
 }
 
-/** `10^exponent` base units. */
 const ten = (exponent: number): bigint => 10n ** BigInt(exponent);
 
 function coin(code: string, decimals: number, grainUnits: bigint): Asset {
@@ -34,7 +33,10 @@ function coin(code: string, decimals: number, grainUnits: bigint): Asset {
 
 const STABLE_CODES: readonly string[] = ["USDT", "USDC", "DAI", "EURC", "PYUSD"];
 
-/** Fraction digits of the grains of tokens with 18 decimals that are not stablecoins, coarsest first: exchanges truncate, and 1 SHIB is worth little. */
+/**
+ * Fraction digits of each grain, coarsest first, for 18-decimal tokens that are not stablecoins. Exchanges truncate amounts, and 1 SHIB is worth
+ * little.
+ */
 const GRAIN_DIGITS: Readonly<Record<string, readonly number[]>> = { UNI: [6], SHIB: [0, 2] };
 
 /** Grains of tokens: stablecoins 10^-2, 10^-3, 10^-4 and finally 10^-6; 8-decimal tokens one unit (exchanges truncate to 8 digits). */

@@ -1,4 +1,5 @@
-// What the networks of one chain share: its coin, its pace, how deep it can be reorganised, and how its coin is found. `network.ts` describes the fields.
+// What the networks of one chain have in common: the coin, the block time, how deep a reorg may be, and how transfers of the coin are found.
+// `network.ts` describes the fields.
 
 export const BITCOIN = {
   family: "bitcoin",
@@ -30,7 +31,7 @@ const EVM = {
   coinType: null,
   isRegtest: false,
 } as const;
-/** 64 blocks are the two epochs, about 13 minutes, after which a block is `finalized`. */
+/** A block is `finalized` after two epochs, which are 64 blocks or about 13 minutes. */
 export const ETHEREUM = {
   ...EVM,
   nativeCode: "ETH",
@@ -52,7 +53,7 @@ export const BNB_CHAIN = {
   overlapBlocks: 32,
   recommendedConfirmations: 15,
 } as const;
-/** Cronos changed its block time more than once: 6 s is the slowest so far, so that a time window errs on the long side. */
+/** Cronos has changed its block time more than once. This is the slowest so far, 6 s, so that a time window is never too short. */
 export const CRONOS = {
   ...EVM,
   nativeCode: "CRO",
@@ -64,9 +65,9 @@ export const CRONOS = {
   recommendedConfirmations: 2,
 } as const;
 /**
- * Rollups on Ethereum, with Ethereum's coin. A block is final once the Ethereum block with its batch is, about 20 minutes later; until then it rests on a
- * single sequencer. Depths are times converted to blocks, the same on each: 20 minutes, an overlap of 32 s (each pass reads all transfers of busy tokens in it
- * again) and 24 s of confirmations, as on Polygon.
+ * Rollups on Ethereum, with Ethereum's coin. A block is final once the Ethereum block that contains its batch is final, about 20 minutes later; until
+ * then it depends on a single sequencer. Depths are times converted to blocks, the same for each rollup: 20 minutes, an overlap of 32 s (each pass
+ * reads all transfers of busy tokens in it again) and 24 s of confirmations, as on Polygon.
  */
 const ROLLUP = { ...EVM, nativeCode: "ETH", nativeBy: "balances", pollSeconds: 6 } as const;
 export const OP_STACK = {
@@ -83,7 +84,7 @@ export const ARBITRUM_NITRO = {
   overlapBlocks: 128,
   recommendedConfirmations: 96,
 } as const;
-/** About 19 blocks until a block is solidified. */
+/** A block is solidified after about 19 more blocks. */
 export const TRON = {
   family: "tron",
   nativeCode: "TRX",

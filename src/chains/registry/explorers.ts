@@ -1,16 +1,16 @@
-// The setting EXPLORERS: JSON that maps a network to where its transactions and addresses can be viewed. The console links there; the service itself never
-// calls them. Only https, because the browser of a user follows the link.
+// The setting EXPLORERS: JSON that maps a network to the websites that show its transactions and addresses. The console links to them; the service
+// itself never calls them. Only https is accepted, because a user's browser follows the link.
 
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isObject, jsonObject } from "../../lib/typed-json.ts";
 import { type NetworkName, networkNamed } from "./networks.ts";
 
-/** Addresses with a placeholder, for the browser to fill; null if the operator gave none. */
+/** URLs with a placeholder, which the browser fills in; null if the operator gave none. */
 interface Explorer {
   readonly network: NetworkName;
-  /** With `{hash}`. */
+  /** Contains `{hash}`. */
   readonly transaction: string | null;
-  /** With `{address}`. */
+  /** Contains `{address}`. */
   readonly address: string | null;
 }
 

@@ -1,4 +1,4 @@
-// Every chain that Edgetill knows, row by row (decisions 2). Tokens are an allow-list: a token that is not here is never credited. Decimals
+// Every chain that Edgetill supports, row by row (decisions 2). Tokens are an allow-list: a token that is not listed is never credited. Decimals
 // belong to (network, contract): USDT and USDC have 18 on BNB and 6 elsewhere. `network.ts` describes the fields.
 import { BNB, BTC, CRO, ETH, LTC, POL, TRX, token } from "./assets.ts";
 import {
@@ -18,7 +18,7 @@ import {
 import type { Network } from "./network.ts";
 import { TEST_NETWORK_NAMES } from "./test-network-names.ts";
 
-/** The rows of the registry, main networks first. */
+/** The rows in the registry, main networks first. */
 export const NETWORK_TABLE: readonly Network[] = [
   {
     ...BITCOIN,
@@ -56,7 +56,7 @@ export const NETWORK_TABLE: readonly Network[] = [
       token("DAI", 18, "0x6B175474E89094C44Da98b954EedeAC495271d0F"),
       token("WBTC", 8, "0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599"),
       token("EURC", 6, "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c"),
-      // github.com/paxosglobal/pyusd-contract, docs.uniswap.org (Governance) and, for SHIB, github.com/shibaone/shibaswap-v3-sdk.
+      // Sources: github.com/paxosglobal/pyusd-contract, docs.uniswap.org (Governance) and, for SHIB, github.com/shibaone/shibaswap-v3-sdk.
       token("PYUSD", 6, "0x6c3ea9036406852006290770BEdFcAbA0e23A0e8"),
       token("UNI", 18, "0x1f9840a85d5aF5bf1D1762F925BDADdC4201F984"),
       token("SHIB", 18, "0x95aD61b0a150d79219dCF64E1E6Cc01f0B64C4cE"),
@@ -71,7 +71,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     chainId: 137,
     assets: [
       POL,
-      // Its symbol on chain changed from USDT to USDT0: the contract is the identity, never the symbol.
+      // The token's symbol on chain changed from USDT to USDT0: its contract identifies it, never its symbol.
       token("USDT", 6, "0xc2132D05D31c914a87C6611C10748AEb04B58e8F"),
       token("USDC", 6, "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"),
       token("DAI", 18, "0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063"),
@@ -102,7 +102,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     assets: [
       CRO,
       token("USDT", 6, "0x66e428c3f67a68878562e79A0234c1F83c208770"),
-      // Circle's own since 2026. The older 0xc212... that many lists still call USDC is the bridged USDC.e.
+      // Issued by Circle itself since 2026. The older 0xc212... that many lists still call USDC is the bridged USDC.e.
       token("USDC", 6, "0x3D7F2C478aAfdB65542BCB44bCeeC05849999d2D"),
       token("DAI", 18, "0xF2001B145b43032AAF5Ee2884e456CCd805F677D"),
       token("WBTC", 8, "0x062E66477Faf219F25D27dCED647BF57C3107d52"),
@@ -124,7 +124,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     name: "BASE",
     displayName: "Base",
     chainId: 8_453,
-    // Circle's own; USDbC is the bridged one. USDT and DAI exist here only as bridged tokens: neither Tether nor Sky lists a contract.
+    // USDC is issued by Circle; USDbC is the bridged one. USDT and DAI exist here only as bridged tokens: neither Tether nor Sky lists a contract.
     assets: [
       ETH,
       token("USDC", 6, "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
@@ -140,11 +140,11 @@ export const NETWORK_TABLE: readonly Network[] = [
     chainId: 42_161,
     assets: [
       ETH,
-      // As on Polygon: its symbol on chain is now USDT0 (docs.usdt0.to, deployments).
+      // As on Polygon, the token's symbol on chain is now USDT0 (docs.usdt0.to, deployments).
       token("USDT", 6, "0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9"),
-      // Circle's own; 0xFF97... is the bridged USDC.e.
+      // Issued by Circle; 0xFF97... is the bridged USDC.e.
       token("USDC", 6, "0xaf88d065e77c8cC2239327C5EDb3A432268e5831"),
-      // Maker's (github.com/makerdao/arbitrum-dai-bridge), at the same address as on Optimism.
+      // Maker's token (github.com/makerdao/arbitrum-dai-bridge), at the same address as on Optimism.
       token("DAI", 18, "0xDA10009cBd5D07dd0CeCc66161FC93D7c9000da1"),
     ],
   },
@@ -155,7 +155,8 @@ export const NETWORK_TABLE: readonly Network[] = [
     aliases: ["OP_MAINNET", "OP"],
     displayName: "OP Mainnet (Optimism)",
     chainId: 10,
-    // Circle's own; 0x7F5c... is the bridged USDC.e. No USDT: a bridged one and USDT0 both go by the name, and a payer may have either.
+    // USDC is issued by Circle; 0x7F5c... is the bridged USDC.e. There is no USDT: a bridged token and USDT0 both use the name, and a payer may
+    // have either.
     assets: [
       ETH,
       token("USDC", 6, "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"),

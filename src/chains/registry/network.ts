@@ -37,7 +37,7 @@ export interface UtxoParameters {
 export interface Network {
   /** The canonical name, which the API always returns. */
   readonly name: NetworkName;
-  /** Other accepted names, upper case. */
+  /** Other accepted names, in upper case. */
   readonly aliases: readonly string[];
   readonly family: Family;
   /** For users, in messages and on the payment page. */
@@ -51,27 +51,26 @@ export interface Network {
   /** Hash of block 0, which proves that a source serves this chain; null if `chainId` proves it. */
   readonly genesisHash: string | null;
   /**
-   * How transfers of the native coin are found. `blocks`: by every transaction, on EVM also by the recipients' balances. `balances`: by the
-   * balances, and by transactions only in blocks where a balance moved. `logs`: by Polygon's LogTransfer, which includes transfers by
-   * contracts; then no balance is watched, or money would count twice.
+   * How transfers of the native coin are found. `blocks`: in every transaction of every block, on EVM also by the recipients' balances. `balances`:
+   * by the balances; the blocks of a scan are searched for transactions only if money may have moved in them (balance-watch-client.ts). `logs`: in
+   * Polygon's LogTransfer, which includes transfers by contracts; balances are not watched on such a network, because transfers would count twice.
    */
   readonly nativeBy: "blocks" | "logs" | "balances";
   /** Time between two passes while something is watched. */
   readonly pollSeconds: number;
-  /** True for regtest as well: test key prefixes, coin type 1. */
+  /** Also true for regtest, which uses the test networks' key prefixes and coin type. */
   readonly isTest: boolean;
   /** Usable only if the deployment configures a node for it. */
   readonly isRegtest: boolean;
-  /** SLIP-44 coin type of extended keys: 0, 2, and 1 on test networks; null if no extended key is accepted. */
+  /** SLIP-44 coin type of extended keys: 0 for Bitcoin, 2 for Litecoin, 1 on test networks; null if no extended key is accepted. */
   readonly coinType: number | null;
-  /** Scheme of a payment URI: BIP21, EIP-681 and TRON's. */
   readonly uriScheme: "bitcoin" | "litecoin" | "ethereum" | "tron";
-  /** Average, for estimates only. */
+  /** Approximate time between blocks, for estimates only. */
   readonly blockSeconds: number;
-  /** How deep a reorg is still looked for, in blocks; a finalized block ends the search earlier. */
+  /** How many blocks back a reorg is still detected. The search ends earlier at a finalized block. */
   readonly reorgWindowBlocks: number;
-  /** Blocks that each pass reads again. */
+  /** How many blocks each pass reads again. */
   readonly overlapBlocks: number;
-  /** A wallet with fewer required confirmations gets a warning; the default stays 1. */
+  /** A wallet that requires fewer confirmations gets a warning. The default is 1 on every network. */
   readonly recommendedConfirmations: number;
 }

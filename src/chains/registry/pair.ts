@@ -1,4 +1,4 @@
-// A pair of a coin and a network: what a wallet is for, and what an invoice can be paid with.
+// A coin on a network: what a wallet receives, and what an invoice can be paid with.
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type Asset, assetOn, type Network, networkNamed } from "./networks.ts";
@@ -8,7 +8,7 @@ export interface Pair {
   readonly network: string;
 }
 
-/** Network and asset of a supported pair; throws for another, because the pair comes from a stored row. */
+/** Network and asset of a supported pair; throws for any other, because the pair comes from a stored row. */
 export function pairOf(pair: Pair): { readonly network: Network; readonly asset: Asset } {
   const network = networkNamed(pair.network);
   const asset = network === undefined ? undefined : assetOn(network, pair.cryptocurrency);

@@ -1,5 +1,5 @@
-// Display names of networks whose coins have no value, for the table, the console and payers' pages. Each says that it is a test network. A separate file,
-// because the console's first page needs the names and not the whole table.
+// Display names of networks whose coins have no value, for the table, the console and payers' pages. Each says that it is a test network. They are in
+// a separate file because the console's first page needs the names but not the whole table.
 import type { NetworkName } from "./network.ts";
 
 export const TEST_NETWORK_NAMES = {

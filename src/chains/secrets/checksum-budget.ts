@@ -1,5 +1,5 @@
-// Limits the cost of searching one body for private keys. Base58 and listed words are found quickly; the checksum of each candidate takes time. An attacker can
-// fill any number of texts with candidates, so a body has one budget.
+// Limits the cost of searching one body for private keys. Finding base58 and listed words is fast, but the checksum of each candidate takes time. An
+// attacker can fill any number of fields with candidates, so the whole body has one budget.
 import { LIMITS } from "../../lib/limits.ts";
 
 export class ChecksumBudget {
@@ -10,7 +10,7 @@ export class ChecksumBudget {
     return this.spend(text.length > 64 ? 3 : 1);
   }
 
-  /** False if too little is left; then it stays false. */
+  /** False if too little of the budget is left; from then on every call returns false. */
   spend(checksums: number): boolean {
     this.#left -= checksums;
     return this.#left >= 0;

@@ -1,6 +1,6 @@
-// Finds recovery phrases inside other text. Twelve words of the list may follow each other by chance, so the checksum decides (BIP39 "Generating the mnemonic":
-// 12 to 24 words of 11 bits; every 33rd bit is from the SHA-256 of the others). Does not use @scure/bip39's own check, which rebuilds its word table for each
-// phrase (half a millisecond); a text may hold a thousand.
+// Finds recovery phrases inside other text. Twelve words from the list may follow each other by chance, so the checksum decides (BIP39 "Generating
+// the mnemonic": 12 to 24 words of 11 bits; one bit in 33 comes from the SHA-256 of the others). The check of @scure/bip39 is not used, because it
+// rebuilds its word table for each phrase (half a millisecond), and a text may contain a thousand phrases.
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english";
@@ -13,13 +13,14 @@ const LENGTHS: readonly number[] = [12, 15, 18, 21, 24];
 const BITS_PER_WORD = 11;
 
 /**
- * Whether a string holds a phrase of the English list with a valid checksum, in any case and with anything but letters between the words, or more
- * rows of twelve words than the budget pays for. One checksum in sixteen is valid by chance, so no real text has that many without a valid one.
+ * Whether a string contains a phrase from the English list with a valid checksum, in any case and with any characters except letters between the
+ * words. Also true if the budget does not cover all runs of twelve words: one checksum in sixteen is valid by chance, so no real text has that many
+ * runs without a valid one.
  */
 export function holdsRecoveryPhrase(text: string, budget: ChecksumBudget): boolean {
   const words =
     text
-      // Two Arabic ligatures would expand to 18 and 8 letters, none of them in the list.
+      // Normalization would expand these two Arabic ligatures to 18 and 8 letters, and no word in the list contains them.
       .replace(/[\uFDFA\uFDFB]/g, " ")
       .normalize("NFKD")
       .toLowerCase()
@@ -37,7 +38,7 @@ export function holdsRecoveryPhrase(text: string, budget: ChecksumBudget): boole
   return false;
 }
 
-/** `indices`: of 12, 15, 18, 21 or 24 words in the list. */
+/** `indices`: the positions of 12, 15, 18, 21 or 24 words in the list. */
 function isChecksumValid(indices: readonly number[]): boolean {
   const checksumBits = (indices.length * BITS_PER_WORD) / 33;
   const bits = BigInt(checksumBits);

@@ -1,8 +1,8 @@
-// Refuses text that looks like a private key before anything parses, logs or stores it (decisions 3). The fields of a wallet only hold
-// addresses, public keys and short names, so there every form counts, even a damaged one. In free text (an invoice's name, description,
-// metadata) 64 hexadecimal digits may be a transaction hash and twelve words a sentence. There only unmistakable forms count, anywhere in the
-// text: extended private keys and WIF keys with a valid checksum, recovery phrases with a valid checksum, and hexadecimal digits that are named
-// as a key. The bytes of an image are not searched.
+// Refuses text that looks like a private key before anything parses, logs or stores it (decisions 3). The fields of a wallet only hold addresses,
+// public keys and short names, so in them every form counts, even a damaged one. In free text (an invoice's name, description, metadata) 64
+// hexadecimal digits may be a transaction hash and twelve words a sentence, so only unmistakable forms count, anywhere in the text: extended private
+// keys and WIF keys with a valid checksum, recovery phrases with a valid checksum, and hexadecimal digits that are named as a key. The bytes of an
+// image are not searched.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "../../lib/bytes.ts";
 import type { Json } from "../../lib/typed-json.ts";
@@ -13,19 +13,19 @@ import { holdsRecoveryPhrase } from "./recovery-phrase.ts";
 
 /** Which of the ambiguous shapes count as secrets. */
 export interface SecretForms {
-  /** Twelve or more words, as of a recovery phrase in any language. */
+  /** Twelve or more words, as in a recovery phrase in any language. */
   readonly words: boolean;
   /** A run of 64 or more hexadecimal digits. */
   readonly hex: boolean;
   /** Cut or mistyped keys: `xprv...` of any length, 51 or 52 base58 characters that start like a WIF, mini keys, BIP38. */
   readonly fragments: boolean;
-  /** Member of the body that holds an image: base64, or a URL, which is searched like any text. */
+  /** The member of the body that contains an image: base64 data, or a URL, which is searched like any other text. */
   readonly image?: "data" | "image";
 }
 
 /** For every field of a wallet, unknown ones included. */
 export const WALLET_FIELDS: SecretForms = { words: true, hex: true, fragments: true };
-/** For every field of anything else. */
+/** For every field of any other request. */
 export const FREE_TEXT: SecretForms = { words: false, hex: false, fragments: false };
 
 /** For an uploaded image, whose bytes are in `data`. */
@@ -33,23 +33,23 @@ export const IMAGE_UPLOAD: SecretForms = { ...FREE_TEXT, image: "data" };
 /** For a product, whose `image` may be a data URL. */
 export const PRODUCT_TEXT: SecretForms = { ...FREE_TEXT, image: "image" };
 
-/** SLIP-132 prefixes of extended private keys, unless inside a longer base58 text. */
+/** SLIP-132 prefixes of extended private keys, unless directly after a letter or digit. */
 const EXTENDED_PRIVATE = /(?:^|[^0-9A-Za-z])(?:[xyztuv]prv|[LMt]tpv)/i;
 const EXTENDED_PRIVATE_WHOLE = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{16}/;
 /** Addresses and extended public keys, each a whole word. */
 const WORD = /[0-9A-Za-z]{25,112}/g;
-/** A run of base58 that is long enough for a key, from its first character on: so each character is examined once. */
+/** A run of base58 that is long enough for a key. It matches only from the run's first character, so that each character is examined once. */
 const BASE58_RUN = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{51,}/g;
 /**
- * How a key begins, anywhere in a run, even directly after other letters, and how long it is. The first two characters of a WIF key follow from the
- * version byte, and say whether the key is uncompressed or compressed.
+ * The first characters of a key, anywhere in a run, even directly after other letters, and the key's length. A WIF key's first two characters follow
+ * from the version byte, and show whether the key is uncompressed or compressed.
  */
 const KEYS_INSIDE: readonly { readonly begins: RegExp; readonly length: number }[] = [
   { begins: /(?=5[HJK]|6[uvw]|9[123])/g, length: 51 },
   { begins: /(?=K[w-z]|L[1-5]|T[3-9AB]|c[M-NP-W])/g, length: 52 },
   { begins: /(?=[xyztuvYZUV]pub|[LMt]tub)/g, length: 111 },
 ];
-/** An extended key under any version bytes has this many characters. */
+/** The possible lengths of an extended key, in characters, for any version bytes. */
 const EXTENDED_LENGTHS = { least: 107, most: 112 } as const;
 /** 32 or 64 bytes that the text itself calls a key or a seed. */
 const NAMED_HEX =
@@ -65,7 +65,8 @@ const WIF_VERSIONS: readonly number[] = [0x80, 0xb0, 0xef];
 const FEWEST_WORDS = 12;
 
 /**
- * Whether a string is, or holds, private key material, or needs more checksums to decide than the budget has left. Otherwise linear in the length of the text.
+ * Whether a string is or contains private key material, or needs more checksums than the budget has left. Apart from the checksums, the time is
+ * linear in the length of the text.
  */
 export function looksLikeSecret(
   text: string,
@@ -80,8 +81,8 @@ export function looksLikeSecret(
 }
 
 /**
- * Searches every text of a parsed body, including member names, and each value together with its name. All texts share one budget; once it is used
- * up the answer is true, because nothing is stored unsearched. Does not recurse: a body may nest deeper than the stack.
+ * Searches every text in a parsed body, including member names, and each value together with its name. All texts share one budget. Once it is used up
+ * the result is true, because nothing is stored unsearched. Does not recurse: a body may be nested deeper than the stack.
  */
 export function containsSecret(
   value: Json,
@@ -108,7 +109,7 @@ function withoutImage(body: Json, member: "data" | "image"): Json {
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => name !== member || !isBytes(value)));
 }
 
-/** Whether the text holds a whole key, also directly next to other letters or digits. */
+/** Whether the text contains a whole key, even directly next to other letters or digits. */
 function holdsWholeKey(text: string, budget: ChecksumBudget): boolean {
   for (const [run] of text.matchAll(BASE58_RUN)) {
     for (const candidate of candidatesIn(run)) if (!budget.pays(candidate) || isPrivatePayload(candidate)) return true;
@@ -127,8 +128,8 @@ function* candidatesIn(run: string): Generator<string> {
 }
 
 /**
- * Base58check of 33 or 34 bytes under a WIF version (one byte, the key, 0x01 when compressed), or of 78 bytes whose 45th is 0x00: BIP32
- * puts that before a private key, while a public one starts with 0x02 or 0x03, whatever the version bytes in front claim.
+ * Base58check of 33 or 34 bytes under a WIF version (one byte, the key, 0x01 when compressed), or of 78 bytes whose 46th is 0x00: BIP32 puts that
+ * before a private key, while a public one starts with 0x02 or 0x03, whatever the version bytes claim.
  */
 function isPrivatePayload(run: string): boolean {
   const payload = decodeBase58check(run);
@@ -158,12 +159,12 @@ function isFragment(text: string): boolean {
   return EXTENDED_PRIVATE.test(text) && decodeBase58check(trimSpaces(text))?.length !== 21;
 }
 
-/** A mini key followed by a question mark has a SHA-256 that starts with a zero byte. */
+/** Whether the SHA-256 of the mini key and a question mark starts with a zero byte. */
 function isMiniKey(text: string): boolean {
   return MINI_KEY.test(text) && sha256(utf8ToBytes(`${text}?`))[0] === 0;
 }
 
-/** Counts words of letters, whatever separates them: phrases are copied with commas, numbers, line breaks and ideographic spaces. */
+/** Counts words of at least two letters, whatever separates them: phrases are copied with commas, numbers, line breaks and ideographic spaces. */
 function wordCount(text: string): number {
   return text.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => /^[\p{L}\p{M}]{2,}$/u.test(word)).length;
 }

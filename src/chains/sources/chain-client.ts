@@ -1,5 +1,5 @@
-// The interface of every source of chain data: one network, read over HTTP from one provider. No source is trusted alone. A client never
-// throws: a failure is a named `Outage`. Its state is only a cache, because the Durable Object that owns it may be evicted before every pass.
+// The interface of every source of chain data: one network, read over HTTP from one provider. No source is trusted alone. A client never throws: a
+// failure is a named `Outage`. Its state is only a cache, because the Durable Object that owns it may be evicted before any pass.
 import type { Outage } from "../../lib/fetch-text.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Asset } from "../registry/assets.ts";
@@ -14,7 +14,7 @@ export interface ChainClientSettings {
   /** Without user information (which is in `headers`) and without a trailing slash. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For one request including its body. */
+  /** For one request, including reading its body. */
   readonly timeoutMs: number;
   readonly nowMs: () => number;
 }
@@ -22,7 +22,7 @@ export interface ChainClientSettings {
 export interface ScanRange {
   /** First block, inclusive. */
   readonly from: number;
-  /** Last block, inclusive, as this client returned it: a scan is pinned to one provider. */
+  /** Last block, inclusive, as this client returned it: a scan uses one provider only. */
   readonly to: BlockRef;
   /** Addresses in their stored form. */
   readonly recipients: ReadonlySet<string>;
@@ -34,11 +34,11 @@ export interface Scan {
   readonly transfers: readonly Transfer[];
   /** Last block read: `range.to`, or an earlier block if a limit of the source ended the scan. All blocks up to it were read completely. */
   readonly to: BlockRef;
-  /** Set if the source no longer has the balances of some blocks: the first and the last of them. */
+  /** The blocks whose balances the source no longer has, if there are any. */
   readonly unread?: UnreadBlocks;
 }
 
-/** In these blocks payments sent by contracts are not seen; payments sent by transactions are. */
+/** Blocks in which payments sent by contracts are not seen; payments sent by transactions are. */
 export interface UnreadBlocks {
   readonly from: number;
   readonly to: number;
@@ -46,16 +46,16 @@ export interface UnreadBlocks {
 
 export interface HistoryRequest extends Omit<ScanRange, "recipients"> {
   readonly address: string;
-  /** Where an earlier answer of the same source ended; null starts with the newest. */
+  /** `next` of an earlier answer from the same source; null starts with the newest transfers. */
   readonly after: string | null;
   /** Maximum number of pages to read, at least one. */
   readonly pages: number;
 }
 
 export interface History {
-  /** Mined in the range, or unconfirmed on a network with a mempool. */
+  /** Transfers mined in the range, or unconfirmed on a network with a mempool. */
   readonly transfers: readonly Transfer[];
-  /** Where to continue, towards older ones; null once the whole range has been read. */
+  /** Where to continue with older transfers; null once the whole range has been read. */
   readonly next: string | null;
 }
 
@@ -65,14 +65,14 @@ export interface MempoolPart {
   readonly next: string | null;
 }
 
-/** What a source knows about a transaction, with its transfers to `recipients`. */
+/** The state of a transaction according to a source, with its transfers to `recipients`. */
 export type Lookup =
   | { readonly kind: "unknown" }
-  /** Unknown, and another transaction spent one of its inputs: it can never be mined (UTXO). */
+  /** Unknown, and another transaction, mined or not, spends one of the same outputs, so at most one of the two can be mined (UTXO). */
   | { readonly kind: "replaced" }
   | { readonly kind: "pending"; readonly transfers: readonly Transfer[] }
   /**
-   * In a block of the source's best chain; a reverted transaction has no transfers. `isUnread`: the lookup was for growth of a balance
+   * In a block on the source's best chain; a reverted transaction has no transfers. `isUnread`: the lookup was for growth of a balance
    * (`growthIdentity`), and the source no longer has the balances of this block.
    */
   | {
@@ -83,21 +83,21 @@ export type Lookup =
     };
 
 export interface LookupRequest {
-  /** Hash of a transaction, or the name of growth (`growthIdentity`). */
+  /** Hash of a transaction, or the identifier of a balance's growth (`growthIdentity`). */
   readonly txHash: string;
-  /** The outputs that the transaction is known to spend, `txid:vout`; empty if unknown. */
+  /** The outputs that the transaction is known to spend, as `txid:vout`; empty if unknown. */
   readonly spends: readonly string[];
   readonly recipients: ReadonlySet<string>;
 }
 
 export interface ChainClient {
   readonly kind: ChainSourceKind;
-  /** What the cost of a scan grows with: blocks, or recipients if the source keeps an index of addresses (then `from` may be ignored). */
+  /** What determines the cost of a scan: the number of blocks, or the number of recipients if the source indexes addresses. */
   readonly costsBy: "blocks" | "recipients";
   /** Checks by chain id or block 0 that the source serves this network; `WRONG_CHAIN` if it does not. */
   verify(): Promise<Result<true, Outage>>;
   tip(): Promise<Result<BlockRef, Outage>>;
-  /** Height of the newest block that the chain itself calls final; null on chains without finality. */
+  /** Height of the newest block that the chain itself considers final; null on a chain without finality, or if the source does not report it. */
   finalizedHeight(): Promise<Result<number | null, Outage>>;
   /** The block at that height on the source's best chain; null above its tip. */
   block(height: number): Promise<Result<BlockRef | null, Outage>>;
@@ -106,13 +106,13 @@ export interface ChainClient {
   /** Unconfirmed transfers to `recipients`; empty on networks that do not show 0 confirmations (EVM, TRON). */
   mempool(recipients: ReadonlySet<string>): Promise<Result<readonly Transfer[], Outage>>;
   /**
-   * Transfers to one address, newest first, a few pages at a time; only for sources that cost by recipients. The caller must check that all
-   * answers are about one chain: it asks for the block `to` again at the end.
+   * Transfers to one address, newest first, a few pages at a time; only for sources with `costsBy: "recipients"`. After the last page the caller must
+   * request the block `to` again, to check that all answers are about the same chain.
    */
   history?(request: HistoryRequest): Promise<Result<History, Outage>>;
-  /** `mempool` in parts, for sources that may not read all of it at once. `after` is where the last part ended, null for the first. */
+  /** `mempool` in parts, for sources that cannot read all of it at once. `after` is where the last part ended; null for the first part. */
   mempoolPart?(recipients: ReadonlySet<string>, after: string | null): Promise<Result<MempoolPart, Outage>>;
   lookup(request: LookupRequest): Promise<Result<Lookup, Outage>>;
-  /** Whether an account has code after the newest block: a contract's, or the code that a key's account delegates to (EIP-7702). EVM only. */
+  /** Whether an account has code at the newest block: a contract's code, or the code to which an ordinary account delegates (EIP-7702). EVM only. */
   hasCode?(address: string): Promise<Result<boolean, Outage>>;
 }

@@ -1,5 +1,5 @@
-// JSON-RPC over HTTP, 1.0 (Bitcoin Core) and 2.0 alike: one call or a batch in one request. Numbers are returned as their source text, so that no
-// amount passes through a float. A node's refusal of a call is an `RpcError`; every other failure is an outage.
+// JSON-RPC over HTTP, both 1.0 (Bitcoin Core) and 2.0: one call or a batch in one request. Unless `isPlain` is set, numbers are returned as their
+// source text, so that no amount passes through a float. If a node refuses a call, the result is an `RpcError`; every other failure is an outage.
 import * as z from "zod";
 import { fetchExactJson, fetchPlainJson, type JsonText, type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -20,11 +20,11 @@ export interface RpcError {
 export type RpcAnswer = Result<JsonText, RpcError>;
 
 export type RpcEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "timeoutMs"> & {
-  /** The node writes quantities as text (EVM), so that plain parsing loses nothing and is several times as fast. */
+  /** The node writes quantities as text (EVM), so plain parsing loses nothing and is several times as fast. */
   readonly isPlain?: true;
 };
 
-/** Larger than any block of the supported chains. */
+/** Larger than any block on the supported chains. */
 const LIMIT_BYTES = 32 * 1_048_576;
 
 const ErrorMember = lazily(() => z.object({ code: z.coerce.number(), message: z.string() }));
@@ -58,7 +58,6 @@ export async function rpcBatch(
     : err(outage("UNEXPECTED_SHAPE", `${answers.size} answers to ${calls.length} calls`));
 }
 
-/** One call. */
 export async function rpcCall(
   edge: RpcEdge,
   method: string,
@@ -70,7 +69,7 @@ export async function rpcCall(
   return parsed === undefined ? refusal(sent.value) : ok(parsed.answer);
 }
 
-/** A call whose refusal is an outage as well, parsed by a schema. */
+/** Makes a call and parses the result with a schema. Here a refused call is an outage too. */
 export async function rpcValue<T>(
   edge: RpcEdge,
   schema: () => z.ZodType<T>,
@@ -82,7 +81,7 @@ export async function rpcValue<T>(
   return answer.value.ok ? shaped(schema, answer.value.value, method) : err(outageOf(answer.value.error));
 }
 
-/** A node's refusal as an outage, for callers that do not need its reason. Throttling is recognised by code or message. */
+/** A node's refusal as an outage, for callers that do not need the reason. Throttling is recognised by code or message. */
 export function outageOf({ code, message }: RpcError): Outage {
   const isThrottled =
     code === -32_005 || code === 429 || /rate limit|too many requests|request limit|throttl/i.test(message);
@@ -96,14 +95,16 @@ export function shaped<T>(schema: () => z.ZodType<T>, value: unknown, what: stri
   return err(outage("UNEXPECTED_SHAPE", `${what}: ${at === "" ? "does not match the schema" : at}`));
 }
 
-/** A node may answer an error with 4xx or 5xx and give the reason only in the body, so those bodies are read too. */
 function post(edge: RpcEdge, json: string): Promise<Result<JsonText, Outage>> {
   const { fetch, url, headers, timeoutMs, isPlain } = edge;
   const request = { fetch: tolerant(fetch), url, headers, timeoutMs, limitBytes: LIMIT_BYTES, json };
   return isPlain === true ? fetchPlainJson(request) : fetchExactJson(request);
 }
 
-/** Bitcoin Core answers a refused call with 500 and JSON (404 for an unknown method): read it like a 200. */
+/**
+ * A node may give the reason for a refused call only in the body of an error: Bitcoin Core answers with 500 and JSON, and with 404 for an unknown
+ * method. JSON with status 400, 404 or 500 is therefore read like a 200.
+ */
 function tolerant(fetch: RpcEdge["fetch"]): RpcEdge["fetch"] {
   return async (url, init) => {
     const response = await fetch(url, init);
@@ -121,7 +122,7 @@ function answerOf(value: unknown): { readonly id: string; readonly answer: RpcAn
   return result === undefined ? undefined : { id: id ?? "", answer: ok(jsonOf(result)) };
 }
 
-/** java-tron throttles with 200 and `{"Error": "..."}`; a gateway may answer an error object of its own. */
+/** java-tron throttles with 200 and `{"Error": "..."}`; a gateway may answer with its own error object. */
 function refusal(value: JsonText): Result<never, Outage> {
   const text = JSON.stringify(value).slice(0, 400);
   const isThrottled = /lack of computing resources|frequency limit|rate limit|too many requests/i.test(text);
@@ -130,7 +131,6 @@ function refusal(value: JsonText): Result<never, Outage> {
   return err(outage(isThrottled ? "RATE_LIMITED" : "UNEXPECTED_SHAPE", "the answer is not JSON-RPC"));
 }
 
-/** What was parsed from JSON is JSON. */
 function jsonOf(value: unknown): JsonText {
   return JsonValue().parse(value);
 }

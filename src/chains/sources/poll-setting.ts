@@ -1,12 +1,16 @@
 // How often chains are polled (POLL_SECONDS). `npm start` and the Worker both read it.
 import { err, ok, type Result } from "../../lib/result.ts";
 
-/** Polling faster would ask sources faster than they answer; polling slower would let invoices expire before their payments are seen. */
+/**
+ * With faster polling, sources could not answer in time; with polling slower than `LONGEST`, invoices could expire
+ * before their payments are seen.
+ */
 const SHORTEST = 0.05;
 const LONGEST = 3600;
 
 /**
- * Seconds between two passes over every network; null leaves each network its own interval (`Network.pollSeconds`). The error is a sentence.
+ * Seconds between two passes over every network; null leaves each network its own interval (`Network.pollSeconds`). The error is a sentence for the
+ * operator.
  */
 export function parsePollSeconds(text: string | undefined): Result<number | null, string> {
   const trimmed = (text ?? "").trim();

@@ -1,10 +1,10 @@
-// A transfer on chain. Its identity is (network, txHash, outputIndex), which stays the same when it is mined again. Its effect may not: a contract
-// may pay another amount in another block, and a source may have lied.
+// A transfer on chain. Its identity is (network, txHash, outputIndex), which stays the same when it is mined again. Its effect may differ: a contract
+// may pay a different amount in another block, and a source may have lied.
 
-/** A block, with the hash that distinguishes it from others at the same height. */
+/** A block, with its hash, because several blocks may have the same height. */
 export interface BlockRef {
   readonly height: number;
-  /** In the source's form, lower case. */
+  /** Lower case, as the source writes it. */
   readonly hash: string;
   /** The block's own timestamp. */
   readonly timeMs: number;
@@ -13,7 +13,7 @@ export interface BlockRef {
 export interface Transfer {
   /** Asset code on the network that was scanned; a contract that is not on the allow-list makes no transfer. */
   readonly cryptocurrency: string;
-  /** Growth of a balance has no transaction to name: "block:" and the height. */
+  /** For growth of a balance, which has no transaction: "block:" and the height. */
   readonly txHash: string;
   /**
    * UTXO: the output's number. Token: the log's ordinal within its receipt, from 0. Native: "native"; TRX that a contract sent: "internal:" and
@@ -32,16 +32,16 @@ export interface Transfer {
   readonly spends: readonly string[];
   /** The source's answer, JSON as text, at most 4 KB. */
   readonly raw: string;
-  /** Confirmations before which consensus forbids spending it, if any: for a block's payment to its miner. */
+  /** Set for a block's payment to its miner: the confirmations that consensus requires before it can be spent. */
   readonly leastConfirmations?: number;
-  /** The source cannot tell what the transaction really moved: no rule credits it, a user reviews it. */
+  /** Set if the source cannot tell what the transaction really moved: no rule credits it, and a user reviews it. */
   readonly isUnexplained?: true;
   /** Set if a balance grew in one block by more than the block's transactions paid. */
   readonly growth?: Growth;
 }
 
 interface Growth {
-  /** `explainerMark` of each transaction of the block whose value was already subtracted. */
+  /** `explainerMark` of each transaction in the block whose value was already subtracted. */
   readonly explainedBy: readonly string[];
 }
 
@@ -51,14 +51,14 @@ export function explainerMark(txHash: string): string {
 }
 
 /**
- * The identity of growth: network, height and account, so that it stays the same money if another block at that height has it. The units too, because a
- * replacing block may bring a different sum, which is a different payment.
+ * The identity of a balance's growth: network, height and account. So the payment stays the same if another block replaces the one at that height.
+ * The units are included too, because growth by a different amount in the new block is a different payment.
  */
 export function growthIdentity(of: { readonly height: number; readonly toAddress: string; readonly units: bigint }) {
   return { txHash: `block:${of.height}`, outputIndex: `balance:${of.toAddress}:${of.units}` } as const;
 }
 
-/** The height in the name of growth; undefined for a transaction hash. */
+/** The height in the identifier of a balance's growth; undefined for a transaction hash. */
 export function growthHeight(txHash: string): number | undefined {
   const digits = /^block:(\d{1,15})$/.exec(txHash)?.[1];
   return digits === undefined ? undefined : Number(digits);
@@ -74,19 +74,17 @@ export function transferKey(of: Pick<Transfer, "txHash" | "outputIndex">): strin
   return `${of.txHash}:${of.outputIndex}`;
 }
 
-/** What a transfer does. The chain holds one effect of an identity at a time. */
+/** The effect of a transfer: coin, recipient and amount. At any time the chain has only one effect for an identity. */
 type Effect = Pick<Transfer, "cryptocurrency" | "toAddress" | "amountUnits">;
 
 export function isSameEffect(a: Effect, b: Effect): boolean {
   return a.cryptocurrency === b.cryptocurrency && a.toAddress === b.toAddress && a.amountUnits === b.amountUnits;
 }
 
-/** An effect as text. */
 export function effectText({ cryptocurrency, toAddress, amountUnits }: Effect): string {
   return `${cryptocurrency} ${toAddress} ${amountUnits}`;
 }
 
-/** Identity and effect within a network, as a key. */
 export function effectKey(of: Pick<Transfer, "txHash" | "outputIndex"> & Effect): string {
   return `${transferKey(of)} ${effectText(of)}`;
 }

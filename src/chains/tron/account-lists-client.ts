@@ -1,6 +1,6 @@
-// TronGrid's lists of one account, one for each asset, newest first. Rows lack the position in the receipt and, for a token, the block; a
-// token's data is only what its contract claims. So rows are hints, grouped by block, which the caller verifies. The place in each list is
-// printed as text, so that any client can continue from there.
+// TronGrid's lists for one account, one for each asset, newest first. Rows lack the position in the receipt and, for a token, the block; a token's
+// data is only what its contract claims. Rows are therefore hints, grouped by block, and the caller verifies them. The position in each list is
+// stored as text, so that any client can continue from it.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -12,19 +12,19 @@ import { addressOfHex } from "./tron-hex.ts";
 import { type TronEdge, walletCall } from "./wallet-api-client.ts";
 import { Digits, nativeTransfer, WalletTransaction } from "./wallet-json.ts";
 
-/** The largest page of v1. */
+/** The largest page that TronGrid's v1 returns. */
 const PAGE_ROWS = 200;
 
-/** A transaction that may pay the account; for native ones with the row's data. */
+/** A transaction that may pay the account; a native one comes with the row's data. */
 export interface Hint {
   readonly txHash: string;
   readonly native: WalletTransaction | null;
 }
 
-/** The rows of one page that are in one block. The block is known by its time and, if rows have it, its height. */
+/** The rows on one page that belong to one block, which is identified by its time and, if rows have it, its height. */
 export interface HintedBlock {
   readonly timeMs: number;
-  /** As claimed by a native row. */
+  /** The height that a native row claims. */
   readonly height: number | undefined;
   readonly hints: readonly Hint[];
 }
@@ -35,7 +35,7 @@ export interface ListPlace {
   readonly contract: string;
   /** TronGrid's fingerprint of the page; empty for the first. */
   readonly mark: string;
-  /** The oldest time on the previous page: no row of this page is newer. Infinite for the first page. */
+  /** The oldest time on the previous page: no row on this page is newer. Infinite for the first page. */
   readonly ceilingMs: number;
   /** Rows at or after this time have been read. */
   readonly readMs: number;
@@ -44,11 +44,11 @@ export interface ListPlace {
 interface ListPage {
   /** The unread blocks, newest first. */
   readonly blocks: readonly HintedBlock[];
-  /** The place of the next page; null on the last. */
+  /** The position of the next page; null on the last. */
   readonly next: ListPlace | null;
 }
 
-/** One account and a time range; the same for all pages. */
+/** One account and a time range, for all pages. */
 interface Account {
   readonly network: Network;
   readonly address: string;
@@ -76,7 +76,7 @@ const NativeRow = lazily(() =>
     blockNumber: Digits().optional(),
   }),
 );
-/** Internal transactions have rows of another form. */
+/** Rows of internal transactions have a different format. */
 const OtherRow = lazily(() => z.object({ txID: z.undefined().optional() }).transform(() => null));
 
 const pageOf = <T extends z.ZodType>(row: T) =>
@@ -102,12 +102,12 @@ export function placesOf(after: string | null, assets: readonly Asset[]): readon
     if (entry === null || !contracts.includes(contract)) return [];
     return [{ contract, mark: decodeURIComponent(mark), ceilingMs: timeOf(ceiling), readMs: timeOf(read) }];
   });
-  // If this client cannot parse the places, everything is read again.
+  // If this client cannot parse the positions, everything is read again.
   if (entries.length > 0 && entries.every((entry) => entry !== null)) return known;
   return contracts.map((contract) => ({ contract, mark: "", ceilingMs: Infinity, readMs: Infinity }));
 }
 
-/** The text that `placesOf` reads; null if nothing is left. */
+/** The text that `placesOf` reads; null if every list was read to its end. */
 export function printPlaces(places: readonly ListPlace[]): string | null {
   const printed = places.map(({ contract, mark, ceilingMs, readMs }) =>
     [contract, encodeURIComponent(mark), printTime(ceilingMs), printTime(readMs)].join(":"),
@@ -118,7 +118,7 @@ export function printPlaces(places: readonly ListPlace[]): string | null {
 const timeOf = (text: string) => (text === "" ? Infinity : Number(text));
 const printTime = (timeMs: number) => (Number.isFinite(timeMs) ? String(timeMs) : "");
 
-/** Reads one page in one request. Fails if the page does not continue the one before: reading would never end. */
+/** Reads one page in one request. Fails if the page does not continue the previous one, because reading would then never end. */
 export async function readPage(edge: TronEdge, of: Account, place: ListPlace): Promise<Result<ListPage, Outage>> {
   const read = place.contract === "" ? await nativeRows(edge, of, place) : await tokenRows(edge, of, place);
   if (!read.ok) return read;
@@ -141,7 +141,7 @@ interface Rows {
 }
 
 async function nativeRows(edge: TronEdge, of: Account, place: ListPlace): Promise<Result<Rows, Outage>> {
-  // Internal transactions are separate rows, not transfers at the top level.
+  // Leaves out internal transactions, which would be separate rows.
   const path = pathOf(of, place, "?search_internal=false");
   const page = await walletCall(edge, { path, schema: NativePage });
   if (!page.ok) return page;
@@ -171,19 +171,19 @@ function pathOf({ address, from, to }: Account, { mark }: ListPlace, list: strin
   return `/v1/accounts/${address}/transactions${list}&${window}${next}`;
 }
 
-/** A row has all data of a coin transfer except its block, so a row that pays nothing can be skipped. */
+/** A row has all data of a TRX transfer except its block, so a row that pays nothing can be skipped. */
 function mayPayCoins({ network, address, to }: Account, row: WalletTransaction): boolean {
   return nativeTransfer(row, { network, block: to, recipients: new Set([address]) }) !== undefined;
 }
 
-/** False for a row that claims to move nothing, or nothing to the account. */
+/** False if the row claims that it is not a transfer, moves nothing, or pays a different account. */
 function mayPayTokens({ address }: Account, { type, to, value }: z.infer<ReturnType<typeof TokenRow>>): boolean {
   const isTransfer = (type ?? "Transfer") === "Transfer";
   const isOurs = to === null || to === undefined || (addressOfHex(to) ?? to) === address;
   return isTransfer && isOurs && !/^0+$/.test(value ?? "");
 }
 
-/** Groups by height if rows have it: a chain whose clock was set back may have two blocks with the same time. */
+/** Groups by height if rows have it: if a chain's clock was set back, two blocks may have the same time. */
 function byBlock(rows: readonly Row[]): readonly HintedBlock[] {
   const blocks = new Map<string, HintedBlock>();
   for (const { timeMs, height, hint } of rows) {

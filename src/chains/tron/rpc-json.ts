@@ -1,5 +1,5 @@
-// Schemas of java-tron's `/jsonrpc`. It differs from Ethereum's: block hashes begin with the height, nonces are empty, and a transaction's
-// `value` is the amount of whatever its contract moves, a worthless TRC-10 token or a vote as well as TRX.
+// Schemas of java-tron's `/jsonrpc`. It differs from Ethereum's: block hashes begin with the height, nonces are empty, and a transaction's `value` is
+// the amount of anything that its contract moves: TRX, but also a worthless TRC-10 token or votes.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef } from "../sources/transfer.ts";
@@ -80,7 +80,7 @@ export const RpcReceipt = lazily(() =>
     .nullable(),
 );
 
-/** Whether it may move coins to one of `accounts`, 40 digits each: the amount may also belong to another kind of contract. */
+/** Whether a transaction may move TRX to one of `accounts`, 40 digits each: `value` may also belong to a different kind of contract. */
 export function mayPay({ to, value }: RpcTransaction, accounts: ReadonlySet<string>): boolean {
   return accounts.has((to ?? "").toLowerCase().slice(-40)) && /^0x(?=0*[1-9a-f])[0-9a-f]{1,64}$/i.test(value ?? "");
 }

@@ -22,7 +22,7 @@ interface LogContext {
   readonly assets: readonly Asset[];
 }
 
-/** Transfers of the assets to the recipients among all the logs of a transaction that succeeded. */
+/** Transfers of the assets to the recipients, found in all logs of a transaction that succeeded. */
 export function tokenTransfers(logs: readonly ReceiptLog[], of: LogContext): readonly Transfer[] {
   return logs.flatMap((log, ordinal): Transfer[] => {
     const transfer = transferOf(log, of);
@@ -35,7 +35,7 @@ function transferOf(log: ReceiptLog, { txHash, block, recipients, assets }: LogC
   const asset = assets.find((each) => each.contract !== null && each.contract === contract);
   const [topic, from, to, more] = log.topics.map(bare);
   if (asset === undefined || topic !== TRANSFER_TOPIC || from === undefined || to === undefined) return undefined;
-  // A fourth topic is an ERC-721 id. The amount is one word; anything else is another event.
+  // A fourth topic is an ERC-721 id. The amount is one word; anything else is a different event.
   if (more !== undefined || !/^[0-9a-f]{64}$/.test(bare(log.data))) return undefined;
   const [fromAddress, toAddress] = [addressOfTopic(from), addressOfTopic(to)];
   const amountUnits = BigInt(`0x${bare(log.data)}`);

@@ -1,6 +1,6 @@
-// TRON through java-tron's `/jsonrpc`: tokens from `eth_getLogs`, TRX from every transaction of every block and from what contracts sent in it.
-// Only the tags latest, earliest and finalized exist; one `eth_getLogs` takes 5,000 blocks and 1,000 topics. A node may falsely answer `[]` while
-// it is behind or has not indexed a block yet. The first case is detected here, the second by the overlap that each pass reads again, and by a
+// TRON through java-tron's `/jsonrpc`: tokens from `eth_getLogs`, TRX from every transaction in every block, including the TRX that contracts sent.
+// Only the tags latest, earliest and finalized exist; one `eth_getLogs` takes at most 5,000 blocks and 1,000 topics. A node may falsely answer `[]`
+// while it is behind or has not indexed a block yet. The first case is detected here, the second by the overlap that each pass reads again, and by a
 // second source before a payment counts as lost.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -31,11 +31,11 @@ import {
 } from "./wallet-api-client.ts";
 import { type InBlock, internalTransfers, nativeTransfer } from "./wallet-json.ts";
 
-/** java-tron's default limits of `eth_getLogs`. */
+/** java-tron's default limits for `eth_getLogs`. */
 const LOG_LIMITS = { maxBlocks: 5_000, maxTopics: 1_000, maxRequests: 40 };
-/** With more recipients every transfer of the tokens is read: the cost then grows with the chain, not with the recipients. */
+/** With more recipients than this, every transfer of the tokens is read: the cost then grows with the chain, not with the recipients. */
 const NAMED_RECIPIENTS = 1_000;
-/** The most whole blocks of one scan, and of one request: each block has a few hundred kilobytes. */
+/** The most whole blocks in one scan and in one request: each block has a few hundred kilobytes. */
 const FULL_BLOCKS = 200;
 const FULL_AT_ONCE = 8;
 
@@ -47,7 +47,7 @@ interface TronRpc {
   readonly wallet: TronEdge | undefined;
 }
 
-/** One source of kind `tron-rpc`. It keeps nothing between calls. */
+/** A source of kind `tron-rpc`. It keeps no state between calls. */
 export function tronRpcClient(settings: ChainClientSettings): ChainClient {
   const edge = tronEdge(settings);
   const source = { network: settings.network, edge, wallet: walletEdge(edge) };
@@ -102,7 +102,7 @@ async function scan(source: TronRpc, range: ScanRange): Promise<Result<Scan, Out
   return coins.ok ? ok({ transfers: [...tokens.value, ...coins.value], to: to.value }) : coins;
 }
 
-/** The block at that height, or `to` if that is lower. */
+/** The block at that height, or `to` if `to` is lower. */
 async function endAt(edge: TronEdge, { to }: Pick<ScanRange, "to">, height: number): Promise<Result<BlockRef, Outage>> {
   if (to.height <= height) return ok(to);
   const read = await blockBy(edge, quantity(height));
@@ -149,7 +149,7 @@ async function coinsOf(source: TronRpc, { from, to, recipients }: ScanRange): Pr
     const read = await batched(edge, FullBlock, calls, FULL_AT_ONCE);
     if (!read.ok) return read;
     for (const full of read.value) {
-      // One URL may serve many nodes, and each request may go to another.
+      // One URL may serve many nodes, so the next block may come from a node on a different chain.
       const isNext = full !== null && (parentHash === undefined || full.parentHash === parentHash);
       if (!isNext || (full.block.height === to.height && full.block.hash !== to.hash)) return behind(to);
       parentHash = full.block.hash;
@@ -167,8 +167,8 @@ async function coinsOf(source: TronRpc, { from, to, recipients }: ScanRange): Pr
 }
 
 /**
- * TRX that contracts sent in a block. Only the HTTP API reports it: java-tron's JSON-RPC has only an account's current balance. BEHIND if the API reports fewer
- * transactions than the block has: one URL may serve many nodes.
+ * TRX that contracts sent in a block. Only the HTTP API reports it: java-tron's JSON-RPC shows only an account's current balance. BEHIND if the API
+ * reports fewer transactions than the block has: one URL may serve many nodes.
  */
 async function insideOf(source: TronRpc, full: FullBlock, recipients: ReadonlySet<string>): Promise<Transfers> {
   const { network, wallet } = source;
@@ -186,7 +186,7 @@ async function insideOf(source: TronRpc, full: FullBlock, recipients: ReadonlySe
   return ok(found);
 }
 
-/** The same for one transaction. */
+/** TRX that contracts sent in one transaction. */
 async function insideOne(wallet: TronRpc["wallet"], txHash: string, of: InBlock): Promise<Transfers> {
   const info = wallet === undefined ? ok(null) : await transactionInfo(wallet, txHash);
   if (!info.ok) return isNotServed(info.error) ? ok([]) : info;
@@ -194,8 +194,8 @@ async function insideOne(wallet: TronRpc["wallet"], txHash: string, of: InBlock)
 }
 
 /**
- * What a transaction with a value really moved. The value may also be the amount of a TRC-10 token, which anyone may issue, and only the HTTP API shows the
- * kind of contract. If the source does not serve that API, no rule credits the transfer: a user decides.
+ * The amount that a transaction with a value really moved. The value may also be the amount of a TRC-10 token, which anyone may issue, and only the
+ * HTTP API shows the kind of contract. If the source does not serve that API, no rule credits the transfer: a user decides.
  */
 async function proven(wallet: TronRpc["wallet"], of: RpcTransaction, at: InBlock): Promise<Transfers> {
   const known = wallet === undefined ? undefined : await transactionById(wallet, of.hash);
@@ -241,7 +241,7 @@ async function lookup(source: TronRpc, { txHash: asked, recipients }: LookupRequ
   return coins.ok ? ok({ ...mined, transfers: [...reported, ...coins.value] }) : coins;
 }
 
-/** The HTTP API at the same URL, because TronGrid and other vendors serve both; undefined if the URL has another form. */
+/** The HTTP API at the same URL, because TronGrid and other vendors serve both; undefined if the URL has a different form. */
 function walletEdge(edge: TronEdge): TronEdge | undefined {
   const base = /^(.*)\/jsonrpc$/.exec(edge.url)?.[1];
   return base === undefined ? undefined : { ...edge, url: base };
@@ -254,7 +254,7 @@ const fullBlockCall = (height: number): RpcCall => ({
 
 const behind = ({ height }: BlockRef): Result<never, Outage> => err(outage("BEHIND", `block ${height} has changed`));
 
-/** Transactions with a Transfer of one of the tokens to one of the recipients, each once, up to a height. */
+/** The hashes, up to a height, of transactions with a Transfer of one of the tokens to one of the recipients, without duplicates. */
 async function tokenHashes(
   edge: TronEdge,
   { from, to, recipients, assets }: ScanRange,

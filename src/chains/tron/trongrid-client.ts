@@ -1,5 +1,6 @@
-// TronGrid v1, the second way to TRON: an index by account. Its rows have neither the block nor the position in the receipt, and for a token only
-// what its contract claims. So a row is only a hint; the transaction itself is read from the node's own API at the same URL.
+// TronGrid v1, the second kind of source for TRON: an index by account. Its rows lack the hash of the block and the position in the receipt, and
+// those of a token have only what its contract claims. So a row is only a hint; the transaction itself is read from the node's own API at the same
+// URL.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { eachOf } from "../bitcoin/rest-client.ts";
@@ -48,26 +49,26 @@ const GENESIS: Readonly<Partial<Record<NetworkName, string>>> = {
   TRX_NILE: "0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc",
 };
 /**
- * The most requests of one read of one address, however long its history. TronGrid allows a key fifteen a second, and a Worker on the free plan may make fifty
- * in all. Together with the read of newer entries (`PAGE_REQUESTS`) and the request for the first block, the sum stays below fifty.
+ * The most requests for one read of one address, however long its history. TronGrid allows fifteen a second for each key, and a Worker on the free
+ * plan may make fifty in all. With the read of newer entries (`PAGE_REQUESTS`) and the request for the first block, the sum stays below fifty.
  */
 export const LOOK_REQUESTS = 36;
-/** Requests that stand for one page of other sources: a page of each list, and the newest blocks on them. */
+/** The requests that correspond to one page of other sources: for each list one page, and the newest blocks on those pages. */
 export const PAGE_REQUESTS = 12;
-/** The most requests for one account in a scan of many accounts. An account that needs more is left to the JSON-RPC source. */
+/** The most requests for one account in a scan of many accounts. If an account needs more, the scan fails. */
 const SCAN_REQUESTS = 1_000;
-/** The most requests for the transfers of one block: the result of one transaction, the results of all, and the block's hash. */
+/** The most requests for the transfers in one block: the result of one transaction, the results of all, and the block's hash. */
 const BLOCK_REQUESTS = 3;
 
 /** The state of one list while it is read. */
 interface Turn {
   readonly place: ListPlace;
-  /** The unread blocks of the page at `place`; undefined before the page is read. */
+  /** The unread blocks on the page at `place`; undefined before the page is read. */
   readonly blocks: readonly HintedBlock[] | undefined;
   readonly next: ListPlace | null;
 }
 
-/** What one read looks for, and what it has already asked for. */
+/** What one read looks for, and what it has already verified. */
 interface Proofs extends Omit<HistoryRequest, "after" | "pages"> {
   readonly network: Network;
   readonly edge: TronEdge;
@@ -84,7 +85,7 @@ class TronGridClient implements ChainClient {
   readonly costsBy = "recipients";
   readonly #network: Network;
   readonly #edge: TronEdge;
-  /** The first block, which all ranges share; cleared with the tip. */
+  /** The first block in the range, which all accounts share; cleared when the tip is requested. */
   #first: BlockRef | undefined;
 
   constructor(settings: ChainClientSettings) {
@@ -124,7 +125,7 @@ class TronGridClient implements ChainClient {
     return ok(block.value);
   }
 
-  /** All of each recipient's lists, several at once. */
+  /** Reads all lists of each recipient, several in parallel. */
   async scan(range: ScanRange): Promise<Result<Scan, Outage>> {
     const found = await eachOf(range.recipients, async (address) => {
       const read = await this.#look({ ...range, address }, { after: null, most: SCAN_REQUESTS });
@@ -132,7 +133,7 @@ class TronGridClient implements ChainClient {
       return err(outage("TOO_LARGE", `more than ${SCAN_REQUESTS} requests for one account`));
     });
     if (!found.ok) return found;
-    // All that was read must belong to the chain of `to`; otherwise the pass is repeated.
+    // Everything that was read must belong to the chain of `to`; otherwise the pass is repeated.
     const last = await blockByNumber(this.#edge, range.to.height);
     if (!last.ok) return last;
     if (last.value?.hash !== range.to.hash) return err(outage("BEHIND", "the tip has changed"));
@@ -149,8 +150,8 @@ class TronGridClient implements ChainClient {
   }
 
   /**
-   * Reads the lists in turn, one page or block at a time, until the requests are used up: a flood of one asset does not use up the turns of the
-   * others. Ends between two blocks, so that each read gets further.
+   * Reads the lists in turn, one page or block at a time, until the requests are used up, so that a flood of one asset does not delay the others.
+   * Ends between two blocks, so that each read makes progress.
    */
   async #look(
     of: Omit<HistoryRequest, "after" | "pages">,
@@ -203,7 +204,7 @@ class TronGridClient implements ChainClient {
   }
 }
 
-/** The transfers of all listed transactions of one block, in at most three requests. */
+/** The transfers of all listed transactions in one block, in at most three requests. */
 async function transfersIn(
   { height, hints }: HintedBlock,
   { network, edge, blocks, proved, ...of }: Proofs,
@@ -231,7 +232,7 @@ async function transfersIn(
   return ok(transfers);
 }
 
-/** The block that holds the transaction; the transaction's info has the height and time, not the hash. */
+/** The block that contains the transaction. The transaction's info has its height and time, but not its hash. */
 async function blockOf(
   edge: TronEdge,
   info: TransactionInfo,
@@ -260,7 +261,7 @@ function transfersOf(
   return coins === undefined ? tokens : [...tokens, coins];
 }
 
-/** The same transaction may appear in a token's list and in the coin's. */
+/** The same transaction may appear in a token's list and in the coin's list, so each entry has its own key. */
 function keyOf({ txHash, native }: Hint): string {
   return native === null ? txHash : `coin ${txHash}`;
 }
@@ -274,7 +275,7 @@ function countingEdge(edge: TronEdge): { readonly edge: TronEdge; readonly used:
   return { edge: { ...edge, fetch }, used: () => count };
 }
 
-/** The results of transactions of one block, in at most two requests; leaves out those that are not in a block. */
+/** The results of transactions in one block, in at most two requests; leaves out those that are not in a block. */
 async function infosOf(
   edge: TronEdge,
   hashes: readonly string[],

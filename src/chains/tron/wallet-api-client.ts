@@ -1,5 +1,5 @@
-// java-tron's HTTP API, which both kinds of source use: makes one request and sorts refusals by cause. A node throttles with 200 and `{"Error":
-// "... lack of computing resources"}`, TronGrid with 403 and "exceeds the frequency limit ... suspended for 30s".
+// java-tron's HTTP API, which both kinds of source use: makes one request and classifies refusals. A node throttles with 200 and `{"Error": "... lack
+// of computing resources"}`, TronGrid with 403 and "exceeds the frequency limit ... suspended for 30s".
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -10,7 +10,7 @@ import { shaped } from "../sources/json-rpc-client.ts";
 import type { BlockRef } from "../sources/transfer.ts";
 import { TransactionInfo, WalletBlock, WalletTransaction } from "./wallet-json.ts";
 
-/** Answers may be whole blocks, the largest with a few thousand transactions. */
+/** A response may contain whole blocks; the largest have a few thousand transactions. */
 const LIMIT_BYTES = 32 * 1_048_576;
 const REFUSAL_BYTES = 4_096;
 
@@ -21,7 +21,7 @@ const BlockInfos = lazily(() =>
 
 export type TronEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "timeoutMs">;
 
-/** The same edge, but TronGrid's 403 for too many requests becomes 429. */
+/** The same settings, but TronGrid's 403 for too many requests becomes 429. */
 export function tronEdge(settings: TronEdge): TronEdge {
   const { fetch: send, url, headers, timeoutMs } = settings;
   return { fetch: async (address, init) => withMeantStatus(await send(address, init)), url, headers, timeoutMs };
@@ -80,7 +80,7 @@ export async function blockByNumber(edge: TronEdge, height: number): Promise<Res
   return err(outage("UNEXPECTED_SHAPE", "the block has another height"));
 }
 
-/** Null if the node knows no block with the transaction. */
+/** Null if the node has no block with the transaction. */
 export async function transactionInfo(edge: TronEdge, txHash: string): Promise<Result<TransactionInfo | null, Outage>> {
   const path = "/wallet/gettransactioninfobyid";
   const info = await walletCall(edge, { path, schema: TransactionInfo, body: { value: txHash } });
@@ -89,18 +89,18 @@ export async function transactionInfo(edge: TronEdge, txHash: string): Promise<R
   return info.value.id === txHash ? info : err(outage("UNEXPECTED_SHAPE", "the answer is another transaction"));
 }
 
-/** The results of all transactions of a block. Also empty if the node does not know the block. */
+/** The results of all transactions in a block. Also empty if the node does not know the block. */
 export function blockInfos(edge: TronEdge, height: number): Promise<Result<readonly TransactionInfo[], Outage>> {
   const path = "/wallet/gettransactioninfobyblocknum";
   return walletCall(edge, { path, schema: BlockInfos, body: { num: height } });
 }
 
-/** Whether the source does not serve this call; that is not a failure of the source. */
+/** Whether the source does not offer this call, which does not count as a failure. */
 export function isNotServed({ kind, message }: Outage): boolean {
   return kind === "BAD_STATUS" && /^status 40[45]$/.test(message);
 }
 
-/** Null if the node does not know it. */
+/** Null if the node does not have the transaction. */
 export async function transactionById(
   edge: TronEdge,
   txHash: string,

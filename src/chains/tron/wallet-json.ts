@@ -31,18 +31,18 @@ export const WalletBlock = lazily(() =>
     }),
 );
 
-/** `{}` means that the transaction is not in a block. */
 const InternalTransaction = lazily(() =>
   z.object({
     caller_address: z.string().default(""),
     transferTo_address: z.string().default(""),
     callValueInfo: z.array(z.object({ callValue: Digits().default("0"), tokenId: z.string().default("") })).default([]),
-    /** Hexadecimal digits of the name of what was done. */
+    /** Name of the operation, as hexadecimal text. */
     note: z.string().default(""),
     rejected: z.unknown().optional(),
   }),
 );
 
+/** `{}` means that the transaction is not in a block. */
 export const TransactionInfo = lazily(() =>
   z.object({
     id: Hash().optional(),
@@ -54,13 +54,13 @@ export const TransactionInfo = lazily(() =>
     log: z
       .array(z.object({ address: z.string(), topics: z.array(z.string()).default([]), data: z.string().default("") }))
       .default([]),
-    /** In the order in which the contract made them; only nodes that keep them (`saveInternalTx`) report them. */
+    /** Internal transactions in the order in which the contract made them; reported only by nodes that keep them (`saveInternalTx`). */
     internal_transactions: z.array(InternalTransaction()).default([]),
   }),
 );
 export type TransactionInfo = z.infer<ReturnType<typeof TransactionInfo>>;
 
-/** Reverted, out of energy, or failed in another way: nothing moved. */
+/** A transaction that was reverted, ran out of energy or failed in another way moved nothing. */
 export function isFailed(info: TransactionInfo): boolean {
   return info.result === "FAILED" || info.receipt.result !== "SUCCESS";
 }
@@ -73,14 +73,14 @@ export interface InBlock {
 
 /**
  * `call`, `create` and `suicide` move coins. A node that keeps featured internal transactions (`saveFeaturedInternalTx`) lists stakes, votes and
- * delegations of energy as well, with the delegated coins as their value, although none move. They are not numbered either, so that a transfer has
- * one number on every node.
+ * delegations of energy as well, with the delegated coins as their value, although no coins move. Such entries are not numbered, so that a transfer
+ * has the same number on every node.
  */
 const MOVES: ReadonlySet<string> = new Set(["63616c6c", "637265617465", "73756963696465"]);
 
 /**
- * TRX that contracts sent to the recipients in a transaction, as wallet contracts and exchanges' splitters do. TRC-10 tokens are in the same list, with their
- * id. If the node does not say what was done, no rule credits it.
+ * TRX that contracts sent to the recipients in a transaction, as wallet contracts and exchanges' splitters do. TRC-10 tokens are in the same list,
+ * with their id. If the node does not name the operation, no rule credits the transfer.
  */
 export function internalTransfers(info: TransactionInfo, { network, block, recipients }: InBlock): readonly Transfer[] {
   const txHash = info.id;
@@ -116,8 +116,8 @@ const TransferValue = lazily(() =>
 );
 
 /**
- * The TRX that a transaction itself transfers to one of the recipients; undefined if it transfers none. Only a TransferContract moves TRX at the top level: a
- * TransferAssetContract moves a TRC-10 token, which anyone may issue, and looks the same in the JSON-RPC.
+ * The TRX that a transaction itself transfers to one of the recipients; undefined if it transfers none. Only a TransferContract moves TRX at the top
+ * level: a TransferAssetContract moves a TRC-10 token, which anyone may issue, and looks the same in the JSON-RPC.
  */
 export function nativeTransfer(of: WalletTransaction, { network, block, recipients }: InBlock): Transfer | undefined {
   const contract = of.raw_data?.contract[0];

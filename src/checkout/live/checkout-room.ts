@@ -1,7 +1,7 @@
-// Notifies the open checkout pages of one merchant's invoices of changes. A message only says that something changed: each page then fetches the state itself,
-// and a page that gets no message still polls, less often. Members of the merchant's team have sockets here too (`serve-team.ts`). Only the next alarm is
-// stored, while one of theirs is open. While nothing happens the object hibernates and the platform holds its sockets ("Durable Objects: WebSocket
-// hibernation").
+// Notifies the open checkout pages of one merchant's invoices when something changes. A message only says that something changed: each page then
+// fetches the state itself, and a page that gets no message still polls, less often. Members of the merchant's team have sockets here too
+// (`serve-team.ts`). While nothing happens, the object hibernates and the platform holds its sockets ("Durable Objects: WebSocket hibernation"). The
+// object stores nothing except the next alarm, which is set while a member's socket is open.
 import { DurableObject } from "cloudflare:workers";
 import { lazily } from "../../lib/lazily.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -10,25 +10,27 @@ import { pageIn } from "./room-url.ts";
 import { type TeamDependencies, TeamSockets } from "./serve-team.ts";
 import { teamMemberIn } from "./team-socket.ts";
 
-/** The most pages of one invoice: the payer's own devices, including sockets that died unnoticed. */
+/** The maximum number of open pages for one invoice: the payer's own devices, including sockets whose loss went unnoticed. */
 export const PAGES_PER_INVOICE = LIMITS.checkoutPagesPerInvoice;
-/** The most pages of one merchant; the platform's own limit is 32,768. */
+/** The maximum number of open pages for one merchant. The platform's own limit is 32,768 sockets. */
 export const PAGES_PER_ROOM = LIMITS.checkoutPagesPerMerchant;
 
 const CHANGED = "changed";
 
-/** RFC 6455 "7.4.1": the endpoint received a message that violates its policy. */
+/** RFC 6455 "7.4.1": the sender violated the endpoint's policy. */
 const POLICY_VIOLATION = 1008;
 
 interface CheckoutRoomRpc {
-  /** Sends "changed" to every open page of these invoices, and what happened to the team's sockets. Ids of other things are only for those. */
+  /**
+   * Sends "changed" to every open page of the invoices among `ids`, and new events to the team's sockets. `ids` may include other ids, which only the
+   * team's sockets need.
+   */
   tell(ids: readonly string[]): Promise<void>;
 }
 
 export class CheckoutRoom extends DurableObject<Env> implements CheckoutRoomRpc {
   readonly #team: TeamSockets;
 
-  /** Tests pass other `dependencies`. */
   constructor(
     state: DurableObjectState,
     env: Env,
@@ -45,7 +47,7 @@ export class CheckoutRoom extends DurableObject<Env> implements CheckoutRoomRpc 
     state.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
   }
 
-  /** Accepts the socket of the page that the URL describes (`roomUrl`), or of a member: 101, or 429 if there are too many. */
+  /** Accepts the socket of a team member, or of the page that the URL describes (`roomUrl`). Returns 101, or 429 if there are too many sockets. */
   override async fetch(request: Request): Promise<Response> {
     const member = teamMemberIn(request.headers);
     if (member !== undefined) return opened(await this.#team.join(member));
@@ -77,7 +79,7 @@ export class CheckoutRoom extends DurableObject<Env> implements CheckoutRoomRpc 
     await this.#team.alarm();
   }
 
-  /** Pages only send "ping", which the platform answers; anything else violates the policy. */
+  /** Pages only send "ping", which the platform answers; any other message violates the policy. */
   override webSocketMessage(page: WebSocket): void {
     page.close(POLICY_VIOLATION, "messages other than ping are not accepted");
   }

@@ -1,4 +1,4 @@
-// Dependencies of a room, built from the environment once per object.
+// Dependencies of a `CheckoutRoom`, built from the environment once per object.
 import { configuredProviders } from "../../accounts/security-policies/providers.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { openDb } from "../../platform/db/client.ts";

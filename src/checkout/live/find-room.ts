@@ -8,7 +8,8 @@ import { isPageOver } from "../pay/page-over.ts";
 import { selectRoomOf } from "./store.ts";
 
 /**
- * The merchant whose room the pages of an invoice join. INVOICE_NOT_FOUND, INVOICE_ENDED if the pages no longer change, STORAGE_UNAVAILABLE.
+ * Finds the merchant to whose `CheckoutRoom` the pages of an invoice connect. Fails with INVOICE_NOT_FOUND, with INVOICE_ENDED if the pages no longer
+ * change, or with STORAGE_UNAVAILABLE.
  */
 export async function findRoom(
   deps: { readonly db: Db; readonly sleep: Sleep },

@@ -1,5 +1,5 @@
-// The request of an open page to a room, as a URL, because an upgrade request cannot carry a body. The path names the invoice, the query the
-// caller's networks, each with the number of callers that it counts as.
+// The URL with which an open page is passed to its `CheckoutRoom`, because an upgrade request cannot have a body. The path names the invoice. The
+// query names the caller's networks, and how many callers each counts as.
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 
 interface RoomPage {

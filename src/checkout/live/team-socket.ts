@@ -1,16 +1,16 @@
-// What the room knows of the socket of a member of the merchant's team, and what it sends them. Kept with the socket, also in hibernation.
+// What the `CheckoutRoom` stores with a team member's socket, which hibernation keeps, and what it sends to the member.
 import type { MemberPrincipal } from "../../accounts/auth/principal.ts";
 import type { Permission } from "../../accounts/roles/permissions.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 
-/** How often a member's session and seat are checked again; team events have them checked at once. */
+/** How often a member's session and seat are checked again. An event about the team causes a check at once. */
 export const CHECK_MS = 2 * MINUTE_MS;
 /** A socket that could not be checked for this long, because storage does not answer, is closed. */
 export const UNCHECKED_MS = 10 * MINUTE_MS;
 
-/** As given by the route, in a header of the request that opens the socket. */
+/** Passed by the route in a header of the request that opens the socket. */
 export interface TeamMember {
   readonly memberId: string;
   /** `sessions.token_hash`: the token itself is not kept. */
@@ -19,14 +19,14 @@ export interface TeamMember {
 }
 
 export interface TeamSocket extends TeamMember {
-  /** The last event that was sent or passed over; "0" before the first one, "" until the place is known. */
+  /** The last event that was sent or skipped; "0" before the first one, "" or a time until the position is known. */
   readonly after: string;
   readonly checkedAtMs: number;
-  /** When something was last sent. */
+  /** When something was last sent, or else when the socket was opened. */
   readonly newsAtMs: number;
 }
 
-/** The permissions by which messages are chosen. */
+/** The permissions that decide which messages a member gets. */
 const VIEWS = ["invoice:view", "payment:view", "wallet:view", "webhook:view"] as const satisfies readonly Permission[];
 
 export function viewsOf({ permissions }: Pick<MemberPrincipal, "permissions">): readonly Permission[] {
@@ -39,19 +39,19 @@ export function teamHeaders(member: TeamMember & Pick<TeamSocket, "after">): Rea
   return { upgrade: "websocket", [HEADER]: printJson(member) };
 }
 
-/** Undefined for the request of a payer's page. */
+/** The member in the request's header; undefined for the request of a payer's page. */
 export function teamMemberIn(headers: Headers): (TeamMember & Pick<TeamSocket, "after">) | undefined {
   const header = headers.get(HEADER);
   return header === null ? undefined : parseJson<TeamMember & Pick<TeamSocket, "after">>(header);
 }
 
-/** The part of a merchant's event that messages need. */
+/** The columns of a merchant's event that messages need. */
 export interface NewsRow {
   readonly id: string;
   readonly type: string;
   readonly invoiceId: string | null;
   readonly sequence: number | null;
-  /** The invoice's status now. */
+  /** The invoice's current status. */
   readonly status: InvoiceStatus | null;
   /** The payment, wallet or endpoint that an event without an invoice is about. */
   readonly about: string | null;
@@ -62,7 +62,7 @@ interface Message {
   readonly body: object;
 }
 
-/** The messages about events, oldest first. An invoice that changed several times has one, about its last change. */
+/** The messages about events, oldest first. If an invoice changed several times, there is one message, about its last change. */
 export function messagesAbout(rows: readonly NewsRow[]): readonly Message[] {
   const last = new Map(rows.map((row) => [row.invoiceId ?? row.id, row.id]));
   return rows.filter((row) => last.get(row.invoiceId ?? row.id) === row.id).flatMap(messageAbout);
@@ -80,17 +80,17 @@ function messageAbout({ id, type, invoiceId, sequence, status, about }: NewsRow)
   return type === "webhook.endpoint_disabled" ? [endpointMessage(about, eventId)] : [];
 }
 
-/** Without an event: an endpoint that has begun to fail, and is still on. */
+/** Reports that an endpoint was switched off, or, without an event, that it has started to fail and is still on. */
 export function endpointMessage(webhookId: string | null, eventId: string | null): Message {
   return { view: "webhook:view", body: { type: "endpoint", eventId, webhookId } };
 }
 
-/** Sent at the start if the place is unknown, and when too much was missed: the reader reloads what it shows. */
+/** Sent if the position is unknown at the start, or if the reader missed too many events. The reader then reloads everything. */
 export function rereadMessage(eventId: string | null): object {
   return { type: "reread", eventId };
 }
 
-/** Whether seats may have changed. */
+/** Whether the event may have changed seats in the team. */
 export function isAboutTeam({ type }: Pick<NewsRow, "type">): boolean {
   return type.startsWith("team.");
 }
@@ -98,7 +98,7 @@ export function isAboutTeam({ type }: Pick<NewsRow, "type">): boolean {
 const SOONEST_MS = 5 * SECOND_MS;
 const LATEST_MS = 30 * SECOND_MS;
 
-/** How long until events are read again without a notification: 5 s after an event, up to 30 s while nothing happens. */
+/** How long until events are read again without a notification: 5 s after an event, and up to 30 s if nothing happens. */
 export function pollGapMs(sockets: readonly Pick<TeamSocket, "newsAtMs">[], nowMs: number): number {
   const quietMs = nowMs - Math.max(0, ...sockets.map(({ newsAtMs }) => newsAtMs));
   return Math.min(LATEST_MS, Math.max(SOONEST_MS, quietMs / 4));

@@ -4,7 +4,7 @@ import type { Choice, Offer, Way } from "./method-view.ts";
 import { Filled, Ltr, networkText, payLink } from "./parts.tsx";
 import type { CheckoutView } from "./view.ts";
 
-/** From this many payment methods on there is a search field. */
+/** The number of payment methods from which on the page has a search field. */
 const MANY_WAYS = 9;
 
 interface Of {
@@ -12,7 +12,7 @@ interface Of {
   readonly view: CheckoutView;
 }
 
-/** The choice of coin and network, one press for each combination. */
+/** The choice of coin and network, with one button for each combination. */
 export function ChooseStage({ chrome, view }: Of) {
   const { texts } = chrome;
   const isMany = view.choices.reduce((sum, { ways }) => sum + ways.length, 0) >= MANY_WAYS;
@@ -81,7 +81,6 @@ function ChoiceGroup({ chrome, view, choice }: Of & { readonly choice: Choice })
   );
 }
 
-/** The coin's mark and name, and what it costs. */
 function CoinLine({ choice: { code, name }, price }: { readonly choice: Choice; readonly price: string | null }) {
   return (
     <span class="line">
@@ -103,19 +102,19 @@ function Price({ text }: { readonly text: string | null }) {
   );
 }
 
-/** `49.9 USDT` if it is locked, `≈ 49.9 USDT` before; null if it is not known, or any amount may be sent. */
+/** The price: `49.9 USDT` if it is locked, `≈ 49.9 USDT` before; null if it is not known, or any amount may be sent. */
 function priceOf({ code }: Choice, { amount, estimate }: Offer): string | null {
   if (amount !== null) return `${amount} ${code}`;
   return estimate === null ? null : `≈ ${estimate} ${code}`;
 }
 
-/** The price that is the same on every network of the coin. */
+/** The coin's price, if it is the same on all its networks; otherwise null. */
 function commonPrice(choice: Choice): string | null {
   const [price = null, ...others] = new Set(choice.ways.map((way) => priceOf(choice, way)));
   return others.length === 0 ? price : null;
 }
 
-/** Where, how long and for what fee. */
+/** The network, the time that a payment takes, and the usual fee. */
 function Terms({ chrome, view, offer, place }: Of & { readonly offer: Offer; readonly place: Way | null }) {
   const { texts } = chrome;
   const fees = { LOW: texts.feeLow, MEDIUM: texts.feeMedium, VARIES: texts.feeVaries } as const;
@@ -136,7 +135,7 @@ function Terms({ chrome, view, offer, place }: Of & { readonly offer: Offer; rea
   );
 }
 
-/** The mark of a test network; if all are test networks, the page says so once. */
+/** The mark of a test network; if all networks are test networks, the page says so once instead. */
 function TestMark({ chrome, view, way }: Of & { readonly way: Way }) {
   return way.isTest && !view.isTest ? <small>{chrome.texts.testNetwork}</small> : null;
 }

@@ -1,15 +1,14 @@
 import type { Texts } from "../../platform/texts/en.ts";
 import type { Language } from "../../platform/texts/languages.ts";
 
-/** Common properties of every page. */
 export interface Chrome {
   readonly language: Language;
-  /** Whether the URL names the language, so that links on the page must keep it. */
+  /** Whether the URL names the language. Links on the page must then keep it. */
   readonly isLanguageNamed: boolean;
-  /** Whether the URL or the browser named a language. Link previews name none. */
+  /** Whether the URL or the browser named a language. Programs that preview links name none. */
   readonly isLanguageKnown: boolean;
   readonly texts: Texts;
-  /** Whether the page is in the frame that /modal/btcpay.js puts over a shop: it can be closed, and links on it must keep that. */
+  /** Whether the page is in the frame that /modal/btcpay.js puts over a shop. Then it can be closed, and its links must stay in that frame. */
   readonly isModal: boolean;
   /** For the page's script and style. */
   readonly nonce: string;

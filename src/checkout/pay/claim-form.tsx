@@ -4,12 +4,15 @@ import type { Note } from "./note.ts";
 import { Field, payLink } from "./parts.tsx";
 import type { CheckoutView } from "./view.ts";
 
-/** The form "I have paid": takes the hash of a transaction, so that it is checked sooner. Open if the last result was about a claim. */
+/**
+ * The form "I have paid": takes the hash of a transaction, so that it is checked sooner. The form is open if the page shows a claim, or the reason
+ * why a claim was refused.
+ */
 export function ClaimForm(of: {
   readonly chrome: Chrome;
   readonly view: CheckoutView;
   readonly note: Note | null;
-  /** The text that opens the form. */
+  /** The label that opens and closes the form. */
   readonly title: string;
 }) {
   const { chrome, view, note } = of;

@@ -1,7 +1,7 @@
-// The marks of coins: our own drawings, a white line on a disc in a colour that the coin is known by. Nobody's logo is copied. They are inside the
-// page, so that nothing is loaded for them; the coin's name is next to each.
+// The marks of coins: our own drawings, a white line on a disc in the colour that people associate with the coin. No logo is copied. The marks are
+// inline, so that no request is needed for them; the coin's name is next to each.
 
-/** Colour of the disc, and the line on it in a square of 24. */
+/** Colour of the disc, and the line on it in a 24-unit square. */
 const MARKS: Readonly<Record<string, readonly [color: string, line: string]>> = {
   BTC: ["#e07c0c", "M9 7v10M9 7h4a2.5 2.5 0 0 1 0 5H9m4 0a2.5 2.5 0 0 1 0 5H9M11 5v2m2-2v2m-2 10v2m2-2v2"],
   LTC: ["#4a6fa5", "M12 6l-2.5 11H16M8.5 13l6-2.5"],

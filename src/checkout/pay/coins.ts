@@ -1,4 +1,4 @@
-// Names for payers: coin names, and networks in the words that exchanges and wallets use.
+// Names for payers: the names of coins, and the names of networks that exchanges and wallets use.
 import type { NetworkName } from "../../chains/registry/networks.ts";
 
 const COIN_NAMES: Readonly<Record<string, string>> = {
@@ -19,12 +19,11 @@ const COIN_NAMES: Readonly<Record<string, string>> = {
   SHIB: "Shiba Inu",
 };
 
-/** The name of a coin; its code if it has no name. */
 export function coinName(code: string): string {
   return COIN_NAMES[code] ?? code;
 }
 
-/** What exchanges call tokens of a network in their withdrawal forms; undefined if they have no such name. */
+/** What exchanges call a network's tokens in their withdrawal forms. Networks without an entry have no such name. */
 const TOKEN_STANDARDS: Partial<Record<NetworkName, string>> = {
   ETH: "ERC-20",
   ETH_SEPOLIA: "ERC-20",

@@ -22,7 +22,7 @@ export function checkoutDependencies(env: Env, given: GivenDependencies) {
       const object: Pick<RevocationsRpc, "revocationsSince"> = objectOf(env, env.MERCHANT_OBJECT, merchantId);
       return (await object.revocationsSince(sinceMs, 0, 1)).length > 0;
     },
-    /** Counts a choice. Returns the seconds to wait if there were too many, otherwise 0. */
+    /** Counts a payer's choice of a method. Returns the seconds to wait if there were too many, otherwise 0. */
     waitOfIp: (ip: string | null) =>
       waitOfIp(env, ip, {
         act: "pick",

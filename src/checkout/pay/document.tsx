@@ -8,17 +8,16 @@ import { Filled } from "./parts.tsx";
 import STYLE from "./style.generated.txt";
 import type { Shop } from "./view.ts";
 
-/** The document around every page. */
+/** The HTML document around the content of every page. */
 export function Document(of: {
   readonly chrome: Chrome;
   readonly title: string;
-  /** Null if no shop is known. */
+  /** Null if the shop is unknown. */
   readonly shop: Shop | null;
   /** Query parameters that a change of language must keep. */
   readonly keep?: Readonly<Record<string, string>>;
-  /** The value of `<meta http-equiv="refresh">` for browsers without scripts: `30`, or `8;url=/pay/...`. */
+  /** The value of `<meta http-equiv="refresh">` for browsers without scripts, in seconds: `30`. */
   readonly refresh?: string | undefined;
-  /** Further elements of the head. */
   readonly head?: Child;
   /** The small print below the page. */
   readonly small?: Child;
@@ -73,7 +72,7 @@ function ShopHeader({ chrome, shop }: { readonly chrome: Chrome; readonly shop: 
       <p>
         <bdi>{shop.name}</bdi>
       </p>
-      {/* The script shows it in a frame. */}
+      {/* The script shows this button when the page is in a frame. */}
       {chrome.isModal ? (
         <button type="button" class="plain" data-close hidden>
           {chrome.texts.close}

@@ -1,5 +1,5 @@
-// About what a payment method would ask for if it were chosen now: the quote of the moment, which is locked only by choosing. Rounded up to few
-// digits, so that nobody takes it for the amount to send.
+// Approximately how much would have to be paid if a payment method were chosen now, at the current rate; choosing the method locks a rate. Rounded up
+// to a few digits, so that no one mistakes it for the amount to send.
 
 import { isSamePair, pairKey, pairOf } from "../../chains/registry/pair.ts";
 import type { Invoice } from "../../commerce/invoice-records/invoice.ts";
@@ -9,14 +9,14 @@ import type { Wallet } from "../../commerce/wallet-records/wallet.ts";
 import { formatUnits, roundUpTo } from "../../lib/money.ts";
 import type { RateTable } from "../../rates/quote.ts";
 
-/** Decimal text by `pairKey`; without those that have no rate. */
+/** Decimal text by `pairKey`; leaves out methods that have no rate. */
 export type Estimates = ReadonlyMap<string, string>;
 
 export const NO_ESTIMATES: Estimates = new Map();
 
 const DIGITS = 6;
 
-/** The methods that have an estimate if there is a rate: none once something has been received, or if any amount may be sent. */
+/** The methods for which a rate is enough to show an estimate. Empty if money was already received, or if any amount may be sent. */
 export function estimatedMethods(
   { amountMicros, receivedMicros }: Pick<Invoice, "amountMicros" | "receivedMicros">,
   methods: readonly MethodBody[],
@@ -24,7 +24,7 @@ export function estimatedMethods(
   return amountMicros === 0n || receivedMicros > 0n ? [] : methods.filter(({ status }) => status === "AVAILABLE");
 }
 
-/** `methods`: those of `estimatedMethods`. */
+/** `methods`: what `estimatedMethods` returned. */
 export function estimatesOf(of: {
   readonly invoice: Pick<Invoice, "amountMicros" | "currency">;
   readonly wallets: readonly Wallet[];

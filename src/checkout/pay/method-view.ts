@@ -1,4 +1,4 @@
-// Payment methods as shown to a payer: the choice, and the one that is shown with its address.
+// Payment methods as a payer sees them: those to choose from, and the chosen one with its address.
 
 import { isSamePair, type Pair, pairKey, pairOf } from "../../chains/registry/pair.ts";
 import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
@@ -10,7 +10,7 @@ import type { EvmTransfer } from "./evm-transfer.ts";
 import { evmTransfer } from "./evm-transfer.ts";
 import { type UsualFee, usualFee } from "./usual-fee.ts";
 
-/** The active method that was asked for, else the one that received money, else the newest. */
+/** The active method that the URL asks for, else the one that received money, else the newest. */
 export function chosenMethod(
   { methods, payments }: InvoiceFile,
   active: readonly MethodBody[],
@@ -27,7 +27,7 @@ export function chosenMethod(
   return newest;
 }
 
-/** `body` with what a payer needs to send money; null if its address may not be shown. */
+/** `body` with everything a payer needs to send money; null if its address may not be shown. */
 export function methodView(file: InvoiceFile, body: MethodBody): MethodView | null {
   const { network, asset } = pairOf(body);
   const row = file.methods.find((method) => isSamePair(method, body));
@@ -55,7 +55,7 @@ export function methodView(file: InvoiceFile, body: MethodBody): MethodView | nu
   };
 }
 
-/** Coins in the order of their codes, each with its networks in the order of their names. */
+/** Coins sorted by code, each with its networks sorted by name. */
 export function choicesOf(methods: readonly MethodBody[], estimates: Estimates): readonly Choice[] {
   const codes = [...new Set(methods.map(({ cryptocurrency }) => cryptocurrency))].toSorted();
   return codes.map((code) => ({
@@ -68,7 +68,7 @@ export function choicesOf(methods: readonly MethodBody[], estimates: Estimates):
   }));
 }
 
-/** A method with what it costs and how long it takes, as far as that is known. */
+/** A method with its price and the time that a payment takes, as far as they are known. */
 export function offerOf(body: MethodBody, estimates: Estimates): Offer {
   const way = wayOf(body);
   return {
@@ -84,7 +84,7 @@ function minutesOf(body: MethodBody): number {
   return Math.max(1, Math.ceil((pairOf(body).network.blockSeconds * body.requiredConfirmations) / 60));
 }
 
-/** A payment method in the words that payers use. */
+/** A payment method in the words that payers know. */
 function wayOf(pair: Pair): Way {
   const { network, asset } = pairOf(pair);
   return {
@@ -104,7 +104,7 @@ export interface Choice {
 }
 
 export interface Way {
-  /** `USDT_TRX`: what the form sends. */
+  /** The value that the form sends, e.g. `USDT_TRX`. */
   readonly key: string;
   readonly network: string;
   /** Display name, e.g. `TRON`. */
@@ -115,11 +115,11 @@ export interface Way {
 }
 
 export interface Offer extends Way {
-  /** The amount that is due if it is chosen already, exact decimal text. */
+  /** The amount due if the method is already chosen, exact decimal text. */
   readonly amount: string | null;
-  /** About the amount that would be due if it were chosen now. */
+  /** The approximate amount due if the method were chosen now. */
   readonly estimate: string | null;
-  /** About how long a payment takes to be confirmed, at least 1. */
+  /** Approximate minutes until a payment is confirmed, at least 1. */
   readonly minutes: number;
   /** Null if it is not known. */
   readonly fee: UsualFee | null;
@@ -129,19 +129,19 @@ export interface MethodView extends Way {
   readonly code: string;
   readonly coin: string;
   readonly address: string;
-  /** Whether other invoices are paid to it too, so that only its amount identifies a payment of this one. */
+  /** Whether other invoices are paid to the same address, so that only the amount identifies a payment for this invoice. */
   readonly isShared: boolean;
   /** The amount still due, exact decimal text; null if any amount may be sent. */
   readonly amount: string | null;
   readonly uri: string;
-  /** Price of one coin in the invoice's currency, decimal text; null if none was needed. */
+  /** Price of one coin in the invoice's currency, decimal text; null if no rate was needed. */
   readonly rate: string | null;
   /** When the amount stops being valid, and what happens then. */
   readonly deadlineMs: number;
   readonly atDeadline: "requote" | "expire";
   readonly requiredConfirmations: number;
-  /** About how long a payment takes to be confirmed, at least 1. */
+  /** Approximate minutes until a payment is confirmed, at least 1. */
   readonly minutes: number;
-  /** The transfer for a browser wallet; null for other families, and if any amount may be sent. */
+  /** The transfer for a browser wallet; null on networks that are not EVM, if nothing is due, and if any amount may be sent. */
   readonly transfer: EvmTransfer | null;
 }

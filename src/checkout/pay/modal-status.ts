@@ -10,8 +10,8 @@ const STATUSES: Partial<Record<Stage, "Processing" | "Settled" | "Expired" | "In
 };
 
 /**
- * The status that a shop's plugin for BTCPay Server gets for a stage, by its name in BTCPay's Greenfield API. Undefined while that is `New`: plugins only get
- * changes, and some treat any other word as a failure.
+ * The status that a shop's BTCPay Server plugin gets for a stage, by its name in BTCPay's Greenfield API. Undefined while the status is `New`:
+ * plugins are sent only changes to the status, and some treat a status that they do not expect as a failure.
  */
 export function modalStatus(stage: Stage): string | undefined {
   return STATUSES[stage];

@@ -1,5 +1,5 @@
 // Why a form was refused, passed through the redirect in the page's URL: nothing is stored for it, and the page may be reloaded. It says nothing
-// of the invoice, because that changes; a claim is named in the URL, and the page says what it is at each read (`claimed-view.ts`).
+// about the invoice, which may change; a claim is named in the URL, and the page looks up its state at each read (`claimed-view.ts`).
 import type { Failure } from "../../platform/failures.ts";
 
 export const NOTES = [

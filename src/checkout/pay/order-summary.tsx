@@ -5,7 +5,6 @@ import type { CheckoutView, Money } from "./view.ts";
 /** Longer descriptions are folded, so that the payment stays visible. */
 const LONG_CHARACTERS = 180;
 
-/** What is bought, and its price. */
 export function OrderSummary(of: {
   readonly chrome: Chrome;
   readonly view: Pick<CheckoutView, "title" | "description" | "imageUrl" | "total"> &
@@ -34,7 +33,7 @@ function Total({ chrome, total }: { readonly chrome: Chrome; readonly total: Mon
   );
 }
 
-/** The text itself is the summary element, so that a screen reader reads all of it, open or not. */
+/** The whole text is in the summary element, so that a screen reader reads all of it whether the element is open or not. */
 function Description({ text }: { readonly text: string }) {
   if (text.length <= LONG_CHARACTERS) {
     return (

@@ -1,6 +1,6 @@
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 
-/** Whether the page of an invoice no longer changes: it does not poll, and no message is sent to it. */
+/** Whether an invoice's page no longer changes. Such a page does not poll, and no messages are sent to it. */
 export function isPageOver(status: InvoiceStatus): boolean {
   return status === "PAID" || status === "OVERPAID" || status === "CANCELLED";
 }

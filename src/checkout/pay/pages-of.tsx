@@ -28,14 +28,17 @@ import { problemPage, problemStatus } from "./problem-page.tsx";
 /** The output of hono/jsx for an element. */
 type Html = string | { toString(): string | Promise<string> } | Promise<string>;
 
-/** `body` holds the fields of the form; for a GET those of an empty form. */
+/** `body` holds the fields of the form; for a GET, the fields of an empty form. */
 export interface PageCall<Body, Query, Deps> extends OpenCall<Body, Query, Deps> {
   /** Whether only headers are requested: then the request must have no effect. */
   readonly isHead: boolean;
   readonly chrome: Chrome;
-  /** The caller's location, as estimated by the edge; undefined if unknown. */
+  /** The caller's location, as estimated by Cloudflare's edge; undefined if unknown. */
   readonly location: GeoLocation | undefined;
-  /** Has `answerInObject` answer in a merchant's object. The form must be valid and its sender counted, because it takes a place there. */
+  /**
+   * Runs `answerInObject` in a merchant's object. Before this call the form must have been validated and its sender counted, because the call uses
+   * the object's capacity.
+   */
   readonly handToObject: (of: Handing) => Promise<Result<HandedReply, Failure>>;
 }
 
@@ -43,11 +46,11 @@ interface Handing {
   readonly merchantId: string;
   /** The fields of the form, for the page's own schema. */
   readonly form: { readonly [field: string]: Json };
-  /** Whether the same form again changes nothing. */
+  /** Whether sending the same form again changes nothing. */
   readonly isRepeatable: boolean;
 }
 
-/** A form inside its merchant's object. */
+/** The call that handles a form inside the merchant's object. */
 export interface FormCall<Body, Query, Deps> extends OpenCall<Body, Query, Deps> {
   readonly merchantContext: MerchantContext;
 }
@@ -57,11 +60,10 @@ export type PageReply =
       readonly kind: "page";
       readonly status: number;
       readonly html: Html;
-      /** Origins that may frame the page. */
       readonly frameAncestors: readonly string[];
-      /** The origin of the challenge that the page shows: its script and its frame may load from there. */
+      /** The origin of the challenge on the page, from which a script and a frame may load. */
       readonly challengeOrigin?: string | undefined;
-      /** For a part of a page: all input of its rendering, so that a copy that is still valid is recognised without rendering. */
+      /** For a part of a page: everything that its rendering depends on, so that an unchanged part is recognised without rendering it. */
       readonly drawnFrom?: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
@@ -70,11 +72,10 @@ export type PageReply =
 
 type Answer = Result<PageReply, Failure>;
 
-/** A page's declaration. Without a body or query their types are those of the defaults. */
 interface PageSaid<B extends z.ZodType, Q extends z.ZodType, Deps> extends Said<B, Q> {
   /** A refusal becomes a page in the payer's language. */
   readonly answer: (call: PageCall<z.output<B>, z.output<Q>, Deps>) => Promise<Answer>;
-  /** Called by `handToObject`: answers `answer`, not the payer. */
+  /** Called through `handToObject`. The result is returned to `answer`, not to the payer. */
   readonly answerInObject?: (call: FormCall<z.output<B>, z.output<Q>, Deps>) => Promise<Result<Reply, Failure>>;
 }
 
@@ -93,13 +94,12 @@ type DeclarePage<Deps> = <B extends z.ZodType = NoBody, Q extends z.ZodType = No
   page: PageSaid<B, Q, Deps>,
 ) => Pages<Deps>;
 
-/** A group of pages, in the order in which they are mounted. */
 interface Pages<Deps> extends Iterable<MountedRoute> {
   readonly get: DeclarePage<Deps>;
   readonly post: DeclarePage<Deps>;
 }
 
-/** Starts a group of pages; they are declared like API routes (`routesOf`) and use the same pipeline. */
+/** Starts a group of pages. Pages are declared like API routes (`routesOf`) and use the same pipeline. */
 export function pagesOf<Deps>(dependencies: MakeDependencies<Deps>): Pages<Deps> {
   const mounted: MountedRoute[] = [];
   const declare =
@@ -212,7 +212,7 @@ async function problem(c: AppContext, chrome: Chrome, failure: Failure): Promise
 
 function redirect(c: AppContext, { location }: Extract<PageReply, { kind: "redirect" }>): Response {
   const headers = answerHeaders(c.get("requestId"), { location });
-  // Some browsers apply this header on a redirect to a page that may be framed.
+  // Some browsers apply X-Frame-Options on a redirect to a page that may be framed.
   delete headers["x-frame-options"];
   return new Response(null, { status: 303, headers });
 }
@@ -235,10 +235,10 @@ async function page(
     vary: "accept-language",
     ...of.headers,
   });
-  // This header cannot name origins and would block frames that the policy allows.
+  // X-Frame-Options cannot name origins and would block frames that the policy allows.
   if (of.frameAncestors.length > 0) delete headers["x-frame-options"];
   if (of.drawnFrom !== undefined) {
-    // Weak, because a proxy that compresses the page would make it weak.
+    // Weak, because a proxy that compresses the page would make it weak anyway.
     headers.etag = `W/"${sha256Hex(of.drawnFrom).slice(0, 32)}"`;
     if (c.req.header("if-none-match") === headers.etag) return new Response(null, { status: 304, headers });
   }
@@ -255,7 +255,7 @@ interface Policy {
 function policyOf({ nonce, frames, origin, challengeOrigin }: Policy): string {
   const [scripts, framed] =
     challengeOrigin === undefined ? ["", ""] : [` ${challengeOrigin}`, `; frame-src ${challengeOrigin}`];
-  // Some browsers do not count a WebSocket of the same origin as 'self'.
+  // In some browsers 'self' does not include a WebSocket of the same origin.
   const connect = `connect-src 'self' ${origin.replace(/^http/, "ws")}`;
   const own = `script-src 'nonce-${nonce}'${scripts}; style-src 'nonce-${nonce}'; img-src 'self' data:; ${connect}${framed}`;
   return `default-src 'none'; ${own}; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`;

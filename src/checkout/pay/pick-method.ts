@@ -1,5 +1,5 @@
-// The choice of a payment method by anyone who has the invoice's id. It counts as the merchant's own activation; but Idempotency-Keys are
-// separate from the merchant's, a limit per IP address applies, and no record names the payer.
+// The choice of a payment method by anyone who has the invoice's id. It has the same effect as an activation by the merchant, but its
+// Idempotency-Keys are separate from the merchant's, a limit per IP address applies, and no record names the payer.
 
 import { canonicalPairs, type Pair } from "../../chains/registry/pair.ts";
 import { type InvoiceFile, isPublicOrigin } from "../../commerce/invoice-records/invoice.ts";
@@ -28,7 +28,7 @@ interface PickMethodDependencies extends RefreshDependencies {
 
 interface MethodPick {
   readonly file: InvoiceFile;
-  /** As sent, in any spelling. */
+  /** As the caller sent it, in any spelling. */
   readonly named: Pair;
   readonly ip: string | null;
   readonly requestId: RequestId;
@@ -38,7 +38,7 @@ interface MethodPick {
 
 type PickedMethod = Extract<OnceAnswer, { kind: "answer" }> & { readonly pair: Pair };
 
-/** 201 with the activated method, 200 if it was already active. Refuses what an activation refuses, UNSUPPORTED_PAIR and RATE_LIMITED. */
+/** 201 with the activated method, 200 if it was already active. Refuses like an activation, and with UNSUPPORTED_PAIR and RATE_LIMITED. */
 export async function pickMethod(
   deps: PickMethodDependencies,
   { file, named, ip, requestId, keyed }: MethodPick,
@@ -67,7 +67,7 @@ export async function pickMethod(
   return answer.kind === "refused" ? err(answer.failure) : ok({ ...answer, pair });
 }
 
-/** Parses `USDT_TRX` into a pair, known or not: no coin's code contains an underscore. */
+/** Parses `USDT_TRX` into a pair, which may be unknown. Coin codes contain no underscore. */
 export function pairNamed(key: string): Pair {
   const [cryptocurrency = "", ...network] = key.split("_");
   return { cryptocurrency, network: network.join("_") };

@@ -1,4 +1,4 @@
-// A refusal as a page, in words for payers, who do not know our error codes.
+// Shows a refusal as a page, in words for payers, who do not know our error codes.
 import type { Failure } from "../../platform/failures.ts";
 import type { Texts } from "../../platform/texts/en.ts";
 import { type Chrome, linkTo } from "./chrome.ts";

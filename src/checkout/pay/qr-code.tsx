@@ -3,7 +3,10 @@ import type { Chrome } from "./chrome.ts";
 import type { MethodView } from "./method-view.ts";
 import { qrPath } from "./qr.ts";
 
-/** The code that wallets read best is shown; the other one is on a second tab. A link without an amount says no more than the address. */
+/**
+ * Shows the code that most wallets read correctly; the other code is on a second tab. Without an amount the link is no better than the address, so
+ * then there is only one code.
+ */
 export function QrCodes({ chrome, method }: { readonly chrome: Chrome; readonly method: MethodView }) {
   const { texts } = chrome;
   if (method.amount === null || method.uri === method.address)
@@ -28,17 +31,17 @@ export function QrCodes({ chrome, method }: { readonly chrome: Chrome; readonly 
 }
 
 /**
- * Whether the code of the payment link comes first, because its amount is read, and a wallet that skips the rest sends the same coin to the same
- * address: BIP21, and ether on Ethereum itself. Of a token's EIP-681 link wallets have taken the contract for the recipient, and the money was lost
- * (MyEtherWallet issues 3056 and 5185, MetaMask extension 28527), others skip the chain (Trezor Suite 26919), and TronLink's scanner takes nothing
- * but an address (BTCPay Server's USDt plugin, pull request 46).
+ * Whether the code of the payment link comes first: for BIP21, and for ether on Ethereum itself, because wallets read the amount, and a wallet that
+ * ignores the rest still sends the same coin to the same address. With a token's EIP-681 link some wallets took the contract for the recipient, and
+ * the money was lost (MyEtherWallet issues 3056 and 5185, MetaMask extension 28527). Others ignore the chain (Trezor Suite 26919), and TronLink's
+ * scanner accepts only an address (BTCPay Server's USDt plugin, pull request 46).
  */
 function isLinkRead({ key, network }: MethodView): boolean {
   return networkNamed(network)?.family === "bitcoin" || key === "ETH_ETH";
 }
 
 /**
- * A quiet zone of four modules on each side (ISO/IEC 18004); dark on light in every colour scheme, because scanners read nothing else reliably.
+ * Has a quiet zone of four modules on each side (ISO/IEC 18004). Dark on light in every colour scheme, because scanners read nothing else reliably.
  */
 function Code({ text, label, class: name }: { readonly text: string; readonly label: string; readonly class: string }) {
   const { size, path } = qrPath(text);

@@ -1,4 +1,4 @@
-// A QR code as one SVG path. Each page holds both codes of a payment, so size matters: rows drawn as strokes take half the bytes of boxes.
+// A QR code as one SVG path. Each page holds both codes for a payment, so size matters: rows drawn as strokes take half the bytes of boxes.
 import { encodeQR } from "qr";
 
 interface QrPath {

@@ -1,4 +1,4 @@
-// What a payer may see of an invoice, in its current state (decisions 4). Anyone who has the id may see it, so no customer data is included.
+// What a payer may see of an invoice in its current state (decisions 4). Anyone who has the invoice's id may see it, so no customer data is included.
 
 import type { MerchantRow } from "../../accounts/merchant-records/store.ts";
 import { isSamePair } from "../../chains/registry/pair.ts";
@@ -19,25 +19,24 @@ import { readRow } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { noteLanguage, selectCheckout } from "./store.ts";
 
-/** As stored. */
 export interface StoredCheckout {
   readonly file: InvoiceFile;
   readonly merchant: MerchantRow;
   readonly wallets: readonly Wallet[];
   readonly cursors: readonly NetworkCursor[];
-  /** The language in which its page was last read; null if it was never opened. */
+  /** The language that the payer last chose on the page, otherwise that of the first visit; null if none is stored. */
   readonly language: string | null;
   /** The customer's last location, compared at the next visit; never shown. */
   readonly location: KeptLocation | null;
-  /** The claim that the page is about, and other payments of its transaction; null and none without one. */
+  /** The claim that the page is about, and other payments of its transaction; null and empty without a claim. */
   readonly claim: (StandingFacts["claim"] & { readonly id: ClaimId }) | null;
   readonly claimed: readonly Payment[];
-  /** Payments of nobody that can be no other order's. */
+  /** Uncredited transfers that can only be meant for this invoice. */
   readonly arrived: readonly Payment[];
 }
 
 export interface Checkout extends StoredCheckout {
-  /** Only rows whose HMAC holds have addresses; methods on lagging networks are not AVAILABLE. */
+  /** Only rows with a valid HMAC have addresses; methods on lagging networks are not AVAILABLE. */
   readonly methods: readonly MethodBody[];
 }
 
@@ -65,7 +64,7 @@ export async function findCheckout(
   return ok({ file, merchant, wallets, cursors: watched, language, location, claim, claimed, arrived });
 }
 
-/** The settled checkout with fresh quotes, for a page. `namedClaim`: the id of a claim, as the URL has it. */
+/** Reads a checkout, settles its invoice and renews its quotes. `namedClaim`: the id of a claim in the URL. */
 export async function readCheckout(
   deps: RefreshDependencies,
   invoiceId: string,
@@ -75,7 +74,7 @@ export async function readCheckout(
   return found.ok ? refreshCheckout(deps, found.value) : found;
 }
 
-/** The same for one that has been read. */
+/** Like `readCheckout`, for a checkout that was already read. */
 export async function refreshCheckout(
   deps: RefreshDependencies,
   found: StoredCheckout,
@@ -88,7 +87,7 @@ export async function refreshCheckout(
 }
 
 /**
- * An open invoice locks its wallets, an UNDERPAID one does not: a merchant who disabled or deleted a wallet may have lost it, so no payer may
+ * An open invoice locks its wallets, but an UNDERPAID invoice does not. A merchant who disabled or deleted a wallet may have lost it, so no payer may
  * be asked to send the rest there.
  */
 function stillOpen({ invoice, methods }: InvoiceFile, wallets: readonly Wallet[], body: MethodBody): MethodBody {
@@ -98,7 +97,7 @@ function stillOpen({ invoice, methods }: InvoiceFile, wallets: readonly Wallet[]
   return isOpen ? body : offeredMethodBody(body, "NO_ENABLED_WALLET");
 }
 
-/** Stores the payer's language for emails; writes only a change. Never delays a response. */
+/** Stores the payer's language for emails: that of the first visit, and later one that the payer chose on the page. Never delays a response. */
 export async function keepLanguage(
   deps: Pick<RefreshDependencies, "db" | "nowMs">,
   { file, language: kept }: StoredCheckout,

@@ -12,7 +12,7 @@ interface Of {
   readonly view: CheckoutView;
 }
 
-/** The receipt page; printed it is one sheet, black on white. */
+/** The receipt page, which prints on one sheet, black on white. */
 export function receiptPage({ chrome, view }: Of) {
   const { texts } = chrome;
   return (

@@ -13,8 +13,9 @@ import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { wallets } from "../../platform/db/schema/wallets.ts";
 
 /**
- * Everything that a page shows of an invoice, by its unguessable id, as one row: the invoice with its relations, its merchant if live, the live
- * wallets, the cursors of all networks, the language in which it was last read, the customer's last location, and a claim of it, if one is named.
+ * Everything that a page shows of an invoice, by its unguessable id, in one row: the invoice with its relations, its merchant if live, the live
+ * wallets, the cursors of all networks, the payer's language, the customer's last location, uncredited transfers meant for the invoice, and a claim
+ * about the invoice, if one is named.
  */
 export const selectCheckout = prepared(
   (invoiceId: InvoiceId, claimId: ClaimId | null = null) => ({ id: invoiceId, claimId }),
@@ -70,7 +71,7 @@ const open = (isOver: boolean) =>
 const openIn = open(true);
 const openFirst = open(false);
 
-/** Records the language of the page; `isNamed`: the reader chose it, otherwise it is only recorded if there is none yet. */
+/** Records the page's language. If the reader did not choose it (`isNamed` is false), it is recorded only if none is stored yet. */
 export function noteLanguage(db: Db, { isNamed, ...opening }: Opening & { readonly isNamed: boolean }) {
   return (isNamed ? openIn : openFirst)(db, opening);
 }

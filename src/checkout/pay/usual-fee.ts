@@ -1,9 +1,9 @@
-// What a network usually takes for one transfer, in words: fees change from block to block, so no figure is stated, and nothing where no source says
-// it. The sources are in docs/guides/checkout.md, "Amounts, times and fees".
+// The usual fee for one transfer on a network, in words: fees change from block to block, so no figure is given. If no source states a fee, nothing
+// is shown. The sources are in docs/guides/checkout.md, "Amounts, times and fees".
 import type { NetworkName } from "../../chains/registry/networks.ts";
 import { type Pair, pairOf } from "../../chains/registry/pair.ts";
 
-/** `LOW`: some cents at most. `MEDIUM`: can be dollars. `VARIES`: from cents to many dollars, as full as the blocks are. */
+/** `LOW`: a few cents at most. `MEDIUM`: can be dollars. `VARIES`: from cents to many dollars, depending on how full the blocks are. */
 export const USUAL_FEES = ["LOW", "MEDIUM", "VARIES"] as const;
 export type UsualFee = (typeof USUAL_FEES)[number];
 
@@ -16,7 +16,7 @@ const FEES: Partial<Record<NetworkName, { readonly coin: UsualFee; readonly toke
   BASE: { coin: "LOW", token: "LOW" },
   ARBITRUM: { coin: "LOW", token: "LOW" },
   OPTIMISM: { coin: "LOW", token: "LOW" },
-  // A token's transfer takes energy, which is bought with TRX where the payer has staked none.
+  // A token transfer uses energy, which costs TRX unless the payer has staked some.
   TRX: { coin: "LOW", token: "MEDIUM" },
 };
 

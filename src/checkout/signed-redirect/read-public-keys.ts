@@ -12,17 +12,17 @@ export interface PublicKeyDependencies {
   readonly nowMs: number;
   readonly sleep: Sleep;
   readonly signingKeys: Result<Keyring, string>;
-  /** ROW_MAC_KEY, under which older public keys are recorded. */
+  /** ROW_MAC_KEY, which protects the records of older public keys. */
   readonly macKeys: Result<Keyring, string>;
 }
 
 interface PublicKeys {
   readonly keys: readonly PublicKey[];
-  /** False if older keys could not be read: such an answer must not be cached. */
+  /** False if older keys could not be read, or SIGNING_KEY is not valid: then the response must not be cached. */
   readonly isWhole: boolean;
 }
 
-/** The public keys, newest first, and after them those that left SIGNING_KEY less than 90 days ago: a shop may verify a return later. */
+/** The public keys, newest first, followed by those that left SIGNING_KEY less than 90 days ago, because a shop may verify a return later. */
 export async function readPublicKeys(deps: PublicKeyDependencies): Promise<PublicKeys> {
   const own = await listPublicKeys(deps);
   const { macKeys } = deps;

@@ -1,5 +1,5 @@
-// The signed text of a return, and the URL that carries the signature. Verifiers depend on the text (client/return.ts, docs/guides/checkout.md): it never
-// changes, and additions need another first line.
+// The signed text of a return, and the URL that carries the signature. Verifiers depend on the text (client/return.ts, docs/guides/checkout.md), so
+// it never changes, and an addition needs a different first line.
 import type { InvoiceId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 
@@ -24,8 +24,9 @@ export function returnText({ invoiceId, status, nowMs }: Return): string {
 const MEMBERS: ReadonlySet<string> = new Set(["invoiceId", "status", "timestamp", "keyId", "signature"]);
 
 /**
- * The shop's URL with our parameters set and its own query and fragment unchanged; its own parameters with one of our names are replaced.
- * `{InvoiceId}` in it, which shop plugins of BTCPay Server write, is the invoice's id. Without a signature only the invoice is named, because shops would believe a status that they cannot verify.
+ * The shop's URL with our parameters added and its own query and fragment unchanged, except that parameters with one of our names are replaced.
+ * `{InvoiceId}` in the URL, which shop plugins of BTCPay Server write, becomes the invoice's id. Without a signature only the invoice's id is added,
+ * because shops would believe a status that they cannot verify.
  */
 export function returnUrl(redirectUrl: string, of: Return, signed: ReturnSignature | undefined): string {
   const url = new URL(redirectUrl.replaceAll("{InvoiceId}", of.invoiceId));
@@ -38,7 +39,7 @@ export function returnUrl(redirectUrl: string, of: Return, signed: ReturnSignatu
   return url.href;
 }
 
-/** Compares the name as a receiver decodes it. */
+/** Decodes the parameter's name as a receiver would, and compares it with our names. */
 function nameIsOurs(member: string): boolean {
   return [...new URLSearchParams(`?${member}`).keys()].some((name) => MEMBERS.has(name));
 }

@@ -25,8 +25,8 @@ export interface PublicKey {
 }
 
 /**
- * The URL for a customer who has paid: `redirectUrl`, as it was accepted, with invoice, status, time and signature. A deployment without a
- * valid SIGNING_KEY still returns customers, with only the invoice's id, and logs it.
+ * The URL to which a customer who has paid returns: `redirectUrl` with the invoice, its status, the time and the signature. A deployment without a
+ * valid SIGNING_KEY still returns customers, with only the invoice's id, and logs the problem.
  */
 export async function returnUrlFor(
   deps: ReturnDependencies,

@@ -1,5 +1,5 @@
-// The keyring SIGNING_KEY, which signs the return of a customer who has paid. Like other secrets `<key id>:<base64 of a 32-byte Ed25519 seed>`,
-// newest first: the first key signs, the public keys of all are published.
+// The keyring SIGNING_KEY, which signs the return of a customer who has paid. Its format is that of other secrets, `<key id>:<base64 of a 32-byte
+// Ed25519 seed>`, newest first: the first key signs, the public keys of all are published.
 import type { Keyring } from "../../lib/keyring.ts";
 import { err, type Result } from "../../lib/result.ts";
 import { type KeySettings, keyringOf } from "../../platform/keys/keyrings.ts";

@@ -1,4 +1,4 @@
-// Creates an invoice from a product's page, in the merchant's object. Anyone can send its form, as anyone can use a public key from a browser,
+// Creates an invoice from a product's page, in the merchant's object. Anyone can send its form, just as anyone can use a public key from a browser,
 // so the sender may only do what a public key may do, under the same limits (decisions 7).
 
 import { selectLiveMerchant } from "../../accounts/merchant-records/store.ts";
@@ -22,7 +22,7 @@ import { type Asking, type Form, type Order, type Problems, tokenOf, typedFields
 import { forSale } from "./read-product-for-sale.ts";
 
 export interface BuyDependencies extends CreateDependencies {
-  /** For the protocol of the idempotency key, with a running clock. */
+  /** For the idempotency protocol; its clock keeps running during the request. */
   readonly once: OnceDependencies;
   /** The order from a product's form, or its problems by field. */
   orderOf(product: Asking, form: Form): Result<Order, Problems>;
@@ -31,16 +31,16 @@ export interface BuyDependencies extends CreateDependencies {
 interface Purchase {
   readonly merchantId: string;
   readonly productId: string;
-  /** Trimmed. */
+  /** With trimmed values. */
   readonly form: Form;
-  /** The networks under which the sender is counted. */
+  /** The IP networks whose limits count this purchase. */
   readonly callers: readonly CallerNetwork[];
 }
 
 /** The new invoice, or the problems by field. */
 export type Bought = { readonly invoiceId: string } | { readonly problems: Problems };
 
-/** Returns the same invoice however often a form is sent. Refuses what `forSale` and invoice creation refuse. */
+/** Returns the same invoice however often the form is sent. Fails like `forSale` and like the creation of an invoice. */
 export async function buyProduct(deps: BuyDependencies, of: Purchase): Promise<Result<Bought, Failure>> {
   const { merchantId, productId, form, callers } = of;
   const reads = [
@@ -65,7 +65,7 @@ export async function buyProduct(deps: BuyDependencies, of: Purchase): Promise<R
   return ok({ invoiceId: id });
 }
 
-/** A payer who goes back and corrects a name wants a different invoice, not a refusal, so the typed fields are part of the key. */
+/** A payer who goes back and corrects a name wants a new invoice, not a refusal, so the typed fields are part of the key. */
 function keyOf(product: Product, form: Form) {
   const token = tokenOf(form);
   if (token === undefined) return undefined;
@@ -74,7 +74,7 @@ function keyOf(product: Product, form: Form) {
   return { hash, fingerprint: print };
 }
 
-/** On a shared address, payments are distinguished by their amounts. */
+/** Whether the buyer must enter an amount: on a shared address, payments are distinguished by their amounts. */
 function needsAmount(product: Product, order: Order, { wallets }: CreateFacts): boolean {
   const isAny = (order.rawAmount ?? product.priceMicros) === 0n;
   return isAny && wallets.length > 0 && wallets.every(({ xpub }) => xpub === null);

@@ -35,7 +35,7 @@ export function buyDependencies(call: FormCall<unknown, unknown, unknown>): BuyD
   const { db, sleep, background, requestId, merchantContext } = call;
   return {
     ...invoiceDependencies(call.env, call),
-    // The edge parsed the amount in the payer's language, and passes it on in this one.
+    // The edge has parsed the amount in the payer's language, and passes it on in the default language.
     orderOf: (product, form) => orderOf(product, form, DEFAULT_LANGUAGE),
     // As with a payer's choice of a payment method, the merchant's audit log names neither the buyer nor their IP address.
     trail: { ...SYSTEM_TRAIL, requestId },

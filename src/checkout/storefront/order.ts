@@ -6,7 +6,7 @@ export type FieldName = "amount" | "name" | "email" | "address" | "phone";
 export type Problem = "required" | "email" | "amount" | "long" | AmbiguousAmount;
 export type Problems = Readonly<Partial<Record<FieldName, Problem>>>;
 
-/** What was sent, whatever the product asks for. */
+/** The fields that were sent, including those that the product does not ask for. */
 export type Form = { readonly [Name in FieldName | "token"]?: string | undefined };
 
 /** The payer's data for the invoice. */
@@ -15,7 +15,7 @@ export interface Order {
   readonly customerName?: string | undefined;
   readonly customerAddress?: string | undefined;
   readonly customerPhoneNumber?: string | undefined;
-  /** Micro-units; absent if the product has a price. */
+  /** Micro-units; absent if the product has a price, or the buyer entered no amount. */
   readonly rawAmount?: bigint | undefined;
 }
 

@@ -1,4 +1,4 @@
-// A product page with the form that creates an invoice. Needs no script.
+// A product page with the form that creates an invoice. Needs no script, unless the deployment uses a challenge.
 
 import { raw } from "hono/html";
 import { imageUrl } from "../../accounts/images/image.ts";
@@ -24,14 +24,14 @@ interface Of {
   /** The earlier input and its problems. */
   readonly form: Form;
   readonly problems: Problems;
-  /** Undefined if no one is challenged. */
+  /** Undefined if the deployment uses no challenge. */
   readonly challenge: Widget | undefined;
 }
 
 interface Widget {
   readonly siteKey: string;
   readonly origin: string;
-  /** Whether the form lacked a valid token. */
+  /** Whether the previous form was refused because its token was missing, invalid or could not be verified. */
   readonly hasFailed: boolean;
 }
 
@@ -44,7 +44,7 @@ interface Asked {
   readonly hint?: keyof Texts;
 }
 
-/** Autofill purposes of the fields (HTML, "Autofill"). */
+/** Labels, keyboards and autofill tokens of the fields (HTML, "Autofill"). */
 const FIELDS: Readonly<Record<FieldName, Asked>> = {
   amount: { label: "buyAmount", inputmode: "decimal", autocomplete: "transaction-amount", hint: "buyAmountHint" },
   name: { label: "buyName", autocomplete: "name" },
@@ -60,7 +60,7 @@ const PROBLEMS = {
   long: "buyTooLong",
 } as const satisfies Readonly<Record<Exclude<Problem, object>, keyof Texts>>;
 
-/** What to enter instead. */
+/** Tells the payer what to enter instead. */
 function problemText({ language, texts }: Chrome, problem: Problem, currency: string): string {
   const { locale } = LANGUAGES[language];
   if (typeof problem === "object") {
@@ -73,7 +73,7 @@ function problemText({ language, texts }: Chrome, problem: Problem, currency: st
 }
 
 /**
- * Sending a form to a page's own URL makes the browser drop the page from its cache (RFC 9111, 4.4), but "back" must find it with its token.
+ * If a form is sent to the page's own URL, the browser drops the page from its cache (RFC 9111, 4.4). But "back" must find the page with its token.
  */
 const SENT = { sent: "1" };
 
@@ -125,10 +125,12 @@ export function productPage(of: Of) {
   );
 }
 
-/** The card hides what is empty, as the widget's place is at first. */
+/** The card hides empty elements, and the widget's element is empty at first. */
 const WIDGET_STYLE = ".card>div.cf-turnstile:empty{display:block}.cf-turnstile{min-height:65px}";
 
-/** The widget of Turnstile puts its token into the form. It has no height until its script runs, and the layout must not shift when it does. */
+/**
+ * Turnstile's widget puts its token into the form. It has no height until its script runs; the reserved height keeps the layout from shifting then.
+ */
 function challengeHead({ nonce }: Chrome, widget: Widget | undefined) {
   if (widget === undefined) return null;
   return (

@@ -12,7 +12,7 @@ export interface ForSale {
   readonly merchant: MerchantRow;
 }
 
-/** Refuses what `forSale` refuses, or a storage failure. */
+/** Fails like `forSale`, or with STORAGE_UNAVAILABLE. */
 export async function readProductForSale(
   deps: { readonly db: Db; readonly sleep: Sleep },
   productId: string,

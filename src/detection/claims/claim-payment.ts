@@ -15,12 +15,12 @@ import { assertClaimAllowed, insertClaim, noteOutcome, selectClaim, selectClaimF
 export interface ClaimDependencies extends CommitDependencies {
   /** Never throws; UNAVAILABLE if the lookup takes too long. FOUND: the transaction pays a watched address. */
   look(network: string, txHash: string): Promise<ClaimOutcome>;
-  /** Counts one of the caller's claims. Returns the seconds to wait if there were too many, otherwise 0. */
+  /** Counts a claim from the caller. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOfIp(ip: string | null): Promise<number>;
 }
 
 interface ClaimRequest {
-  /** As given in the path and the body. */
+  /** From the path and the body, not yet parsed. */
   readonly invoiceId: string;
   readonly network: string;
   readonly txHash: string;
@@ -42,7 +42,7 @@ export async function claimPayment(deps: ClaimDependencies, request: ClaimReques
     const ofInvoice = claimWaitSeconds(row.claims, deps.nowMs);
     const waitSeconds = ofInvoice > 0 || conflict !== undefined ? ofInvoice : await deps.waitOfIp(request.ip);
     if (waitSeconds > 0) return err({ code: "RATE_LIMITED", retryAfterSeconds: waitSeconds });
-    // Until the lookup has ended the row says UNAVAILABLE, which also holds after a crash.
+    // Until the lookup has ended the row has the outcome UNAVAILABLE, which is also correct after a crash.
     const outcome = row.isKnown ? "FOUND" : "UNAVAILABLE";
     const id = derivedId("clm", operationId);
     const claim: Claim = { ...asked, id, merchantId: row.merchantId, outcome, createdAtMs: deps.nowMs };
@@ -68,7 +68,7 @@ async function readForClaim(
   return networks.includes(asked.network) ? row : err({ code: "NETWORK_NOT_OFFERED", networks } as const);
 }
 
-/** The transaction may pay other watched invoices; the outcome only says whether it pays this one. */
+/** The transaction may pay other watched invoices; the outcome only states whether it pays this one. */
 async function looked(deps: ClaimDependencies, claim: Claim): Promise<Result<Claim, Failure>> {
   const found = await deps.look(claim.network, claim.txHash);
   const outcome = found === "FOUND" ? "NOT_FOUND" : found;
@@ -83,7 +83,7 @@ function notAHash(network = "the network"): Failure {
   };
 }
 
-/** What the claimed transaction now means for its invoice. */
+/** How the claimed transaction relates to its invoice at this time. */
 export async function readStanding(
   deps: Pick<ClaimDependencies, "db" | "sleep" | "nowMs">,
   { id }: Claim,

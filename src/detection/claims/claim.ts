@@ -23,8 +23,8 @@ export interface Claim {
 }
 
 /**
- * The earlier claim that this one repeats: from the last minute, or FOUND, because the watcher follows that one. `made`: claims of the last
- * hour.
+ * The earlier claim that this one repeats: the same claim from the last minute, or one whose outcome was FOUND, because the watcher already follows
+ * its transaction. `made`: claims of the last hour.
  */
 export function repeatedClaim(
   made: readonly Claim[],
@@ -35,7 +35,7 @@ export function repeatedClaim(
   return same.find(({ outcome, createdAtMs }) => outcome === "FOUND" || nowMs - createdAtMs < REPEAT_MS);
 }
 
-/** Seconds until the invoice may be claimed again; 0 when it may be now. `made`: claims of the last hour, in any order. */
+/** Seconds until the invoice may be claimed again; 0 if it may be claimed now. `made`: claims of the last hour, in any order. */
 export function claimWaitSeconds(made: readonly Claim[], nowMs: number): number {
   const times = made.map(({ createdAtMs }) => createdAtMs).toSorted((a, b) => b - a);
   const decisive = times[CLAIMS_PER_INVOICE - 1];

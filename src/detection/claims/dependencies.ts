@@ -11,7 +11,7 @@ import { waitOfIp } from "../../platform/http/rate-check.ts";
 import type { ClaimOutcome } from "./claim.ts";
 import type { ClaimDependencies } from "./claim-payment.ts";
 
-/** How long a payer waits for the answer; the lookup continues after that. */
+/** How long a payer waits for the answer; a slower lookup continues in the background. */
 const LOOK_LIMIT = { limitMs: 10 * SECOND_MS, otherwise: "UNAVAILABLE" } as const;
 
 export function claimDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): ClaimDependencies {

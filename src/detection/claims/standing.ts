@@ -1,5 +1,5 @@
-// What a transaction that a payer named is to the invoice: a function of the rows as read (decisions 5, "The payer's claim"). So the page's
-// sentence is never more than what the API shows, also after the shop decides, a block is replaced or the invoice is over.
+// How a transaction that a payer named relates to the invoice, computed from the stored rows (decisions 5, "The payer's claim"). The page therefore
+// never shows more than the API does, even after the shop decides, a block is replaced or the invoice ends.
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import { isToItself } from "../../chains/sources/transfer.ts";
@@ -10,29 +10,29 @@ import { formatUnits } from "../../lib/money.ts";
 import { type Claim, REPEAT_MS } from "./claim.ts";
 
 export const CLAIM_STANDINGS = [
-  /** One of the invoice's payments, which counts. */
+  /** A payment to the invoice that counts. */
   "CREDITED",
-  /** A payment of the invoice that came too late to count. */
+  /** A payment to the invoice that came too late to count. */
   "LATE",
-  /** It pays an address of the invoice, and the merchant has to decide for which order. */
+  /** The transaction pays an address of the invoice, and the merchant has to decide which order it is for. */
   "TO_DECIDE",
-  /** It pays an address of the invoice, and is credited to another invoice of the merchant. */
+  /** The transaction pays an address of the invoice, and is credited to another of the merchant's invoices. */
   "OTHER_ORDER",
-  /** The merchant decided that it counts for nothing. */
+  /** The merchant decided to ignore the payment. */
   "SET_ASIDE",
-  /** It is dust. */
+  /** The payment is dust. */
   "TOO_LITTLE",
-  /** It left the chain, and may come back. */
+  /** The transaction left the chain, and may come back. */
   "REORGED",
-  /** It left the chain or the mempool for good. */
+  /** The transaction left the chain or the mempool for good. */
   "DROPPED",
-  /** It pays an address of the invoice, and is credited to another merchant's; or the address pays itself. */
+  /** The transaction pays an address of the invoice, but is credited to another merchant's invoice, or the address pays itself. */
   "NOT_THIS",
-  /** No payment of the invoice is known yet. */
+  /** No payment to the invoice is known yet. */
   "NOT_FOUND",
-  /** The same, because no source could be asked just now. */
+  /** No payment to the invoice is known yet, and the lookup, less than a minute ago, got no answer. */
   "UNAVAILABLE",
-  /** The same, and the invoice's payments are no longer watched for. */
+  /** No payment to the invoice is known, and the invoice is no longer watched. */
   "OVER",
 ] as const;
 export type ClaimStanding = (typeof CLAIM_STANDINGS)[number];
@@ -42,21 +42,21 @@ export interface StandingFacts {
   readonly invoice: Pick<Invoice, "id" | "merchantId" | "status" | "monitorUntilMs">;
   /** All of the invoice's payments. */
   readonly payments: readonly Payment[];
-  /** Other rows of the transaction at addresses of the invoice, of any merchant. */
+  /** The transaction's other rows, of any merchant, at the invoice's addresses. */
   readonly claimed: readonly Payment[];
   readonly nowMs: number;
 }
 
 export interface Standing {
   readonly standing: ClaimStanding;
-  /** What it paid, by coin: never an amount that belongs to another invoice. */
+  /** The paid amounts, by coin: never an amount that belongs to another invoice. */
   readonly amounts: readonly { readonly cryptocurrency: string; readonly amount: string }[];
 }
 
-/** The most that the transaction is: a payment that counts goes before one that needs a decision, and so on. */
+/** The highest-ranking standing that applies: a payment that counts ranks above one that needs a decision. */
 export function standingOf(facts: StandingFacts): Standing {
   const { claim, invoice } = facts;
-  // A superseded row records what the chain no longer holds, and never comes back.
+  // A superseded row records a transfer that the chain no longer holds and that never comes back.
   const own = facts.payments.filter(
     (each) => each.network === claim.network && each.txHash === claim.txHash && !isSuperseded(each),
   );
@@ -84,7 +84,7 @@ export function standingOf(facts: StandingFacts): Standing {
 function unfound({ claim, invoice, claimed, nowMs }: StandingFacts): ClaimStanding {
   if (claimed.some((each) => isTaken(each) || isToItself(each))) return "NOT_THIS";
   if (!isMonitored(invoice, nowMs)) return "OVER";
-  // A failed lookup says nothing about later: the watcher has read on since.
+  // A failed lookup counts only while it is recent, because the watcher has kept reading the chain since.
   const isFresh = nowMs - claim.createdAtMs < REPEAT_MS;
   return claim.outcome === "UNAVAILABLE" && isFresh ? "UNAVAILABLE" : "NOT_FOUND";
 }
@@ -93,7 +93,7 @@ function isGone({ status }: Payment): boolean {
   return status === "REORGED" || status === "DROPPED";
 }
 
-/** For payments that are not this invoice's. The page does not say whether one is still on the chain. */
+/** Whether the payment, which is not this invoice's, is credited to another invoice. The page does not show whether it is still on the chain. */
 function isTaken(payment: Payment): boolean {
   return payment.invoiceId !== null && !isSuperseded(payment);
 }

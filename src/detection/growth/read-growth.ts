@@ -1,5 +1,5 @@
-// Reads what is stored for the addresses and blocks of a look, and compares it with the look's findings. The look's batches assert the same again, because a
-// claim and a pass may read one block at the same time.
+// Reads the growth and the payments that are stored for the addresses and blocks in the findings, and compares them with the findings. The batches
+// assert the result again, because a claim and a pass may read the same block at the same time.
 import type { Network } from "../../chains/registry/networks.ts";
 import { explainerMark, growthHeight, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
@@ -17,23 +17,26 @@ import { assertCountedOnce, type BlockPlace, type CountedOnce, selectExplainers,
 import { type StoredGrowth, weighPlace } from "./weigh-growth.ts";
 
 export interface WeighedTransfers {
-  /** All transfers of the look, except growth that is already explained or stored. */
+  /** All transfers found. Growth is reduced to its unexplained part; it is dropped if that part is zero or if different growth is already stored. */
   readonly transfers: readonly Transfer[];
-  /** The rest of stored growth that returning rows explain in part; to be applied before these rows, because no later look shows them. */
+  /** Remainders of stored growth that returning rows explain in part. They are applied before these rows, because no later pass finds them again. */
   readonly first: readonly Transfer[];
-  /** The rest of stored growth that is partly explained; to be applied after `transfers`. */
+  /** Remainders of stored growth that is partly explained; applied after `transfers`. */
   readonly remainders: readonly Transfer[];
   /** By `transferKey` of each explaining transfer: rows of growth that no longer count once one of these transfers is written. */
   readonly replaced: ReadonlyMap<string, readonly Payment[]>;
-  /** Rows of growth whose explanation is already stored, or returns. */
+  /** Rows of growth that a stored or returning transaction explains. */
   readonly orphans: readonly Payment[];
-  /** Growth among `returning` that its block does not bear out, by `transferKey`. */
+  /** `transferKey` of growth among `returning` that its block does not confirm. */
   readonly refuted: ReadonlySet<string>;
-  /** Whether an unreadable row shares the place where this row is observed: then nothing is weighed there, and returning rows do not wait. */
+  /**
+   * Whether an unreadable row has the same address and block as this observation: if so, their growth is not compared, and returning rows are stored
+   * without the comparison.
+   */
   readonly isUnweighed: (payment: Payment, observation: ChainObservation) => boolean;
 }
 
-/** `returning`: known rows found in another block, which only a look at these rows can show. */
+/** `returning`: known rows that were observed in another block; a scan does not report them. */
 export async function readGrowth(
   deps: { readonly db: Db; readonly sleep: Sleep },
   network: Network,
@@ -63,7 +66,7 @@ export async function readGrowth(
   return ok({ ...weighed, transfers: [...others, ...weighed.transfers], isUnweighed });
 }
 
-/** What is stored for these places, and which of their transfers the look found. */
+/** What is stored for these addresses and blocks, and which of their transfers were found. */
 interface Known {
   readonly told: ReadonlySet<Transfer>;
   readonly grown: Awaited<ReturnType<typeof selectStoredGrowth>>;
@@ -90,7 +93,7 @@ function weighAll(
     if (block === null) continue;
     const [shown, back] = [together.filter((each) => told.has(each)), together.filter((each) => !told.has(each))];
     if (unreadable.has(key)) {
-      // It is unknown which part already counts, so no rule credits it.
+      // A row cannot be read, so it is unknown which of these transfers are already counted: no rule credits them.
       kept.push(...shown.map((each) => ({ ...each, isUnexplained: true as const })));
       continue;
     }
@@ -120,7 +123,7 @@ function weighAll(
   return { transfers: kept, first, remainders, replaced, orphans, refuted };
 }
 
-/** The keys of the places at which a row cannot be read; the log names the rows. */
+/** The keys of the addresses and blocks for which a row cannot be read; the log names the rows. */
 function reportDamaged(
   { name: network }: Network,
   grown: Awaited<ReturnType<typeof selectStoredGrowth>>,
@@ -135,7 +138,7 @@ function reportDamaged(
   return new Set([...rows, ...explainers].map(keyOf));
 }
 
-/** The assertion needed by a batch that writes these transfers, if any. */
+/** The assertion that a batch needs if it writes these transfers; empty if it needs none. */
 export function countOnce(
   db: Db,
   network: Network,
@@ -155,7 +158,7 @@ export function countOnce(
   return watchesBalances(network) && list.length > 0 ? [assertCountedOnce(db, network.name, list)] : [];
 }
 
-/** The rows that move to a different block, in the form for `countOnce`. */
+/** The rows that move to a different block, in the form that `countOnce` takes. */
 export function comingIn(
   changes: readonly {
     readonly before: Payment | undefined;
@@ -166,12 +169,12 @@ export function comingIn(
   return changes.flatMap(({ before, after, isUnweighed = false }) => {
     if (isUnweighed) return [];
     const isIn = before !== undefined && after.blockHash !== null && after.blockHash !== before.blockHash;
-    // Growth that was found by its balance knows what explains it.
+    // Only growth that was found by its balance lists the transactions that explain it.
     return isIn && (growthHeight(after.txHash) === undefined || "evidence" in after) ? [after] : [];
   });
 }
 
-/** A known row in the block that it is observed in, for `readGrowth`; none if that is the stored block. */
+/** A known row as a transfer in the block in which it was observed, for `readGrowth`; empty if that is the stored block. */
 export function returningAs(payment: Payment, observation: ChainObservation): readonly Transfer[] {
   if (observation.kind !== "mined" || observation.block.hash === payment.blockHash) return [];
   const { block, explainedBy } = observation;

@@ -5,7 +5,7 @@ import { prepared } from "../../platform/db/prepared-statement.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { payments } from "../../platform/db/schema/payments.ts";
 
-// A list is one JSON parameter. Each entry is looked up by an index: growth by its name, the value of a transaction by its block.
+// A list is one JSON parameter. Each entry is looked up through an index: growth by its identifier, the value of a transaction by its block.
 const network = sql.placeholder("network");
 const listed = sql`json_each(${sql.placeholder("list")}) item`;
 const member = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
@@ -27,8 +27,8 @@ const growthOnceHere = sql`${growthOfHeight} and grown.to_address = ${member("ad
     case when json_valid(grown.evidence) then grown.evidence ->> '$.explainedIn' end)`;
 
 /**
- * The rows of growth stored at these places, of all merchants, also those that no longer count because transactions explained them (they are in no
- * block); `row` is null if it cannot be decoded.
+ * The rows of growth stored for these addresses and blocks, of all merchants, including those that no longer count because transactions explained
+ * them (these have no block); `row` is null if it cannot be decoded.
  */
 export const selectStoredGrowth = prepared(
   (name: string, places: readonly BlockPlace[]) => ({ network: name, list: JSON.stringify(places) }),
@@ -43,7 +43,7 @@ export const selectStoredGrowth = prepared(
       .from(sql`${listed} cross join payments grown on ${growthOnceHere}`),
 );
 
-/** Payments at these places by transactions of the blocks themselves, each once. */
+/** Payments to these addresses by transactions in these blocks, each once. */
 export const selectExplainers = prepared(
   (name: string, places: readonly BlockPlace[]) => ({ network: name, list: JSON.stringify(places) }),
   (db) =>
@@ -70,7 +70,7 @@ export interface CountedOnce extends BlockPlace {
 
 const isReplaced = sql`grown.id in (select value from json_each(item.value, '$.replaces'))`;
 
-/** Aborts the batch if growth and its explanation would both count; goes before the rows. */
+/** Aborts the batch if growth and its explanation would both count; precedes the rows in the batch. */
 export const assertCountedOnce = prepared(
   (name: string, transfers: readonly CountedOnce[]) => ({ network: name, list: JSON.stringify(transfers) }),
   (db) =>

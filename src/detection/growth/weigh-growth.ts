@@ -1,6 +1,6 @@
-// Compares the growth of a balance with the transactions that explain it, so that no coin counts twice. Both belong to one place (an address in
-// one block) but may come from different sources: a second source may show a transaction that the first left out, before or after the growth is
-// stored.
+// Compares the growth of a balance with the transactions that explain it, so that no coin counts twice. Growth and transactions belong to one place
+// (an address in one block) but may come from different sources: a second source may show a transaction that the first left out, before or after the
+// growth is stored.
 
 import {
   type BlockRef,
@@ -12,7 +12,7 @@ import {
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 
-/** Stored growth of one place; several rows if several merchants have it for review. */
+/** Stored growth of one address in one block; several rows if several merchants have it for review. */
 export interface StoredGrowth {
   readonly rows: readonly StoredPayment[];
   /** `explainerMark` of each transaction that was subtracted when it was stored. */
@@ -26,28 +26,31 @@ interface Explainer {
 }
 
 export interface PlaceInBlock {
-  /** The growth that the look found; undefined if it found none. */
+  /** The growth found now; undefined if there is none. */
   readonly growth: Transfer | undefined;
   readonly block: BlockRef;
-  /** Transfers by the block's own transactions that this look found. */
+  /** Transfers found now by the block's own transactions. */
   readonly fresh: readonly Transfer[];
   readonly storedGrowth: readonly StoredGrowth[];
-  /** Growth that was stored, and dropped because transactions explain it. */
+  /** Stored growth that was dropped because transactions explain it. */
   readonly explained: readonly StoredGrowth[];
   /** Stored payments by the block's own transactions. */
   readonly stored: readonly Explainer[];
 }
 
 interface WeighedPlace {
-  /** The rest of the growth, to be written or updated; null if all of it is already explained or stored. */
+  /** The unexplained part of the growth, to be written or updated; null if all of it is explained, or if different growth is already stored. */
   readonly growth: Transfer | null;
   /** Rows of growth that no longer apply. */
   readonly replaced: readonly Payment[];
-  /** `transferKey` of each new transfer that explains them: the batch of whichever is stored first removes them. Empty if all are stored already. */
+  /**
+   * `transferKey` of each new transfer that explains `replaced`: the batch that stores the first of these transfers removes those rows. Empty if all
+   * are stored already.
+   */
   readonly by: readonly string[];
 }
 
-/** What counts at a place, given what is stored and what the look found. The order in which they arrived makes no difference. */
+/** Which growth counts for an address in a block, given the stored and the found transfers. The order in which they arrived makes no difference. */
 export function weighPlace(place: PlaceInBlock): WeighedPlace {
   const { growth, block, fresh, storedGrowth, explained, stored } = place;
   const explainers = explainersOf(fresh, stored);
@@ -57,7 +60,7 @@ export function weighPlace(place: PlaceInBlock): WeighedPlace {
   const [first] = broken;
   const by = first === undefined ? [] : newOf(first, fresh, known);
   const replaced = broken.flatMap(({ rows }) => rows);
-  // The rest may not have been stored together with what dropped the growth.
+  // The batch that drops growth need not store its remainder, so the remainder may still be missing.
   const counted = first ?? (storedGrowth.length === 0 ? lastOf(explained) : undefined);
   const candidate = growth === undefined ? remainderOf(counted, block, explainers) : (rest ?? null);
   // Two sources disagree about the balance: the first stored value is kept, and the other is not added.
@@ -79,7 +82,7 @@ function explainersOf(fresh: readonly Transfer[], stored: readonly Explainer[]):
   return [...byHash.values()];
 }
 
-/** Transactions that were not subtracted before. */
+/** Transactions that were not among those subtracted. */
 function unseen(explainedBy: readonly string[], explainers: readonly Explainer[]): readonly Explainer[] {
   const marks = new Set(explainedBy);
   return explainers.filter(({ txHash }) => !marks.has(explainerMark(txHash)));
@@ -101,12 +104,12 @@ function restOf(growth: Transfer, explainers: readonly Explainer[]): Transfer | 
   };
 }
 
-/** Each rest is explained by more transactions than the growth it came from. */
+/** The newest remainder of the growth: each remainder has more explaining transactions than the one before, so it is the one with the most. */
 function lastOf(explained: readonly StoredGrowth[]): StoredGrowth | undefined {
   return explained.toSorted((a, b) => b.explainedBy.length - a.explainedBy.length)[0];
 }
 
-/** The rest of stored growth that transactions explain in part; null if none does. */
+/** The rest of stored growth that transactions explain in part; null if they explain none or all of it. */
 function remainderOf(
   counted: StoredGrowth | undefined,
   block: BlockRef,

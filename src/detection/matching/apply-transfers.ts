@@ -1,7 +1,7 @@
-// Applies what one read of the chain found (transfers found, payments rechecked) to invoices and payments. Safe to run twice, late or in
-// parallel: a transfer has an identity, and every change goes through the optimistic lock of its invoice. A bug with one does not stop the others:
-// its new transfers are kept UNMATCHED for a user, and the rows of its known payments are updated from the chain. A storage fault fails the
-// whole set of findings, because a cursor must not pass what was not stored.
+// Applies what one read of the chain found (transfers found, payments rechecked) to invoices and payments. Safe to run twice, late or in parallel: a
+// transfer has an identity, and every change goes through the optimistic lock of its invoice. A bug in handling one invoice does not stop the others:
+// its new transfers are kept UNMATCHED for a user, and the rows of its known payments are updated from the chain. A storage fault fails the whole set
+// of findings, because a cursor must not pass what was not stored.
 import { assetOn, type Network } from "../../chains/registry/networks.ts";
 import { effectKey, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import {
@@ -35,7 +35,7 @@ import { Quota } from "./unmatched/read-quota.ts";
 export interface SeenPayment {
   readonly payment: Payment;
   readonly observation: ChainObservation;
-  /** False if a second provider must agree first and has not. */
+  /** False if a second provider must agree first and has not done so yet. */
   readonly mayConfirm?: boolean;
 }
 
@@ -50,9 +50,12 @@ export interface Findings {
   readonly hasSecond?: boolean;
   /** The merchant that named these transfers: the daily limit does not apply to its rows. */
   readonly askedBy?: MerchantId;
-  /** The transfers come from a source other than the one that the chain is read from: they add to its findings, and change none of them. */
+  /**
+   * The transfers come from a source other than the one that the chain is read from: they never overrule a row that has not left the chain
+   * (superseded.ts).
+   */
   readonly isHearsay?: boolean;
-  /** Once it is spent, the remaining findings are left to the next look. */
+  /** Once the budget is spent, the remaining findings are left to the next pass. */
   readonly budget?: Pick<StatementBudget, "isSpent">;
 }
 
@@ -60,20 +63,23 @@ export interface Applied {
   /** Changed invoices. */
   readonly invoices: readonly InvoiceId[];
   /**
-   * Set if the budget was spent before everything was done. Everything below this height was done; the next look finds the rest again. Above every height if
-   * only unconfirmed transfers were left.
+   * Set if the budget was spent before everything was done. Everything below this height was done; the next pass finds the rest again. Above every
+   * height if only unconfirmed transfers were left.
    */
   readonly leftFrom?: number;
 }
 
 export interface ApplyDependencies extends CreditDependencies, ReadDependencies {}
 
-/** Transfers placed at once, and distinct amounts among them: fifty take about five statements. */
+/**
+ * How many transfers are placed in one step, how many parts they form, and how many transfers of one amount form a part. Fifty amounts take about
+ * five statements.
+ */
 const AT_ONCE = 1_000;
 const AMOUNTS_AT_ONCE = 100;
 const EQUAL_AT_ONCE = 100;
 
-/** What all parts of a look share. */
+/** What all parts of one `applyTransfers` call share. */
 interface Look {
   readonly findings: Findings;
   readonly replaced: WeighedTransfers["replaced"];
@@ -84,8 +90,8 @@ interface Look {
 }
 
 /**
- * Stores everything, or fails, or stores what its budget allows: then the same findings may be applied again, and those already stored change nothing.
- * Transfers decided by an exact amount or an own address come first, so that no payment waits for a flood.
+ * Stores everything, or as much as its budget allows, or fails. The same findings may then be applied again: those already stored change nothing.
+ * Transfers decided by an exact amount or by an invoice's own address come first, so that a flood of others does not delay them.
  */
 export async function applyTransfers(deps: ApplyDependencies, findings: Findings): Promise<Result<Applied, Failure>> {
   const returning = findings.seen.flatMap(({ payment, observation }) => returningAs(payment, observation));
@@ -94,8 +100,8 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
   const { transfers, first, remainders, replaced, orphans, refuted, isUnweighed } = weighed.value;
   const found = Map.groupBy([...transfers, ...first, ...remainders], transferKey);
   const isHearsay = findings.isHearsay === true;
-  // A row's observation counts, unless a transfer shows what happened to it. A transfer that must not overrule the row does not: if the row's block has left,
-  // only the observation takes it out.
+  // A row's observation counts, unless a transfer shows what happened to the row. A transfer that may not overrule the row does not replace its
+  // observation: if the row's block has left the chain, only the observation marks the row as off the chain.
   const isTold = (row: Payment) =>
     (found.get(transferKey(row)) ?? []).some(
       (each) => effectKey(each) === effectKey(row) || isOverruled(row, { block: each.block, isHearsay }),
@@ -126,15 +132,15 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
   return ok(leftFrom === null ? done : { ...done, leftFrom });
 }
 
-/** Growth that is found in another block, where transactions explain it. */
+/** The observation for growth that its new block does not confirm. */
 const GONE = { kind: "unknown" } as const;
 
-/** Growth that no longer counts, because its transaction is now known. */
+/** Growth that no longer counts, because the transactions that explain it are now known. */
 const asReplaced = (payment: Payment): SeenPayment => ({ payment, observation: { kind: "replaced" } });
 
 /**
- * Growth credited to invoices that these transfers explain. It is removed first, or in the same batch if transfer and growth belong to the same
- * invoice.
+ * Growth that is credited to invoices and that these transfers explain. It is removed first, or in the same batch if transfer and growth belong to
+ * the same invoice.
  */
 function ownedOf(transfers: readonly Transfer[], replaced: WeighedTransfers["replaced"]): readonly SeenPayment[] {
   const explained = transfers.flatMap((transfer) => replaced.get(transferKey(transfer)) ?? []);
@@ -169,7 +175,7 @@ async function applyPart(deps: ApplyDependencies, look: Look, part: Part): Promi
   const explaining = changing.flatMap(({ payment, observation }) => returningAs(payment, observation));
   const gone = [...new Set(explaining.flatMap((each) => replaced.get(transferKey(each)) ?? []))].map(asReplaced);
   if (gone.length > 0) {
-    // Growth goes before the transactions that explain it come back.
+    // Removes growth before the transactions that explain it return to the chain.
     const left = await store(deps, look, { placed: [], observations: gone, table });
     if (!left.ok) return left;
     progress.noteRemoved(gone.map(({ payment }) => payment));
@@ -197,7 +203,7 @@ async function applyPart(deps: ApplyDependencies, look: Look, part: Part): Promi
   return ok(true);
 }
 
-/** Equal amounts are placed together. Addresses take turns, so that a flood of one of them does not keep the others waiting. */
+/** Equal amounts are placed together. Addresses take turns, so that a flood at one of them does not delay the others. */
 function* lotsOf(fresh: readonly Fresh[]): Generator<readonly Fresh[]> {
   const equal = [...Map.groupBy(fresh, ({ facts }) => placeKeyOf(facts)).values()];
   const parts = equal.flatMap((all) => [...chunksOf(all, EQUAL_AT_ONCE)]);
@@ -215,14 +221,13 @@ function* lotsOf(fresh: readonly Fresh[]): Generator<readonly Fresh[]> {
   if (lot.length > 0) yield lot;
 }
 
-/** A look's decisions about some transfers. */
 interface Decided {
   readonly placed: readonly Placed[];
   readonly observations: readonly Seen[];
   readonly table: RateTable | undefined;
 }
 
-/** Takes the rows that these transfers contradict off the chain, and then stores what was decided about the transfers. */
+/** Marks the rows that these transfers contradict as off the chain, and then stores the decisions about the transfers. */
 async function settle(
   deps: ApplyDependencies,
   look: Look,
@@ -235,12 +240,13 @@ async function settle(
   if (leaving.length === 0) return store(deps, look, { ...of, placed });
   const left = await store(deps, look, { placed: [], observations: leaving.map(asSuperseded), table: of.table });
   if (!left.ok) return left;
-  // Some of the rows may be left to the next look, which must find the contradicting transfers again. Then nothing is placed below either.
+  // Some of the rows may be left to the next pass, which must find the contradicting transfers again. In that case `store` below places nothing
+  // either.
   if (!progress.mayBegin()) progress.leave(of.transfers.filter((transfer) => rowsOf(transfer).length > 0));
   return store(deps, look, { ...of, placed });
 }
 
-/** Credits transfers placed at an invoice, stores the observations, and keeps the rest for users. */
+/** Credits the transfers that match an invoice, stores the observations, and keeps the other transfers for users. */
 async function store(deps: ApplyDependencies, look: Look, of: Decided): Promise<Result<true, Failure>> {
   const { findings, progress, quota } = look;
   const { network, heights, askedBy } = findings;
@@ -252,8 +258,8 @@ async function store(deps: ApplyDependencies, look: Look, of: Decided): Promise<
   const observed = await recordObservations(deps, loose, context, progress);
   const unmatched = [...of.placed, ...credited.unmatched].flatMap((each) => unmatchedOf(deps, look, each, of.table));
   const recorded = observed.ok ? await recordUnmatched(deps, unmatched, context, progress) : observed;
-  // The fallback for known payments: updates only their rows; their invoices follow at their next change. Otherwise a cursor would pass a lost block, and its
-  // payments would count forever.
+  // For known payments whose invoice could not be changed: updates only their rows; their invoices follow at their next change. Otherwise a cursor
+  // would pass a block that left the chain, and its payments would count forever.
   const kept = await recordObservations(deps, credited.orphans, { ...context, isSilent: true }, progress);
   if (!kept.ok) return kept;
   return credited.failure === undefined ? recorded : err(credited.failure);
@@ -292,7 +298,7 @@ function changesPayment(
   return paymentAfter(payment, observation, { network, heights, nowMs: deps.nowMs, mayConfirm }) !== payment;
 }
 
-/** Confirmed at once in another block. Where two sources must agree, they must agree about that block, too. */
+/** Whether the payment is confirmed again at once in another block. If two sources must agree, they must also agree about the new block. */
 const isSmallAndConfirmed = ({ status, needsSecond }: KnownPayment) => status === "CONFIRMED" && needsSecond === 0;
 
 /** Known rows whose transfer was found, and rechecked rows; for a row that is both, the found transfer decides. */

@@ -50,9 +50,12 @@ export interface Credit {
   readonly usdMicros: bigint | null;
   /** False if a second provider must agree first. */
   readonly mayConfirm: boolean;
-  /** Rows of growth that it explains; the same batch removes those without an invoice. */
+  /** Rows of growth that the transfer explains; the same batch removes those without an invoice. */
   readonly replaces: readonly Payment[];
-  /** Rows of another effect under its identity. Those of the same invoice are observed as superseded in the same change; all others were superseded earlier. */
+  /**
+   * Rows with the transfer's identity but a different effect. Those of the same invoice are observed as superseded in the same change; all others
+   * were superseded earlier.
+   */
   readonly supersedes: readonly Payment[];
 }
 
@@ -61,11 +64,11 @@ interface InvoiceFindings {
   readonly heights: ChainHeights;
   readonly credits: readonly Credit[];
   readonly seen: readonly Seen[];
-  /** The invoice has no room for some of the credits: these are kept unmatched, and a user must review the invoice. */
+  /** Whether some of the credits exceed the invoice's limit: these are kept unmatched, and a user must review the invoice. */
   readonly isOver?: boolean;
 }
 
-/** True if the invoice changed. CONTENTION if another row already has one of the transfers: the next pass finds it there. */
+/** True if the invoice changed. CONTENTION if another row already has one of the transfers: the next pass finds that row. */
 export async function creditInvoice(
   deps: CreditDependencies,
   file: InvoiceFile,
@@ -88,7 +91,6 @@ export async function creditInvoice(
   return ok(isChanged);
 }
 
-/** Tells `deps.notePaid` of an invoice that this change has made PAID. */
 export function notePaid(deps: CreditDependencies, { invoice, payments }: InvoiceFile, network: string): void {
   if (invoice.status !== "PAID") return;
   const lastMs = Math.max(...payments.flatMap(({ blockTimeMs }) => blockTimeMs ?? []));
@@ -120,12 +122,12 @@ function changeOf(
   };
 }
 
-/** What a look decides about one invoice: its change, and what the batch must assert and write besides it. */
+/** The decision about one invoice: its change, and what else the batch must assert and write. */
 interface DecidedCredits {
   readonly change: Change;
   /** Payments that have no row yet. */
   readonly fresh: readonly StoredPayment[];
-  /** Known payments that enter a block. */
+  /** Known payments that were found in a new block. */
   readonly coming: ReturnType<typeof comingIn>;
   /** Wallets whose gap of unpaid addresses changes. */
   readonly walletIds: readonly WalletId[];
@@ -188,7 +190,10 @@ function reviewChange(invoice: Invoice): Change | undefined {
   return { columns, events: [{ type: "invoice.updated" }], audit: { action: "invoice.updated", ...facts } };
 }
 
-/** Growth that this batch removes: this invoice's own, observed as replaced, and growth without an invoice. Growth of other invoices was removed earlier. */
+/**
+ * Growth that this batch removes: this invoice's own, observed as replaced, and growth without an invoice. Growth of other invoices was removed
+ * earlier.
+ */
 function droppedWith(file: InvoiceFile, replaced: readonly Payment[]): readonly Payment[] {
   return replaced.filter(({ invoiceId }) => invoiceId === null || invoiceId === file.invoice.id);
 }
@@ -196,7 +201,7 @@ function droppedWith(file: InvoiceFile, replaced: readonly Payment[]): readonly 
 interface Pair {
   readonly before: Payment | undefined;
   readonly after: Payment;
-  /** `after`, if it has no row yet. */
+  /** The payment after the change, if it has no row yet. */
   readonly created?: StoredPayment;
   /** Whether a user must review the invoice because of this change. */
   readonly needsReview: boolean;
@@ -215,8 +220,8 @@ function seenPairs(file: InvoiceFile, findings: InvoiceFindings, nowMs: number):
 }
 
 /**
- * Whether a user must be notified: money that counted now has another amount or owner, or a user's decision is undone: the user assigned growth to this
- * invoice, and the transaction that explains it credits less. The rules decide about the transaction.
+ * Whether a user must review the invoice: money that counted now has a different amount or owner, or a user had assigned growth and the transaction
+ * that explains it credits less or nothing. The rules decide about that transaction.
  */
 function isUndone(before: Payment, observation: ChainObservation, credits: readonly Credit[]): boolean {
   if (observation.kind === "superseded") return isSeen(before);
@@ -260,14 +265,14 @@ function creditPairs(
   });
 }
 
-/** Adds the amounts for what remains to be paid at shared addresses to the change. */
+/** Adds to the change the new amounts at shared addresses, for what remains to be paid. */
 export async function withRemainders(deps: AmountDependencies, file: InvoiceFile, change: Change): Promise<Change> {
   const { methods, statements } = await reserveRemainders(deps, file, stateAfter(file, change));
   if (methods.length === 0) return change;
   return { ...change, methods, statements: [...(change.statements ?? []), ...statements] };
 }
 
-/** What decides how much is still due once the change is stored. */
+/** The facts that decide how much is still due once the change is stored. */
 export function stateAfter({ invoice }: InvoiceFile, { columns, moves }: Change) {
   const { status, receivedMicros } = { ...invoice, ...columns };
   return { status: moves?.at(-1) ?? status, receivedMicros };

@@ -1,4 +1,4 @@
-// Credits a look's findings to their invoices, each merchant's first invoice before any merchant's second, until the look's budget is spent.
+// Credits findings to their invoices, each merchant's first invoice before any merchant's second, until the budget is spent.
 import { growthHeight, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { readFile } from "../../commerce/invoices/change-invoice.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
@@ -30,10 +30,10 @@ interface Credited {
   readonly failure: Failure | undefined;
 }
 
-/** Credits of one change: its events hold all payments of the invoice. */
+/** The most credits in one change, because each of its events holds all payments of the invoice. */
 const CREDITS_AT_ONCE = 100;
 
-/** The findings about each invoice, in the order of turns. An invoice with many credits has several shares. */
+/** The findings, divided into shares of one invoice each; merchants take turns. An invoice with many credits has several shares. */
 export function sharesOf(credits: readonly Credit[], seen: readonly Seen[]): readonly Share[] {
   const creditsOf = Map.groupBy(credits, ({ place }) => place.terms.invoice.id);
   const observed = seen.flatMap((each) =>
@@ -56,11 +56,11 @@ export function sharesOf(credits: readonly Credit[], seen: readonly Seen[]): rea
   return takingTurns(shares, ({ merchantId }) => merchantId);
 }
 
-/** Invoices of one batch, as many as the sweep settles in one, and their payments: each event holds all payments of its invoice. */
+/** The most invoices in one batch, the same as in the sweep, and the most payments in it: each event holds all payments of its invoice. */
 const INVOICES_AT_ONCE = 25;
 const PAYMENTS_AT_ONCE = 100;
 
-/** Shares that can be credited together, in the given order. A share that cannot is alone. */
+/** Groups shares that can be credited together, in the given order. Any other share is a group of its own. */
 function lotsOf(shares: readonly Share[]): readonly (readonly Share[])[] {
   const lots: Share[][] = [];
   let open: Share[] = [];
@@ -84,7 +84,10 @@ function lotsOf(shares: readonly Share[]): readonly (readonly Share[])[] {
   return lots;
 }
 
-/** Nothing leaves a row to another transfer, and no growth is counted: these depend on what was stored about other invoices before. */
+/**
+ * Whether the share may be in one batch with others. One that supersedes rows or concerns growth may not: the result depends on what was stored
+ * before about other invoices.
+ */
 function isPlainShare({ credits, seen }: Share): boolean {
   return (
     credits.every(
@@ -101,8 +104,9 @@ function isPlainShare({ credits, seen }: Share): boolean {
 }
 
 /**
- * Shares that depend on no other are credited together, and one by one only if that fails. An exception that is not a storage fault is a bug: the invoice's new
- * transfers are kept unmatched for a user, so that they do not block all others forever, and its known payments are returned as `orphans`.
+ * Shares that depend on no other are credited together, and one by one only if that fails. An exception that is not a storage fault is a bug: the
+ * invoice's new transfers are kept unmatched for a user, so that they do not block all others forever, and its known payments are returned as
+ * `orphans`.
  */
 export async function creditShares(
   deps: CreditDependencies,
@@ -119,10 +123,10 @@ export async function creditShares(
     const together = await togetherOrNone(deps, context, lot);
     const { done, changed } = together === "unanswered" ? NONE : together;
     all.invoices.push(...changed);
-    // One of them may be why the database did not answer, and must not keep the others waiting. But a database that is away is not asked for each of them.
+    // One share may have caused the failure and must not delay the others. But if the database did not answer, only a few are tried.
     let mayFail = together === "unanswered" ? MOST_UNANSWERED : Number.POSITIVE_INFINITY;
     for (const [n, share] of lot.filter((each) => !done.has(each)).entries()) {
-      // The lot was allowed to begin, so one of it is credited in any case.
+      // The lot was allowed to begin, so at least one of its shares is credited.
       if (!((n === 0 && done.size === 0) || progress.mayBegin())) {
         leave(share, progress);
         continue;
@@ -135,7 +139,7 @@ export async function creditShares(
   return all;
 }
 
-/** Invoices of a lot that are tried alone without an answer, after the lot had none. */
+/** If the database did not answer for a lot, its invoices are credited one by one, until this many of them got no answer either. */
 const MOST_UNANSWERED = 2;
 const NONE = { done: new Set<Share>(), changed: [] };
 
@@ -151,7 +155,7 @@ function leave({ credits, seen }: Share, progress: Progress): void {
   progress.leaveSeen(seen);
 }
 
-/** A bug shows again when the share that causes it is credited alone. */
+/** A bug is only logged here: it occurs again when the share that causes it is credited alone. */
 async function togetherOrNone(deps: CreditDependencies, context: UnmatchedContext, lot: readonly Share[]) {
   if (lot.length < 2) return NONE;
   try {
@@ -202,7 +206,7 @@ async function creditShare(
   const staying = file.value.payments.map(
     (payment): Payment => (leaving.has(payment.id) ? { ...payment, status: "DROPPED" } : payment),
   );
-  // Current observations of its own payments come first: the room belongs to those.
+  // Transfers that replace stored rows come first, so that they are the last to exceed the invoice's limit.
   const ordered = credits.toSorted((a, b) => Number(b.supersedes.length > 0) - Number(a.supersedes.length > 0));
   const { taken, beyond } = splitByRoom(staying, network.name, ordered);
   // Marks the invoice for review only if a user gets a new row to decide about, not each time the watcher sees a transfer that is not kept.

@@ -1,5 +1,5 @@
-// Credits many invoices in one batch. A busy network's block pays dozens of invoices, and each alone needs a read, a batch and some ten statements. Only
-// plain findings are joined: those whose change depends on no other invoice. Whatever cannot be joined is credited alone, as if this did not exist.
+// Credits many invoices in one batch. A busy network's block pays dozens of invoices, and crediting each alone takes a read, a batch and about ten
+// statements. Only plain findings are joined: those whose change depends on no other invoice. All others are credited one invoice at a time.
 import type { Network } from "../../chains/registry/networks.ts";
 import { fileOf, type InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { selectInvoiceRows } from "../../commerce/invoice-records/store.ts";
@@ -33,14 +33,14 @@ export interface Share {
 }
 
 interface Together {
-  /** Those that are stored as found, whether their invoice changed or not. */
+  /** Shares whose findings are stored, whether or not they changed their invoice. */
   readonly done: ReadonlySet<Share>;
   readonly changed: readonly InvoiceId[];
 }
 
 /**
- * All or none of those that it can decide without reading more; the caller credits the others alone. `unanswered`: the database did not say whether it stored
- * them. Throws what a bug throws.
+ * Credits all or none of the invoices that it can decide without further reads; the caller credits the others alone. `unanswered`: the database did
+ * not confirm whether it stored them. Throws only for a bug.
  */
 export async function creditTogether(
   deps: CreditDependencies,
@@ -59,7 +59,7 @@ export async function creditTogether(
     const operationId = deps.newOperationId();
     const findings = { network, heights, credits: share.credits, seen: share.seen };
     const credits = decideCredits(deps, file, findings, operationId);
-    // An amount for the rest must differ from those that other invoices of the lot take.
+    // The amount reserved for the rest must differ from those that other invoices in the lot get, so this share is credited alone.
     if (credits !== undefined && needsAmount(file, stateAfter(file, credits.change))) continue;
     done.add(share);
     if (credits !== undefined) decided.push({ file, operationId, ...credits });
@@ -70,7 +70,7 @@ export async function creditTogether(
   return { done, changed: decided.map(({ file }) => file.invoice.id) };
 }
 
-/** Whether it is the merchant's invoice, with room for all that it is credited. */
+/** Whether the invoice is the merchant's and accepts all credits of the share. */
 function isAccepted({ invoice, payments }: InvoiceFile, { merchantId, credits }: Share, network: Network): boolean {
   return invoice.merchantId === merchantId && splitByRoom(payments, network.name, credits).beyond.length === 0;
 }

@@ -1,16 +1,17 @@
-// How far a look has got with its findings. A look has a budget; the next look finds the rest again, and by then what was decided is known.
+// How many of its findings one read of the chain (a pass, or the lookup of one transaction) has handled. Each read has a budget. The next read finds
+// the remaining ones again, and recognises those that were already decided.
 import type { Transfer } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import type { PaymentId } from "../../lib/ids.ts";
 import type { StatementBudget } from "../../platform/db/statement-budget.ts";
 
-/** A stored payment, and what a look found about it. */
+/** A stored payment, and what was found about it. */
 export interface Seen {
   readonly payment: Payment;
   readonly observation: ChainObservation;
   readonly mayConfirm?: boolean;
-  /** Some rows of its block cannot be read (`WeighedTransfers`). */
+  /** True if some rows at its address and block cannot be read (`WeighedTransfers`). */
   readonly isUnweighed?: boolean;
 }
 
@@ -20,12 +21,12 @@ export class Progress {
   #hasBegun = false;
   #leftFrom: number | null = null;
 
-  /** Without a budget everything is done. */
+  /** Without a budget, all work is allowed. */
   constructor(budget: Pick<StatementBudget, "isSpent"> | undefined) {
     this.#budget = budget;
   }
 
-  /** Whether one more piece of work may begin. The first one always may, so that each look makes progress. */
+  /** Whether one more unit of work may begin. The first one always may, so that each pass makes progress. */
   mayBegin(): boolean {
     if (this.#hasBegun && this.#budget?.isSpent === true) return false;
     this.#hasBegun = true;
@@ -43,7 +44,9 @@ export class Progress {
     }
   }
 
-  /** Growth that no batch of this look has removed yet, each row once: the first of the transactions that explain it replaces it. */
+  /**
+   * The rows of growth that no batch has removed yet, each once. If several transactions explain growth, the first one that is written removes it.
+   */
   stillThere(growth: readonly Payment[]): readonly Payment[] {
     return [...new Set(growth)].filter(({ id }) => !this.#removed.has(id));
   }

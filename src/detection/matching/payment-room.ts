@@ -1,5 +1,5 @@
-// How many payments one invoice accepts. Reads, settlement and events carry all of them, so a flooded address must not let an invoice grow
-// without limit. No sum is ever truncated: a transfer without room is not credited and waits for a user.
+// How many payments one invoice accepts. Reads, settlement and events carry all of them, so a flooded address must not let an invoice grow without
+// limit. No sum is ever truncated: a transfer beyond the limit is not credited, and a user must decide about it.
 
 import { effectKey, type Transfer } from "../../chains/sources/transfer.ts";
 import {
@@ -17,9 +17,9 @@ const PARTS_BY_HAND = 4;
 const MOST_PARTS = MOST_PAYMENTS * PARTS_BY_HAND;
 
 /**
- * Splits transfers into those that the invoice has or has room for, and the rest, in list order. A transfer that it already has takes no room. Payments that
- * left the chain free their room; otherwise a flood that is undone would keep an honest payer out. Their number is limited too, because they are still read
- * with the invoice.
+ * Splits transfers into those that the invoice already has or can still accept, and the rest, in list order. A transfer that it already has does not
+ * count again. Payments that left the chain do not count either; otherwise a flood that a reorg undid would still exclude an honest payer. They have
+ * a separate limit, because they are still read with the invoice.
  */
 export function splitByRoom<T extends { readonly transfer: Transfer }>(
   payments: readonly Payment[],
@@ -43,7 +43,7 @@ export function splitByRoom<T extends { readonly transfer: Transfer }>(
   return { taken, beyond };
 }
 
-/** Whether one more payment may be assigned by hand. Payments that a rule credited and a reorg undid count only by the size of their rows. */
+/** Whether one more payment may be assigned by hand. Payments that a rule credited and a reorg removed count only with the size of their rows. */
 export function hasRoomByHand(payments: readonly Payment[]): boolean {
   const kept = payments.filter((each) => isSeen(each) || each.resolution !== null);
   return kept.length < MOST_PAYMENTS && partsOf(payments) + PARTS_BY_HAND <= MOST_PARTS;

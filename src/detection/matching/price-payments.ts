@@ -1,6 +1,6 @@
-// Prices payments that had no price when they were first seen, because no quote applied and no rate was fresh. The first fresh rate within an
-// hour prices them, once; after that a user does (decisions 4, "As of the payment's time"). Runs on the schedule, so that no read decides a
-// price.
+// Prices payments that had no price when they were first seen, because no quote applied and no rate was fresh. The first fresh rate within an hour
+// sets the price, once. After an hour only a user can decide (decisions 4, "As of the payment's time"). Runs on a schedule, so that the price does
+// not depend on when someone reads the invoice.
 
 import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
 import { pairOf } from "../../chains/registry/pair.ts";
@@ -20,11 +20,11 @@ import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { microsFor, quoteRate, type RateTable } from "../../rates/quote.ts";
 import { withRemainders } from "./credit-invoice.ts";
 
-/** How long after its first observation a rate may still price a payment. */
+/** How long after a payment's first observation a rate may still price it. */
 const PRICED_WITHIN_MS = HOUR_MS;
-/** An invocation may make 1,000 queries; a change of an invoice takes about five. */
+/** An invocation may make 1,000 queries; a change to an invoice takes about five. */
 const INVOICES_A_RUN = 50;
-/** Each run takes a different part of this many invoices, because some may fail in every run. */
+/** How many invoices are read. Each run handles a different part of them, because some may fail in every run. */
 const INVOICES_READ = 1_000;
 
 type PriceDependencies = Pick<RefreshDependencies, "body" | "sleep" | "newOperationId" | "table"> & AmountDependencies;
@@ -57,7 +57,7 @@ function isPriced(table: RateTable, { network, cryptocurrency, currency }: Unpri
   return asset !== undefined && quoteRate({ table, assetCode: asset.rateCode, currency, nowMs }).ok;
 }
 
-/** The part of one run, once a minute: the next 50, starting over after the last. */
+/** The part that one run handles: the next 50 each minute, starting over after the last. */
 function turnOf<T>(all: readonly T[], nowMs: number): readonly T[] {
   const from = all.length === 0 ? 0 : (Math.floor(nowMs / MINUTE_MS) * INVOICES_A_RUN) % all.length;
   return [...all.slice(from), ...all.slice(0, from)].slice(0, INVOICES_A_RUN);
@@ -69,7 +69,7 @@ interface Pricing {
   readonly nowMs: number;
 }
 
-/** The next run retries what failed. */
+/** A later run retries what failed. */
 async function priceInvoice(deps: PriceDependencies, read: InvoiceFile, pricing: Pricing): Promise<void> {
   const { merchantId, id } = read.invoice;
   const clock = { ...deps, trail: SYSTEM_TRAIL };
@@ -80,7 +80,7 @@ async function priceInvoice(deps: PriceDependencies, read: InvoiceFile, pricing:
   });
 }
 
-/** The payment with its value at the current rate; undefined if it already has a price, is too old, or no rate is fresh. */
+/** The payment with its value at the current rate; empty if it already has a price, is too old, or no rate is fresh. */
 function priced(
   { invoice: { currency } }: InvoiceFile,
   payment: Payment,

@@ -1,5 +1,5 @@
-// Reads what is known about transfers: their rows, the owners of the addresses and exact amounts they pay, and the holders of the addresses. One round trip for
-// every 2,000, because a flood shows thousands to each look.
+// Reads what is known about transfers: their rows, the owners of the addresses and exact amounts they pay, and the holders of the addresses. One
+// round trip for every 2,000 transfers, because during a flood each pass finds thousands.
 import type { Network } from "../../chains/registry/networks.ts";
 import { effectKey, isSameEffect, isToItself, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { timeOf } from "../../commerce/payments/chain-observation.ts";
@@ -47,14 +47,14 @@ export interface Holder {
   readonly requiredConfirmations: number;
 }
 
-/** A transfer that must be placed, with the facts from own addresses and exact amounts. */
+/** A transfer that must be placed, with the facts from invoices' own addresses and exact amounts. */
 export interface Fresh {
   readonly transfer: Transfer;
   /** The merchants with a wallet on its address. */
   readonly holders: readonly Holder[];
-  /** Other merchants already have rows of it: it is stored only for this merchant. */
+  /** Set if other merchants already have rows for the transfer, which is therefore stored only for this merchant. */
   readonly onlyFor?: MerchantId | undefined;
-  /** Rows of another effect under its identity, of any merchant. */
+  /** Rows with the transfer's identity but a different effect, of any merchant. */
   readonly supersedes: readonly Payment[];
   readonly facts: PlaceFacts;
 }
@@ -63,19 +63,22 @@ export interface Fresh {
 export type KnownPayment = Payment & { readonly needsSecond: number };
 
 export interface Found {
-  /** By `effectKey`: the existing rows of a transfer, of one or several merchants. */
+  /** The existing rows of each transfer, by its `effectKey`; several merchants may have one. */
   readonly known: ReadonlyMap<string, readonly KnownPayment[]>;
-  /** By `effectKey` of the transfer: rows under its identity with another effect. */
+  /** Rows with a transfer's identity but a different effect, by the transfer's `effectKey`. */
   readonly superseded: ReadonlyMap<string, readonly Payment[]>;
-  /** Transfers without a row, or without a row of the merchant that named them; excludes those that were left out earlier and have not changed. */
+  /**
+   * Transfers without a row, or without a row of the merchant that named them; excludes those that were left out earlier and have not changed, unless
+   * a merchant named them.
+   */
   readonly fresh: readonly Fresh[];
-  /** Transfers with more rows than one look may hold: the next look reads theirs, once the rows of the others are updated. */
+  /** Transfers with more rows than one pass may hold: the next pass reads their rows, once the rows of the others are updated. */
   readonly left: readonly Transfer[];
   /** Market rates when the new transfers were first seen; undefined if no transfer is new. */
   readonly table: RateTable | undefined;
 }
 
-/** Transfers of one round trip: about 400 KB as a parameter. */
+/** Transfers per round trip: about 400 KB as a parameter. */
 const AT_ONCE = 2_000;
 
 /** What is known about these transfers. `askedBy`: the merchant that named them, if one did. */
@@ -108,7 +111,7 @@ export async function readFound(
     const damaged = rows.filter(({ row }) => row === null);
     const damagedKeys = new Set(damaged.map(transferKey));
     if (damaged.length > 0) alertOfPayments(network, damaged);
-    // Nor is any other row of it removed: nothing would replace it.
+    // No other row of this transfer is removed either, because nothing would replace it.
     for (const transfer of some) if (damagedKeys.has(transferKey(transfer))) superseded.delete(effectKey(transfer));
     const decided = new Set(leftOut.map((row) => `${transferKey(row)} ${row.effect} ${row.blockHash}`));
     const isFresh = (transfer: Transfer) => {
@@ -135,8 +138,8 @@ export async function readFound(
 }
 
 /**
- * The rows of each transfer, and those that the chain contradicts: the same identity, but another effect. A source that cannot tell what was moved contradicts
- * nothing.
+ * The rows of each transfer, and those that the chain contradicts: the same identity, but a different effect. If the source cannot tell what was
+ * moved, nothing is contradicted.
  */
 function sortByEffect(
   transfers: readonly Transfer[],
@@ -159,12 +162,15 @@ function sortByEffect(
   }
 }
 
-/** Whether a rule credited it before a source reported that the address pays itself. */
+/** Whether a rule credited the row before a source reported that the address pays itself. */
 function isDisowned(row: Payment, transfer: Transfer): boolean {
   return isToItself(transfer) && !isToItself(row) && row.matchedBy !== null && row.matchedBy !== "MANUAL";
 }
 
-/** How many of the transfers have all their rows among those read: the last one may not, if the statement stopped at its limit. */
+/**
+ * How many of the transfers, from the first on, have all their rows among those read: if the statement stopped at its limit, rows of the last one may
+ * be missing.
+ */
 function wholeUntil(
   transfers: readonly Transfer[],
   rows: readonly { readonly txHash: string; readonly outputIndex: string }[],
@@ -227,7 +233,7 @@ function alertOfPayments({ name: network }: Network, payments: readonly { readon
   logAlert("known payments cannot be read", of);
 }
 
-/** The facts about a transfer from own addresses and exact amounts. */
+/** The facts about a transfer from invoices' own addresses and exact amounts. */
 function exactFacts(
   { nowMs, macKeys }: ReadDependencies,
   network: Network,
@@ -285,9 +291,9 @@ export function reservedOf(row: ReservedRow): readonly ReservedTerms[] {
 }
 
 /**
- * Whether a merchant may get its own row, for a user to decide about: all rows of the transfer belong to other merchants. The transfer exceeded
- * this merchant's daily limit, came before its wallet, or was credited to another merchant at the same address. The rules do not run again for
- * it, or they could credit it twice.
+ * Whether a merchant may get its own row, for a user to decide about: all rows of the transfer belong to other merchants. The transfer exceeded this
+ * merchant's daily limit, came before its wallet, or was credited to another merchant at the same address. The new row is never credited
+ * (`placeOfMissed`), because the transfer could then be credited twice.
  */
 function isMissedBy(merchantId: MerchantId | undefined, rows: readonly Pick<Payment, "merchantId">[]): boolean {
   if (merchantId === undefined) return false;

@@ -1,5 +1,5 @@
-// Places new transfers: some from the reads already made, the others with two more round trips for every 50 distinct amounts that no invoice asks for exactly.
-// Thousands of worthless transfers in one block must not use up the storage queries of a pass.
+// Places new transfers: some from the reads already made, the others with about two more round trips for every 50 distinct amounts that no invoice
+// asks for exactly. Thousands of worthless transfers in one block must not use up the storage queries of a pass.
 import type { Network } from "../../chains/registry/networks.ts";
 import { isToItself, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { RELEASED_KEPT_MS } from "../../commerce/amounts/released.ts";
@@ -16,12 +16,12 @@ export interface Placed extends Omit<Fresh, "facts"> {
   readonly place: Placement;
 }
 
-/** The place of a transfer that needs no further reads; undefined for any other one. */
+/** The placement of a transfer, if it needs no further reads; otherwise undefined. */
 export function placeSurely({ facts, ...fresh }: Fresh): Placed | undefined {
   return isDecided(facts) ? placed(fresh, placeOrUnmatched(facts)) : undefined;
 }
 
-/** The places of transfers whose exact amount no invoice asks for. Equal transfers of one time are placed once. */
+/** The placements of transfers that need further reads. Transfers with the same amount and time are placed once. */
 export async function readPlaces(
   deps: ReadDependencies,
   network: Network,
@@ -43,7 +43,7 @@ export async function readPlaces(
   );
 }
 
-/** What the place of a transfer depends on. */
+/** The facts that decide the placement of a transfer, as a key. */
 export function placeKeyOf({ transfer, atMs }: Pick<PlaceFacts, "transfer" | "atMs">): string {
   const { cryptocurrency, toAddress: address, amountUnits: units } = transfer;
   const amount = amountKeyOf({ cryptocurrency, address, units });
@@ -56,7 +56,7 @@ function placed({ onlyFor, ...fresh }: Omit<Fresh, "facts">, place: Placement): 
   return { ...fresh, place: placeOfMissed(place, onlyFor), onlyFor };
 }
 
-/** The place of one transfer. An unreadable row is logged and does not block the other transfers of the look. */
+/** The placement of one transfer. An unreadable row is logged and does not block the other transfers. */
 function placeOrUnmatched(facts: PlaceFacts): Placement {
   const { transfer, network } = facts;
   try {
@@ -82,7 +82,7 @@ function alert(
   logAlert("a transfer stays unmatched: an invoice cannot be read", of);
 }
 
-/** Whether the place is decided without further reads. */
+/** Whether the placement is decided without further reads. */
 function isDecided(facts: PlaceFacts): boolean {
   const { owner, reserved, damaged, transfer, atMs } = facts;
   // An amount reserved after the payment's time competes with the other amounts asked for at that time.
@@ -121,7 +121,10 @@ async function withAround(
   );
 }
 
-/** Its place for that merchant: not credited; if a rule would now choose the merchant's own invoice, that is a candidate. */
+/**
+ * The placement of a transfer for the merchant that named it: not credited. If a rule would now choose one of this merchant's invoices, that invoice
+ * is a candidate.
+ */
 function placeOfMissed(place: Placement, merchantId: MerchantId): Exclude<Placement, { kind: "invoice" }> {
   if (place.kind === "unmatched") return place;
   if (place.kind === "dust") return place.merchantId === merchantId ? place : { kind: "unmatched", refused: [] };

@@ -1,5 +1,5 @@
-// Updates rows of payments after observations, without their invoices: those without an invoice, and those whose invoice cannot be changed. Many rows are one
-// batch of few statements: one transfer has a row for each merchant at its address.
+// Updates only the rows of observed payments: those without an invoice, and those whose invoice cannot be changed. One transfer has a row for each
+// merchant at its address, so many rows are written in one batch of few statements.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import { type ChainHeights, paymentAfter, paymentEvents } from "../../commerce/payments/chain-observation.ts";
@@ -22,17 +22,17 @@ import type { Failure } from "../../platform/failures.ts";
 import { comingIn, countOnce } from "../growth/read-growth.ts";
 import type { Progress, Seen } from "./look-progress.ts";
 
-/** Rows of one batch. */
+/** The most rows in one batch. */
 const ROWS_AT_ONCE = 100;
 
 interface ObservationContext {
   readonly network: Network;
   readonly heights: ChainHeights;
-  /** Emits no event. */
+  /** If true, no event is emitted. */
   readonly isSilent?: boolean;
 }
 
-/** CONTENTION if another writer was faster with one of them. */
+/** CONTENTION if another writer has changed one of the rows first. */
 export async function recordObservations(
   deps: CommitDependencies,
   seen: readonly Seen[],
@@ -68,7 +68,7 @@ export async function recordObservations(
   return ok(true);
 }
 
-/** Removes a row without an invoice: another payment in the same batch is the same money. */
+/** Removes a row without an invoice, because another payment in the same batch covers the same money. */
 export function dropStatements(
   deps: Pick<CommitDependencies, "db" | "nowMs" | "newOperationId">,
   payment: Payment,

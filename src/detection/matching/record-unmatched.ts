@@ -1,6 +1,6 @@
-// Records transfers that no rule credits: one row for each merchant with a live wallet on the address, UNMATCHED, or IGNORED for dust. Each UNMATCHED row has
-// one event. Beyond 100 a day at an address and of about the same value, one summary event replaces the rest (decisions 5), and each of these transfers gets
-// one row in a separate table, so that no look decides it again.
+// Records transfers that no rule credits: one row for each merchant with a live wallet on the address, UNMATCHED, or IGNORED for dust. Each UNMATCHED
+// row has one event. Beyond 100 a day at an address and of about the same value, one summary event replaces the rest (decisions 5). A transfer for
+// which no merchant gets a row is recorded in a separate table, so that no pass decides it again.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import { isToItself, type Transfer } from "../../chains/sources/transfer.ts";
@@ -44,21 +44,24 @@ export interface UnmatchedContext {
 export interface Unmatched extends Pick<Placed, "transfer" | "holders" | "onlyFor" | "supersedes"> {
   readonly place: Exclude<Placement, { kind: "invoice" }>;
   readonly usdMicros: bigint | null;
-  /** Rows of growth that it explains. The batch that writes it removes them; growth credited to invoices was removed before. */
+  /** Rows of growth that the transfer explains. The batch that writes the transfer removes them; growth credited to invoices was removed before. */
   readonly replaces?: readonly Payment[];
 }
 
-/** Rows of one batch, unless a single transfer has more. */
+/** The most rows in one batch, unless a single transfer has more. */
 const ROWS_AT_ONCE = 500;
-/** Characters of one statement's rows: D1 accepts 2 MB as a parameter. The most for one row: its columns, without the evidence. */
+/**
+ * The most characters in the rows of one statement, because D1 accepts 2 MB as a parameter; and the most characters that the columns of one row take,
+ * without its evidence.
+ */
 const LENGTH_AT_ONCE = 600_000;
 const COLUMNS_LENGTH = 1_200;
-/** Transfers whose limits are read in one go; those beyond the limits are left out in one go too. */
+/** How many transfers are checked against their limits in one step. */
 const TRANSFERS_AT_ONCE = 1_000;
 
 /**
- * Whether any of these new transfers would get a row of the merchant now: until the address has 100 for one day and value range, or 100 of dust; and every
- * transfer that the merchant itself named.
+ * Whether the merchant would get a row for any of these new transfers now: always if the merchant named them; otherwise until the address has 100
+ * rows for one day and value range, or 100 for dust.
  */
 export async function isKept(
   deps: Pick<UnmatchedDependencies, "db" | "sleep" | "nowMs">,
@@ -79,8 +82,8 @@ export async function isKept(
 }
 
 /**
- * Writes the rows of these transfers. CONTENTION if another writer has just written one: the next look finds it. Leaving out takes one statement per thousand
- * transfers, however many merchants hold the address.
+ * Writes the rows of these transfers. CONTENTION if another writer has just written one: the next pass finds it. Recording the transfers that are
+ * left out takes one statement per thousand, however many merchants have a wallet on the address.
  */
 export async function recordUnmatched(
   deps: UnmatchedDependencies,
@@ -111,10 +114,10 @@ export async function recordUnmatched(
   return ok(true);
 }
 
-/** A transfer with the merchants that may get a row of it. */
+/** A transfer with the merchants that may get a row for it. */
 type Concerned = Omit<Unmatched, "holders"> & { readonly holders: readonly Holder[]; readonly isDust: boolean };
 
-/** A merchant that is not shown all transfers of a kind. */
+/** A merchant who has reached the limit for one kind of transfer. */
 interface Full extends Pick<Unmatched, "transfer" | "usdMicros"> {
   readonly merchantId: MerchantId;
 }
@@ -137,7 +140,7 @@ function sortByRoom(unmatched: readonly Unmatched[], { network, askedBy, quota }
     const merchants = concerned(place, each.holders, replaces).filter(
       ({ merchantId }) => onlyFor === undefined || merchantId === onlyFor,
     );
-    // Its batch removes growth that it explains, no matter who gets a row.
+    // The transfer's batch removes the growth that it explains, no matter which merchants get a row.
     const isNeeded = replaces.length > 0;
     const holders = merchants.filter(({ merchantId }) => {
       if (merchantId === askedBy || isNeeded) return true;
@@ -152,7 +155,7 @@ function sortByRoom(unmatched: readonly Unmatched[], { network, askedBy, quota }
   return { kept, leftOut, full: [...full.values()] };
 }
 
-/** Remembers transfers that no one is shown, and notifies each merchant once a day. Safe to repeat. */
+/** Records transfers that no merchant is shown, and sends one summary event a day for each merchant, address and value range. Safe to repeat. */
 async function leaveOut(
   deps: UnmatchedDependencies,
   network: Network,
@@ -218,10 +221,10 @@ async function recordBatch(
   const explainedGrowth = progress.stillThere(unmatchedPayments.flatMap(({ replaces = [] }) => replaces));
   const replaced = explainedGrowth.filter(({ invoiceId }) => invoiceId === null);
   const of = { network: context.network.name, sinceMs, nowMs: deps.nowMs };
-  // Only this operation creates this id: if the first row exists, this batch committed.
+  // Only this operation creates this id: if the first row exists, the batch committed.
   const written = await commitUnmatched(deps, () => selectPaymentRow(deps.db, first.row.id), [
     ...assertsOf(deps, unmatchedPayments, context),
-    // Unexplained growth is not credited until a user assigns it.
+    // An unexplained transfer is not credited until a user assigns it.
     ...countOnce(deps.db, context.network, explained, replaced),
     ...replaced.flatMap((payment) => dropStatements(deps, payment, context)),
     ...statementsOf(records).flatMap((rows) => insertUnmatched(deps.db, rows, of)),
@@ -233,7 +236,10 @@ async function recordBatch(
 
 type Recorded = Omit<Parameters<typeof insertUnmatched>[1][number], "before">;
 
-/** The rows of each statement, each with the number of its kind before it in the statement; the database counts those of earlier statements. */
+/**
+ * Divides the rows into statements. Each row has the number of rows of its kind before it in the same statement; the database counts those of earlier
+ * statements.
+ */
 function statementsOf(records: readonly Recorded[]): readonly Parameters<typeof insertUnmatched>[1][] {
   const lists: (Recorded & { readonly before: number })[][] = [];
   let counts = new Map<string, number>();
@@ -255,7 +261,7 @@ function statementsOf(records: readonly Recorded[]): readonly Parameters<typeof 
   return lists;
 }
 
-/** Asserts that new transfers have no row at all, and that the merchant that named missed transfers has no row of them. */
+/** Asserts that new transfers have no row at all, and that the merchant that named missed transfers has no row for them. */
 function assertsOf(
   deps: UnmatchedDependencies,
   unmatchedPayments: readonly Concerned[],
@@ -270,8 +276,8 @@ function assertsOf(
 }
 
 /**
- * The merchants that get a row. Dust concerns only its merchant. An unmatched payment concerns every merchant with a wallet there, with an
- * invoice that was refused, or with growth that it explains.
+ * The merchants that get a row. Dust of a matched invoice concerns only its merchant. An unmatched payment concerns every merchant with a wallet on
+ * the address, with an invoice that was refused, or with growth that it explains.
  */
 function concerned(
   place: Exclude<Placement, { kind: "invoice" }>,
@@ -285,7 +291,7 @@ function concerned(
       requiredConfirmations: 1,
     };
   if (place.kind === "dust") return [holderOf(place.merchantId)];
-  // Those of the nearest amounts come first.
+  // The refused invoices with the nearest amounts come first.
   const refused = [...new Set(place.refused.map(({ merchantId }) => merchantId))].slice(0, MERCHANTS_LISTED);
   const merchants = [...holders, ...replaces].map(({ merchantId }) => merchantId);
   return [...new Set([...merchants, ...refused])].map(holderOf);

@@ -1,11 +1,11 @@
-// The chain holds one effect of a transfer's identity: the amount, coin and recipient that its own source now reports. Rows with another effect leave the
-// chain, and the current effect is placed again, by the rules and with its own time.
+// The chain holds one effect of a transfer's identity: the amount, coin and recipient now reported by the source that the chain is read from. Rows
+// with a different effect are taken off the chain, and the rules match the current effect again, with its own time.
 import type { Transfer } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import type { Placement } from "./placement.ts";
 
-/** A transfer with its place, and the rows of another effect under its identity. */
+/** A transfer with its placement, and the rows with its identity but a different effect. */
 interface Contradicting {
   readonly transfer: Pick<Transfer, "block">;
   readonly place: Placement;
@@ -13,13 +13,16 @@ interface Contradicting {
 }
 
 interface Superseded<T> {
-  /** The transfers to place. */
+  /** The transfers that overrule all rows that they contradict. */
   readonly placed: readonly T[];
-  /** Rows superseded before anything is placed, because a row's identity is unique: all but those of `stayingOf`. */
+  /** Rows superseded before anything is placed, because a row's identity is unique: all except those that `stayingOf` returns. */
   readonly leaving: readonly Payment[];
 }
 
-/** `found`: all transfers with the rows that they contradict, including known ones. `isHearsay`: another source reports them. */
+/**
+ * `found`: all transfers, including known ones, with the rows that they contradict. `isHearsay`: they were reported by a source other than the one that
+ * the chain is read from.
+ */
 export function supersededBy<T extends Contradicting>(
   placed: readonly T[],
   found: readonly { readonly transfer: Pick<Transfer, "block">; readonly rows: readonly Payment[] }[],
@@ -32,7 +35,7 @@ export function supersededBy<T extends Contradicting>(
   return { placed: kept, leaving: leaving.filter((payment) => !staying.has(payment)) };
 }
 
-/** Another source's report does not contradict a row that is on the chain, nor an unconfirmed transfer a row that is in a block. */
+/** A report from another source overrules only a row that has left the chain. An unconfirmed transfer does not overrule a row that is in a block. */
 export function isOverruled(
   row: Payment,
   by: { readonly block: Transfer["block"]; readonly isHearsay: boolean },
@@ -41,7 +44,7 @@ export function isOverruled(
   return !by.isHearsay && (by.block !== null || row.blockHeight === null);
 }
 
-/** Rows of the same invoice that gets the new effect: superseded in the change that credits it, so that the invoice's status does not go back and forth. */
+/** Rows of the invoice that gets the new effect. The change that credits it supersedes them, so that the invoice's status does not change twice. */
 export function stayingOf({ place, supersedes }: Contradicting): readonly Payment[] {
   return place.kind === "invoice" ? supersedes.filter(({ invoiceId }) => invoiceId === place.terms.invoice.id) : [];
 }

@@ -1,7 +1,7 @@
 // The data of the event for a transfer that no rule credits.
 import type { PaymentBody } from "../../commerce/payments/payment-body.ts";
 
-/** Replaces the event of the 101st unmatched transfer of a day to one address and of about the same value. */
+/** Sent instead of an event for the 101st unmatched transfer in a day to one address and of about the same value. */
 interface UnmatchedSummary {
   readonly payment: null;
   readonly network: string;

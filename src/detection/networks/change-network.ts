@@ -1,4 +1,4 @@
-// An operator's switches of a network: pause and resume, and reading a range again. Each is recorded with its author.
+// What an operator may do with a network: pause and resume it, and have a range read again. Each change is recorded with its author.
 import { assertOperator, selectOperator } from "../../accounts/operators/store.ts";
 import type { User } from "../../accounts/users/user.ts";
 import { networkNamed } from "../../chains/registry/networks.ts";
@@ -18,7 +18,7 @@ import { type NetworkDependencies, readNetwork } from "./read-networks.ts";
 import { assertPause, assertReread } from "./store.ts";
 
 export interface SwitchDependencies extends NetworkDependencies, CommitDependencies {
-  /** Makes the network's watcher check its switches now. */
+  /** Makes the network's watcher check now whether it is paused or has a range to read. */
   wakeWatcher(network: string): void;
 }
 
@@ -26,15 +26,15 @@ export interface SwitchDependencies extends NetworkDependencies, CommitDependenc
 const NEVER_READ = { isResting: true, height: null, tipHeight: null } as const;
 
 export interface Act {
-  /** As in the path, in any spelling. */
+  /** The name in the path, in any spelling. */
   readonly network: string;
   readonly actor: Pick<User, "id">;
   readonly trail: Trail;
 }
 
 /**
- * Keeps the network from being read, or lets reading continue from its cursor, which is kept. Nothing that waits for a paused network expires, and it is not
- * offered to payers. A pass that has started may still finish. Writes nothing if nothing changes.
+ * Pauses reading the network, or resumes it from its cursor, which is kept. While a network is paused, no invoice that waits for it expires, and it
+ * is not offered to payers. A pass that has started may still finish. Writes nothing if nothing changes.
  */
 export function setPause(
   deps: SwitchDependencies,
@@ -54,8 +54,8 @@ export function setPause(
 }
 
 /**
- * Has a range of blocks read again alongside the scan. Writes nothing if that range is already being read; REREAD_IN_PROGRESS if another one is.
- * NETWORK_NOT_WATCHED without a source.
+ * Requests that a range of blocks is read again alongside the scan. Writes nothing if that range is already being read; REREAD_IN_PROGRESS if another
+ * one is. NETWORK_NOT_WATCHED without a source; VALIDATION_FAILED if the range ends above the last block read.
  */
 export function requestRange(
   deps: SwitchDependencies,
@@ -87,7 +87,7 @@ export function requestRange(
   });
 }
 
-/** Ends the read of a range early. Findings are kept. REREAD_NOT_FOUND if none is running. */
+/** Stops reading a range early. What was found is kept. REREAD_NOT_FOUND if no range is being read. */
 export function endRange(deps: SwitchDependencies, act: Act): Promise<Result<NetworkState, Failure>> {
   return change<NetworkState, NetworkState>(deps, subjectOf(deps, act), (state, { auditId }) => {
     const { reread, network } = state;

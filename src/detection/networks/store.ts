@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Db } from "../../platform/db/client.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 
-/** Aborts the batch unless the network is paused, or not, as it was read. */
+/** Aborts the batch if the network was paused or resumed since it was read. */
 export function assertPause(db: Db, network: string, pausedAtMs: number | null) {
   return db.insert(assertions).select(
     sql`select 'the pause is as it was read', 0
@@ -10,7 +10,7 @@ export function assertPause(db: Db, network: string, pausedAtMs: number | null) 
   );
 }
 
-/** Aborts the batch if a range of the network is being read again that was not requested at `requestedAtMs`. */
+/** Aborts the batch unless the range that is being read again is the one requested at `requestedAtMs`; null means that none is being read. */
 export function assertReread(db: Db, network: string, requestedAtMs: number | null) {
   return db.insert(assertions).select(
     sql`select 'the range is as it was read', 0

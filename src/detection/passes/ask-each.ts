@@ -1,13 +1,13 @@
-// Asks a source for many items one by one, and decides whether a failure is caused by one item or by the source. The source is at fault if it
-// no longer answers for items that it answered before; then no item counts as refused. Otherwise only the failed items are refused, whatever
-// the status, and everything else continues.
+// Asks a source for many items one by one, and decides whether a failure is caused by one item or by the source. The source is at fault if it no
+// longer answers for an item that it should answer for (`control`); if so, the items that have just failed do not count as refused. Otherwise only
+// the failed items count as refused, whatever the HTTP status, and the others continue.
 import { isRefusal } from "../../chains/sources/source-state.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import type { Result } from "../../lib/result.ts";
 
-/** Workers open six connections at once, and a pass needs some for storage. */
+/** A Worker may have six connections open at once, and a pass needs some for storage. */
 const AT_ONCE = 4;
-/** After this many failures the source is asked for an item that it answered earlier. */
+/** After this many failures the source is tested with a different item (`control`). */
 const DOUBTS_AFTER = 4;
 /** The most items that may fail in one pass; the next pass continues after them. */
 export const MOST_REFUSED = 16;
@@ -16,7 +16,7 @@ export interface Asked<T, R> {
   readonly answers: ReadonlyMap<T, R>;
   /** Items that failed although the source answers. */
   readonly refused: ReadonlyMap<T, Outage>;
-  /** Set if the source failed. Items in neither map were not asked, or may be asked again. */
+  /** Set if the source failed. Items in neither map were not asked about, or may be asked about again. */
   readonly outage: Outage | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface Asking<T, R> {
   ask(item: T): Promise<Result<R, Outage>>;
   /** Starts nothing more after this many refusals. */
   readonly mostRefused: number;
-  /** Asks for another item: one that was answered now or earlier, or that any source answers. */
+  /** Asks for a different item: one that was answered in this pass or earlier, or one that any source answers. */
   control(answered: readonly T[], failed: ReadonlyMap<T, Outage>): Promise<Result<unknown, Outage>>;
   nowMs(): number;
   /** Starts nothing more after this time. */

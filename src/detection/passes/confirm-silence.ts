@@ -1,6 +1,6 @@
-// Runs before an invoice may expire. An index that found nothing does not prove that there is no payment, so a second source, if configured, is
-// asked about the addresses of invoices that would expire. Completely read blocks need no second source: they cannot leave out their own
-// transactions. But they say nothing about a mempool or newer blocks.
+// Runs before an invoice may expire. An index that found nothing does not prove that there is no payment, so a second source, if configured, is asked
+// about the addresses of invoices that would expire. Completely read blocks need no second source: they cannot leave out their own transactions. But
+// they do not cover a mempool or newer blocks.
 import type { ChainClient } from "../../chains/sources/chain-client.ts";
 import type { BlockRef } from "../../chains/sources/transfer.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
@@ -13,7 +13,7 @@ import type { SecondWalk, Silent, WatchProgress } from "./progress.ts";
 import { selectExpiring } from "./store.ts";
 import { applied, type Pass, type Step, stored, type WatchDependencies } from "./watch-pass.ts";
 
-/** Methods that one pass asks about; a second source that reads whole blocks handles any number at once. */
+/** The most methods that one pass asks about; a second source that reads whole blocks handles any number at once. */
 const METHODS_A_PASS = 1_000;
 /** How long a second source that cannot be asked, or refuses an address, may keep invoices open. */
 const HELD_FOR_MS = 5 * MINUTE_MS;
@@ -29,7 +29,7 @@ export async function confirmSilence(
   to: BlockRef & { readonly passedMs: number },
 ): Promise<Step<number>> {
   const { network, progress } = pass;
-  // A block's time may be in the future.
+  // A block's time may be in the future; it is lowered to now.
   const passedMs = Math.max(cursor.passedMs, Math.min(to.passedMs, deps.nowMs()));
   if (passedMs === cursor.passedMs || !deps.pool.hasSecond()) return ok(passedMs);
   // Any number of invoices may end at the same time: skips those already asked about.
@@ -59,7 +59,7 @@ export async function confirmSilence(
     askSecond(deps, second, pass, { recipients, sinceMs, to, heard }),
   );
   const { transfers: answers, refused } = heard;
-  // Answers received before the failure also count.
+  // Also uses the answers that came before the failure.
   if (!found.ok && answers.size === 0 && refused.size === 0) {
     progress.unsecondedMs = Math.min(progress.unsecondedMs ?? deps.nowMs(), deps.nowMs());
     return deps.nowMs() - progress.unsecondedMs < HELD_FOR_MS ? ok(first.expiresAtMs) : reached();
@@ -88,8 +88,8 @@ async function noteSecond(deps: WatchDependencies, progress: WatchProgress, clie
 }
 
 /**
- * Whether the first invoice whose address the second source refuses still waits for it. All invoices that have ended when the wait begins share
- * it; otherwise the refused ones of a backlog would wait one after another. An invoice that ends later starts a new wait.
+ * Whether the first invoice whose address the second source refuses still waits for it. All invoices that have ended when the wait begins share this
+ * wait; otherwise the refused invoices in a backlog would wait one after another. An invoice that ends later starts a new wait.
  */
 function isHeld({ nowMs }: WatchDependencies, progress: WatchProgress, endsMs: number, passedMs: number): boolean {
   const known = progress.refused;
@@ -105,7 +105,7 @@ type Expiring = Awaited<ReturnType<typeof selectExpiring>>[number];
 function pageOf(rows: readonly Expiring[], walk: SecondWalk | null) {
   const end = walk === null ? -1 : rows.findIndex((row) => isBehind(row, walk.upTo));
   if (end > 0) return { page: rows.slice(0, end), last: rows[end], walk };
-  // After a full page the next pass continues.
+  // If the page is full, the next pass continues after its last row.
   const last = rows.length < METHODS_A_PASS ? undefined : rows.at(-1);
   return { page: rows, last, walk: end === 0 ? null : walk };
 }
@@ -114,7 +114,7 @@ function isBehind({ expiresAtMs, invoiceId }: Expiring, of: Silent): boolean {
   return expiresAtMs > of.atMs || (expiresAtMs === of.atMs && invoiceId > of.invoiceId);
 }
 
-/** The walk for the next pass; null if this pass reached its end. */
+/** How far the second source was read for the next pass; null if this pass read it to the end. */
 function walkAfter(
   known: SecondWalk | null,
   walk: Heard["walk"],
@@ -126,7 +126,10 @@ function walkAfter(
   return { ...walk, fromMs: of.first.expiresAtMs, upTo: known?.upTo ?? { atMs, invoiceId }, open };
 }
 
-/** Applies the transfers that the first source has too. Returns the addresses where it lacks some; these count as refused. */
+/**
+ * Applies the transfers that the first source has too. Returns the addresses with transfers that it does not have or that could not all be applied;
+ * these count as refused.
+ */
 async function judge(
   deps: WatchDependencies,
   pass: Pass,
@@ -141,21 +144,24 @@ async function judge(
   // Another source may have answered for a refused address.
   for (const address of answers.keys()) refused.delete(address);
   // Two sources on two branches: a transfer that only the second one has makes the invoice wait, like a refused address.
-  // So does one with transfers that were not all applied.
+  // The invoice also waits if not all of an address's transfers were applied.
   const left = saved.value.isWhole ? [] : shared.value.transfers.map(({ toAddress }) => toAddress);
   const open = new Set([...shared.value.open, ...left]);
   for (const address of open) refused.add(address);
   return ok(open);
 }
 
-/** Stores the place in a long history, once the first source has everything read up to it. Its last pages may take several passes, too. */
+/**
+ * Stores the position in a long history, once the first source has all transfers that were read up to it. Even the last pages may take several
+ * passes.
+ */
 function notePage(progress: WatchProgress, { page, transfers }: Heard, open: ReadonlySet<string>): void {
   const known = progress.page?.address;
   if (page !== null && !open.has(page.address)) progress.page = page;
   else if (known !== undefined && transfers.has(known) && !open.has(known)) progress.page = null;
 }
 
-/** Whether payments of an asset rely on the first source alone: on an index of logs or addresses, or a mempool. */
+/** Whether only the first source's index of logs or addresses, or its mempool, would show payments of an asset. */
 function isIndexed({ network }: Pass, client: ChainClient, cryptocurrency: string): boolean {
   if (client.costsBy === "recipients" || network.family === "bitcoin") return true;
   return cryptocurrency !== network.nativeCode || network.nativeBy === "logs";

@@ -1,16 +1,16 @@
-// How far a network has been read and how far a fork may set it back: pure arithmetic over the cursor's row.
+// How far a network has been read, and how far a fork may set it back. All functions are pure.
 import type { Network } from "../../chains/registry/networks.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";
 
-/** A former block of the cursor. */
+/** A block at which the cursor stood earlier. */
 export interface Checkpoint {
   readonly height: number;
   readonly hash: string;
 }
 
-/** Checkpoints kept within the window; after a fork between two of them reading restarts at the lower one. */
+/** How many checkpoints are kept within the window. After a fork between two of them, reading restarts at the lower one. */
 const CHECKPOINTS = 16;
 
 export function parseCheckpoints(column: NetworkCursor["checkpoints"]): readonly Checkpoint[] {
@@ -21,14 +21,14 @@ export function printCheckpoints(checkpoints: readonly Checkpoint[]): NetworkCur
   return printJson(checkpoints.map(({ height, hash }) => [height, hash] as const));
 }
 
-/** How far below the cursor a fork is still looked for. */
+/** How far below the cursor a fork is searched for. */
 export function walkBackBlocks(network: Pick<Network, "reorgWindowBlocks" | "overlapBlocks">): number {
   return network.reorgWindowBlocks + network.overlapBlocks;
 }
 
 /**
- * The checkpoints of a cursor that moves to `height`: adds the position it leaves, ascending. Keeps one checkpoint for every sixteenth of the
- * window, and always the newest, however far behind.
+ * The checkpoints of a cursor that moves to `height`: adds the position it leaves, ascending. Keeps one checkpoint for every sixteenth of the window,
+ * and always the newest one, however old.
  */
 export function checkpointsAfter(
   checkpoints: readonly Checkpoint[],
@@ -51,13 +51,13 @@ export function chunkEnd(of: { readonly cursorHeight: number; readonly tipHeight
   return Math.min(of.tipHeight, of.cursorHeight + of.blocks);
 }
 
-/** How many blocks one chunk reads: what a source answers in a few requests. */
+/** How many blocks one chunk has: as many as a source can answer in a few requests. */
 export function chunkBlocks(network: Pick<Network, "family" | "nativeBy">, isNativeWatched: boolean): number {
   if (network.family === "bitcoin") return 6;
   return isNativeWatched && network.nativeBy === "blocks" ? 25 : 500;
 }
 
-/** How far back a second source that reads blocks is asked: days on most chains, and two hours where blocks are fast. */
+/** How far back a second source that reads blocks is asked: 5,000 blocks, and at least two hours where blocks are fast. */
 export function secondOpinionBlocks({ blockSeconds }: Pick<Network, "blockSeconds">): number {
   return Math.max(5_000, Math.ceil((2 * HOUR_MS) / (blockSeconds * SECOND_MS)));
 }

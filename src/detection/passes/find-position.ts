@@ -30,7 +30,8 @@ export async function findPosition(
   const { tip, network } = pass;
   const { height, hash } = read;
   if (height === null || hash === null) {
-    // A restore sets a cursor back and recovers methods with the time at which they were shown: the recipients kept in memory lack these.
+    // A restore resets the cursor and recovers methods, which are watched from the time at which they were first shown. The recipients in memory lack
+    // these methods.
     pass.memory.forget();
     const start = await findStart(pass, client, read.sinceMs);
     if (!start.ok) return start;
@@ -47,7 +48,7 @@ export async function findPosition(
     deps.report(`watchers: ${network.name} goes back from block ${height}, which no source has reached for minutes`);
     return goBack(deps, pass, client, cursor);
   }
-  // The newest read block that the source has reached.
+  // The cursor or newest checkpoint that is not above the source's tip.
   const probe = [...parseCheckpoints(read.checkpoints), cursor].findLast((each) => each.height <= tip.height);
   if (probe === undefined) return ok({ cursor, isLagging: true });
   const block = await blockAt(pass, client, probe.height);
@@ -103,7 +104,9 @@ async function newestShared(
   return ok(newest);
 }
 
-/** Starts one overlap below the newest block that is not younger than the watch; miners' clocks differ by less than that. */
+/**
+ * Starts at least one overlap below the newest block that is not newer than the start of the watch; miners' clocks differ by less than an overlap.
+ */
 async function findStart(pass: Pass, client: ChainClient, sinceMs: number): Promise<Step<BlockRef>> {
   const { tip, network } = pass;
   let high = tip.height;

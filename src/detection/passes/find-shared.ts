@@ -1,6 +1,6 @@
-// What another source found counts only if its block is also on the current source's chain: two sources may be on two branches, and an index
-// may show a block that lost. Each address is checked separately. A shared address may have thousands of payments, so those already stored with
-// the same block are not checked again, and the rest is checked some blocks in each pass.
+// A transfer from another source counts only if its block is also on the current source's chain, or above that source's tip: two sources may be on
+// two branches, and an index may show a block that has left the chain. Each address is checked separately. A shared address may have thousands of
+// payments, so those already stored with the same block are not checked again, and the rest is checked a few blocks at a time.
 import type { ChainClient } from "../../chains/sources/chain-client.ts";
 import { type BlockRef, effectKey, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { ok } from "../../lib/result.ts";
@@ -11,24 +11,25 @@ import { blockAt } from "./find-position.ts";
 import type { Shared } from "./progress.ts";
 import { type Pass, type Step, stored, type WatchDependencies } from "./watch-pass.ts";
 
-/** Blocks with transfers that one pass asks the first source for. */
+/** The most blocks with transfers that one pass asks the first source for. */
 const BLOCKS_A_PASS = 60;
 /** Asks for no more blocks after this time. */
 const LONGEST_MS = 10 * SECOND_MS;
 
 interface OnOwnChain {
-  /** Transfers that are not stored yet and are unconfirmed or in blocks that the first source has too. */
+  /** Transfers that are not stored yet and are unconfirmed, above the first source's tip, or in blocks that it has too. */
   readonly transfers: readonly Transfer[];
   /**
-   * Addresses with a transfer in a block that the first source does not have, or was not asked for yet; or with one that is stored in another block with
-   * another effect. That row must leave first (superseded.ts): until then the transfer is not stored, and must be read again.
+   * Addresses for which something is open: a transfer is in a block that the first source does not have, or was not asked for yet; or a transfer is
+   * stored in another block with a different effect. In the last case, the stored row must leave the chain first (superseded.ts), and the transfer is
+   * read again until it can be stored.
    */
   readonly open: ReadonlySet<string>;
 }
 
 type Mined = Transfer & { readonly block: BlockRef };
 
-/** Each `purpose` keeps its own place. Addresses are handled in the given order. */
+/** Each `purpose` keeps its own position between passes. Addresses are handled in the given order. */
 export async function onOwnChain(
   deps: WatchDependencies,
   pass: Pass,
@@ -42,7 +43,7 @@ export async function onOwnChain(
   const shown = Map.groupBy(transfers.filter(isMined), ({ toAddress }) => toAddress);
   const budget: Budget = { hashes: new Map(), left: BLOCKS_A_PASS, untilMs: deps.nowMs() + LONGEST_MS };
   for (const [address, all] of Map.groupBy(fresh, ({ toAddress }) => toAddress)) {
-    // Blocks above the tip are checked once the current source has reached them.
+    // Transfers above the tip are accepted now; their blocks are checked once the current source has reached them.
     const mined = all
       .filter(isMined)
       .filter(({ block }) => block.height <= pass.tip.height)
@@ -55,7 +56,7 @@ export async function onOwnChain(
     const proved = await prove(deps, pass, client, { ...of, place: place.value, budget });
     if (!proved.ok) return proved;
     shared.push(...proved.value.transfers);
-    // Contested transfers have to be applied again.
+    // The position stays, because contested transfers must be read and applied again.
     if (open.has(address)) continue;
     if (proved.value.isOpen) open.add(address);
     const isWorthKeeping = proved.value.isCut || pass.progress.shared[purpose]?.address === address;
@@ -69,8 +70,8 @@ function isMined(transfer: Transfer): transfer is Mined {
 }
 
 /**
- * The transfers not yet stored with the same block (stored ones were already checked, and nothing about them is new), and the addresses of those stored with
- * another effect in another block.
+ * The transfers not yet stored with the same block (stored ones were already checked, and nothing about them is new), and the addresses of those
+ * stored with a different effect in another block.
  */
 async function readStored(
   deps: WatchDependencies,
@@ -98,7 +99,7 @@ interface Proved {
   readonly transfers: readonly Transfer[];
   readonly place: Shared | undefined;
   readonly isOpen: boolean;
-  /** Time or requests were used up. */
+  /** Whether the time or the number of requests was used up. */
   readonly isCut: boolean;
 }
 
@@ -109,17 +110,17 @@ interface Budget {
   readonly untilMs: number;
 }
 
-/** What a source shows for an address. */
+/** The transfers that a source shows for an address. */
 interface OfAddress {
   readonly address: string;
-  /** Not stored yet, lowest first. */
+  /** Mined transfers that are not stored yet, lowest first. */
   readonly mined: readonly Mined[];
-  /** Stored or not. */
+  /** Mined transfers, stored or not. */
   readonly shown: readonly Mined[];
   readonly place: Shared | undefined;
 }
 
-/** How far an earlier pass proved these; undefined if the first source no longer has that block. */
+/** How far an earlier pass proved these transfers; undefined if the first source no longer has the block that it reached. */
 async function placeOf(pass: Pass, client: ChainClient, of: OfAddress): Promise<Step<Shared | undefined>> {
   const { place, address, mined, shown } = of;
   if (place?.address !== address || place.height > pass.tip.height) return ok(undefined);
@@ -144,7 +145,8 @@ async function prove(
   const { address, budget, mined, shown } = of;
   const from = mined[0]?.block.height ?? 0;
   const covered = mined.filter(({ block }) => isCovered(of.place, block));
-  // Some were stored in the meantime, but not all of the rest could be. All have the same ancestry, so they are applied again.
+  // If some of these transfers have been stored since the position was, the others are applied again: the position proves that all of them are on
+  // this chain.
   const transfers: Transfer[] = covered.length === of.place?.left ? [] : [...covered];
   let { place } = of;
   let isOpen = false;

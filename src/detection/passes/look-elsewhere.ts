@@ -1,4 +1,4 @@
-// Asks other sources than the current one about payments: a second opinion before a payment counts as gone or confirmed, and another source's
+// Asks sources other than the current one about payments: a second opinion before a payment counts as gone or confirmed, and another source's
 // answer if the first refuses the transaction or does not know it.
 import type { ChainClient, Lookup, LookupRequest } from "../../chains/sources/chain-client.ts";
 import { effectKey, type Transfer } from "../../chains/sources/transfer.ts";
@@ -9,7 +9,7 @@ import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
 import type { SeenPayment } from "../matching/apply-transfers.ts";
 import type { Pass, WatchDependencies } from "./watch-pass.ts";
 
-/** A payment, its place in the table, what its transaction spends, and whether two sources must agree before it is confirmed. */
+/** A payment, its position in the table, the outputs that its transaction spends, and whether two sources must agree before it is confirmed. */
 export type OpenPayment = Payment & {
   readonly position: number;
   readonly spends: JsonOf<readonly string[]>;
@@ -17,8 +17,8 @@ export type OpenPayment = Payment & {
 };
 
 /**
- * Whether another source agrees on the block and on the transfer: its place in the transaction, coin, recipient and amount. True if there is no other source.
- * Without the place, a dishonest source could show one payment twice, and the other source's single payment would agree with both.
+ * Whether another source agrees on the block and on the transfer: its position in the transaction, coin, recipient and amount. True if there is no
+ * other source. Without the position, a dishonest source could show one payment twice, and the other source's single payment would agree with both.
  */
 export async function isSeconded(
   deps: WatchDependencies,
@@ -49,13 +49,13 @@ export async function secondObservation(
   if (found === undefined) return "silent";
   const observation = observationIn(pass, found, payment);
   if (observation.kind !== "mined") return observation;
-  // Two sources on two branches: the payment is known, and our own scan will find it where it is mined.
+  // Two sources on two branches: the payment exists, and our own scan will find it in the block that mines it.
   const own = await client.block(observation.block.height);
   if (!own.ok) return "silent";
   return own.value?.hash === observation.block.hash ? observation : knownElsewhere(pass);
 }
 
-/** The answer of the first other source that does not refuse the transaction. */
+/** The answer from the first other source that does not refuse the transaction. */
 async function lookUpWithout(
   deps: WatchDependencies,
   client: ChainClient,
@@ -72,7 +72,7 @@ async function lookUpWithout(
   }
 }
 
-/** Another source's observation of a payment, if it has it in a block of the first source's chain or in a mempool. */
+/** Another source's observation of a payment, if that source has it in a block on the first source's chain or in its mempool. */
 export async function goodObservation(
   deps: WatchDependencies,
   pass: Pass,
@@ -124,7 +124,8 @@ export function observationIn(pass: Pick<Pass, "network">, found: Lookup, paymen
     case "mined":
       if (stillHolds(found, payment))
         return { kind: "mined", block: found.block, ...found.transfers.find(isOf(payment))?.growth };
-      // A Bitcoin-like transaction has the same outputs in every block: what was only seen unconfirmed was never true.
+      // A Bitcoin-like transaction has the same outputs in every block: an effect that was only seen unconfirmed, and is not in the block, never
+      // existed.
       return { kind: payment.blockHeight === null && pass.network.family === "bitcoin" ? "replaced" : "unknown" };
     case "pending":
       return pass.network.family === "bitcoin" ? { kind: "pending" } : { kind: "unknown" };
@@ -134,11 +135,11 @@ export function observationIn(pass: Pick<Pass, "network">, found: Lookup, paymen
   }
 }
 
-/** Growth also still holds if the source no longer has the balances but has the same block: a block's effect on a balance never changes. */
+/** Growth also holds if the source no longer has the balances, as long as it has the same block: a block's effect on a balance never changes. */
 function stillHolds({ block, transfers, isUnread }: Extract<Lookup, { kind: "mined" }>, payment: Payment): boolean {
   if (isUnread === true) return block.hash === payment.blockHash;
-  // The log's position must match too: mined again, a contract may emit different logs, and its payment there is a separate transfer, which the scan finds.
-  // Matching only by amount would credit the same money twice.
+  // The log's position must match too: if the transaction is mined again, a contract may emit different logs, and a payment in these is a separate
+  // transfer, which the scan finds. Matching only by amount would credit the same money twice.
   return transfers.some(isOf(payment));
 }
 

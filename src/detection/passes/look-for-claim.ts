@@ -1,4 +1,4 @@
-// Looks up one transaction at once because a payer claims that it pays (decisions 5). It only finds sooner what the next passes would find.
+// Looks up one transaction at once because a payer claims that it pays (decisions 5). This only finds sooner what the next passes would find anyway.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import type { ChainClient, Lookup, LookupRequest } from "../../chains/sources/chain-client.ts";
@@ -14,8 +14,8 @@ import type { WatchDependencies, WatchMemory } from "./watch-pass.ts";
 export type LookOutcome = "FOUND" | "NOT_FOUND" | "UNAVAILABLE";
 
 /**
- * FOUND: it pays a watched address, and all its payments are applied. It confirms nothing: no hash link proves the block yet, and one URL may serve nodes on
- * two branches. The usual pass confirms it.
+ * FOUND: the transaction pays a watched address, and all its payments are applied. The lookup confirms nothing: no hash link proves the block yet,
+ * and one URL may serve nodes on two branches. The usual pass confirms it.
  */
 export async function lookForClaim(
   deps: WatchDependencies,
@@ -43,7 +43,10 @@ export async function lookForClaim(
   return applied.ok && applied.value.leftFrom === undefined ? "FOUND" : "UNAVAILABLE";
 }
 
-/** Whether an operator, or an import after a restore, keeps the network from being read; also true if storage does not answer. */
+/**
+ * Whether the network must not be read now, because an operator has paused it or an import after a restore is running. Also true if storage does not
+ * answer.
+ */
 export async function isPaused(
   deps: Pick<WatchDependencies, "db" | "sleep" | "isRestoring">,
   { name }: Network,
@@ -53,7 +56,7 @@ export async function isPaused(
   return !read.ok || read.value.some(({ pausedAtMs }) => pausedAtMs !== null);
 }
 
-/** The answer of the first source that does not refuse the transaction; undefined if no source answers. */
+/** The answer from the first source that does not refuse the transaction; undefined if no source answers. */
 async function lookUp(deps: WatchDependencies, request: LookupRequest): Promise<Lookup | undefined> {
   const ask = async (client: ChainClient): Promise<Result<Lookup | undefined, Outage>> => {
     const looked = await client.lookup(request);

@@ -21,7 +21,7 @@ export async function lookForCode(deps: WatchDependencies, network: Network, add
   return second.ok ? second.value.value : "NO_ANSWER";
 }
 
-/** A refusal does not count as a failure of the source: a pass may never ask it for this. */
+/** A refusal does not count as a failure of the source: passes do not need this call. */
 async function codeIn(client: ChainClient, address: string): Promise<Result<CodeAnswer, Outage>> {
   const found = await client.hasCode?.(address);
   if (found === undefined) return ok("NO_ANSWER");

@@ -19,16 +19,16 @@ export type LookUpOutcome = "FOUND" | "PAYS_OTHERS" | "NOT_FOUND" | "UNAVAILABLE
 
 export interface NamedTransaction {
   readonly merchantId: MerchantId;
-  /** In the form of `transactionHash`. */
+  /** In the form that `transactionHash` returns. */
   readonly txHash: string;
 }
 
-/** If a merchant has more own addresses on a network, only payments to the newest ones are found. */
+/** If a merchant has more addresses than this on a network, only payments to its wallets' shared addresses and the newest others are found. */
 const MOST_ADDRESSES = 100_000;
-/** Another look may write the same transfers at the same time; then the stored rows are read again. */
+/** Another lookup may write the same transfers at the same time; the stored rows are then read again, at most this many times. */
 const MOST_TRIES = 4;
 
-/** Safe to repeat. It confirms nothing: the next passes do, and a resting watch starts again. */
+/** Safe to repeat. The lookup itself confirms nothing: it restarts a resting watch, and the next passes confirm the payment. */
 export async function lookForMerchant(
   deps: WatchDependencies,
   network: Network,
@@ -49,9 +49,10 @@ export async function lookForMerchant(
   const heights = { tipHeight: looked.kind === "mined" ? looked.block.height - 1 : 0, finalizedHeight: null };
   const budget = new StatementBudget(deps.db.meter, LOOK_STATEMENTS);
   const found = { network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], askedBy: merchantId };
-  // A look-up only adds payments. It never undoes one, which may be another merchant's.
+  // A lookup only adds payments. It never undoes one, which may be another merchant's.
   const findings = { ...found, isHearsay: true, budget };
-  // Applied twice: a transfer that the rules credit to another merchant at the address is then kept for this merchant too.
+  // Applied twice: the first time the rules may credit a transfer to another merchant at the address; the second time it is also kept for this
+  // merchant.
   const isStored = (await applied(deps, findings)) && (await applied(deps, findings)) && (await watchOn(deps, network));
   return isStored ? "FOUND" : "NOT_STORED";
 }
@@ -59,7 +60,7 @@ export async function lookForMerchant(
 async function applied(deps: WatchDependencies, findings: Parameters<WatchDependencies["apply"]>[0]): Promise<boolean> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const done = await deps.apply(findings);
-    // Stores some payments of a transaction that has too many; a repeated request stores the rest.
+    // If a transaction has too many payments, only some are stored; a repeated request stores the rest.
     if (done.ok) return done.value.leftFrom === undefined;
     if (done.error.code !== "CONTENTION") return false;
   }
@@ -71,7 +72,7 @@ interface Asked {
   readonly recipients: ReadonlySet<string>;
 }
 
-/** Undefined if no source answered. An empty answer is no proof, so another source is asked before a transaction counts as unknown. */
+/** Undefined if no source gave a usable answer. An empty answer is no proof, so another source is asked before a transaction counts as unknown. */
 async function askSources(deps: WatchDependencies, asked: Asked): Promise<Lookup | undefined> {
   const found = await deps.pool.attempt(deps.nowMs(), (client) => lookIn(client, asked));
   if (!found.ok) return undefined;
@@ -81,7 +82,7 @@ async function askSources(deps: WatchDependencies, asked: Asked): Promise<Lookup
   return other.ok ? other.value.value : undefined;
 }
 
-/** Undefined if the transaction itself may be unreadable: that does not count as a failure of the source. */
+/** Undefined if the transaction itself may be unreadable, or if its block is not on the source's chain: neither counts as a failure of the source. */
 async function lookIn(
   client: Parameters<Parameters<WatchDependencies["pool"]["attempt"]>[1]>[0],
   asked: Asked,

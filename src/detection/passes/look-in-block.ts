@@ -1,4 +1,4 @@
-// Looks at a payment that a source does not find when it is due, although the payment's block is on the chain: it may have forgotten the transaction, or
+// Rechecks a due payment that a source does not find although the payment's block is on the chain: the source may have forgotten the transaction, or
 // another source may have invented it.
 import type { ChainClient, Lookup } from "../../chains/sources/chain-client.ts";
 import { type BlockRef, effectKey, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
@@ -8,7 +8,10 @@ import type { SeenPayment } from "../matching/apply-transfers.ts";
 import { agreed, isGone, lookElsewhere, type OpenPayment, secondObservation } from "./look-elsewhere.ts";
 import { applied, asked, type Pass, type Step, type WatchDependencies } from "./watch-pass.ts";
 
-/** `found`: the source's answer about the transaction; `observation`: what it means for the payment; `block`: the payment's own, which is on the chain. */
+/**
+ * `found`: the source's answer about the transaction; `observation`: what it means for the payment; `block`: the payment's own block, which is on the
+ * chain.
+ */
 export async function lookInBlock(
   deps: WatchDependencies,
   pass: Pass,
@@ -21,13 +24,14 @@ export async function lookInBlock(
   },
 ): Promise<Step<readonly SeenPayment[]>> {
   const { payment, block, found, observation } = of;
-  // The source shows the transaction in this same block, with a different effect.
+  // The source's version of this same block has the transaction with a different effect.
   const told = found.kind === "mined" && found.block.hash === block.hash ? found.transfers : [];
   if (told.some((transfer) => contradicts(transfer, payment))) return supersede(deps, pass, payment, told);
   const elsewhere = await lookElsewhere(deps, pass, client, payment);
   const isDeep = pass.tip.height - block.height >= pass.network.reorgWindowBlocks;
   if (elsewhere.length > 0 || !isDeep || !isGone(observation)) return ok(elsewhere);
-  // Nothing can be reorganised any longer. A source may forget a transaction but not its block: then the payment waits until the source knows it again.
+  // The block can no longer be replaced. A source may forget a transaction but not its block. If the block still has the payment, the payment waits
+  // until the source knows the transaction again.
   const read = await readBlock(pass, client, new Set([payment.toAddress]), block);
   if (!read.ok) return read;
   if (read.value === undefined || read.value.some((transfer) => effectKey(transfer) === effectKey(payment)))
@@ -37,7 +41,7 @@ export async function lookInBlock(
   return ok(gone !== undefined && isGone(gone) ? [{ payment, observation: gone }] : []);
 }
 
-/** The block's payments to the addresses; undefined if the source does not show all of it at once. */
+/** The block's payments to the addresses; undefined if the source does not return all of them at once. */
 export async function readBlock(
   { network: { assets } }: Pass,
   client: ChainClient,
@@ -62,7 +66,7 @@ export async function readBlock(
 const contradicts = (transfer: Transfer, payment: OpenPayment) =>
   transferKey(transfer) === transferKey(payment) && effectKey(transfer) !== effectKey(payment);
 
-/** Places the effect that the chain holds instead of the payment. */
+/** Applies the transfer that is on the chain in place of the payment. */
 async function supersede(
   deps: WatchDependencies,
   pass: Pass,

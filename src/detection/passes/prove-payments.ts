@@ -1,5 +1,5 @@
-// Proves payments mined in blocks that no hash link has proved yet, which a round over addresses leaves open. A block's hash covers all its transactions, so a
-// payment is proved while the chain still has its stored block, no matter which source found it.
+// Proves payments in blocks that no hash link has proved: reading addresses one by one does not link blocks. A block's hash covers all its
+// transactions, so a payment is proved while the chain still has its stored block, no matter which source found it.
 import type { ChainClient } from "../../chains/sources/chain-client.ts";
 import type { BlockRef } from "../../chains/sources/transfer.ts";
 import { ok } from "../../lib/result.ts";
@@ -7,12 +7,12 @@ import { blockAt } from "./find-position.ts";
 import { lookAtSome, readUnproved } from "./recheck-payments.ts";
 import { applied, type Pass, type Step, type WatchDependencies } from "./watch-pass.ts";
 
-/** Blocks with payments that one pass asks for. */
+/** The most blocks with payments that one pass asks for. */
 const BLOCKS_A_PASS = 60;
 
 /**
- * Proves the payments above a height and up to a block, or up to an earlier block if they are in too many; returns that block. Undefined if a
- * fork has undone more of them than one pass rechecks or stores: the next pass continues with the rest.
+ * Proves the payments above a height and up to a block, or up to an earlier block if they are in too many blocks; returns the block reached.
+ * Undefined if a fork has undone more payments than one pass can recheck or store: the next pass continues with the rest.
  */
 export async function proveByBlocks(
   deps: WatchDependencies,

@@ -1,5 +1,5 @@
-// Rechecks known payments. What the cursor's hash link proves needs no request. An empty answer is no proof, so a second source is asked before
-// a payment counts as gone, and before a large one counts as confirmed.
+// Rechecks known payments. A payment that the cursor's hash link proves needs no request. An empty answer is no proof, so a second source is asked
+// before a payment counts as gone, and before a large one counts as confirmed.
 import type { ChainClient, Lookup } from "../../chains/sources/chain-client.ts";
 import { effectKey, transferKey } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
@@ -28,10 +28,10 @@ import { placeAfter, readDue } from "./open-payments/read-due.ts";
 import { selectUnprovedPayments } from "./open-payments/store.ts";
 import { applied, asked, type Pass, type Step, type Stop, stored, type WatchDependencies } from "./watch-pass.ts";
 
-/** Due payments that a pass rechecks; the next pass continues there. */
+/** The most due payments that a pass rechecks; the next pass continues after them. */
 const DUE_A_PASS = 50;
 const PAGE = 2_000;
-/** Transfers undone by a fork that a pass rechecks, and rows of them. The next pass no longer finds those that were rechecked. */
+/** The most transfers undone by a fork that a pass rechecks, and the most rows for them. The next pass no longer finds those that were rechecked. */
 const UNPROVED_A_PASS = 200;
 const UNPROVED_ROWS_A_PASS = 2_000;
 /** Rechecks no more payments after this time. */
@@ -55,14 +55,14 @@ export async function readUnproved(
   }
 }
 
-/** Observations of some payments that a fork has undone. */
+/** The observations of payments undone by a fork, at most as many as one pass rechecks. */
 interface SomeSeen {
   readonly seen: readonly SeenPayment[];
-  /** Whether all were rechecked, so that the cursor may pass their blocks. */
+  /** Whether all payments were rechecked, so that the cursor may pass their blocks. */
   readonly isWhole: boolean;
 }
 
-/** `lookAtUnproved` for as many as one pass rechecks; if there are more, only for those whose block has left the chain. */
+/** `lookAtUnproved` for as many payments as one pass rechecks. If there are more, only those whose block has left the chain are rechecked. */
 export async function lookAtSome(
   deps: WatchDependencies,
   pass: Pass,
@@ -77,14 +77,14 @@ export async function lookAtSome(
   return seen.ok ? ok({ seen: seen.value, isWhole: some.length === lost.value.length }) : seen;
 }
 
-/** As many as one pass rechecks: the rows of one transfer (one for each merchant at its address) take one request together. */
+/** The first payments, as many as one pass rechecks. All rows of one transfer (one for each merchant at its address) take one request. */
 function atMost(payments: readonly OpenPayment[]): readonly OpenPayment[] {
   const transfers = new Set<string>();
   const end = payments.findIndex((payment) => transfers.add(transferKey(payment)).size > UNPROVED_A_PASS);
   return payments.slice(0, Math.min(end < 0 ? payments.length : end, UNPROVED_ROWS_A_PASS));
 }
 
-/** Payments whose block is not on the chain: all of them, or one more than a pass rechecks. */
+/** Payments whose block is no longer on the chain. Stops as soon as there is one more than a pass can recheck. */
 async function someLost(
   pass: Pass,
   client: ChainClient,
@@ -106,8 +106,8 @@ async function someLost(
 }
 
 /**
- * Rechecks payments that the scan did not find again. Each needs an observation before the cursor can pass its block. If the second source
- * cannot be asked, the first one's answer takes the payment out of its block but does not end it.
+ * Rechecks payments that the scan did not find again. Each needs an observation before the cursor can pass its block. If the second source cannot be
+ * asked, the first one's answer takes the payment out of its block, but the payment is not dropped yet.
  */
 async function lookAtUnproved(
   deps: WatchDependencies,
@@ -144,7 +144,7 @@ async function lookAtOrphan(
 ): Promise<Step<readonly SeenPayment[]>> {
   const observation = await observationBy(pass, client, payment);
   if (!observation.ok) return observation;
-  // Only one source said so: if two must agree, the payment is confirmed in this block once it is due.
+  // Only one source has reported this: if two must agree, the payment is confirmed in this block once it is due.
   const mayConfirm = payment.needsSecond === 0;
   if (!isGone(observation.value)) return ok([{ payment, observation: observation.value, mayConfirm }]);
   const second = await secondObservation(deps, pass, client, payment);
@@ -152,8 +152,8 @@ async function lookAtOrphan(
 }
 
 /**
- * Rechecks payments whose state may have changed. True if there are more than one pass rechecks and the source can be asked again at once. Observations are
- * stored even if the source fails before the last.
+ * Rechecks payments whose state may have changed. True if more are due than one pass rechecks and the source can be asked again at once. Observations
+ * are stored even if the source fails before the last payment.
  */
 export async function lookAtDue(
   deps: WatchDependencies,
@@ -193,7 +193,7 @@ export async function lookAtDue(
   const saved = await applied(deps, pass, { transfers: [], seen });
   if (!saved.ok) return saved;
   const { isWhole } = saved.value;
-  // Observations that were not stored are due again.
+  // Payments whose observations were not stored stay due.
   if (isWhole) progress.lookedAt = placeAfter(credited, left);
   if (isWhole) progress.looseLookedAt = placeAfter(loose, left);
   const hasMore = !isWhole || left.size > 0 || credited.isCut || loose.isCut;
@@ -220,7 +220,8 @@ async function lookAtOne(
   }
   if (payment.status !== "DETECTED" && !isToProve(pass, payment))
     return ok([{ payment, observation: { kind: "mined", block: { height, hash, timeMs } } }]);
-  // The payment is about to be confirmed, or final and a user's to decide about, so it is looked up now. A source that does not find it is asked again later.
+  // The payment is about to be confirmed, or to become final for a user to decide about, so it is looked up now. A source that does not find it is
+  // asked again later.
   const found = await lookUp(pass, client, payment);
   if (!found.ok) return found;
   const observation = observationIn(pass, found.value, payment);
@@ -244,7 +245,10 @@ async function observationBy(pass: Pass, client: ChainClient, payment: OpenPayme
   return found.ok ? onOwnChain(client, observationIn(pass, found.value, payment)) : found;
 }
 
-/** One URL may serve many nodes, and the answering one may be on a losing branch: a block counts only if it is also found by its height. */
+/**
+ * One URL may serve many nodes, and the node that answers may be on a losing branch: a block counts only if the source also returns it for its
+ * height.
+ */
 async function onOwnChain(client: ChainClient, observation: ChainObservation): Promise<Step<ChainObservation>> {
   if (observation.kind !== "mined") return ok(observation);
   const own = asked(await client.block(observation.block.height));

@@ -1,7 +1,7 @@
-// The watched addresses of a watcher that reads whole blocks: a set of texts, read from storage at the start and kept while the object lives.
+// The watched addresses of a watcher that reads whole blocks: a set of strings, read from storage at the start and kept while the object lives.
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 
-/** An activation appears in storage at most this long after its own time. */
+/** The longest delay after which a method may appear in storage with an earlier activation time. */
 const LATE_ROWS_MS = 2 * MINUTE_MS;
 const RELOAD_AFTER_MS = HOUR_MS;
 
@@ -11,9 +11,9 @@ interface Recipient {
   readonly cryptocurrency: string;
 }
 
-/** Addresses that may be ours and the assets to look for. An extra address does no harm; a missing one could lose a payment. */
+/** The addresses and assets to look for. An address that is not ours does no harm; a missing one could lose a payment. */
 export class RecipientBook {
-  /** Each text once, in the order of activation; with 100,000 of them there is no memory left for more. */
+  /** Each address once, in the order of activation. Only the strings are kept, because with 100,000 addresses there is no memory for more. */
   readonly #addresses = new Set<string>();
   readonly #codes = new Set<string>();
   readonly #loadedAtMs: number;
@@ -49,7 +49,7 @@ export class RecipientBook {
     this.#readAtMs = nowMs;
   }
 
-  /** Whether it is time to read everything again, which removes finished ones. */
+  /** Whether it is time to read all recipients again, which removes those of finished invoices. */
   isOld(nowMs: number): boolean {
     return nowMs - this.#loadedAtMs > RELOAD_AFTER_MS;
   }

@@ -8,7 +8,7 @@ import { type Step, stored, type WatchDependencies, type WatchMemory } from "./w
 
 const PAGE = 20_000;
 
-/** The recipients, with every activation that was stored when this was called. */
+/** The recipients, including every activation that was stored before this call. */
 export async function refreshRecipients(
   deps: Pick<WatchDependencies, "db" | "sleep" | "nowMs">,
   network: string,

@@ -14,7 +14,7 @@ const REPORT_AFTER_MS = 5 * MINUTE_MS;
 const REPORT_AFTER_FAILURES = 3;
 const PAGE = 500;
 
-/** An event that cannot be stored now is stored after the next failed pass: an episode's events always have the same ids. */
+/** If an event cannot be stored now, it is stored after the next failed pass. The events of one outage always have the same ids. */
 export async function reportOutage(
   deps: WatchDependencies,
   cursor: NetworkCursor,

@@ -28,12 +28,15 @@ import { applied, asked, moveTo, type Pass, type Step, stored, type WatchDepende
 /** A pass that is far behind ends after this time; the next one starts soon. */
 const LONGEST_MS = 20 * SECOND_MS;
 
-/** The most new transfers of one chunk, more than one block of any network holds: all are known to the pass before it decides the first. */
+/**
+ * The most new transfers in one chunk, more than one block of any network has. A pass reads what is stored about all of them before it decides about
+ * the first one.
+ */
 const MOST_TRANSFERS = 20_000;
 
 export interface Scanned {
   readonly cursor: PlacedCursor;
-  /** `transferKey` of each transfer that is now in the mempool. */
+  /** `transferKey` of each transfer that this pass found in the mempool. */
   readonly unconfirmed: ReadonlySet<string>;
   /** Whether the pass left some of the source's findings to the next one, which should start soon. */
   readonly hasMore: boolean;
@@ -96,7 +99,7 @@ export async function scanBlocks(
   }
 }
 
-/** Ends the separate reads of these addresses: they have now been read like all others, including the mempool. */
+/** Ends the separate reads of these addresses: they have now been read as far as all others, including the mempool. */
 async function freeAddresses(deps: WatchDependencies, pass: Pass, addresses: readonly string[]): Promise<Step<true>> {
   if (addresses.length === 0) return ok(true);
   const { name } = pass.network;
@@ -106,9 +109,9 @@ async function freeAddresses(deps: WatchDependencies, pass: Pass, addresses: rea
 
 interface MempoolRead {
   readonly transfers: readonly Transfer[];
-  /** The read that the next pass continues; undefined if it is complete. */
+  /** Where the next pass continues the read; undefined if it is complete. */
   readonly lap: Lap | undefined;
-  /** When the completed read began: everything unconfirmed then has been seen. 0 if no read was completed. */
+  /** When the completed read began: everything that was unconfirmed at that time has been seen. 0 if no read was completed. */
   readonly passedMs: number;
 }
 
@@ -140,7 +143,10 @@ interface Chunk {
   readonly to: BlockRef;
 }
 
-/** Moves the cursor to the last block with a transfer whose findings were all applied; not to one in between, which may be on another branch by now. */
+/**
+ * Moves the cursor to the last block that has a new transfer and up to which everything was applied. If only unconfirmed transfers were left, it
+ * moves to the end of the chunk. Otherwise it does not move to a later block without transfers, which may be on another branch by now.
+ */
 async function advanceBelow(
   deps: WatchDependencies,
   pass: Pass,
@@ -149,21 +155,21 @@ async function advanceBelow(
 ): Promise<Step<PlacedCursor>> {
   const last = below > read.to.height ? read.to : newBlocks(read, cursor).findLast(({ height }) => height < below);
   if (last === undefined) return ok(cursor);
-  // Not everything in the mempool was applied.
+  // The mempool's transfers were not all applied, so they do not count as read.
   return advance(deps, pass, client, cursor, {
     ...last,
     passedMs: pass.network.family === "bitcoin" ? 0 : last.timeMs,
   });
 }
 
-/** The blocks of the new transfers of a chunk, the lowest first. */
+/** The blocks of a chunk's new transfers, lowest first. */
 function newBlocks({ transfers }: Chunk, { height }: Pick<PlacedCursor, "height">): readonly BlockRef[] {
   return transfers
     .flatMap(({ block }) => (block === null || block.height <= height ? [] : [block]))
     .toSorted((a, b) => a.height - b.height);
 }
 
-/** Cuts the chunk after the block with the 20,000th transfer: a pass must hold all of them in memory. */
+/** Ends the chunk after the block with the 20,000th transfer, because a pass must hold all transfers in memory. */
 export function bounded(chunk: Chunk, cursor: Pick<PlacedCursor, "height">): Chunk {
   const last = newBlocks(chunk, cursor)[MOST_TRANSFERS - 1];
   if (last === undefined || last.height >= chunk.to.height) return chunk;
@@ -190,7 +196,7 @@ async function scanChunk(
   if (recipients.size === 0) return ok({ transfers, to });
   for (const { assets, overlapBlocks } of partsOf(network, book.codes)) {
     const from = Math.max(0, cursor.height + 1 - overlapBlocks);
-    // The hash link proves completely read blocks; on a chain with a mempool they are read again once for every new block.
+    // Completely read blocks are proved by the hash link. On a Bitcoin-like chain the overlap is therefore read again only if there is a new block.
     const hasNew = to.height > cursor.height;
     if (from > to.height || (network.family === "bitcoin" && !hasNew)) continue;
     const scan = asked(await client.scan({ from, to, recipients, assets }));
@@ -203,10 +209,10 @@ async function scanChunk(
   return ok({ transfers, to });
 }
 
-/** If a source has no balances at all, one log line for this many blocks: every 20 minutes on ETH. */
+/** A source that never has balances is logged once for this many blocks: every 20 minutes on ETH. */
 const UNREAD_BLOCKS = 100;
 
-/** Logs which blocks were not fully read. Blocks before the watch began hold none of our payments. */
+/** Logs which blocks were not fully read. Blocks before the watch began are not reported, because they hold none of our payments. */
 function reportUnread(
   deps: WatchDependencies,
   { network }: Pass,
@@ -234,7 +240,7 @@ export function partsOf(
   const isNativeWatched = codes.has(network.nativeCode);
   const hasToken = [...codes].some((code) => code !== network.nativeCode);
   const native = network.assets.filter(({ contract }) => contract === null && isNativeWatched);
-  // Reading all tokens costs no more than reading one, and shows a payment in the wrong token for review.
+  // Reading all tokens costs no more than reading one, and also finds payments in the wrong token, for review.
   const tokens = network.assets.filter(({ contract }) => contract !== null && hasToken);
   const isIndexed = network.family === "bitcoin" || network.nativeBy === "logs";
   const parts = isIndexed

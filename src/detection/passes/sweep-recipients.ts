@@ -1,8 +1,8 @@
-// Reads a chain by address, from a source that keeps an index of addresses. Each pass asks for only as many as such a source answers: the next
-// addresses of a round over all of them, and some of each merchant's in turn (turns/turn.ts). When a round is complete, the cursor moves to the
-// tip at which the round began. An address whose invoice has waited long is asked less often, only by the round, and its invoice waits with it.
-// The place in the round is stored with the cursor. An address that is refused or flooded leaves the round and is read at its own pace
-// (by-address/read-stuck.ts).
+// Reads a chain by address, from a source that keeps an index of addresses. Each pass asks for no more addresses than such a source can answer: the
+// next ones of a round over all addresses, and some of each merchant's in turn (turns/turn.ts). When a round is complete, the cursor moves to the tip
+// at which the round began. Merchants' turns prefer new addresses, so an older address may be asked about only once per round, and a payment to it is
+// then found later. The position in the round is stored with the cursor. An address that is refused or flooded leaves the round and is read at its
+// own pace (by-address/read-stuck.ts).
 import type { ChainClient, History } from "../../chains/sources/chain-client.ts";
 import { type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { err, ok } from "../../lib/result.ts";
@@ -25,17 +25,17 @@ import { lapOf, newQueueOf, selectLaps, selectNewQueues } from "./turns/store.ts
 import { addressesOf, type Turns, turnsOf } from "./turns/turn.ts";
 import { applied, asked, type Pass, type Step, stored, type WatchDependencies } from "./watch-pass.ts";
 
-/** With one request for each address, about what a public source answers in one pass. */
+/** The most addresses of the round that one pass asks about. With one request for each, this is about what a public source allows. */
 const ADDRESSES_A_TICK = 60;
-/** Rows of one page; any number of invoices may share an address. */
+/** The most rows that one page reads; any number of invoices may share an address. */
 const PAGE = 1_000;
-/** Pages of one address; an address with more is read at its own pace. */
+/** The most pages to read for one address; an address with more is read at its own pace. */
 const PAGES = 4;
-/** Addresses read at their own pace in each pass. */
+/** The most addresses in one pass that are read at their own pace. */
 const STUCK_A_TICK = 5;
-/** Addresses that only another source has refused so far, in each pass. */
+/** The most addresses in one pass that so far only another source has refused. */
 const TAKEN_OVER_A_TICK = 40;
-/** Starts no more addresses after this time. */
+/** Starts reading no more addresses after this time. */
 const LONGEST_MS = 15 * SECOND_MS;
 /** How far the clock of the worker that activates a payment method may be ahead of the watcher's. */
 const CLOCKS_DIFFER_MS = 10 * SECOND_MS;
@@ -90,8 +90,8 @@ export async function sweepRecipients(
 }
 
 /**
- * Alternates between addresses of the round and of the merchants' turns, each once, so that neither uses up the source's answers or the pass's
- * time.
+ * Alternates between addresses from the round and from the merchants' turns, each address once, so that neither group uses up the source's answers or
+ * the pass's time.
  */
 function inTurn(due: readonly string[], own: readonly string[]): readonly string[] {
   const round = [...new Set(due)];
@@ -99,7 +99,7 @@ function inTurn(due: readonly string[], own: readonly string[]): readonly string
   return [...new Set(pairs.flat().flatMap((address) => address ?? []))];
 }
 
-/** The current round of this source; a new one if the cursor has passed the end of the old one. */
+/** The current round of this source; a new one if the cursor has passed the end of the old one, or the tip is below that end. */
 function roundOf({ progress, tip, begunMs }: Pass, source: string, cursor: PlacedCursor): Round {
   const known = progress.round(source);
   if (known !== undefined && known.to.height >= cursor.height && known.to.height <= tip.height) return known;
@@ -107,7 +107,7 @@ function roundOf({ progress, tip, begunMs }: Pass, source: string, cursor: Place
 }
 
 interface Share {
-  /** The next addresses of the round, in its order. */
+  /** The next addresses in the round, in order. */
   readonly due: readonly (Position & { readonly address: string })[];
   readonly hasMore: boolean;
   readonly turns: Turns;
@@ -180,7 +180,7 @@ function isSettled({ answers, refused }: Asked<string, History>, address: string
   return answers.has(address) || refused.has(address);
 }
 
-/** The place before the first address still to be asked. */
+/** The position just before the first address that is still to be asked about. */
 function placeAfter(from: Position, due: Share["due"], answers: Asked<string, History>): Position {
   const first = due.findIndex(({ address }) => !isSettled(answers, address));
   const { activatedAtMs, position } = (first < 0 ? due.at(-1) : due[first - 1]) ?? from;
@@ -206,7 +206,7 @@ async function endRound(
   if (!proved.ok) return proved;
   const { value: reached } = proved;
   const source = deps.pool.nameOf(client);
-  // The round has ended, but is kept until all payments undone by a fork were rechecked.
+  // The round has ended, but is kept until all payments undone by a fork have been rechecked.
   pass.progress.setRound(source, reached === undefined ? round : undefined);
   if (reached === undefined) return ok(cursor);
   // On a network with a mempool, time only advances once the whole round is stored and proved.
@@ -218,8 +218,8 @@ async function endRound(
 }
 
 /**
- * Between the ends of two rounds: more invoices may have ended before the last round began than a second source is asked about at once, so each
- * pass asks about some.
+ * Runs in each pass that does not end a round. When the last round began, more invoices may have ended than a second source can be asked about at
+ * once, so each pass asks about some of them.
  */
 async function moveOn(
   deps: WatchDependencies,

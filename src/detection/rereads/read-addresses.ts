@@ -11,14 +11,14 @@ import { asked, type Step, stored, type WatchDependencies } from "../passes/watc
 import type { Chunk, Range, Reread } from "./reread.ts";
 import { selectRecipientsIn } from "./store.ts";
 
-/** Addresses of one chunk, each with at least one request. */
+/** Addresses in one chunk; each takes at least one request. */
 const ADDRESSES = 40;
-/** Starts no more addresses after this time. */
+/** Starts reading no more addresses after this time. */
 const LONGEST_MS = 10 * SECOND_MS;
-/** Pages of one request, and requests for one address: one with more transfers in the range is left out. */
+/** How many pages one request returns, and how many requests are made for one address. An address with more transfers in the range is left out. */
 const PAGES = 4;
 const MOST_REQUESTS = 25;
-/** An address refused this many times in a row is left out, so that it does not delay the others. */
+/** After this many refusals in a row, an address that is refused once more is left out, so that it does not delay the others. */
 const MOST_FAILURES = 3;
 
 export async function readAddresses(
@@ -57,7 +57,7 @@ export async function readAddresses(
   if (!blockNow.ok) return blockNow;
   if (blockNow.value?.hash !== to.hash) return behind("the answers are about two branches");
   const isOver = done === rows.value.length && rows.value.length < ADDRESSES;
-  // The scan itself reads what it has not reached yet.
+  // The range counts as read to its end, even if that is above `to`: the scan itself will read those blocks.
   const next = { ...nextOf(place), nextHeight: isOver ? row.toHeight + 1 : row.nextHeight };
   return ok({ transfers: [...found.values()].flat(), next, isLast: isOver });
 }
@@ -69,7 +69,7 @@ const nextOf = ({ nextHeight, afterMs, afterPosition, skipped }: Chunk["next"]):
   skipped,
 });
 
-/** The mined transfers of an address in the range. */
+/** The mined transfers to an address in the range. */
 async function historyOf(
   { network, from, to }: Range,
   client: ChainClient,

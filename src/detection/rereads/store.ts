@@ -6,7 +6,7 @@ import { networkRereads } from "../../platform/db/schema/network-cursors.ts";
 import { LONGEST_WATCH_MS, methodOfInvoice, recipientColumns } from "../passes/store.ts";
 import type { Reread } from "./reread.ts";
 
-/** Clocks of miners may differ by this much. */
+/** Miners' clocks may differ by this much. */
 const CLOCKS_DIFFER_MS = 2 * HOUR_MS;
 
 /** The range of a network that is being read again; at most one row. */
@@ -25,7 +25,7 @@ export function selectRereads(db: Db) {
   return db.select().from(networkRereads);
 }
 
-/** Replaces the range that was requested before, unless that one is still being read; returns a row if it did. */
+/** Replaces the previously requested range, unless it is still being read. */
 export function requestReread(db: Db, { network, ...row }: Reread) {
   return db
     .insert(networkRereads)
@@ -60,7 +60,7 @@ export function moveReread(db: Db, read: Reread, to: Reread) {
 }
 
 /**
- * One page of the methods that a payer could have paid to in a time, those of invoices that have ended since included, in the order of their
+ * One page of the methods that a payer could have paid to in a time span, including those of invoices that have since ended, in the order of their
  * activation.
  */
 export function selectRecipientsIn(

@@ -10,7 +10,7 @@ import { waitOfMerchant } from "../../platform/http/rate-check.ts";
 import type { LookUpOutcome } from "../passes/look-for-merchant.ts";
 import type { LookUpDependencies } from "./look-up-payment.ts";
 
-/** How long a caller waits for the answer; the lookup continues after that. */
+/** How long a caller waits for the answer; a slower lookup continues in the background. */
 const LOOK_LIMIT = { limitMs: 15 * SECOND_MS, otherwise: "UNAVAILABLE" } as const;
 
 export function lookUpDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): LookUpDependencies {

@@ -1,5 +1,5 @@
-// Looks up a transaction that a merchant names. The rules of a pass decide what is stored; this file decides who may ask, how often, and what
-// the answer says.
+// Looks up a transaction that a merchant names. The rules of a pass decide what is stored; this file decides which requests are allowed, how often,
+// and what is returned.
 import { networkNamed } from "../../chains/registry/networks.ts";
 import { transactionHash } from "../../chains/registry/transaction-hash.ts";
 import { listPayments } from "../../commerce/payments/list-payments.ts";
@@ -18,7 +18,7 @@ export interface LookUpDependencies {
   readonly sleep: Sleep;
   /** Whether a source is configured. */
   readonly hasSource: (network: string) => boolean;
-  /** Never throws; UNAVAILABLE if it takes too long, and the lookup continues. */
+  /** Never throws; UNAVAILABLE if the lookup takes too long, although it continues in the background. */
   look(network: string, named: NamedTransaction): Promise<LookUpOutcome>;
   /** Counts one of the merchant's lookups. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOf(merchantId: MerchantId): Promise<number>;
@@ -26,9 +26,9 @@ export interface LookUpDependencies {
 
 interface LookUpRequest {
   readonly merchantId: MerchantId;
-  /** Its name in the registry. */
+  /** The network's name in the registry. */
   readonly network: string;
-  /** As given in the body. */
+  /** From the body, not yet parsed. */
   readonly txHash: string;
 }
 

@@ -14,7 +14,7 @@ import { selectRereads } from "../rereads/store.ts";
 export interface WakeDependencies {
   readonly db: Db;
   readonly nowMs: number;
-  /** Undefined if the setting is invalid: then it is unknown what is configured, and no network is put to rest. */
+  /** Undefined if the setting is invalid: in that case it is unknown what is configured, and nothing is done. */
   readonly sources: ChainSources | undefined;
   readonly pollSeconds: number | null;
   watcher(network: string): { wake(): Promise<void> };
@@ -26,7 +26,7 @@ export async function wakeWatchers(deps: WakeDependencies): Promise<void> {
   const woken: Promise<void>[] = [];
   const [cursors, rereads] = await batch(db, [selectCursors(db), selectRereads(db)]);
   for (const cursor of cursors) {
-    // An operator resumes it. Until then it must not be put to rest: its invoices would then expire by the clock alone.
+    // Only an operator resumes a paused network. If it were put to rest instead, its invoices would expire by the clock alone.
     if (cursor.pausedAtMs !== null) continue;
     const network = networkNamed(cursor.network);
     const isConfigured = network !== undefined && sources.has(network.name);
@@ -37,7 +37,7 @@ export async function wakeWatchers(deps: WakeDependencies): Promise<void> {
     const isBack = cursor.isResting && cursor.lastOutage === NOT_CONFIGURED;
     if (isBack) await watchAgain(db, cursor.network, nowMs);
     const isStale = !cursor.isResting && isTickStale(cursor, pauseMs(network, deps.pollSeconds, false), nowMs);
-    // The step that a range waits for may have been lost with its wake-up, even on a resting network.
+    // The wake-up for a range's next step may have been lost, even on a resting network.
     const isRereading = rereads.some((each) => each.network === cursor.network && isUnderWay(each));
     if (isBack || isStale || isRereading) woken.push(deps.watcher(network.name).wake());
   }

@@ -1,8 +1,9 @@
-// The script of shops, served as /modal/btcpay.js: plugins for BTCPay Server load it and call `window.btcpay`, whose names are BTCPay's. It shows the payer's
-// page in a frame over the shop's page, and passes its messages to the plugin: `loaded`, `close`, and { invoiceId, status }.
+// The script for shops, served as /modal/btcpay.js: plugins for BTCPay Server load it and call `window.btcpay`, whose members have the names that
+// BTCPay uses. It shows the payer's page in a frame over the shop's page, and passes its messages to the plugin: `loaded`, `close`, and { invoiceId,
+// status }.
 //
-// Its messages are never a proof of payment. They tell the customer's browser what to show next, and the user of that browser can call the plugin's function
-// with any status. What a shop hands out, it hands out after a webhook or after reading the invoice with its key.
+// Its messages are never a proof of payment. They tell the customer's browser what to show next, and the user of that browser can call the plugin's
+// function with any status. A shop must deliver only after a webhook, or after reading the invoice with its key.
 
 type Act = () => void;
 type Hear = (event: MessageEvent) => void;
@@ -17,7 +18,7 @@ interface Btcpay {
   readonly onModalWillEnter: (act: Act) => void;
   readonly onModalWillLeave: (act: Act) => void;
   readonly onModalReceiveMessage: (hear: Hear) => void;
-  /** Where the pages are, e.g. `https://pay.example.com`; without it, where this script came from. */
+  /** Sets the URL from which the pages are served, e.g. `https://pay.example.com`; by default the one from which this script was loaded. */
   readonly setApiUrlPrefix: (prefix: string) => void;
 }
 
@@ -27,9 +28,9 @@ declare global {
   }
 }
 
-/** WordPress adds a version. */
+/** WordPress adds a version to the query. */
 const OWN_PATH = /\/modal\/btcpay\.js(\?.*)?$/;
-/** From the end of a frame's loading to the message of the page in it, on a slow machine. */
+/** How long the page in a frame may take to report after the frame has loaded, on a slow machine. */
 const WAIT_MS = 3_000;
 
 function start(): Btcpay {
@@ -43,7 +44,7 @@ function start(): Btcpay {
     shown?.frame.remove();
     const id = encodeURIComponent(invoiceId);
     const frame = frameOf(`${prefix}/invoice?id=${id}&view=modal`);
-    // The shop's origin is not among those that the merchant named, or there is no such invoice: the page itself can be seen.
+    // The frame sends no message if there is no such invoice or the merchant did not allow the shop's origin. Then the window opens the page itself.
     shown = { frame, isThere: watchLoads(frame, () => location.assign(`${prefix}/i/${id}`)) };
     document.body.append(frame);
   };
@@ -93,7 +94,7 @@ function start(): Btcpay {
   };
 }
 
-/** Over the shop's whole page, and still hidden. */
+/** A frame that covers the shop's whole page and is still hidden. */
 function frameOf(src: string): HTMLIFrameElement {
   const frame = document.createElement("iframe");
   Object.assign(frame, { src, name: "btcpay", className: "btcpay", title: "Payment", allow: "clipboard-write" });
@@ -102,7 +103,7 @@ function frameOf(src: string): HTMLIFrameElement {
   return frame;
 }
 
-/** Calls `onSilence` when a page has loaded in the frame but does not report: the browser shows its own page instead of ours. */
+/** Calls `onSilence` if the frame has loaded but its page sends no message, because the browser shows an error page instead of ours. */
 function watchLoads(frame: HTMLIFrameElement, onSilence: Act): Act {
   let loads = 0;
   let heard = 0;
@@ -117,7 +118,7 @@ function watchLoads(frame: HTMLIFrameElement, onSilence: Act): Act {
   };
 }
 
-// If loaded twice, the functions set by a plugin are kept.
+// If the script is loaded twice, the functions that a plugin has set are kept.
 window.btcpay ??= start();
 
 export {};

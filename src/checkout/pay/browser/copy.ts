@@ -4,7 +4,7 @@ const SHOWN_MS = 2_000;
 /** The failure message is a sentence, which takes longer to read. */
 const FAILURE_SHOWN_MS = 6_000;
 
-/** Call the result when the page has changed. */
+/** Call the returned function when the page has changed. */
 export function startCopy(): () => void {
   const restoring = new WeakMap<HTMLElement, () => void>();
 

@@ -5,8 +5,8 @@ const SECOND_MS = 1_000;
 const ASK_AT_MOST_EVERY_MS = 60_000;
 
 /**
- * Counts down every `time[data-deadline]`. Calls `onZero` at zero, and again with growing pauses while the page shows the same deadline. Call
- * the result when the page has changed.
+ * Counts down every `time[data-deadline]`. Calls `onZero` at zero, and again with growing pauses while the page shows the same deadline. Call the
+ * returned function when the page has changed.
  */
 export function startCountdown(clock: Clock, onZero: () => void): () => void {
   let timer = 0;

@@ -1,11 +1,11 @@
-// Posts the payment's stage to the shop that shows the page in a frame, at each change. Only origins that the merchant named may frame the page (the policy's
-// frame-ancestors), so any parent may receive it. In the frame of /modal/btcpay.js (view=modal) also what that script and plugins of shops expect: `loaded`,
-// `close`, and a `status`. None of it proves a payment: the shop's page could send the same.
+// Posts the payment's stage to the shop that shows the page in a frame, at each change. Only origins that the merchant named may frame the page (the
+// policy's frame-ancestors), so any parent may receive it. In the frame of /modal/btcpay.js (view=modal) it also posts what that script and plugins
+// of shops expect: `loaded`, `close`, and a `status`. None of it proves a payment: the shop's page could send the same messages.
 import { all, currentMain, onPress, unhide } from "./page.ts";
 
 const CLOSE = "[data-close]";
 
-/** Call the result when the page has changed. */
+/** Call the returned function when the page has changed. */
 export function startFrame(): () => void {
   const { parent } = window;
   if (parent === window) return () => {};

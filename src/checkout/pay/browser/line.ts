@@ -6,7 +6,7 @@ const LONGEST_PAUSE_MS = 60_000;
 
 interface Line {
   isOpen(): boolean;
-  /** Connects or reconnects; does nothing if the connection is open or opening. */
+  /** Connects or reconnects; does nothing if the connection is open or opening, the page is hidden, or there is no path. */
   open(): void;
   close(): void;
 }
@@ -33,7 +33,7 @@ export function lineTo(of: LineEnd): Line {
     const old = socket;
     socket = undefined;
     isOpen = false;
-    // Its late messages are ignored: each listener checks whether its socket is the current one.
+    // Late messages from the old socket have no effect, because each listener checks whether its socket is the current one.
     old?.close();
   };
 
@@ -41,7 +41,7 @@ export function lineTo(of: LineEnd): Line {
     hangUp();
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** losses);
     losses++;
-    // Many pages lose one server at the same time and must not all reconnect at the same time.
+    // When a server is lost, many pages lose their sockets at once, and must not all reconnect at once.
     retry = setTimeout(open, pauseMs * (0.5 + Math.random() / 2));
     of.onLoss();
   };

@@ -1,4 +1,4 @@
-// Fetches the state of the invoice when the server says that it changed, and every few seconds if no message will come. A hidden page pauses.
+// Fetches the state of the invoice when the server reports a change, and every few seconds if no message will come. A hidden page pauses.
 import { lineTo } from "./line.ts";
 import { currentMain } from "./page.ts";
 
@@ -7,15 +7,17 @@ const SLOW_SECONDS = 60;
 const LONGEST_PAUSE_SECONDS = 300;
 const PATIENCE_MS = 15_000;
 /**
- * Stages that count blocks, for which the server sends no messages. A page with a progress bar counts blocks too. Nor does it report a claimed transaction that
- * does not pay the invoice.
+ * Stages in which the page counts confirmations, about which the server sends no messages. A page with a progress bar counts them too. The server
+ * also sends no message about a claimed transaction that does not pay the invoice.
  */
 const COUNTING: ReadonlySet<string | undefined> = new Set(["partial", "checking", "seen"]);
 
 /** Takes a response and its time by `performance.now()`; returns whether it was a valid state. */
 type OnState = (html: string, atMs: number) => boolean;
 
-/** The result fetches now, or as soon as the server allows. `onAsked` gets how many requests have failed since the last answer. */
+/**
+ * The returned function fetches now, or as soon as the server allows. `onAsked` gets the number of requests that have failed since the last response.
+ */
 export function startLive(onState: OnState, onAsked: (failures: number) => void): () => void {
   let isOver = false;
   let isAsking = false;
@@ -53,7 +55,7 @@ export function startLive(onState: OnState, onAsked: (failures: number) => void)
   const [isAnswered, earlyMs] = stateReader(onState, end);
   const line = lineTo({
     path: () => currentMain()?.dataset.liveUrl,
-    // Changes before the connection opened sent no message. At the first connection the page is fresh, so there is no hurry.
+    // Changes made before the connection opened sent no message. When the first connection opens, the page is still new, so there is no hurry.
     onOpen: () => {
       if (opened++ > 0) ask();
       else askIn(pollSeconds() * 1_000);
@@ -91,11 +93,11 @@ function pauseAfter(failures: number, isOpen: boolean): number {
 }
 
 /**
- * Starts and stops a single timer; `ring` must stop it first. An earlier due time is kept, so that a socket that is lost repeatedly does not
- * postpone anything.
+ * Starts and stops a single timer. `ring` must stop the timer first. An earlier due time is kept, so that a socket that is lost repeatedly does not
+ * postpone the next request.
  */
 function timerFor(ring: () => void): readonly [start: (pauseMs: number) => void, stop: () => void] {
-  /** 0 while nothing is due. */
+  /** 0 while no timer is running. */
   let timer = 0;
   let dueMs = 0;
   const stop = () => {
@@ -112,7 +114,7 @@ function timerFor(ring: () => void): readonly [start: (pauseMs: number) => void,
   return [start, stop];
 }
 
-/** Fetches the state and returns whether it was answered, and how long the server must not be asked (0 or less if it may be asked). */
+/** Fetches the state. Returns whether there was a response, and how long to wait before the next request (0 or less if it may be sent now). */
 function stateReader(
   onState: OnState,
   onGone: () => void,
@@ -130,7 +132,7 @@ function stateReader(
       });
       const atMs = performance.now();
       if (response.status === 404 || response.status === 410) {
-        // The invoice is gone, so no one may pay on this page: the server shows what replaced it.
+        // The invoice is gone, so no one may pay on this page. The reloaded page explains what happened.
         onGone();
         location.reload();
       }

@@ -1,4 +1,4 @@
-// Access to the page. The script renders no text of its own: the markup holds every text, in the page's language.
+// Access to the page's elements. The script has no texts of its own: the markup contains every text, in the page's language.
 
 export function all(selector: string): NodeListOf<HTMLElement> {
   return document.querySelectorAll<HTMLElement>(selector);
@@ -22,7 +22,7 @@ export function unhide(selector: string): void {
   for (const each of all(selector)) each.hidden = false;
 }
 
-/** Announces a text to screen readers. The same text twice is announced twice. */
+/** Announces a text to screen readers. If the same text is passed twice, it is announced twice. */
 export function say(text: string | undefined): void {
   const announcer = document.getElementById("say");
   if (announcer === null || text === undefined || text === "") return;

@@ -1,6 +1,6 @@
 import { onPress, unhide } from "./page.ts";
 
-/** Call the result when the page has changed. */
+/** Call the returned function when the page has changed. */
 export function startPrint(): () => void {
   onPress("[data-print]", () => window.print());
   return () => unhide("[data-print]");

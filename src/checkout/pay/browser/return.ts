@@ -1,10 +1,11 @@
-// Redirects back to the shop after a payment, unless the payer reads the receipt, pressed the button to stay, or came back from the shop.
+// Redirects back to the shop after a payment, unless the payer reads the receipt, pressed the button to stay, came back
+// from the shop, or sees the page in a frame.
 import { all, onPress } from "./page.ts";
 
-/** Call the result when the page has changed. */
+/** Call the returned function when the page has changed. */
 export function startReturn(): () => void {
   const [arrival] = performance.getEntriesByType("navigation");
-  // A payer who goes back would be redirected again; and a shop that frames us redirects its own page.
+  // A payer who goes back would be redirected again. A shop that shows us in a frame redirects its own page.
   let isStopped =
     window.top !== window || (arrival instanceof PerformanceNavigationTiming && arrival.type === "back_forward");
   let leftSeconds: number | undefined;
@@ -30,7 +31,6 @@ export function startReturn(): () => void {
 
   const count = () => {
     const place = document.querySelector<HTMLElement>("[data-return-url]");
-    // Never redirects from a hidden page.
     if (isStopped || place === null || leftSeconds === undefined || document.hidden) return;
     leftSeconds--;
     if (leftSeconds > 0) return show();

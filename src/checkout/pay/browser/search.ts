@@ -2,7 +2,7 @@ import { all, unhide } from "./page.ts";
 
 const FIELD = "input[data-search]";
 
-/** Call the result when the page has changed. */
+/** Call the returned function when the page has changed. */
 export function startSearch(): () => void {
   document.addEventListener("input", ({ target }) => {
     if (target instanceof HTMLInputElement && target.matches(FIELD)) filter(target.value);
@@ -45,7 +45,7 @@ function filter(typed: string): void {
   for (const none of all("[data-find-none]")) none.hidden = found > 0;
 }
 
-/** Without case and accents. */
+/** The text in lower case and without accents. */
 function plain(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }

@@ -1,13 +1,13 @@
-// Shows the time of the last answer while the server or the payer's connection is down. The rest of the page stays.
+// Shows the time of the last response while the server or the payer's connection is down. The rest of the page does not change.
 import type { Clock } from "./clock.ts";
 import { all, say } from "./page.ts";
 
-/** A single failure may already be over at the next request. */
+/** The number of failures after which the time is shown. After a single failure, the next request may already succeed. */
 const SAID_AFTER = 2;
 
-/** Call the result after each request for the state, with the number of failures since the last answer. */
+/** Call the returned function after each request for the state, with the number of failures since the last response. */
 export function startStale(clock: Clock): (failures: number) => void {
-  // Where the server has shown again what it showed before, it says since when that is known.
+  // If the server rendered the page from a copy, the page has the time of the copy.
   const shownMs = Number(all("[data-stale]")[0]?.dataset.stale);
   let isOld = shownMs > 0;
   let answeredMs = isOld ? shownMs : clock.nowMs();

@@ -1,5 +1,5 @@
-// Communication with a wallet in the browser: wallets announce themselves by EIP-6963, are asked by EIP-1193 and switch chains by EIP-3326.
-// Everything from a wallet is checked before use.
+// Communication with a wallet in the browser. Wallets announce themselves (EIP-6963), receive requests (EIP-1193) and switch chains (EIP-3326).
+// Everything that a wallet sends is checked before use.
 
 export interface Wallet {
   readonly id: string;
@@ -10,7 +10,7 @@ export interface Wallet {
   request(method: string, params?: readonly unknown[]): Promise<unknown>;
 }
 
-/** The content of `data-wallets`: quantities and bytes in hex, exactly as the wallet gets them. */
+/** The content of `data-wallets`: quantities and bytes in hexadecimal, exactly as they are passed to the wallet. */
 export interface Transfer {
   readonly chainId: string;
   readonly to: string;
@@ -18,21 +18,24 @@ export interface Transfer {
   readonly data: string;
 }
 
-/** What the payer sees, and what the server says when it is asked again; undefined if it is not a transfer. */
+/** `shown`: the transfer that the payer sees. `read`: asks the server for it again; undefined if the answer is not a transfer. */
 interface Payment {
   shown(): Transfer | undefined;
   read(): Promise<Transfer | undefined>;
 }
 
-/** `unclear`: the wallet was asked to send and reported no result. `changed`: the server does not confirm what the page shows; nothing was sent. */
+/**
+ * `unclear`: the wallet received the request to send but reported no result. `changed`: the server does not confirm what the page shows; nothing
+ * was sent.
+ */
 export type Outcome = "sent" | "rejected" | "unclear" | "wrongNetwork" | "changed";
 
 const LONGEST_NAME = 40;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const QUANTITY = /^0x[1-9a-f][0-9a-f]*$/i;
-/** ERC-20's `transfer(address,uint256)`: its selector, an address and an amount in 32 bytes each. A wallet is asked for no other call. */
+/** ERC-20's `transfer(address,uint256)`: its selector, an address and an amount in 32 bytes each. The only call that a wallet is asked to make. */
 const TOKEN_TRANSFER = /^0xa9059cbb0{24}[0-9a-f]{104}$/i;
-/** The length of its start that names the recipient. */
+/** The length of the beginning of the call, which contains the recipient. */
 const TARGET_LENGTH = 74;
 /** EIP-1193: the user rejected the request. */
 const REJECTED = 4001;
@@ -67,7 +70,7 @@ export function transferOf(json: string | undefined): Transfer | undefined {
 }
 
 /**
- * Asks for an account, for the transfer's chain, and then for the transfer: only if the server, asked again, says what the page shows, and the wallet
+ * Requests an account, then the transfer's chain, and then the transfer, but only if the server confirms again what the page shows, and the wallet
  * reports that chain. The amount may have been quoted again while the payer decided; the chain, the coin and the recipient must not have changed.
  * Never rejects.
  */
@@ -87,11 +90,12 @@ export async function sendTransfer(wallet: Wallet, { shown, read }: Payment): Pr
     // The wallet may have been switched meanwhile.
     if (!(await isOn(wallet, transfer.chainId))) return "wrongNetwork";
     isAsked = true;
-    // Names the chain, so that a wallet that is switched now refuses the transfer instead of sending it on a chain that nobody watches.
+    // Names the chain, so that a wallet that the payer switches at this moment refuses the transfer instead of sending it on a chain that is not
+    // watched.
     await wallet.request("eth_sendTransaction", [{ from, ...transfer }]);
     return "sent";
   } catch (error) {
-    // A wallet that lost its node or its window may still have sent it.
+    // A wallet that lost the connection to its node, or its window, may still have sent the transfer.
     return isAsked && member(error, "code") !== REJECTED ? "unclear" : "rejected";
   }
 }
@@ -110,7 +114,7 @@ async function useChain(wallet: Wallet, chainId: string): Promise<Outcome | unde
   try {
     await wallet.request("wallet_switchEthereumChain", [{ chainId }]);
   } catch (error) {
-    // Otherwise the wallet does not know the chain (4902) or cannot switch: the payer must do it by hand.
+    // Otherwise the wallet does not know the chain (4902) or cannot switch to it: the payer must do it by hand.
     return member(error, "code") === REJECTED ? "rejected" : "wrongNetwork";
   }
   // Some wallets answer before they switch, and some do not switch at all.

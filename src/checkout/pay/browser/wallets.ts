@@ -1,4 +1,4 @@
-// Shows a button for each wallet in the browser. A wallet is only asked for something after its button was pressed.
+// Shows a button for each wallet in the browser. A wallet gets no request before its button is pressed.
 import { all, currentMain, onPress, say } from "./page.ts";
 import { type Outcome, sendTransfer, type Transfer, transferOf, type Wallet, walletOf } from "./wallet.ts";
 
@@ -12,12 +12,12 @@ interface Message {
   readonly stage: string;
 }
 
-/** Call the result when the page has changed. `ask` brings the page up to date. */
+/** Call the returned function when the page has changed. `ask` requests the current page. */
 export function startWallets(ask: () => void): () => void {
   const wallets = new Map<string, Wallet>();
   let isAwaited = false;
   let isBusy = false;
-  /** One payment for each stage: until the page shows the first, a second would pay twice. */
+  /** The stage from which a payment was sent. Only one payment is sent from each stage: until the page shows it, a second one would pay twice. */
   let sentFrom: string | undefined;
   let message: Message | undefined;
 
@@ -28,18 +28,18 @@ export function startWallets(ask: () => void): () => void {
     const places = all(PLACE);
     if (places.length > 0 && !isAwaited) {
       isAwaited = true;
-      // Loaded wallets announce themselves at once; later ones do so on their own.
+      // Wallets that are already loaded announce themselves at once; others do so when they load.
       window.dispatchEvent(new Event("eip6963:requestProvider"));
     }
     for (const place of places) {
       dressPlace(place, wallets, textIn(place));
       if (wallets.size > 0) place.hidden = false;
     }
-    // Not `disabled`, which would take the focus away.
+    // Does not set `disabled`, which would take the focus away.
     for (const button of all("[data-wallet]")) button.setAttribute("aria-disabled", String(isLocked()));
   };
 
-  /** The page may be swapped before or after this, so each place gets the message from its own markup. */
+  /** The page may be swapped before or after this call, so each list of wallets takes the text from its own markup. */
   const show = (what: Message["what"], wallet: Wallet) => {
     message = { what, wallet, stage: stage() };
     dress();
@@ -77,7 +77,7 @@ function transferIn(page: Document): Transfer | undefined {
   return transferOf(page.querySelector<HTMLElement>(PLACE)?.dataset.wallets);
 }
 
-/** The transfer as the server states it now, for the same page. */
+/** Asks the server for this page's transfer as of now. */
 async function readTransfer(): Promise<Transfer | undefined> {
   const answer = await fetch(currentMain()?.dataset.stateUrl ?? "", {
     cache: "no-store",
@@ -86,7 +86,7 @@ async function readTransfer(): Promise<Transfer | undefined> {
   return answer.ok ? transferIn(new DOMParser().parseFromString(await answer.text(), "text/html")) : undefined;
 }
 
-/** Adds a button for each wallet that has none there yet, and shows the result of the latest payment. */
+/** Adds to `place` a button for each wallet that has no button there yet, and shows the result of the latest payment. */
 function dressPlace(place: HTMLElement, wallets: ReadonlyMap<string, Wallet>, text: string): void {
   const status = place.querySelector("[data-wallet-status]");
   for (const [id, wallet] of wallets) {

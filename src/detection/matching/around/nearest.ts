@@ -1,5 +1,5 @@
-// Chooses the nearest amount of each invoice from two sorted reads, above and below a transfer's amount. A read is limited, and one invoice may
-// hold hundreds of amounts, so the result also says whether the reads covered everything nearer than the last chosen amount.
+// Chooses the nearest amount of each invoice from two sorted reads, above and below a transfer's amount. A read is limited, and one invoice may hold
+// hundreds of amounts, so the result also states whether the reads covered everything nearer than the last chosen amount.
 import type { InvoiceId } from "../../../lib/ids.ts";
 
 export interface HeldAmount {
@@ -10,7 +10,7 @@ export interface HeldAmount {
 /** One read, in order of distance from the wanted amount. */
 export interface Side {
   readonly held: readonly HeldAmount[];
-  /** The read ended at its limit: amounts farther away are unknown. */
+  /** Whether the read ended at its limit; if so, amounts farther away are unknown. */
   readonly isCut: boolean;
 }
 
@@ -32,7 +32,7 @@ export function nearestOf(wanted: bigint, sides: readonly Side[], limit: number)
   const last = amounts.at(-1);
   const isWhole = sides.every(({ held, isCut }) => {
     if (!isCut || last === undefined) return !isCut;
-    // Amounts beyond the farthest one of this side are farther than the chosen ones.
+    // Amounts beyond the farthest one on this side are farther away than the chosen ones.
     return amounts.length === limit && held.some((amount) => compare(wanted, amount, last) >= 0);
   });
   return { amounts, isWhole };

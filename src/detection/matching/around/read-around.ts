@@ -1,5 +1,5 @@
-// Reads the reservations around amounts that no invoice asks for exactly, to find the possible invoices. Handles some amounts at a time, in two
-// round trips.
+// Reads the reservations around amounts that no invoice asks for exactly, to find the possible invoices. Handles some amounts at a time, usually in
+// two round trips.
 
 import type { OpenInvoices } from "../../../commerce/payments/match.ts";
 import { RANKS } from "../../../commerce/ranks/rank.ts";
@@ -25,7 +25,10 @@ import {
   type WantedAmount,
 } from "./store.ts";
 
-/** Amounts handled at once, and candidates read at once: each amount may have 220 of each rank, most of them the same for all at an address. */
+/**
+ * How many amounts are handled at once, and how many candidates are read at once. An amount may have 220 candidates of each rank, but most amounts at
+ * one address share their candidates.
+ */
 const AROUND_AT_ONCE = 50;
 const CANDIDATES_AT_ONCE = 2_200;
 
@@ -37,11 +40,11 @@ interface AroundDependencies {
 interface Around {
   readonly rows: Awaited<ReturnType<typeof selectChosen>>;
   readonly openInvoices: OpenInvoices;
-  /** An invoice that was open at that time is missing here, because it has released its amounts. */
+  /** Whether an invoice that was open at the time of the amount is missing from `rows`, because it has released its amounts. */
   readonly hasReleased: boolean;
 }
 
-/** By the key of each amount; all at places of one network. */
+/** The reservations around each amount, by the amount's `key`; all amounts are on one network. */
 export async function readAround(
   deps: AroundDependencies,
   network: string,
@@ -92,7 +95,7 @@ async function readChunk(
   }
   const ended = new Map(others.map((each) => [rankKey(each), [...each.above, ...each.below]]));
   const listed = wanted.flatMap((each) => RANKS.flatMap((rank) => candidatesOf(each, rank, { chosen, ended })));
-  // The amounts of one place and time have the same candidates, each of which is read once.
+  // Amounts with the same address and time share their candidates, each of which is read once.
   const candidates = Map.groupBy(listed, candidateKey);
   const rows: Around["rows"][number][] = released.map((row) => ({ ...row, isOpen: true }));
   for (const some of chunksOf([...candidates], CANDIDATES_AT_ONCE)) {
@@ -133,7 +136,10 @@ function candidateKey(of: Pick<ChosenAmount, "cryptocurrency" | "address" | "atM
 
 const rankKey = ({ key, rank }: { readonly key: string; readonly rank: Rank }) => `${rank} ${key}`;
 
-/** Sums over each rank and the ranks above it; the input counts each rank separately, and an invoice has one rank at a place. */
+/**
+ * For each rank, the number of open invoices of this rank and of the ranks before it, at most 2. The input has a separate count for each rank; an
+ * invoice has only one rank at an address.
+ */
 function upTo(open: Readonly<Record<Rank, number>>): OpenInvoices {
   return { 1: Math.min(2, open[1]), 2: Math.min(2, open[1] + open[2]), 3: Math.min(2, open[1] + open[2] + open[3]) };
 }

@@ -11,13 +11,13 @@ import type { Side } from "./nearest.ts";
 
 /** More candidates than a user could review by hand. */
 export const NEAR_AMOUNTS_READ = 200;
-/** The most amounts of invoices that had ended by then. */
+/** The most amounts to read of invoices that were not open at the time of the payment. */
 export const OVER_AMOUNTS_READ = 20;
-/** Number of amounts, of any invoices, searched on either side for those. */
+/** How many amounts, whether their invoices were open or not, are searched on either side of the payment's amount. */
 const OVER_AMOUNTS_AMONG = 100;
 /**
- * At twice the price, with half of an invoice paid, four times the first amount can still be a payment of it; the factor leaves room on both
- * sides.
+ * How far an amount may be from a payment, as a factor. A payment worth twice its invoice's price can still match, and an invoice that is half paid
+ * asks for only half, so a payment may be four times an amount. The rest is a margin on both sides.
  */
 const FARTHEST = 32n;
 
@@ -27,7 +27,7 @@ export interface WantedAmount {
   readonly cryptocurrency: string;
   readonly address: string;
   readonly units: bigint;
-  /** The payment's time; `openFromMs` is later by the most that a block's timestamp may be too early. */
+  /** The payment's time; `openFromMs` is later, to allow for a block's timestamp that is too early. */
   readonly atMs: number;
   readonly openFromMs: number;
   /** `quoteSlackMs` of the network. */
@@ -56,7 +56,8 @@ const wasOpen = (
 const key = (name: string) => sql.raw(amountKeySql(`${name}.`));
 const isNumber = (name: string) => sql.raw(`${name}.units not glob '*[^0-9]*'`);
 const onShelf = (name: string) => sql`${sql.raw(shelfSql(`${name}.`))} = shelf.value`;
-// The invoices of a place last about equally long, so most widths are empty; one check over all their shelves shows that.
+// Invoices at an address are open for similar periods, so most shelf widths (amount-order.ts) have no amounts. One check over all shelves of a width
+// skips these.
 const shelvesOf = (rank: SQL) => sql`json_each(item.value, '$.shelves') width
   cross join json_each(width.value, '$.each') shelf on exists (select 1 from method_amounts some indexed by method_amounts_open
     where ${place("some")} and some.released_at_ms is null and some.rank = ${rank} and ${sql.raw(shelfSql("some."))} between width.value ->> '$.from' and width.value ->> '$.to')`;
@@ -74,7 +75,7 @@ const openSide = (range: SQL, order: string) =>
     cross join invoices invoice on invoice.id = near.invoice_id where ${ofRank("near")} and ${onShelf("near")} and ${range} and ${isNumber("near")}
     and ${wasOpen("near")} order by ${key("near")} ${sql.raw(order)} limit ${sql.raw(String(NEAR_AMOUNTS_READ))}`);
 
-/** The amounts around each wanted amount held by invoices that were open then, by rank and shelf: up to the nearest 200 on either side. */
+/** For each wanted amount, the amounts around it of invoices that were open at its time, by rank and shelf: up to the nearest 200 on either side. */
 export const selectOpenAround = prepared(
   (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
   (db) =>
@@ -106,7 +107,7 @@ const overSide = (range: SQL, order: string) =>
       where ${ofRank("near")} and ${range} order by ${key("near")} ${sql.raw(order)} limit ${sql.raw(String(OVER_AMOUNTS_AMONG))}) any_one
     cross join invoices invoice on invoice.id = any_one.invoice_id where ${isNumber("any_one")} and not (${wasOpen("any_one")})`);
 
-/** The nearest amounts of each rank of invoices that were not open then: they explain why those invoices were not matched. */
+/** The nearest amounts of each rank of invoices that were not open at the payment's time: they explain why those invoices were not matched. */
 export const selectOverAround = prepared(
   (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
   (db) =>
@@ -120,10 +121,10 @@ export const selectOverAround = prepared(
       .from(sql`${listed} cross join ${ranks}`),
 );
 
-// Floating point is enough to sort by distance. Reads all amounts of the shelves.
+// Floating point is precise enough to sort by distance.
 const wantedUnits = sql`cast(${member("units")} as real)`;
 
-/** The nearest amount of each of the nearest 200 invoices of these ranks that were open then, however many amounts each holds. */
+/** The nearest amount of each of the nearest 200 invoices of these ranks that were open at the payment's time, however many amounts each holds. */
 export const selectOpenNearest = prepared(
   (name: string, wanted: readonly (WantedAmount & { readonly ranks: readonly Rank[] })[]) => ({
     network: name,
@@ -154,15 +155,15 @@ const openOf = (of: Rank) =>
       and ${onShelf("held")} cross join invoices invoice on invoice.id = held.invoice_id where ${wasOpen("held")} limit 2))`.as(
     `open_${of}`,
   );
-// Amounts released since then: only those held until that time or longer, which are few for a recent payment.
+// Amounts released since the payment's time: only those held until that time or longer, which are few for a recent payment.
 const hasReleased = sql<boolean>`exists (select 1 from method_amounts gone indexed by method_amounts_released
   cross join invoices invoice on invoice.id = gone.invoice_id where ${place("gone")} and gone.released_at_ms is not null and ${wasOpen("gone")})`
   .mapWith(Boolean)
   .as("has_released");
 
 /**
- * How many invoices of each rank were open at each amount's time and have a reservation at its place (0, 1, or 2 for more), and whether other
- * open invoices have since released theirs.
+ * How many invoices of each rank were open at each amount's time and have a reservation at its address (0, 1, or 2 for more), and whether other open
+ * invoices have since released theirs.
  */
 export const selectOpenInvoices = prepared(
   (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
@@ -178,7 +179,7 @@ export const selectOpenInvoices = prepared(
       .from(listed),
 );
 
-// Only the quotes that can price a payment of that time, and the first, because a history may be long: one answer holds hundreds of candidates.
+// Only the first quote and those that can price a payment of that time: a history of quotes may be long, and one result holds hundreds of candidates.
 const quotesThen = sql`case when json_valid(method.quotes) and json_type(method.quotes) = 'array'
   then (select json_group_array(json(quote.value)) from json_each(method.quotes) quote where quote.key = 0
     or quote.value ->> '$.askedFromMs' <= ${member("atMs")} + ${member("slackMs")}
@@ -189,7 +190,7 @@ const quotesThen = sql`case when json_valid(method.quotes) and json_type(method.
 export interface ChosenAmount extends Pick<WantedAmount, "key" | "cryptocurrency" | "address" | "atMs" | "slackMs"> {
   readonly units: bigint;
   readonly invoiceId: InvoiceId;
-  /** Whether its invoice was open at that time. */
+  /** Whether its invoice was open at `atMs`. */
   readonly isOpen: boolean;
 }
 

@@ -1,4 +1,4 @@
-// How many more rows of transfers that no rule credits a merchant gets today. Read once for all merchants of the addresses.
+// How many more rows for uncredited transfers a merchant may get today. Read once for all merchants at the addresses.
 import type { MerchantId } from "../../../lib/ids.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import type { Sleep } from "../../../lib/sleep.ts";
@@ -9,19 +9,19 @@ import type { Failure } from "../../../platform/failures.ts";
 import { UNMATCHED_A_DAY } from "../unmatched-limit.ts";
 import { selectUnmatchedCounts } from "./store.ts";
 
-/** Whom and what a row counts for; `kind` from `kindOf`. */
+/** The merchant, address and kind (`kindOf`) that a row counts towards. */
 interface Counted {
   readonly merchantId: MerchantId;
   readonly address: string;
   readonly kind: string;
 }
 
-/** As read when a look first asked; the batches that write the rows decide again. */
+/** The counts as first read; the batches that write the rows check the limits again. */
 export class Quota {
   readonly #addresses = new Set<string>();
   readonly #taken = new Map<string, number>();
 
-  /** Those whose rows were not counted yet. */
+  /** Addresses whose rows have not been counted yet. */
   missing(addresses: readonly string[]): readonly string[] {
     return addresses.filter((address) => !this.#addresses.has(address));
   }
@@ -35,7 +35,7 @@ export class Quota {
     return (this.#taken.get(keyOf(of)) ?? 0) < UNMATCHED_A_DAY;
   }
 
-  /** Counts one more row, if there is room for it. */
+  /** Counts one more row; false if the limit is reached. */
   take(of: Counted): boolean {
     if (!this.hasRoom(of)) return false;
     this.#taken.set(keyOf(of), (this.#taken.get(keyOf(of)) ?? 0) + 1);
@@ -47,7 +47,7 @@ function keyOf({ merchantId, address, kind }: Counted): string {
   return `${merchantId} ${address} ${kind}`;
 }
 
-/** Counts what the quota does not know of these addresses yet. */
+/** Counts the rows at those of the addresses that have not been counted yet. */
 export async function readQuota(
   deps: { readonly db: Db; readonly sleep: Sleep; readonly nowMs: number },
   quota: Quota,
@@ -62,7 +62,7 @@ export async function readQuota(
   return ok(quota);
 }
 
-/** Midnight (UTC) of the day in which unmatched payments are counted. */
+/** Midnight (UTC) at the start of the day for which unmatched payments are counted. */
 export function dayOf(nowMs: number): number {
   return Math.floor(nowMs / DAY_MS) * DAY_MS;
 }

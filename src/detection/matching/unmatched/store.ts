@@ -21,14 +21,14 @@ const kindSql = sql.raw(
 const ofAddress = (status: "UNMATCHED" | "IGNORED") =>
   sql.raw(`cross join payments row indexed by payments_loose_${status.toLowerCase()} on row.network = place.network
     and row.to_address = place.address and row.status = '${status}' and row.created_at_ms >= place.since_ms`);
-// Reads the rows of each address once, however many merchants hold it.
+// Reads the rows of each address once, however many merchants have a wallet on it.
 const countedRows = sql`(select row.merchant_id, row.to_address, ${kindSql} as kind, count(*) as rows_there from place ${ofAddress("UNMATCHED")}
     group by 1, 2, 3
   union all select row.merchant_id, row.to_address, ${sql.raw(`'${DUST}'`)}, count(*) from place ${ofAddress("IGNORED")} group by 1, 2)`;
 const placesIn = (addresses: unknown, sinceMs: unknown) =>
   sql`place as materialized (select value as address, ${network} as network, ${sinceMs} as since_ms from json_each(${addresses}))`;
 
-/** How many rows without an invoice there are since `sinceMs`, by merchant, address and `kindOf`. */
+/** How many rows without an invoice have been written since `sinceMs`, by merchant, address and `kindOf`. */
 export const selectUnmatchedCounts = prepared(
   (of: { readonly network: string; readonly addresses: readonly string[]; readonly sinceMs: number }) => ({
     ...of,
@@ -75,14 +75,14 @@ const unmatchedEvents = prepared(
 /** A row without an invoice, and the data of its events. */
 interface UnmatchedRow {
   readonly payment: StoredPayment;
-  /** What it counts as (`kindOf`). */
+  /** The kind that it counts as (`kindOf`). */
   readonly kind: string;
-  /** Number of rows of its merchant, address and kind before it in its statement. */
+  /** How many rows of the same merchant, address and kind precede it in its statement. */
   readonly before: number;
-  /** Its merchant named the transfer: the row is written whatever the limit. */
+  /** Whether its merchant named the transfer: such a row is written even beyond the limit. */
   readonly isAsked: boolean;
   readonly eventId: EventId;
-  /** The same for all rows of a merchant, address, kind and day. */
+  /** The same id for all rows of a merchant, address, kind and day. */
   readonly summaryId: EventId;
   /** Data of the two events, as JSON. */
   readonly event: string;
@@ -90,8 +90,8 @@ interface UnmatchedRow {
 }
 
 /**
- * Writes rows, and an event for each UNMATCHED one. Beyond 100 of a merchant, address and kind since `sinceMs`, rows that the merchant did not
- * name are left out, and one summary event reports that. The batch itself decides all of this.
+ * Writes rows, and an event for each UNMATCHED one. Beyond 100 rows for a merchant, address and kind since `sinceMs`, rows for transfers that the
+ * merchant did not name are left out, and one summary event reports that. The SQL counts the rows, so concurrent batches cannot exceed the limit.
  */
 export function insertUnmatched(
   db: Db,
@@ -116,7 +116,7 @@ export function insertUnmatched(
   ] as const;
 }
 
-/** Remembers transfers that have no row of a payment. */
+/** Records transfers that have no payment row. */
 export const putLeftOut = prepared(
   (name: string, transfers: readonly Transfer[], nowMs: number) => {
     const list = transfers.map((transfer) => ({
@@ -148,7 +148,7 @@ export function blockOf({ block }: Pick<Transfer, "block">): string {
   return block?.hash ?? "";
 }
 
-/** An event that sums up the transfers that a merchant is not shown. */
+/** An event that summarises the transfers that are not shown to a merchant. */
 interface Summary {
   readonly id: EventId;
   readonly merchantId: MerchantId;
@@ -173,7 +173,7 @@ export function recordSummaries(db: Db, summaries: readonly Summary[], nowMs: nu
   return summaries.length === 0 ? [] : [summaryEvents(db, summaries, nowMs), fanOut(db, ids)];
 }
 
-/** Deletes at most `limit` that were left out before a time. */
+/** Deletes at most `limit` transfers that were left out before `beforeMs`. */
 export function forgetLeftOut(db: Db, beforeMs: number, limit: number) {
   return db
     .delete(leftOutTransfers)

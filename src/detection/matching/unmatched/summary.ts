@@ -1,4 +1,4 @@
-// The event that sums up the transfers of a day to an address that a merchant is not shown.
+// The event that summarises the transfers to an address in one day that are not shown to a merchant.
 import type { Payment } from "../../../commerce/payments/payment.ts";
 import { derivedId, ulidHead } from "../../../lib/ids.ts";
 import { formatMicros } from "../../../lib/money.ts";
@@ -7,7 +7,7 @@ import { UNMATCHED_A_DAY, valueRangeOf } from "../unmatched-limit.ts";
 
 type Subject = Pick<Payment, "merchantId" | "network" | "toAddress" | "usdMicros">;
 
-/** One summary a day for an address and a value range: its id is derived from them. */
+/** One summary a day for each merchant, address and value range: its id is derived from them. */
 export function summaryId({ merchantId, network, toAddress, usdMicros }: Subject, dayMs: number) {
   const range = valueRangeOf(usdMicros).fromMicros;
   return derivedId("evt", `${ulidHead(dayMs, merchantId)}|${merchantId}|${network}|${toAddress}|${range}`);

@@ -7,7 +7,7 @@ import { type Outage, outage } from "../../../lib/fetch-text.ts";
 import { err, type Result } from "../../../lib/result.ts";
 import type { Pass } from "../watch-pass.ts";
 
-/** How many of the answered addresses are asked again. */
+/** How many of the answered addresses are asked about again. */
 const ANSWERED = 2;
 
 /** The first block of a read: an index may lag behind its blocks, so an overlap is read again. */

@@ -14,8 +14,9 @@ export function hasHistory({ transfers, next }: History): boolean {
 }
 
 /**
- * Whether the source is at fault, not the addresses: it refuses more than half of a pass's addresses, answers for no address with a known
- * history, and another source that can replace it answers for the refused ones. If no source can replace it, its answers are still used.
+ * Whether the source is at fault, not the addresses: it refuses more than half of a pass's addresses, answers for no address with a known history,
+ * and another source can replace it. That source must answer for one of the refused addresses, or read whole blocks. If no other source can replace
+ * it, it keeps being used.
  */
 export async function isSourceAtFault(
   deps: WatchDependencies,

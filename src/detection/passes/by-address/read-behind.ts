@@ -1,5 +1,6 @@
-// Reads the addresses that a source read by address left behind, once a source that reads whole blocks answers instead. Such a source refuses
-// no single address: it continues from the lowest block reached, and then these addresses are read with all others again.
+// When a source that reads whole blocks takes over from one that is read by address, reads the addresses that the latter had left behind. A source
+// that reads whole blocks cannot refuse single addresses: reading continues from the lowest block that any of these addresses has reached, and then
+// they are read together with all others again.
 import type { ChainClient } from "../../../chains/sources/chain-client.ts";
 import { ok } from "../../../lib/result.ts";
 import { readWithRetry } from "../../../platform/db/retry.ts";
@@ -9,7 +10,7 @@ import { applied, asked, type Pass, type Step, stored, type WatchDependencies } 
 import { fromOf } from "./ask-history.ts";
 import { raiseStuck, selectBehind } from "./store.ts";
 
-/** Chunks of one pass; the next pass continues there. */
+/** The most chunks in one pass; the next pass continues after them. */
 const CHUNKS = 10;
 const ADDRESSES = 500;
 
@@ -21,7 +22,7 @@ export async function readBehind(
   cursor: PlacedCursor,
 ): Promise<Step<readonly string[]>> {
   const { name, family } = pass.network;
-  // No source of an EVM network is read by address.
+  // No source for an EVM network is read by address.
   if (family === "evm") return ok([]);
   const read = stored(await readWithRetry(deps.sleep, async () => selectBehind(deps.db, name, ADDRESSES)));
   if (!read.ok) return read;

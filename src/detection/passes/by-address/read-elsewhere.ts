@@ -1,5 +1,5 @@
-// Another source of the network may answer for an address that the current source refuses. Addresses refused more than once are read through
-// the other sources, some in each pass, in turn. Meanwhile the current source is retried at its own pace (read-stuck.ts) until it answers.
+// Another source for the network may answer for an address that the current source refuses. Addresses that were refused more than once are read
+// through the other sources, a few in each pass. Meanwhile the current source is retried at its own pace (read-stuck.ts) until it answers.
 import type { ChainClient } from "../../../chains/sources/chain-client.ts";
 import type { BlockRef, Transfer } from "../../../chains/sources/transfer.ts";
 import { type Outage, outage } from "../../../lib/fetch-text.ts";
@@ -17,23 +17,23 @@ import { passedBy, type Walked, walkOn } from "./read-stuck.ts";
 import { putStuck, selectLent } from "./store.ts";
 import { afterElsewhere, type StuckAddress } from "./stuck-address.ts";
 
-/** Addresses of one pass through one source that is read by address. */
+/** The most addresses that one pass reads through one source that is read by address. */
 const ADDRESSES = 40;
-/** Chunks of one pass through a source that reads whole blocks; it starts from the address with the lowest height. */
+/** The most chunks that one pass reads through a source that reads whole blocks, from the lowest height of the addresses on. */
 const CHUNKS = 2;
-/** Starts no more addresses after this time. */
+/** Starts reading no more addresses after this time. */
 const LONGEST_MS = 10 * SECOND_MS;
 
-/** The answer of another source. */
+/** The answer from another source. */
 interface Elsewhere {
   readonly transfers: readonly Transfer[];
-  /** The rows of the answered addresses, to be stored if its chain is that of the current source. */
+  /** The rows of the answered addresses, to be stored if the other source is on the current source's chain. */
   readonly rows: readonly StuckAddress[];
-  /** The addresses that it answered or refused; the rest were not asked. */
+  /** The addresses that the source was asked about, whether it answered or refused. */
   readonly asked: ReadonlySet<string>;
 }
 
-/** Reads refused addresses through other sources. The pass does not fail if all others fail or refuse them too. */
+/** Reads refused addresses through other sources. The pass does not fail if all other sources fail or refuse them too. */
 export async function readElsewhere(
   deps: WatchDependencies,
   pass: Pass,
@@ -65,7 +65,7 @@ export async function readElsewhere(
     const read = new Set(value.rows.map(({ address }) => address));
     rest = rows.filter(({ address }) => !read.has(address));
   }
-  // In the order of the page, which begins after the last address that was asked for.
+  // Addresses are in the order of the page, which begins after the last address that was asked for.
   progress.lentAfter = lent.value.findLast(({ address }) => settled.has(address))?.address ?? progress.lentAfter;
   return ok(true);
 }
@@ -153,7 +153,7 @@ async function readBlocks(
   });
 }
 
-/** Blocks above the current source's tip are read again: its chain may continue differently. */
+/** Blocks above the current source's tip will be read again: its chain may continue differently. */
 function readUpTo(pass: Pass, to: BlockRef, begunMs: number) {
   return { height: Math.min(to.height, pass.tip.height), passedMs: passedBy(pass, to, begunMs) };
 }
@@ -171,7 +171,7 @@ async function keep(
   const saved = await applied(deps, pass, { transfers: shared.value.transfers, seen: [], isHearsay: true });
   const whole = rows.filter(({ address }) => !open.has(address));
   if (!saved.ok) return saved;
-  // Their progress is not stored: the next turn reads the same again.
+  // The progress is not stored, so the next pass reads the same blocks again.
   if (!saved.value.isWhole || whole.length === 0) return ok(true);
   if (!(await hasOwnTip(pass, other))) return ok(true);
   const written = await readWithRetry(deps.sleep, async () => batch(deps.db, [putStuck(deps.db, whole)]));

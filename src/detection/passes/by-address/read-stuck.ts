@@ -1,5 +1,5 @@
-// Addresses that are read at their own pace: a few in each pass, each from where it stopped. An address rejoins the others once one read covers
-// all of it again. If that takes long, its merchants are notified.
+// Addresses that are read at their own pace: a few in each pass, each from where it stopped. An address rejoins the others once one read covers its
+// whole history again. If that takes long, its merchants are notified.
 
 import type { ChainClient, History } from "../../../chains/sources/chain-client.ts";
 import type { BlockRef } from "../../../chains/sources/transfer.ts";
@@ -28,7 +28,7 @@ import {
   type Walk,
 } from "./stuck-address.ts";
 
-/** Pages of one address in each pass. */
+/** Pages to read for one address in each pass. */
 const PAGES = 10;
 /** The longest that a pass spends on all these addresses together. */
 const LONGEST_MS = 10 * SECOND_MS;
@@ -83,7 +83,7 @@ function ownOf({ isWatched: _, ...row }: Due, source: string): StuckAddress {
   return { ...row, source };
 }
 
-/** Reads more pages of an address, from where this source's own walk stopped. Page tokens of another source are of no use. */
+/** Reads more pages of an address, from where this source's own walk stopped. Page tokens from another source cannot be used. */
 export async function walkOn(
   pass: Pass,
   client: ChainClient,
@@ -107,7 +107,7 @@ export async function walkOn(
       pages,
     });
   const history = await ask(walk.page, PAGES);
-  // The newest transfers are on the first page, so that a recent payment to a flooded address is seen at once if that page holds it.
+  // Also reads the first page, which has the newest transfers, so that a recent payment to a flooded address is seen at once if it is on that page.
   const newest = walk.page === null || !history.ok ? history : await ask(null, 1);
   if (!history.ok) return history;
   if (!newest.ok) return newest;
@@ -116,7 +116,7 @@ export async function walkOn(
   return ok({ ...history.value, transfers, walk });
 }
 
-/** The row after a read; undefined if this read covered the whole history, so that the address rejoins the others. */
+/** The row after a read; undefined if one read covered the whole history, so that the address rejoins the others. */
 function afterLook(
   pass: Pass,
   of: { readonly row: StuckAddress; readonly walked: Walked; readonly nowMs: number; readonly hasSecond: boolean },
@@ -129,7 +129,7 @@ function afterLook(
       walked.walk,
       transfers.flatMap(({ block }) => block?.height ?? []),
     );
-    // Without a second source its pages are read without limit.
+    // Without a second source, all pages of the address are read, even if they seem endless.
     return hasSecond && isEndless(row, walk)
       ? afterEndless(row, nowMs)
       : afterPages(row, { ...walk, page: next }, nowMs);
@@ -144,7 +144,7 @@ export function passedBy(pass: Pass, to: BlockRef, begunMs: number): number {
     : Math.min(to.timeMs, pass.begunMs);
 }
 
-/** Stores the rows of addresses read at their own pace, including new ones, and notifies their merchants when due. */
+/** Stores the rows of addresses read at their own pace, including new ones, deletes those of `freed` addresses, and notifies merchants when due. */
 export async function stuckRows(
   deps: WatchDependencies,
   pass: Pass,

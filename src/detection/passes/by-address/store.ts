@@ -54,8 +54,8 @@ const isWaitedFor = sql<number>`exists (select 1 from payment_methods method cro
   where method.address = stuck_addresses.address and ${isWatched})`;
 
 /**
- * The due addresses, and whether each is still watched: the longest waiting first, alternating between those that failed at most once and those
- * that are refused repeatedly. An address with a due time beyond the longest pause is due too: it was written by a clock that was ahead.
+ * The due addresses, and whether each is still watched: the longest waiting first, alternating between those that failed at most once and those that
+ * are refused repeatedly. An address with a due time beyond the longest pause is due too: that time was written by a clock that was ahead.
  */
 export const selectStuckDue = prepared(
   (name: string, nowMs: number, limit: number) => ({
@@ -73,7 +73,7 @@ export const selectStuckDue = prepared(
       .limit(of.limit),
 );
 
-/** Addresses that another source refused, so that the current source has not been asked about them. */
+/** Addresses that a different source refused; the current source has not been asked about them. */
 export const selectTakenOver = prepared(
   (of: { readonly network: string; readonly source: string; readonly nowMs: number; readonly limit: number }) => {
     const { source, limit } = of;
@@ -88,7 +88,7 @@ export const selectTakenOver = prepared(
       .limit(of.limit),
 );
 
-/** Watched addresses that a source refused before a given time, or more than once: in address order from `after` on, then those before it. */
+/** Watched addresses that a source refused before a given time, or more than once: in address order, first those after `after`, then the others. */
 export const selectLent = prepared(
   (of: {
     readonly network: string;
@@ -113,7 +113,7 @@ export const selectLent = prepared(
       .limit(of.limit),
 );
 
-/** Writes a row for each. */
+/** Writes one row for each address. */
 export function putStuck(db: Db, rows: readonly StuckAddress[]) {
   return db
     .insert(stuckAddresses)
@@ -160,7 +160,7 @@ export function raiseStuck(db: Db, name: string, addresses: readonly string[], h
     );
 }
 
-/** After a fork: lowers progress to it, because everything above was read on the losing branch. */
+/** After a fork: lowers progress to the fork's block, because everything above was read on the losing branch. */
 export function lowerStuck(db: Db, name: string, to: { readonly height: number; readonly timeMs: number }) {
   return db
     .update(stuckAddresses)
@@ -177,7 +177,7 @@ export function lowerStuckAhead(db: Db, name: string, nowMs: number) {
   return db.update(stuckAddresses).set({ passedMs: nowMs }).where(sql`network = ${name} and passed_ms > ${nowMs}`);
 }
 
-/** The merchants that expect payments at these addresses: those with a watched method there. */
+/** The merchants that expect payments at these addresses: those with an open invoice that has one of the addresses. */
 export function selectWaiting(db: Db, name: string, addresses: readonly string[]) {
   return db
     .selectDistinct({
@@ -193,7 +193,7 @@ export function selectWaiting(db: Db, name: string, addresses: readonly string[]
     .limit(1_000);
 }
 
-/** Records an event for each merchant that one of its addresses cannot be read for now, once for each episode. */
+/** Records for each merchant, once per episode, the event that one of its addresses cannot be read for now. */
 export function recordStuck(
   db: Db,
   reports: readonly { readonly id: EventId; readonly merchantId: MerchantId; readonly data: string }[],

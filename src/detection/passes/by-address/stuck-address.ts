@@ -6,15 +6,15 @@ import type { OutageKind } from "../../../lib/fetch-text.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../lib/time.ts";
 import { type JsonOf, parseJson, printJson } from "../../../lib/typed-json.ts";
 
-/** Some pages of a history were read, newest first; once the last one is read, the address has been read up to `to`. */
+/** A partly read history, newest page first. Once its last page is read, the address has been read up to `to`. */
 export interface Walk {
   readonly to: BlockRef;
   readonly begunMs: number;
   /** Where the next page begins, as the source gave it. */
   readonly page: string;
-  /** The source that gave it, by `ChainPool.nameOf`: no other source understands the place. */
+  /** The source that gave the page, by `ChainPool.nameOf`: no other source understands it. */
   readonly source: string;
-  /** The lowest block in which its pages showed a transfer; absent before the first. */
+  /** The lowest block in which the pages showed a transfer; absent before the first transfer. */
   readonly lowest?: number;
   /** Reads in a row that showed no transfer in a lower block. */
   readonly barren?: number;
@@ -41,11 +41,11 @@ export type StuckReason = OutageKind | "FLOODED";
 
 const BACKOFF_BASE_MS = 5 * SECOND_MS;
 export const BACKOFF_CAP_MS = 15 * MINUTE_MS;
-/** After this many failures the place among the pages is dropped: the source may have forgotten it. */
+/** After each series of this many failures in a row, the page position is dropped: the source may have forgotten it. */
 const FORGET_PAGE_EVERY = 3;
 const REPORT_AFTER_FAILURES = 3;
 const REPORT_AFTER_MS = 5 * MINUTE_MS;
-/** Long enough that a merely long history, which is read within minutes, is not reported. */
+/** Long enough that an address whose history is only long, and is read within minutes, is not reported. */
 const FLOOD_REPORT_AFTER_MS = 15 * MINUTE_MS;
 
 /** After this many reads of ten pages each that show nothing older, the source's pages may be endless. */
@@ -73,18 +73,21 @@ export function shownBy<T extends Omit<Walk, "page">>(walk: T, heights: readonly
   return lowest < known ? { ...walk, lowest, barren: 0 } : { ...walk, barren: (walk.barren ?? 0) + 1 };
 }
 
-/** Whether another source should be asked: for an address that failed before, pages that show nothing older do not count as success. */
+/**
+ * Whether the pages seem endless, so that another source should be asked. For an address that failed before, one read that shows nothing older is
+ * enough.
+ */
 export function isEndless({ failures }: StuckAddress, { barren = 0 }: Omit<Walk, "page">): boolean {
   return barren >= BARREN_LOOKS || (barren > 0 && failures > 0);
 }
 
-/** The row after a read of endless pages: counts as a failure, and the place among the pages is dropped. */
+/** The row after a read of endless pages: the read counts as a failure, and the page position is dropped. */
 export function afterEndless(row: StuckAddress, nowMs: number): StuckAddress {
   const isOwnWalk = row.walk !== null && parseJson(row.walk).source === row.source;
   return afterFailure(isOwnWalk ? { ...row, walk: null } : row, "FLOODED", nowMs);
 }
 
-/** The row after the last page of a walk from an earlier pass: read up to where the walk began, and continued from there. */
+/** The row after the last page of a walk that began in an earlier pass: the address has been read up to where the walk began. */
 export function afterWalk(row: StuckAddress, to: BlockRef, passedMs: number, nowMs: number): StuckAddress {
   const readHeight = Math.max(row.readHeight, to.height);
   const moved = { readHeight, passedMs: Math.max(row.passedMs, passedMs) };
@@ -105,10 +108,9 @@ export function afterElsewhere(
   };
 }
 
-/** Whether it is time to notify the address's merchants. */
 export function isReportDue({ failures, sinceMs, toldAtMs, passedMs }: StuckAddress, nowMs: number): boolean {
   if (toldAtMs !== null) return false;
-  // Another source may read what this one refuses.
+  // Another source may read what this one refuses, so the wait counts from the time up to which everything has been read.
   if (failures >= REPORT_AFTER_FAILURES) return nowMs - Math.max(sinceMs, passedMs) >= REPORT_AFTER_MS;
   return nowMs - sinceMs >= FLOOD_REPORT_AFTER_MS;
 }

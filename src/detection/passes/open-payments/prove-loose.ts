@@ -1,5 +1,6 @@
-// Checks payments without an invoice that a user is to decide about, once their blocks are final: a source may have invented them. Each block is read again
-// once, however many payments it has, and those in it are finished by one statement. The others are looked up like a payment of an invoice.
+// Checks payments without an invoice that a user is to decide about, once their blocks are final: a source may have invented them. Each block is read
+// again once, however many payments it has. One statement makes those payments final that the blocks still contain; the others are looked up like
+// payments that have an invoice.
 import type { ChainClient } from "../../../chains/sources/chain-client.ts";
 import { effectKey, growthHeight, type Transfer } from "../../../chains/sources/transfer.ts";
 import type { Payment } from "../../../commerce/payments/payment.ts";
@@ -12,14 +13,14 @@ import { type Pass, type Step, stored, type WatchDependencies } from "../watch-p
 import { FINISHED_A_PASS } from "./read-due.ts";
 import { type DueHeights, finishLoosePayments } from "./store.ts";
 
-/** Whether its block must now show it, before it becomes final. Growth is in no list of transactions. */
+/** Whether the payment's block must show the payment before it becomes final. Growth is exempt, because it is in no list of transactions. */
 export function isToProve({ tip, finalizedHeight }: Pass, payment: Payment): boolean {
   const { status, blockHeight, txHash, requiredConfirmations } = payment;
   if (status !== "UNMATCHED" || blockHeight === null || growthHeight(txHash) !== undefined) return false;
   return finalizedHeight !== null || blockHeight <= tip.height + 1 - requiredConfirmations;
 }
 
-/** Those of the payments that their blocks still show, by `effectKey`. A block that the source refuses shows nothing. */
+/** `effectKey` of the payments that their blocks still contain. If a source refuses a block, none of its payments is included. */
 export async function proveLoose(
   deps: WatchDependencies,
   pass: Pass,

@@ -1,5 +1,5 @@
-// Which open payments a pass rechecks: those with and those without an invoice, each in their own order, so that a flood of the latter (one transfer has a row
-// for each merchant at its address) delays no invoice's payment.
+// Chooses the open payments that a pass rechecks: those with and those without an invoice, each in a separate order. A flood of payments without an
+// invoice (one transfer has a row for each merchant at its address) therefore does not delay an invoice's payment.
 import { ok } from "../../../lib/result.ts";
 import { batch } from "../../../platform/db/batch.ts";
 import { readWithRetry } from "../../../platform/db/retry.ts";
@@ -7,14 +7,14 @@ import type { WatchProgress } from "../progress.ts";
 import { type Step, stored, type WatchDependencies } from "../watch-pass.ts";
 import { type DueHeights, finishLoosePayments, type OpenRow, selectDuePayments } from "./store.ts";
 
-/** One in this many has no invoice, even if more of those with one are due. */
+/** One in this many rechecked payments has no invoice, even if more payments with an invoice are due. */
 const LOOSE_ONE_IN = 5;
-/** Payments without an invoice that become final by one statement. */
+/** The most payments without an invoice that one statement makes final. */
 export const FINISHED_A_PASS = 5_000;
 
 interface DueRows {
   readonly rows: readonly OpenRow[];
-  /** Whether more are due after them. */
+  /** Whether more payments are due after these rows. */
   readonly isCut: boolean;
 }
 
@@ -30,7 +30,8 @@ export async function readDue(
 ): Promise<Step<{ readonly credited: DueRows; readonly loose: DueRows }>> {
   const { heights, limit, isByDepth } = of;
   const most = limit - Math.floor(limit / LOOSE_ONE_IN);
-  // One extra row shows whether the next pass starts over: it may be the only one for hours.
+  // Reads one extra row to see whether more are due. If not, the next pass starts over; otherwise it could read an empty page, although it may be the
+  // only pass for hours.
   const [credited, loose] = [
     { ...heights, hasInvoice: true, after: progress.lookedAt, limit: most + 1 },
     { ...heights, hasInvoice: false, after: progress.looseLookedAt, limit: limit + 1 },
@@ -55,7 +56,7 @@ function cut(rows: readonly OpenRow[], length: number): DueRows {
   return { rows: rows.slice(0, length), isCut: rows.length > length };
 }
 
-/** The place after which the next pass begins; 0 to start over. */
+/** The position after which the next pass begins; 0 to start over. */
 export function placeAfter({ rows, isCut }: DueRows, left: ReadonlySet<number>): number {
   const first = rows.find(({ position }) => left.has(position));
   if (first !== undefined) return first.position - 1;

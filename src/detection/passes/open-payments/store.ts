@@ -16,9 +16,9 @@ export interface OpenRow {
   readonly row: Payment | null;
   /** The outputs that its transaction spends. */
   readonly spends: JsonOf<readonly string[]> | null;
-  /** Its place in the table. */
+  /** The row's position in the table. */
   readonly position: number;
-  /** 1 if two sources must agree before it is confirmed. */
+  /** 1 if two sources must agree before the payment is confirmed. */
   readonly needsSecond: number;
 }
 
@@ -47,7 +47,7 @@ export const selectUnprovedPayments = prepared(
       .limit(of.limit),
 );
 
-/** Which blocks are proven, which is the newest, and up to which they are final. */
+/** The heights up to which blocks are proven and final, and the height of the newest block. */
 export interface DueHeights {
   readonly provenHeight: number;
   readonly tipHeight: number;
@@ -55,9 +55,10 @@ export interface DueHeights {
 }
 
 /**
- * Ends the recheck of payments without an invoice whose blocks are proven and final, as an observation of each would: a flood has thousands of them. Of
- * UNMATCHED ones only those of the `list` (`listOf`), and growth: a payment that a user is to decide about may have been invented, so its block is read again
- * first. `isByDepth`: the chain names no final block, so each must also be as deep as its wallet requires.
+ * Ends the recheck of payments without an invoice whose blocks are proven and final. It does in one statement what an observation of each would do,
+ * because a flood has thousands of them. UNMATCHED payments are included only if they are in `list` (from `listOf`) or are growth: a source may have
+ * invented a payment that a user is to decide about, so its block is read again first. `isByDepth`: the chain reports no final block, so each must
+ * also be as deep as its wallet requires.
  */
 export const finishLoosePayments = prepared(
   (

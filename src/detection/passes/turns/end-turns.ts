@@ -1,4 +1,4 @@
-// Ends the turns of a pass: stores the place of each merchant and each ring, and removes merchants without a watched address.
+// Ends the turns of a pass: stores the position of each merchant and each ring, and removes merchants without a watched address.
 
 import { ok } from "../../../lib/result.ts";
 import { batch } from "../../../platform/db/batch.ts";
@@ -7,7 +7,7 @@ import { type Pass, type Step, stored, type WatchDependencies } from "../watch-p
 import { deleteTurns, updateLaps } from "./store.ts";
 import { isSameLap, lapAfter, placeInRing, type Turns } from "./turn.ts";
 
-/** Stores the places of the turns. If the write is lost, the next pass asks for the same addresses again. */
+/** Stores the positions of the turns. If the write is lost, the next pass asks for the same addresses again. */
 export async function endTurns(
   deps: WatchDependencies,
   { network: { name }, progress }: Pass,

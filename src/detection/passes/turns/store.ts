@@ -1,5 +1,5 @@
-// Reads and stores the merchants' turns. However much was activated, a pass reads a bounded number of rows: a fixed number of merchants of each
-// ring, and of activations of each merchant.
+// Reads and stores the merchants' turns. However many addresses were activated, a pass reads a bounded number of rows: a fixed number of merchants in
+// each ring, and of activations per merchant.
 import { type SQL, sql } from "drizzle-orm";
 import type { MerchantId } from "../../../lib/ids.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../lib/time.ts";
@@ -11,9 +11,9 @@ import type { Position } from "../progress.ts";
 import { watchedAt } from "../store.ts";
 import { type Lap, type LapState, PLACES, type Queue } from "./turn.ts";
 
-/** Activations of one merchant that one pass reads. */
+/** How many of a merchant's activations one pass reads. */
 const LOOKED_THROUGH = 100;
-/** Most payers pay within this time. */
+/** Activations count as recent for this long: most payers pay within it. */
 const NEW_FOR_MS = 15 * MINUTE_MS;
 
 const network = sql.placeholder("network");
@@ -21,7 +21,7 @@ const after = sql.placeholder("after");
 const sinceMs = sql.placeholder("sinceMs");
 const limit = sql.raw(String(LOOKED_THROUGH));
 const places = sql.raw(String(PLACES));
-/** Members after `after` in id order, then from the first again. */
+/** Members after `after` in id order, then the others from the lowest id on. */
 const ringOf = (members: (of: SQL) => SQL) => sql`(select * from (
     select * from (${members(sql`merchant_id > ${after}`)}) union all select * from (${members(sql`merchant_id <= ${after}`)})
   ) order by merchant_id <= ${after}, merchant_id limit ${places}) turn`;
@@ -60,7 +60,7 @@ export const selectNewQueues = prepared(
   (name: string, page: RingPage) => ({ network: name, ...page, sinceMs: page.nowMs - NEW_FOR_MS }),
   (db) =>
     db.select({ merchantId, newest: newest.as("turn_newest") }).from(
-      // Reads and sorts all of them: only ids are sorted.
+      // Reads and sorts the ids of all such merchants.
       ringOf(
         (part) =>
           sql`select network, merchant_id from watch_turns indexed by watch_turns_newest where network = ${network} and activated_at_ms > ${sinceMs} and ${part} order by merchant_id limit ${places}`,
@@ -68,7 +68,7 @@ export const selectNewQueues = prepared(
     ),
 );
 
-/** The next merchants of the ring of all, with the places of their laps. */
+/** The next merchants in the ring of all merchants, with the positions of their laps. */
 export const selectLaps = prepared(
   (name: string, page: RingPage) => {
     const { oldestMs, ...of } = watchedAt(name, page.nowMs);
@@ -103,7 +103,7 @@ export function lapOf(row: Awaited<ReturnType<typeof selectLaps>>[number]): Lap 
   return { merchantId: row.merchantId, before, hasFound: row.hasFound === 1, found, end };
 }
 
-/** Stores the places of laps. During a lap, `has_found` set by a concurrent activation is kept. */
+/** Stores the positions of laps. During a lap, `has_found` set by a concurrent activation is kept. */
 export function updateLaps(db: Db, name: string, states: readonly LapState[]) {
   const said = (key: string) => sql.raw(`item.value ->> '$.${key}'`);
   const isOver = sql`${said("before.activatedAtMs")} = ${Number.MAX_SAFE_INTEGER}`;

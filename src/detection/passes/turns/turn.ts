@@ -6,10 +6,10 @@ import type { MerchantId } from "../../../lib/ids.ts";
 import { inTurn } from "../../../lib/turns.ts";
 import type { Position } from "../progress.ts";
 
-/** Addresses of one pass, from both rings together; also the number of merchants read of each ring. */
+/** The most addresses that the two rings together add to a pass; also how many merchants are read from each ring. */
 export const PLACES = 20;
 
-/** Above all activations: a lap goes from the newest to the oldest. */
+/** Higher than every activation. A lap goes from the newest activation to the oldest, so it starts here. */
 const TOP: Position = { activatedAtMs: Number.MAX_SAFE_INTEGER, position: Number.MAX_SAFE_INTEGER };
 
 interface Ask {
@@ -17,7 +17,7 @@ interface Ask {
   readonly address: string;
 }
 
-/** A merchant of a ring, and the addresses to ask for in its turn, in order. */
+/** A merchant in a ring, and the addresses to ask for in its turn, in order. */
 export interface Queue {
   readonly merchantId: MerchantId;
   readonly addresses: readonly string[];
@@ -27,15 +27,15 @@ export interface Queue {
 export interface LapState {
   readonly merchantId: MerchantId;
   readonly before: Position;
-  /** Whether a watched address is above that place, or was activated since the lap began. */
+  /** Whether a watched address is above that position, or was activated since the lap began. */
   readonly hasFound: boolean;
 }
 
 export interface Lap extends LapState {
-  /** Watched addresses of the lap's next section, in the order of their last places in it; at most `PLACES`. */
+  /** Watched addresses in the next section of the lap, each at its last position in the section, in order; at most `PLACES`. */
   readonly found: readonly (Position & {
     readonly address: string;
-    /** Read at its own pace: not asked for here. */
+    /** Whether the address is read at its own pace (by-address/read-stuck.ts) and so is not asked for here. */
     readonly isStuck: boolean;
   })[];
   /** Where that section ends; null if it reaches the oldest activation. */
@@ -68,26 +68,26 @@ export function turnsOf(newest: readonly Queue[], laps: readonly Lap[]): Turns {
   return { recent: { queues: newest, asks: asksInTurn(newest) }, all: { queues, asks: asksInTurn(queues) }, laps };
 }
 
-/** The addresses of a pass: from the two rings alternately, each once. */
+/** The addresses for a pass: from the two rings alternately, each once. */
 export function addressesOf({ recent, all }: Turns): readonly string[] {
   const pairs = Array.from({ length: PLACES }, (_, n) => [recent.asks[n], all.asks[n]]);
   const addresses = pairs.flat().flatMap((ask) => ask?.address ?? []);
   return [...new Set(addresses)].slice(0, PLACES);
 }
 
-/** The merchant after which the ring continues, after a pass that was to ask for `asks` of `queues`. */
+/** The merchant after which the ring continues, once the pass has settled some of the addresses in `asks`. These addresses come from `queues`. */
 export function placeInRing(of: Ring & { readonly after: string }, isSettled: (address: string) => boolean): string {
   const { queues, asks, after } = of;
   const open = asks.findIndex(({ address }) => !isSettled(address));
   const taken = open < 0 ? asks : asks.slice(0, open);
   const served = new Set(taken.map(({ merchantId }) => merchantId));
   const isAll = asks.every(({ merchantId }) => served.has(merchantId));
-  // After a full page there may be more merchants; they come before these get another turn.
+  // After a full page there may be more merchants: they have their turn before those of this page have another.
   const last = isAll && queues.length === PLACES ? queues.at(-1) : taken.at(-1);
   return last?.merchantId ?? after;
 }
 
-/** The lap's place after a pass that settled some addresses; undefined if the merchant no longer has a watched address. */
+/** The lap's position after a pass that settled some addresses; undefined if the merchant no longer has a watched address. */
 export function lapAfter(lap: Lap, isSettled: (address: string) => boolean): LapState | undefined {
   const { merchantId, found, end } = lap;
   const hasFound = lap.hasFound || found.length > 0;
