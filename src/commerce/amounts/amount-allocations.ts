@@ -1,8 +1,9 @@
-// Which invoice has which amount of an asset at a shared address (decisions 4, "Amount for a direct wallet"; 12, "Shared addresses and keys"). The table
-// belongs to the address, not to a merchant, so amounts are distinct over all merchants. An amount stays with its invoice until the end that was promised when
-// it was given, whether or not the invoice was stored: restoring the database from an earlier copy frees none. An empty storage may belong to an address that
-// was already used, in a database moved here from another deployment (docs/operations/export.md). So it first takes over the amounts in the tables (`begin`).
-// Every method is synchronous: no other call can run between its statements.
+// Records which invoice holds which amount of an asset at the address of direct wallets (decisions 4, "Amount for a direct wallet"; 12, "Shared
+// addresses and keys"). The table belongs to the address, not to a merchant, so two invoices of the same rank never hold the same amount, even if
+// they belong to different merchants. An invoice keeps its amount until the time that was promised when the amount was given, even if the invoice was
+// never stored, so restoring an earlier copy of the database frees no amount. The storage may be empty although the address was already used, in a
+// database that was moved here from another deployment (docs/operations/export.md). A new allocator therefore first takes over the amounts in D1
+// (`begin`). Every method is synchronous: no other call can run between its statements.
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
@@ -27,14 +28,14 @@ import { PriceSalts } from "./price-salts.ts";
 import { isNewPlace, takeOver } from "./standing-amounts.ts";
 
 /**
- * When an amount that a limit counts is looked up for the first time. By then the batch of the call that asked for it has committed or never will: the lease of
- * an operation is 30 s, its five tries and a stall of D1 take less than three minutes, and a takeover asks again. An even later batch does no harm, because the
- * invoice keeps the amount: the count is then one too low.
+ * How long after an amount was given it is first looked up in D1, if a limit counts it. By then the batch of the call that requested it has committed
+ * or never will: the lease of an operation is 30 s, its five tries and a stall of D1 take less than three minutes, and a takeover requests the amount
+ * again. An even later batch does no harm, because the invoice keeps the amount: the count is then one too low.
  */
 const STORED_AFTER_MS = 10 * MINUTE_MS;
-/** How many fruitless searches are remembered, about 150 bytes each. */
+/** How many failed searches are remembered. Each takes about 150 bytes. */
 const MOST_EXHAUSTED = 1_000;
-/** How many candidates each further query checks; the first few usually include a free one. */
+/** How many candidates each successive query checks; the first few usually include a free one. */
 const LOOKS: readonly number[] = [64, 1_024, 10_001];
 
 interface Row {
@@ -48,10 +49,10 @@ interface Row {
 
 type Asker = Pick<AmountRequest, "merchantId" | "invoiceId"> & { readonly rank: Rank };
 
-/** How a request is limited, and until when it would hold an amount. */
+/** Whether limits apply to a request, and how long it would hold an amount. */
 interface Terms extends Pick<AmountRequest, "nowMs"> {
   readonly untilMs: number;
-  /** Whether any limit counts the amount. */
+  /** Whether a limit applies to the amount. */
   readonly isLimited: boolean;
   refusalOf(units: bigint): AmountRefusal | undefined;
 }
@@ -61,8 +62,8 @@ export class AmountAllocations {
   readonly #place: AmountPlace;
   readonly #prices: PriceSalts;
   /**
-   * Searches that found no free amount, because a page that waits for one asks again and again. Allocating frees nothing, so each result holds until an amount
-   * is freed. Lost with the object.
+   * Searches that found no free amount, remembered because a page that waits for an amount repeats its request. Allocating frees nothing, so each
+   * result holds until an amount is freed. The set is lost when the Durable Object is evicted.
    */
   readonly #exhausted = new Set<string>();
 
@@ -73,27 +74,27 @@ export class AmountAllocations {
     createAmountTables(storage);
   }
 
-  /** Whether nothing was ever allocated here, and `begin` was not called. */
+  /** Whether the storage has no amounts and `begin` was never called. */
   isNew(): boolean {
     return isNewPlace(this.#storage);
   }
 
-  /** Takes over amounts that invoices already ask for, from their rows. Does not touch amounts allocated here. */
+  /** Takes over `standing`, the unreleased amounts in D1. Does not change amounts allocated here. */
   begin(standing: readonly StandingAmount[]): void {
     this.#storage.transactionSync(() => takeOver(this.#storage, this.#place, standing));
   }
 
   /**
-   * The amounts that the invoices ask for, in the order of the requests; each sees those before it. The same invoice and price always get the
-   * same amount, even if a limit would now refuse it, and its end only moves later. A refusal takes no amount.
+   * Allocates an amount for each request, in order; each allocation sees the ones before it. A repeated request for the same invoice and price gets
+   * the same amount, and never shortens its hold. The limits apply to it only if that amount is no longer counted. A refused request takes no amount.
    */
   allocate(requests: readonly AmountRequest[]): readonly AmountAnswer[] {
     return requests.map((request) => this.#storage.transactionSync(() => this.#allocateOne(request)));
   }
 
   /**
-   * Frees amounts whose end is over; the caller knows that nothing asks for them now. For each, whether the invoice no longer has it: false if its end is not
-   * over yet.
+   * Frees amounts whose hold has ended; the caller has checked that their invoices no longer need them. Returns, for each amount, whether its invoice
+   * no longer holds it: false if the hold has not ended yet.
    */
   release(amounts: readonly InvoiceAmount[], nowMs: number): readonly boolean[] {
     return this.#storage.transactionSync(() =>
@@ -109,13 +110,13 @@ export class AmountAllocations {
     );
   }
 
-  /** When the next amounts have to be looked up in D1; null if none is held. */
+  /** When an amount must next be looked up in D1; null if there are no amounts. */
   nextCheckMs(): number | null {
     const next = this.#exec("SELECT min(check_after_ms) AS next FROM amounts", [])[0]?.next ?? null;
     return next === null ? null : Number(next);
   }
 
-  /** Amounts to look up in D1 by now, at most `limit`, the longest overdue first. */
+  /** At most `limit` amounts that are due to be looked up in D1, the longest overdue first. */
   overdue(nowMs: number, limit: number): readonly OverdueAmount[] {
     const rows = this.#exec(
       "SELECT units, invoice_id, check_after_ms FROM amounts WHERE check_after_ms <= ? ORDER BY check_after_ms, units LIMIT ?",
@@ -129,8 +130,9 @@ export class AmountAllocations {
   }
 
   /**
-   * Of the overdue amounts without an unreleased row in D1, frees those whose end is long past and stops counting the others. Checks the rest again later.
-   * Skips amounts given again since `overdue` read them.
+   * Frees overdue amounts that have no unreleased row in D1 and whose hold ended at least `CHECK_AFTER_MS` ago. Among the others, the limits count
+   * those that have a row; all of them are checked again later. Skips amounts whose check was postponed after `overdue` read them, because they were
+   * given again.
    */
   settle(overdue: readonly OverdueAmount[], standing: readonly InvoiceAmount[], nowMs: number): void {
     const keyOf = ({ invoiceId, units }: InvoiceAmount) => `${invoiceId} ${units}`;
@@ -170,7 +172,7 @@ export class AmountAllocations {
     const own = this.#heldBy(invoiceId);
     const rank = own[0]?.rank ?? sharing.rank;
     const isSharedHere = isShared(sharing, rank);
-    // No amount of an invoice ends before an earlier one: its page may ask for the later amount for as long.
+    // A later amount is held at least as long as an earlier one, because the page may still show either of them.
     const untilMs = Math.max(
       heldUntilMs(request, { isShared: isSharedHere, rank }),
       ...own.map((each) => each.heldUntilMs),
@@ -190,7 +192,7 @@ export class AmountAllocations {
     };
     const kept = own.find((each) => each.priceUnits === priceUnits);
     if (kept !== undefined) return this.#keep(kept, terms);
-    // An invoice's own amounts are free for it, so only invoices without an amount get the same result.
+    // An invoice's own amounts count as free for it, so the results of failed searches are shared only among invoices without an amount.
     const search = [priceUnits, rank, merchantId, own.length === 0 ? "" : invoiceId].join(" ");
     const salt = this.#exhausted.has(search) ? undefined : this.#freeSalt(priceUnits, asset, asker);
     if (salt === undefined) return this.#refuseExhausted(search);
@@ -205,7 +207,7 @@ export class AmountAllocations {
     const isFirst = isSharedHere && rank === UNPROVEN && own.length === 0;
     const refusal = (isFirst ? lifetimeRefusal(request, nowMs) : undefined) ?? terms.refusalOf(units);
     if (refusal !== undefined) return refused(refusal);
-    // Another invoice could take the amount at once, while the invoice's page still asks for it.
+    // Otherwise another invoice could take the amount immediately, while the page of this invoice still shows it.
     if (untilMs < nowMs) return refused(NO_LONGER_HELD);
     this.#exec(
       `INSERT INTO amounts (units, rank, invoice_id, merchant_id, is_public, is_counted, held_until_ms, check_after_ms)
@@ -228,8 +230,8 @@ export class AmountAllocations {
   }
 
   /**
-   * An amount that the invoice already has. Its end moves to the later one: an operation that is repeated may make an invoice that ends later. One that no
-   * longer counts must be within the limits to be counted again.
+   * Gives an invoice an amount that it already has. The hold ends at its stored end or at the requested one, whichever is later, because a repeated
+   * operation may create an invoice that expires later. An amount that is no longer counted can be counted again only within the limits.
    */
   #keep(held: Row, terms: Terms): AmountAnswer {
     const { units, rank, lowSince, isCounted } = held;
@@ -246,7 +248,7 @@ export class AmountAllocations {
     return { kind: "given", units, rank, heldUntilMs: untilMs, lowSince };
   }
 
-  /** The amounts of an invoice, with each price they were given for. All have the same rank. */
+  /** The amounts of an invoice: one row for each price for which an amount was given. All have the same rank. */
   #heldBy(invoiceId: string): readonly Row[] {
     const rows = this.#exec(
       `SELECT held.units, held.rank, held.held_until_ms, held.is_counted, asked.price_units, asked.low_since FROM prices asked
@@ -264,8 +266,9 @@ export class AmountAllocations {
   }
 
   /**
-   * The number of the candidate to give: an amount that no one holds, in the order of the candidates. Only if none is left, a merchant with proof may ask for
-   * an amount held by one without proof; then the one who asked first gets such a payment (payments/match.ts).
+   * The salt of a free candidate: the guess if it is free, otherwise the first free one; undefined if none is free. Only if there is no free amount
+   * may a merchant with proof get one that a merchant without proof holds. A user then decides about a payment of that amount if the merchant without
+   * proof asked for it first (payments/match.ts).
    */
   #freeSalt(priceUnits: bigint, asset: AmountGrain, asker: Asker): number | undefined {
     const capacity = saltCapacity(priceUnits, asset);
@@ -286,11 +289,11 @@ export class AmountAllocations {
   }
 
   /**
-   * The position of the first of these amounts that is free: no other invoice of this merchant, of `rank` or of a higher rank holds it. Amounts
-   * of the invoice itself are free for it.
+   * The position of the first free amount, as a list of at most one item. An amount is free if no other invoice of this merchant, of `rank` or of a
+   * higher rank holds it. The invoice's own amounts count as free.
    */
   #freeOf(candidates: readonly bigint[], { rank, merchantId, invoiceId }: Asker): readonly number[] {
-    // The array's items come in its order, each looked up by the primary key.
+    // json_each returns the items in the order of the array; each is looked up by the primary key.
     const rows = this.#exec(
       `SELECT candidate.key AS position FROM json_each(?) candidate WHERE NOT EXISTS (SELECT 1 FROM amounts taken
         WHERE taken.units = candidate.value AND (taken.rank <= ? OR taken.merchant_id = ?) AND taken.invoice_id <> ?) LIMIT 1`,

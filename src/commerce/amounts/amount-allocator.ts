@@ -10,19 +10,19 @@ import { checkDependencies } from "./dependencies.ts";
 import { readStanding } from "./read-standing.ts";
 import { ShownAmounts } from "./shown-amounts.ts";
 
-/** The least time between two checks, if the first left some amounts or failed. */
+/** The shortest time until the next check, even if the last one failed or did not reach all amounts. */
 const PAUSE_MS = 5 * MINUTE_MS;
 
 /**
- * One object per asset at an address of a network, named by `placeName`. Only it gives that address's amounts. The logic is in `AmountAllocations`; the alarm
- * finds amounts whose invoice was never stored.
+ * One object per asset at an address on a network, named by `placeName`. Only this object gives amounts of that asset at that address. The logic is
+ * in `AmountAllocations`; the alarm finds amounts whose invoice was never stored.
  */
 export class AmountAllocator extends DurableObject<Env> {
   readonly #place: AmountPlace;
   readonly #allocations: AmountAllocations;
   readonly #shown: ShownAmounts;
   readonly #entry: OwnEntry;
-  /** The time of the alarm, so that it is set only when it must come earlier; undefined if there is none. */
+  /** When the alarm is due; undefined if no alarm is set. Kept so that the alarm is set again only if it must be earlier. */
   #alarmMs: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -40,14 +40,14 @@ export class AmountAllocator extends DurableObject<Env> {
   }
 
   async allocate(requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]> {
-    // Once per address. No amount is given while the directory or the database does not answer.
+    // Runs once per address. No amount is given while the directory or the database does not answer.
     if (!this.#entry.isMade()) await this.#entry.make();
     if (this.#allocations.isNew()) {
       this.#allocations.begin(await readStanding(checkDependencies(this.env), this.#place));
     }
     const answers = this.#allocations.allocate(requests);
     this.#shown.note(requests, answers);
-    // Nothing is awaited in between, so that the alarm is stored together with the amounts and their terms.
+    // Nothing is awaited between the allocation and `setAlarm`, so that the alarm is stored together with the amounts and their terms.
     const wantedMs = this.#nextAlarmMs();
     if (wantedMs !== null && (this.#alarmMs === undefined || wantedMs < this.#alarmMs)) {
       this.#alarmMs = wantedMs;
@@ -60,12 +60,12 @@ export class AmountAllocator extends DurableObject<Env> {
     return this.#allocations.release(amounts, nowMs);
   }
 
-  /** What was given at or after a time, for the import after a restore of the database. */
+  /** The amounts given at or after a time, for the import after a restore of the database. */
   given(since: GivenAmountsSince): GivenAmounts {
     return this.#shown.since(since);
   }
 
-  /** The alarm is set again before anything is done, so that a crash cannot stop it. */
+  /** Sets the next alarm before doing anything else, so that a crash cannot end the checks. */
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;
     this.#alarmMs = Date.now() + PAUSE_MS;
@@ -81,7 +81,9 @@ export class AmountAllocator extends DurableObject<Env> {
     else await storage.setAlarm(wantedMs);
   }
 
-  /** Amounts already overdue are left to the alarm that is set, or to the next one after a pause. */
+  /**
+   * The time of the next alarm, at least one pause from now. Amounts that are already overdue are left to the alarm that is set, or to the next one.
+   */
   #nextAlarmMs(): number | null {
     const nextMs = this.#allocations.nextCheckMs();
     return nextMs === null ? null : Math.max(nextMs, Date.now() + PAUSE_MS);

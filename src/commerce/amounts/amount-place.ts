@@ -1,4 +1,4 @@
-// Where amounts must be distinct: an asset at an address of a network. Each place has an allocator of its own, named after it.
+// The scope in which amounts must be distinct: an asset at an address on a network. Each place has its own allocator, named after it.
 
 export interface AmountPlace {
   readonly network: string;
@@ -6,17 +6,16 @@ export interface AmountPlace {
   readonly address: string;
 }
 
-/** Names of networks and codes of assets have no colon, so two places never have one name. */
+/** Network names and asset codes contain no colon, so two places never have the same name. */
 const SEPARATOR = ":";
 
-/** The name of the place's allocator. */
 export function placeName({ network, cryptocurrency, address }: AmountPlace): string {
   if ([network, cryptocurrency].some((part) => part.includes(SEPARATOR)))
     throw new Error(`a colon in ${network} ${cryptocurrency}`);
   return [network, cryptocurrency, address].join(SEPARATOR);
 }
 
-/** The place that has this name; undefined if there is none. */
+/** Parses the place from an allocator's name; undefined if the name is malformed. */
 export function placeNamed(name: string): AmountPlace | undefined {
   const [network = "", cryptocurrency = "", ...rest] = name.split(SEPARATOR);
   const address = rest.join(SEPARATOR);

@@ -1,15 +1,15 @@
-// The tables of an address's amounts, in its allocator's storage, and how its values are written there.
+// The tables in which an allocator stores the amounts of its address, and the format of their values.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import type { Rank } from "../../platform/column-values.ts";
 import { RANKS } from "../ranks/rank.ts";
 
-/** How long after its end an amount without a release is looked up in D1. Longer than any batch that could still write its row. */
+/** How long after the end of its hold an unreleased amount is looked up in D1. No batch that could still write the amount's row takes this long. */
 export const CHECK_AFTER_MS = HOUR_MS;
 
 export function createAmountTables(storage: Pick<ObjectStorage, "sql">): void {
-  // Units are padded to one length, so that texts sort as numbers do. Two ranks may hold the same amount, but never two invoices of one rank. The limits do not
-  // count (is_counted) an amount that was looked up in D1 and has no row: its invoice was never stored.
+  // Units are padded to one length, so that texts sort as numbers do. Two ranks may hold the same amount, but never two invoices of one rank. The
+  // limits do not count (is_counted) an amount that was looked up in D1 and has no row: its invoice was never stored.
   storage.sql.exec(
     `CREATE TABLE IF NOT EXISTS amounts (
       units TEXT NOT NULL, rank INTEGER NOT NULL, invoice_id TEXT NOT NULL, merchant_id TEXT NOT NULL, is_public INTEGER NOT NULL,
@@ -23,8 +23,9 @@ export function createAmountTables(storage: Pick<ObjectStorage, "sql">): void {
   storage.sql.exec(
     "CREATE INDEX IF NOT EXISTS amounts_public ON amounts (merchant_id, units) WHERE is_public = 1 AND is_counted = 1",
   );
-  // The prices for which an amount was given, with its number among the candidates of that price; an invoice may use an amount for several.
-  // low_since: the invoice with which the price's amounts began to run low for the merchant, if they did when this one was given.
+  // The price for which each amount was given, and the amount's number among the candidates of that price; an invoice may use one amount for several
+  // prices. low_since: the invoice whose amount was the first to reach the merchant's warning mark for the price, if the mark was reached when this
+  // amount was given.
   storage.sql.exec(
     `CREATE TABLE IF NOT EXISTS prices (
       invoice_id TEXT NOT NULL, price_units TEXT NOT NULL, units TEXT NOT NULL, rank INTEGER NOT NULL, merchant_id TEXT NOT NULL,
@@ -32,7 +33,7 @@ export function createAmountTables(storage: Pick<ObjectStorage, "sql">): void {
     ) WITHOUT ROWID`,
   );
   storage.sql.exec("CREATE INDEX IF NOT EXISTS prices_salt ON prices (price_units, salt)");
-  // Has a row once the amounts asked for before this storage existed are known.
+  // Has a row once the amounts that existed before this storage have been taken over (standing-amounts.ts).
   storage.sql.exec("CREATE TABLE IF NOT EXISTS beginning (began INTEGER NOT NULL)");
 }
 

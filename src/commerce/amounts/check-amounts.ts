@@ -1,6 +1,6 @@
-// What the allocator's alarm does: amounts are looked up in D1 some time after they were given, and again when their end is long past and the cron has not
-// released them. One without a row was given for an invoice that was never stored, or that a restored database has lost: it no longer counts against limits,
-// and is freed once its end is past. One with an unreleased row is left to the cron.
+// Looks up amounts in D1 some time after they were given, and again if their hold ended long ago and the cron has not released them; run by the
+// allocator's alarm. An amount without a row was given for an invoice that was never stored, or that a restored database has lost: it no longer
+// counts towards limits, and is freed some time after its hold has ended. An amount with an unreleased row is left to the cron.
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
@@ -16,7 +16,7 @@ export interface CheckDependencies {
   readonly nowMs: number;
 }
 
-/** Changes nothing while storage does not answer. */
+/** Changes nothing if storage does not answer. */
 export async function checkAmounts(
   deps: CheckDependencies,
   place: AmountPlace,

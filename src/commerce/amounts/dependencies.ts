@@ -3,7 +3,7 @@ import { openDb } from "../../platform/db/client.ts";
 import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
 import type { CheckDependencies } from "./check-amounts.ts";
 
-/** For an allocator's alarm; only reads. */
+/** Dependencies of an allocator's alarm, which only reads from D1. */
 export function checkDependencies(env: Env): CheckDependencies {
   return { db: openDb(databaseWithoutMerchant(env, "AMOUNTS")), sleep, nowMs: Date.now() };
 }

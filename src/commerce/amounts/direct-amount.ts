@@ -1,20 +1,21 @@
-// Which amount a direct wallet asks for. On a shared address the amount distinguishes the invoices (decisions 4, "Amount for a direct wallet"):
-// it is the plain price if that is free, else slightly less, so that no payer pays more. A price's candidates are numbered 0, 1, 2, ... in the
-// order in which they are tried. The allocator stores the number (the salt), so that an index finds the next free one.
+// Which amount a direct wallet asks for. On a shared address the amount distinguishes the invoices (decisions 4, "Amount for a direct wallet"): it is
+// the plain price if that is free, otherwise slightly less, so that no payer pays more. A price's candidates are numbered 0, 1, 2, ... in the order
+// in which they are tried. The allocator stores the number (the salt), so that the next free candidate is found through an index.
 import { floorDiv, maxBig, minBig, roundUpTo } from "../../lib/money.ts";
 
-/** The granularity of an asset's direct amounts. */
 export interface AmountGrain {
-  /** Quotes are rounded up to a multiple of this; every amount is such a multiple. */
+  /** Quotes are rounded up to a multiple of this, and every amount is a multiple of it. */
   readonly grainUnits: bigint;
-  /** Coarser steps, tried first for figures that are easy to read; coarsest first, each a multiple of the next and of `grainUnits`. */
+  /**
+   * Coarser steps, coarsest first, each a multiple of the next and of `grainUnits`. They are tried first, because their amounts are easier to read.
+   */
   readonly coarseGrainUnits: readonly bigint[];
 }
 
-/** The most that may be subtracted: a two-hundredth (0.5 %) of the price, and this many grains. */
+/** At most this many grains, and at most one two-hundredth (0.5 %) of the price, may be subtracted. */
 export const MOST_GRAINS = 10_000n;
 export const DISCOUNT_DIVISOR = 200n;
-/** The merchant is warned once this share of a price's amounts is held: four fifths. */
+/** The merchant is warned once four fifths of a price's amounts are held. */
 const LOW_NUMERATOR = 4;
 const LOW_DENOMINATOR = 5;
 
@@ -25,7 +26,7 @@ export function plainUnits(quoteUnits: bigint, asset: AmountGrain, leastUnits = 
   return price;
 }
 
-/** How many candidates a price has, the plain one included: 1 to 10,001. `priceUnits` is a `plainUnits`. */
+/** How many candidates a price has, the plain one included: 1 to 10,001. `priceUnits` is a result of `plainUnits`. */
 export function saltCapacity(priceUnits: bigint, asset: AmountGrain): number {
   return Number(mostGrains(priceUnits, asset)) + 1;
 }
@@ -50,7 +51,7 @@ export function saltedUnits(priceUnits: bigint, asset: AmountGrain, salt: number
   throw new Error(`salt ${salt} is out of range for the price ${priceUnits}`);
 }
 
-/** The number of `units` among the candidates of a price; undefined if it is none of them. Constant time. */
+/** The number of the candidate with this amount; undefined if the amount is not a candidate of the price. Constant time. */
 export function saltOf(priceUnits: bigint, asset: AmountGrain, units: bigint): number | undefined {
   const limitUnits = mostGrains(priceUnits, asset) * asset.grainUnits;
   const lessUnits = priceUnits - units;
@@ -69,7 +70,6 @@ export function saltOf(priceUnits: bigint, asset: AmountGrain, units: bigint): n
   return undefined;
 }
 
-/** The candidates numbered `from` to `to - 1`. */
 export function candidateUnits(
   priceUnits: bigint,
   asset: AmountGrain,
@@ -78,19 +78,20 @@ export function candidateUnits(
   return Array.from({ length: to - from }, (_, i) => saltedUnits(priceUnits, asset, from + i));
 }
 
-/** The taken amounts of a price at an address, from one read. */
+/** The amounts already taken for a price at an address. */
 interface TakenAmounts {
-  /** The lowest taken salts of exactly this price, ascending: all of them, or as many as were read. */
+  /** The lowest taken salts of exactly this price, ascending; not all of them if there are many. */
   readonly takenSalts: readonly number[];
   /** The greatest taken salt. */
   readonly maxSalt: number | null;
-  /** Whether the price itself is taken, by an amount of any price. */
+  /** Whether the price itself is held as an amount, no matter for which price it was given. */
   readonly isPriceTaken: boolean;
 }
 
 /**
- * The salt to try first: the smallest free one of those read, else the one after the greatest. Undefined if that is not free, or not known to
- * be free: then the amounts themselves must be looked up. It is a guess, because it ignores amounts of neighbouring prices.
+ * The salt to try first: the smallest gap in the taken salts that were read, otherwise the one after the greatest taken salt. Undefined if the result
+ * is 0 but the price itself is taken, or if it exceeds the candidates: then the amounts themselves must be looked up. It is a guess, because the
+ * amount may be held for a neighbouring price.
  */
 export function firstSalt(taken: TakenAmounts, capacity: number): number | undefined {
   const { takenSalts, maxSalt, isPriceTaken } = taken;
@@ -101,12 +102,15 @@ export function firstSalt(taken: TakenAmounts, capacity: number): number | undef
   return salt < capacity ? salt : undefined;
 }
 
-/** How many held amounts of one price cause a warning: 80 % of its candidates, rounded up; undefined for a price with one candidate. */
+/**
+ * The number of held amounts for one price at which the merchant is warned: 80 % of its candidates, rounded up; undefined for a price with one
+ * candidate.
+ */
 export function amountsLowMark(capacity: number): number | undefined {
   return capacity === 1 ? undefined : Math.ceil((capacity * LOW_NUMERATOR) / LOW_DENOMINATOR);
 }
 
-/** How many finest grains may be subtracted from a price. */
+/** The maximum number of finest grains that may be subtracted from a price. */
 function mostGrains(priceUnits: bigint, { grainUnits }: AmountGrain): bigint {
   if (priceUnits <= 0n || priceUnits % grainUnits !== 0n)
     throw new Error(`${priceUnits} is no positive multiple of ${grainUnits}`);
@@ -114,13 +118,12 @@ function mostGrains(priceUnits: bigint, { grainUnits }: AmountGrain): bigint {
   return minBig(grains, MOST_GRAINS);
 }
 
-/** How many steps of `fine` make one of `coarse`. */
 function stepsBetween(coarse: bigint, fine: bigint): bigint {
   if (coarse <= fine || coarse % fine !== 0n) throw new Error(`grain ${coarse} is no multiple of ${fine}`);
   return floorDiv(coarse, fine);
 }
 
-/** The n-th positive integer, counted from 1, that is not a multiple of `skipEvery`. */
+/** The n-th positive integer that is not a multiple of `skipEvery`. */
 function nthMultiple(n: bigint, skipEvery: bigint | undefined): bigint {
   return skipEvery === undefined ? n : n + floorDiv(n - 1n, skipEvery - 1n);
 }

@@ -1,5 +1,5 @@
 // How many amounts may be held at an address (decisions 12, "Shared addresses and keys"). At a shared address the merchants of one rank are limited
-// together; a lower rank takes nothing from a higher one. At every address the browsers of each merchant are limited.
+// together; a lower rank does not use up the limit of a higher one. At every address, the invoices that browsers create are limited per merchant.
 import { LIMITS, limitReached } from "../../lib/limits.ts";
 import { ceilDiv, floorDiv, maxBig, minBig } from "../../lib/money.ts";
 import { SECOND_MS } from "../../lib/time.ts";
@@ -8,35 +8,38 @@ import type { Failure } from "../../platform/failures.ts";
 import { UNPROVEN } from "../ranks/rank.ts";
 import { type AmountGrain, DISCOUNT_DIVISOR, MOST_GRAINS } from "./direct-amount.ts";
 
-/** How many of the amounts from `fromUnits` to `toUnits`, both included, may be held. */
+/** How many of the amounts from `fromUnits` to `toUnits`, both inclusive, may be held. */
 export interface HoldingBounds {
   readonly fromUnits: bigint;
   readonly toUnits: bigint;
-  /** By all merchants of the rank together; null if unlimited. */
+  /** The most for all merchants of the rank together; null if unlimited. */
   readonly maxAll: number | null;
-  /** By one merchant, if the address is shared. */
+  /** The most for one merchant, if the address is shared. */
   readonly maxOwn: number;
-  /** Whether `maxOwn` is divided equally among all merchants of the rank who have the address. */
+  /** Whether `maxOwn` is divided equally among all merchants of the rank that use the address. */
   readonly isDivided: boolean;
-  /** By one merchant for invoices of browsers and product pages; at a shared address at most their part of `maxOwn` too. Null for its server. */
+  /**
+   * The most for one merchant, for invoices that browsers and product pages create; at a shared address also at most their part of `maxOwn`. Null for
+   * an invoice from the merchant's server.
+   */
   readonly maxPublic: number | null;
 }
 
-/** How many of them are held. */
+/** How many amounts between the bounds are held. */
 export interface Holding {
   readonly isShared: boolean;
-  /** By merchants of the same rank. */
+  /** Held by merchants of the same rank. */
   readonly all: number;
   readonly own: number;
-  /** The part of `own` for invoices of browsers. */
+  /** The part of `own` held for invoices that browsers created. */
   readonly ownPublic: number;
-  /** By this merchant at any rank, for other invoices of browsers. */
+  /** Held by this merchant at any rank, for other invoices that browsers created. */
   readonly public: number;
-  /** The number of other merchants with proof who have the address. */
+  /** The number of other merchants with proof that use the address. */
   readonly others: number;
 }
 
-/** The bounds that apply to one more amount of `units`. */
+/** The bounds that apply if one more amount, `units`, is to be held. */
 export function holdingBounds(
   { rank, isPublic }: { readonly rank: Rank; readonly isPublic: boolean },
   units: bigint,
@@ -52,8 +55,8 @@ export function publicPart(max: number): number {
 }
 
 /**
- * For the prices that have `units` among their candidates: how many grains the candidates of the highest price reach down, and those of the lowest.
- * Merchants choose their prices, so a bound for one price must bound all of them.
+ * How many grains the lowest candidate is below its price, for the highest and for the lowest price that has `units` among its candidates. Merchants
+ * choose their prices, so a bound must hold for all of these prices.
  */
 function grainsOf(units: bigint, { grainUnits }: AmountGrain) {
   const widest = minBig(MOST_GRAINS, ceilDiv(units, (DISCOUNT_DIVISOR - 1n) * grainUnits));
@@ -70,25 +73,25 @@ function provenBounds(units: bigint, asset: AmountGrain): Omit<HoldingBounds, "m
 }
 
 /**
- * Merchants without proof may hold a quarter of the amounts within 0.5 % on either side of a price. The range uses the reach of the highest price on
- * both sides, and the quarter that of the lowest.
+ * Merchants without proof may hold a quarter of the amounts within 0.5 % on either side of a price. Several prices have `units` among their
+ * candidates: the range is computed from the highest of them, the quarter from the lowest.
  */
 function unprovenBounds(units: bigint, asset: AmountGrain): Omit<HoldingBounds, "maxPublic"> {
   const { widest, narrowest } = grainsOf(units, asset);
   const reachUnits = 2n * widest * asset.grainUnits;
   const ends = { fromUnits: maxBig(1n, units - reachUnits), toUnits: units + reachUnits };
   const maxAll = Math.floor(((2 * Number(narrowest) + 1) * LIMITS.percentOfAmountsWithoutProof) / 100);
-  // One merchant without proof may hold at most half, so that it cannot crowd out another.
+  // One merchant without proof may hold at most half of these, so that it cannot crowd out the others.
   const maxOwn = Math.min(LIMITS.amountsWithoutProof, Math.ceil(maxAll / 2));
   return { ...ends, maxAll, maxOwn, isDivided: false };
 }
 
 export type AmountRefusal = Extract<Failure, { code: "LIMIT_REACHED" | "AMOUNTS_EXHAUSTED" }>;
 
-/** The refusal for an invoice whose amounts end before it does. */
+/** The refusal for an invoice that requests an amount too late to hold it. */
 export const NO_LONGER_HELD = limitReached("lifetimeSecondsWithoutProof");
 
-/** Why no further amount may be held; undefined if one may. */
+/** Why no further amount may be held; undefined if one more may be held. */
 export function holdingRefusal(rank: Rank, bounds: HoldingBounds, holding: Holding): AmountRefusal | undefined {
   const { maxAll, maxPublic, isDivided } = bounds;
   const { all, own, ownPublic, others, isShared } = holding;
@@ -97,8 +100,9 @@ export function holdingRefusal(rank: Rank, bounds: HoldingBounds, holding: Holdi
   if (mostPublic !== null && holding.public >= mostPublic) return limitReached("percentOfAmountsForPublic");
   if (!isShared) return undefined;
   if (maxAll !== null && all >= maxAll) return limitReached("percentOfAmountsWithoutProof");
-  // Browsers at neighbouring prices can together hold more than their part here. The excess takes nothing from the merchant's server. The amounts held for one
-  // price still number at most `maxOwn`: the range of the last amount given for it covers its candidates.
+  // Invoices from browsers at neighbouring prices can together hold more than their part of this range. The excess is not counted towards the limit
+  // of the merchant's server. Even so, at most `maxOwn` amounts are held for one price, because the range of the last amount given for that price
+  // covers all its candidates.
   const isServer = maxPublic === null;
   const beyondPart = isServer && isDivided ? Math.max(0, ownPublic - publicPart(maxOwn)) : 0;
   if (own - beyondPart < maxOwn) return undefined;
@@ -120,8 +124,9 @@ export function lifetimeRefusal(
 }
 
 /**
- * Until when an invoice's amounts are held: to the end of its monitoring, or for a day from its creation if others would wait for them. It does not
- * depend on when an amount is reserved, so that reads of the page change nothing.
+ * When an invoice's amounts are released: at the end of its monitoring. At a shared address a merchant without proof holds them for at most a day
+ * after creation, or until the invoice expires if that is later. The time does not depend on when an amount is reserved, so that reads of the page
+ * change nothing.
  */
 export function heldUntilMs(
   {

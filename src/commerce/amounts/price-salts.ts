@@ -1,4 +1,4 @@
-// The salts of each price at an address that have been given: the next one to try, and whether they run low.
+// The salts that were given for each price at an address: which one to try next, and whether few are left.
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
@@ -21,7 +21,9 @@ export class PriceSalts {
     this.#place = place;
   }
 
-  /** The lowest number of the price that is free among the amounts of this price; it may still be an amount of another price. */
+  /**
+   * A salt that no amount for this price uses (`firstSalt`); undefined if none was found. The resulting amount may still be held for another price.
+   */
   guess(priceUnits: bigint, capacity: number): number | undefined {
     const price = padded(priceUnits);
     const salts = this.#exec("SELECT salt FROM prices WHERE price_units = ? ORDER BY salt LIMIT ?", [
@@ -35,9 +37,9 @@ export class PriceSalts {
   }
 
   /**
-   * Notes the price for which the amount is given, and returns since which invoice the amounts of the price run low for the merchant; null if they do not. That
-   * invoice's amount reached the mark. It may never be stored, so every invoice that gets an amount while they run low names it, and warns the merchant unless
-   * that was already done.
+   * Records the price for which the amount is given. Returns the invoice whose amount was the first to reach the merchant's warning mark for this
+   * price; null if the mark is not reached, or if that invoice is unknown. That invoice may never be stored, so every invoice that gets an amount
+   * while the mark is reached refers to it, and warns the merchant unless a warning was already recorded.
    */
   put(
     { invoiceId, merchantId, priceUnits }: AmountRequest,
@@ -63,7 +65,7 @@ export class PriceSalts {
     return lowSince;
   }
 
-  /** Taken from one of the merchant's earlier amounts. */
+  /** The `low_since` of the merchant's earlier rows for this price. */
   #lowSince(price: string, merchantId: string): string | null {
     const [earlier] = this.#exec(
       "SELECT low_since FROM prices WHERE price_units = ? AND merchant_id = ? AND low_since IS NOT NULL LIMIT 1",
@@ -72,7 +74,10 @@ export class PriceSalts {
     return earlier === undefined ? null : String(earlier.low_since);
   }
 
-  /** The salts of a merchant at a price are distinct: with `mark` of them taken the greatest is at least mark - 1. So only a few calls need to count. */
+  /**
+   * The salts counted for a price are distinct as long as any of its amounts is free, so once `mark` of them are taken, the greatest is at least one
+   * less than `mark`. This check saves most calls the count.
+   */
   #mayReach(mark: number, price: string): boolean {
     const [last] = this.#exec("SELECT max(salt) AS last FROM prices WHERE price_units = ?", [price]);
     return Number(last?.last ?? -1) >= mark - 1;

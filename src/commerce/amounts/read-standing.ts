@@ -7,7 +7,7 @@ import { selectStandingAt } from "./store.ts";
 
 const ROWS_A_READ = 2_000;
 
-/** The amounts that invoices ask for at a place. Rejects with the fault of the database, so that the caller may repeat it. */
+/** The unreleased amounts at a place. Rejects with the database's error, so that the caller can retry. */
 export async function readStanding(
   { db, sleep }: { readonly db: Db; readonly sleep: Sleep },
   place: AmountPlace,

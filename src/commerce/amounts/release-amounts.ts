@@ -1,5 +1,5 @@
-// Frees amounts that nothing asks for now, each at its allocator first and then in D1: if an allocator freed an amount whose row was not marked, it is simply
-// asked again. Bounded, and safe to repeat and to run twice at once.
+// Frees amounts that invoices no longer need, each at its allocator first and then in D1. If an allocator freed an amount whose row was not marked,
+// it is simply called again. Bounded, and safe to repeat and to run twice at the same time.
 import { chunksOf } from "../../lib/chunks.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
@@ -12,20 +12,20 @@ import { RELEASED_KEPT_MS } from "./released.ts";
 import { type DueAmount, forgetAmounts, noteRelease, selectDueAmounts } from "./store.ts";
 
 const AMOUNTS_A_RUN = 1_000;
-/** Each is a call, and a call may take 3 seconds to fail. */
+/** Each place takes one call, and a failing call may take 3 seconds. */
 const PLACES_A_RUN = 200;
 const PLACES_AT_ONCE = 20;
-/** When to ask again if an allocator did not answer, or keeps an amount for longer than its row says. */
+/** When to retry if an allocator did not answer, or keeps an amount for longer than its row says. */
 const AGAIN_AFTER_MS = 10 * MINUTE_MS;
 
 export interface ReleaseDependencies {
   readonly db: Db;
   readonly nowMs: number;
-  /** For each amount, whether its invoice no longer has it; false if its end is not over. Throws if the allocator takes too long. */
+  /** Returns, for each amount, whether its invoice no longer holds it: false if the hold has not ended. Throws if the allocator takes too long. */
   releaseAmounts(place: AmountPlace, amounts: readonly InvoiceAmount[], nowMs: number): Promise<readonly boolean[]>;
 }
 
-/** Also deletes amounts that were freed long ago. */
+/** Frees the amounts that are due, and deletes the rows of amounts that were freed long ago. */
 export async function releaseAmounts(deps: ReleaseDependencies): Promise<Left> {
   const { db, nowMs } = deps;
   const due = await selectDueAmounts(db, nowMs, AMOUNTS_A_RUN);
@@ -47,7 +47,7 @@ export async function releaseAmounts(deps: ReleaseDependencies): Promise<Left> {
   return isCut || forgotten.meta.changes >= AMOUNTS_A_RUN ? "more" : "nothing";
 }
 
-/** The amounts of one place with the allocator's answers; none if it does not answer, which delays no other place. */
+/** The amounts at one place with the allocator's answers. If it does not respond, there are no answers, so that other places are not delayed. */
 async function askRelease(deps: ReleaseDependencies, amounts: readonly DueAmount[]) {
   const [place] = amounts;
   if (place === undefined) return { amounts, answers: [] };

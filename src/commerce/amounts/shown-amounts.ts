@@ -1,12 +1,12 @@
-// What payers were shown with the amounts of a place, for recovering lost invoices (commerce/restores). Written in the same turn as the amount, and kept even
-// if the amount is no longer held: a database can be restored to a month ago.
+// The terms that payers were shown with the amounts at a place, for recovering lost invoices (commerce/restores). They are written together with the
+// amount, and kept even after the amount is freed, because a database can be restored to its state of a month ago.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { AmountAnswer, AmountRequest, GivenAmounts, GivenAmountsSince } from "./amount-request.ts";
 import { padded, rankIn, unitsIn } from "./amount-tables.ts";
 
 const KEPT_MS = 31 * DAY_MS;
-/** How many old rows a new one deletes: more than it adds. */
+/** How many old rows are deleted for each new one: more than one, so that the table shrinks. */
 const FORGOTTEN = 2;
 
 export class ShownAmounts {
@@ -23,7 +23,7 @@ export class ShownAmounts {
     );
   }
 
-  /** Keeps the terms of what was given; an amount that an invoice has again keeps its first ones. Synchronous, as the allocation is. */
+  /** Keeps the terms of given amounts. An amount that is given to its invoice again keeps its first terms. Synchronous, like the allocation. */
   note(requests: readonly AmountRequest[], answers: readonly AmountAnswer[]): void {
     for (const [n, { invoiceId, merchantId, priceUnits, terms, nowMs }] of requests.entries()) {
       const answer = answers[n];
@@ -49,7 +49,7 @@ export class ShownAmounts {
     }
   }
 
-  /** In the order in which they were given. */
+  /** Lists amounts in the order in which they were given. */
   since({ sinceMs, after, limit }: GivenAmountsSince): GivenAmounts {
     const rows = this.#sql
       .exec("SELECT * FROM shown WHERE place > ? AND at_ms >= ? ORDER BY place LIMIT ?", after, sinceMs, limit)

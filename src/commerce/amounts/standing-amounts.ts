@@ -1,4 +1,5 @@
-// What a new allocator takes over: its storage is empty, but the rows of its address came from another deployment (docs/operations/export.md).
+// The amounts that a new allocator takes over: its storage is empty, but D1 may have rows for its address from another deployment
+// (docs/operations/export.md).
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
@@ -9,12 +10,12 @@ import { saltOf } from "./direct-amount.ts";
 
 type Storage = Pick<ObjectStorage, "sql">;
 
-/** Whether a storage with the tables of `createAmountTables` has never had an amount, and `takeOver` was not called. */
+/** Whether the storage has no amounts and `takeOver` was never called. Its tables must exist (`createAmountTables`). */
 export function isNewPlace({ sql }: Storage): boolean {
   return sql.exec("SELECT 1 FROM beginning UNION ALL SELECT 1 FROM amounts LIMIT 1").toArray().length === 0;
 }
 
-/** Does not touch existing rows. Call it in a transaction. */
+/** Does not change existing rows. Must be called in a transaction. */
 export function takeOver({ sql }: Storage, place: AmountPlace, standing: readonly StandingAmount[]): void {
   const { asset } = pairOf(place);
   for (const { units, invoiceId, merchantId, priceUnits, rank, isPublic, untilMs } of standing) {
@@ -29,7 +30,7 @@ export function takeOver({ sql }: Storage, place: AmountPlace, standing: readonl
       untilMs,
       untilMs + CHECK_AFTER_MS,
     );
-    // An amount that was once given for another price stays taken; it just cannot be found by that price.
+    // An amount that was first given for another price might not be a candidate of this price. It remains held, but is not recorded for this price.
     const salt = saltOf(priceUnits, asset, units);
     if (salt === undefined) continue;
     sql.exec(

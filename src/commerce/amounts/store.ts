@@ -1,4 +1,4 @@
-// The amounts that invoices asked for at shared addresses, as matching reads them. The allocator decides which amount an invoice gets (amount-allocations.ts).
+// The amounts of invoices at shared addresses, for matching payments. The allocator decides which amount an invoice gets (amount-allocations.ts).
 import { sql } from "drizzle-orm";
 import { NETWORKS } from "../../chains/registry/networks.ts";
 import type { EventId, InvoiceId, MerchantId } from "../../lib/ids.ts";
@@ -12,16 +12,16 @@ import type { InvoiceAmount } from "./amount-request.ts";
 
 type MethodAmount = typeof methodAmounts.$inferSelect;
 
-// An invoice may be given an amount again: at another price, or to a later end. A released one starts over, because another invoice may have had it in between.
+// An invoice may be given the same amount again, for another price or until a later time. A released amount gets a new creation time, because another
+// invoice may have had it after the release.
 const AGAIN = ` on conflict (network, cryptocurrency, address, invoice_id, units) do update set price_units = excluded.price_units,
   created_at_ms = iif(released_at_ms is null, created_at_ms, excluded.created_at_ms), open_until_ms = max(open_until_ms, excluded.open_until_ms),
   held_until_ms = max(held_until_ms, excluded.held_until_ms), release_after_ms = max(release_after_ms, excluded.release_after_ms),
   released_at_ms = null`;
 
-/** Writes an amount that the allocator gave, or gave again. */
 export const putAmount = preparedInsert(methodAmounts, [], { tail: AGAIN });
 
-/** Records the warning that a price's amounts run low, unless it was recorded before. */
+/** Records the warning that few amounts of a price are free, unless it was recorded before. */
 export function warnOfAmounts(
   db: Db,
   { eventId: id, merchantId, data, nowMs }: { eventId: EventId; merchantId: MerchantId; data: string; nowMs: number },
@@ -42,13 +42,13 @@ const KEY = ["network", "cryptocurrency", "address", "invoice_id", "units"] as c
 const key = sql.raw(`(${KEY.join()})`);
 const keyOf = (name: string) => sql.raw(KEY.map((column) => `${name}.${column}`).join());
 
-/** Moves the end of monitoring: a cancelled invoice is watched for a shorter time. Its amounts are not freed any earlier. */
+/** Moves the end of monitoring to an earlier time, because a cancelled invoice is watched for less time. The amounts are not freed earlier. */
 export function shortenAmounts(db: Db, invoiceId: InvoiceId, heldUntilMs: number) {
   return db
     .update(methodAmounts)
     .set({ heldUntilMs: sql`min(held_until_ms, ${heldUntilMs})` })
     .where(
-      // Each is at the address of one of the invoice's methods, which never gets another one.
+      // Each amount is at the address of one of the invoice's methods, and a method's address never changes.
       sql`${key} in (select ${keyOf("held")} from payment_methods method cross join method_amounts held on held.network = method.network
         and held.cryptocurrency = method.cryptocurrency and held.address = method.address and held.invoice_id = method.invoice_id
         where method.invoice_id = ${invoiceId})`,
@@ -59,7 +59,7 @@ const place = (name: string) =>
   sql`${sql.raw(name)}.network = ${sql.placeholder("network")} and ${sql.raw(name)}.cryptocurrency = ${sql.placeholder("cryptocurrency")}
     and ${sql.raw(name)}.address = ${sql.placeholder("address")}`;
 
-/** Which of these amounts of a place have a row and are not released. */
+/** Those of the given amounts at a place that have an unreleased row. */
 export const selectStanding = prepared(
   ({ network, cryptocurrency, address }: AmountPlace, amounts: readonly InvoiceAmount[]) => ({
     network,
@@ -79,7 +79,7 @@ export const selectStanding = prepared(
       ),
 );
 
-/** The amounts of a place that are not released, after the given one, at most `limit`. */
+/** At most `limit` unreleased amounts at a place, by invoice and amount, after a given one. */
 export function selectStandingAt(
   db: Db,
   { network, cryptocurrency, address }: AmountPlace,
@@ -117,9 +117,9 @@ export type DueAmount = Pick<
 const ALL_NETWORKS = JSON.stringify(NETWORKS.map(({ name }) => name));
 
 /**
- * Amounts to release, at most `limit`, each network's longest due first: of invoices that are not active, whose monitoring is over. A payment made before that
- * end but not read yet is matched by its amount, so the amount is kept until its network has been read beyond the end. For a stuck network only rows that it
- * has passed are read.
+ * At most `limit` amounts to release, the longest due first in each network: their invoices are not active, and monitoring is over. A payment made
+ * before the end of monitoring but not read yet is matched by its amount, so the amount is kept until its network, and its address if that has its
+ * own progress, has been read beyond that end. If a network is behind, only rows up to its position are read.
  */
 export function selectDueAmounts(db: Db, nowMs: number, limit: number) {
   const { network, cryptocurrency, address, units, invoiceId, releaseAfterMs } = methodAmounts;
@@ -139,8 +139,8 @@ export function selectDueAmounts(db: Db, nowMs: number, limit: number) {
 }
 
 /**
- * The result of an attempt to release amounts: released now, or when to try again. Amounts that changed since they were read are left alone: one that was given
- * again is held.
+ * Records the result of an attempt to release amounts: the time of the release, or when to try again. Skips amounts that changed since they were
+ * read, because an amount that was given again is still held.
  */
 export const noteRelease = prepared(
   (

@@ -1,4 +1,4 @@
-// How far a network has been read: the row of `network_cursors`, and its meaning for closing an invoice.
+// How far a network has been read (the row of `network_cursors`), and what that means for closing an invoice.
 
 import { MINUTE_MS } from "../../lib/time.ts";
 import type { JsonOf } from "../../lib/typed-json.ts";
@@ -21,24 +21,24 @@ export interface NetworkCursor {
   readonly lastOutage: string | null;
   /** JSON of `WatchProgress`. */
   readonly progress: string;
-  /** Since when an operator keeps the network from being read. */
+  /** When an operator paused the network; null while it is read. */
   readonly pausedAtMs: number | null;
   /**
-   * If read with an invoice: up to which time its separately read addresses have been read, those that a source refuses or that are flooded.
-   * Null or absent if all are read with the network.
+   * The time up to which addresses with their own progress have been read: those that a source refuses or that are flooded. Only set if the cursor
+   * was read with an invoice that has such addresses; otherwise null or absent.
    */
   readonly stuckPassedMs?: number | null;
 }
 
-/** Stored instead of an outage's kind: the network no longer has a source, so the clock alone closes invoices. */
+/** Stored instead of the kind of an outage if the network no longer has a source: then the clock alone closes invoices. */
 export const NOT_CONFIGURED = "NOT_CONFIGURED";
 
-/** A network whose source has failed or stopped for this long is not offered to payers. */
+/** A network whose source has failed for this long is not offered to payers. */
 const LAGS_AFTER_MS = 5 * MINUTE_MS;
 
 /**
- * Whether the network is not being read, so that it should not be offered (decisions 4): its source fails, or an operator has paused it. A resting
- * network restarts when it is picked.
+ * Whether the network is not being read, so that it should not be offered (decisions 4): its source has failed for `LAGS_AFTER_MS`, or an operator
+ * has paused it. A resting network restarts when a payer picks it.
  */
 export function isLagging(
   cursor: Pick<NetworkCursor, "isResting" | "degradedSinceMs" | "pausedAtMs">,
@@ -48,32 +48,32 @@ export function isLagging(
   return pausedAtMs !== null || (!isResting && degradedSinceMs !== null && nowMs - degradedSinceMs >= LAGS_AFTER_MS);
 }
 
-/** How far one of an invoice's networks has been read, as closing the invoice asks for it. */
+/** How far one of an invoice's networks has been read; decides whether the invoice may close. */
 export type NetworkWatch =
-  /** No source is configured: the clock alone decides. */
+  /** The network is not watched, for example because it has no source: the clock alone decides. */
   | { readonly kind: "none"; readonly network: string }
   | {
       readonly kind: "cursor";
       readonly network: string;
       /**
-       * Everything up to this moment has been read. EVM, TRON: the timestamp of the newest scanned block; UTXO: the start of the newest
-       * complete pass, mempool included.
+       * Everything up to this time has been read. EVM, TRON: the timestamp of the newest scanned block; UTXO: the start of the newest complete pass,
+       * mempool included.
        */
       readonly passedMs: number;
-      /** The latest of: when the cursor last moved, when the watch of the network restarted after a rest, when its watcher woke up. */
+      /** The latest of three times: when the cursor moved, when the watch restarted after a rest, and when the watcher woke up. */
       readonly lastMovedAtMs: number;
-      /** When the watcher last ran, with any result; null before its first run. */
+      /** When the watcher last ran, whatever the result; null before its first run. */
       readonly tickedAtMs: number | null;
       /**
-       * For addresses of the invoice that are read separately, because a source refuses them or they are flooded: up to which time they have been
-       * read. Null or absent if there are no such addresses. However long that takes, the clock does not close the invoice.
+       * The time up to which those addresses of the invoice have been read that have their own progress, because a source refuses them or they are
+       * flooded. Null or absent if there are none. Until this is after the invoice's end, the clock does not close the invoice, however long that
+       * takes.
        */
       readonly stuckPassedMs?: number | null;
-      /** Whether an operator keeps the network from being read: then an invoice waits, however long that takes. */
+      /** Whether an operator has paused the network. Then the invoice stays open until the network is read again, however long that takes. */
       readonly isPaused?: boolean;
     };
 
-/** The watches of an invoice's networks, for closing it. For a network without a source the clock alone decides (decisions 4). */
 export function watchesOf(
   networks: Iterable<string>,
   cursors: readonly Pick<

@@ -1,4 +1,5 @@
-// Every change of a stored customer: one batch with its audit entry. The batch aborts unless the customer is unchanged since it was read.
+// Writes an update or the deletion of a customer as one batch with its audit entry. The batch aborts unless the customer is unchanged since it was
+// read.
 
 import { type Acting, actingSeat, seatHeld } from "../../accounts/teams/check-seat.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -16,7 +17,7 @@ export type CustomerDependencies = CommitDependencies;
 
 export interface CustomerFacts {
   readonly customer: CustomerRecord;
-  /** The customer who already has the new email; may be this customer. */
+  /** The customer who already has the new email, possibly the same one. */
   readonly holder: CustomerRecord | undefined;
 }
 

@@ -20,7 +20,7 @@ export function customerBodyOf(customer: CustomerRecord) {
   };
 }
 
-/** The same, with the location of the latest checkout visit; null if unknown. */
+/** A customer as responses show them, with the location of the latest checkout visit; null if unknown. */
 export function locatedCustomerBodyOf(customer: CustomerRecord, location: GeoLocation | undefined) {
   return { ...customerBodyOf(customer), location: location ?? null };
 }

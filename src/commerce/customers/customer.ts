@@ -21,13 +21,13 @@ export interface Customer {
   readonly searchText?: string | null | undefined;
 }
 
-/** A customer with everything that the merchant stores about them. The table has exactly these columns. */
+/** A customer with everything that the merchant stores about them: all columns of the table except `indexed_at_ms`. */
 export interface CustomerRecord extends Customer {
   /** JSON object of strings. */
   readonly metadata: JsonOf<Record<string, string>> | null;
 }
 
-/** The customer fields of a request; absent fields change nothing. */
+/** The customer fields in a request; an absent field is left unchanged. */
 export interface CustomerFields {
   readonly customerEmail?: string | undefined;
   readonly customerName?: string | undefined;
@@ -55,18 +55,17 @@ export function withFields(customer: Customer, fields: CustomerFields, nowMs: nu
   return isSameCustomer(customer, after) ? after : { ...after, updatedAtMs: nowMs };
 }
 
-/** A new customer with only the fields of the request. */
+/** A new customer with only the fields in the request. */
 export function newCustomer(of: Pick<Customer, "id" | "merchantId">, fields: CustomerFields, nowMs: number): Customer {
   const times = { createdAtMs: nowMs, updatedAtMs: nowMs, deletedAtMs: null };
   return withFields({ ...NOTHING_PERSONAL, ...of, ...times }, fields, nowMs);
 }
 
-/** Whether two states of one customer are equal. */
 export function isSameCustomer(a: Customer, b: Customer): boolean {
   return a.email === b.email && a.name === b.name && a.address === b.address && a.phoneNumber === b.phoneNumber;
 }
 
-/** A merchant's own change of a customer: an absent field stays as it is, null clears it. */
+/** A merchant's own change to a customer: an absent field is left unchanged, null clears it. */
 export interface CustomerChange {
   readonly email?: string | null | undefined;
   readonly name?: string | null | undefined;
@@ -75,11 +74,10 @@ export interface CustomerChange {
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
-/** Columns with personal data. */
 const PERSONAL = ["email", "name", "address", "phoneNumber", "metadata"] as const;
 type Personal = Pick<CustomerRecord, (typeof PERSONAL)[number] | "emailKey">;
 
-/** The personal columns of a deleted customer. The row itself stays, because invoices refer to it. */
+/** The personal columns of a deleted customer, whose row stays because invoices refer to it. */
 export const NOTHING_PERSONAL: Personal = {
   email: null,
   emailKey: null,
@@ -89,7 +87,6 @@ export const NOTHING_PERSONAL: Personal = {
   metadata: null,
 };
 
-/** The personal columns with a change applied. */
 export function changedColumns(before: Personal, change: CustomerChange): Personal {
   const { email = before.email, name = before.name } = change;
   const { address = before.address, phoneNumber = before.phoneNumber, metadata } = change;
@@ -115,7 +112,7 @@ export function differingFields(before: Partial<Personal>, after: Partial<Person
 }
 
 /**
- * The audit entry for a change of a customer; a new customer has no `before`. It lists which fields changed, never their values: the log is
+ * The audit entry for a change to a customer; a new customer has no `before`. It lists which fields changed, never their values: the log is
  * append-only, and a deleted customer's data must not stay in it.
  */
 export function customerEntry(

@@ -1,13 +1,13 @@
-// When a visit changes a customer's stored location. Anyone with an invoice's link can open its page as often as they like, alternating between
-// two countries, so changes are limited: `locationChangesPerCustomerAndHour` at once, and the same number again over an hour.
+// Decides when a visit changes a customer's stored location. Anyone with an invoice's link can open its page as often as they like, alternating
+// between two countries, so changes are limited: at most `locationChangesPerCustomerAndHour` in a row, and the allowance refills within an hour.
 import type { GeoLocation } from "../../lib/geo-location.ts";
 import { LIMITS } from "../../lib/limits.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** The allowance regains one change in this time. */
+/** The time after which one more change is allowed. */
 export const CHANGE_EVERY_MS = HOUR_MS / LIMITS.locationChangesPerCustomerAndHour;
-/** A change is allowed while the full allowance would be restored within this time. */
+/** A change is allowed if the allowance would be full again within this time. */
 export const ALLOWANCE_LEFT_MS = HOUR_MS - CHANGE_EVERY_MS;
 
 export interface KeptLocation extends GeoLocation {

@@ -1,4 +1,4 @@
-// What customer routes read together with the caller, in one storage call; every value is bound, and none is trusted.
+// The rows that customer routes read together with the caller, in one storage call. Every value is bound, and none is trusted.
 
 import { emailKeyOf } from "../../lib/email.ts";
 import type { Db } from "../../platform/db/client.ts";
@@ -9,18 +9,16 @@ export function customerReads(db: Db, merchantId: string, customerId: string | u
   return [selectLiveCustomer(db, merchantId, customerId ?? "")] as const;
 }
 
-/** A customer and their last known location. */
 export function locatedReads(db: Db, merchantId: string, customerId: string | undefined) {
   const [customer] = customerReads(db, merchantId, customerId);
   return [customer, selectLocation(db, merchantId, customerId ?? "")] as const;
 }
 
-/** The customer with the email of a request. */
+/** The customer whose email is in the request. */
 export function emailReads(db: Db, merchantId: string, email: string | null | undefined) {
   return [selectCustomerByEmail(db, merchantId, typeof email === "string" ? emailKeyOf(email) : undefined)] as const;
 }
 
-/** A customer and their invoice totals. */
 export function salesSummaryReads(db: Db, merchantId: string, customerId: string | undefined) {
   const [customer] = customerReads(db, merchantId, customerId);
   return [customer, selectSales(db, merchantId, customerId ?? "")] as const;

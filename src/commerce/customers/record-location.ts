@@ -4,9 +4,8 @@ import type { Customer } from "./customer.ts";
 import { changesLocation, type KeptLocation } from "./location.ts";
 import { keepLocation } from "./store.ts";
 
-/** A checkout page of the customer was opened. */
+/** A visit to a checkout page of one of the customer's invoices. */
 interface CheckoutVisit {
-  /** The invoice's customer. */
   readonly customer: Pick<Customer, "id" | "deletedAtMs"> | undefined;
   /** Undefined if unknown: then the stored location is kept. */
   readonly location: GeoLocation | undefined;
@@ -14,7 +13,7 @@ interface CheckoutVisit {
   readonly kept: KeptLocation | null;
 }
 
-/** Stores the location of the latest visit that has one; at most one write, never for a deleted customer. No response waits for it. */
+/** Stores the visit's location if it is known and changed: one write at most, never for a deleted customer. No response waits for it. */
 export async function recordLocation(
   deps: { readonly db: Db; readonly nowMs: number },
   { customer, location, kept }: CheckoutVisit,

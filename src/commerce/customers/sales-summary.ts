@@ -1,4 +1,4 @@
-// A customer's sales (decisions 10). Amounts in several currencies are not added up: rates move, and each was paid in its own currency.
+// A customer's sales (decisions 10). Amounts in several currencies are not added up: rates change, and each invoice was paid in its own currency.
 import { formatMicros } from "../../lib/money.ts";
 
 /** A customer's invoices in one currency. */
@@ -7,11 +7,14 @@ export interface Sales {
   readonly invoices: number;
   /** PAID or OVERPAID. */
   readonly paidInvoices: number;
-  /** Confirmed on the paid invoices: decimal text of micro-units, because a sum may be too large for a number. */
+  /** The amount confirmed on the paid invoices, as decimal text of micro-units, because a sum may be too large for a number. */
   readonly paidMicros: string;
 }
 
-/** The body of a resume: `revenue` and `currency` are null if paid invoices are in several currencies; `revenues` lists each currency. */
+/**
+ * The body of a customer's sales summary: `revenue` and `currency` are null if paid invoices are in several currencies, and `currency` also if
+ * nothing is paid; `revenues` lists each currency.
+ */
 export function salesSummaryOf(sales: readonly Sales[]) {
   const paid = sales.filter(({ paidInvoices }) => paidInvoices > 0);
   const revenues = paid.map(({ currency, paidMicros }) => ({ currency, amount: formatMicros(BigInt(paidMicros)) }));

@@ -20,7 +20,10 @@ import { ALLOWANCE_LEFT_MS, CHANGE_EVERY_MS } from "./location.ts";
 
 const insertRow = preparedInsert(customers);
 
-/** The merchant's customer with an email, which is already in lower case; no row if undefined. `merchantId` may come unchecked from a path. */
+/**
+ * The merchant's customer with this email, which must already be in lower case; no row if it is undefined. `merchantId` may come unchecked from a
+ * path.
+ */
 export const selectCustomerByEmail = prepared(
   (merchantId: string, emailKey: string | undefined) => ({ merchantId, emailKey: emailKey ?? "" }),
   (db, of) =>
@@ -77,7 +80,7 @@ export function selectCustomerPage(
     .offset(offset);
 }
 
-/** How many match; reads nothing if `isWanted` is false. */
+/** How many customers match; reads nothing if `isWanted` is false. */
 export function countCustomers(db: Db, merchantId: string, search: string | undefined, isWanted: boolean) {
   return countOf(db, customers, isWanted, matching(merchantId, search));
 }
@@ -101,10 +104,10 @@ function found(merchantId: string, text: string): SQL {
 
 const TEST_NAMES = NETWORKS.flatMap(({ name }) => (isTestNetwork(name) ? [name] : []));
 
-/** A customer's invoices by currency; the index of a customer's invoices finds them. Payments on test networks do not count as money. */
+/** A customer's sales in each currency, found through the index on a customer's invoices. Payments on test networks do not count as money. */
 export function selectSales(db: Db, merchantId: string, customerId: string) {
   const isPaid = sql`status in ('PAID', 'OVERPAID')`;
-  // Drizzle drops the table's name from columns of a single table.
+  // drizzle omits the table's name before a column in a query on a single table, so the column is written out here.
   const onTests = sql`(select coalesce(sum(test.fiat_micros), 0) from payments test where test.invoice_id = "invoices"."id"
     and test.status = 'CONFIRMED' and test.network in (select value from json_each(${JSON.stringify(TEST_NAMES)})))`;
   return db
@@ -123,7 +126,7 @@ export function selectSales(db: Db, merchantId: string, customerId: string) {
     .orderBy(invoices.currency);
 }
 
-/** The customer and their search words. */
+/** Inserts the customer and their search words. */
 export function insertCustomer(db: Db, customer: Customer, nowMs: number): readonly Statement[] {
   const text = customerText(customer);
   return [
@@ -132,7 +135,10 @@ export function insertCustomer(db: Db, customer: Customer, nowMs: number): reado
   ];
 }
 
-/** Writes only the fields of the request, so that concurrent requests about one customer do not undo each other. Never writes to a deleted one. */
+/**
+ * Writes only the fields in the request, so that concurrent requests about one customer do not overwrite each other's changes. Never writes to a
+ * deleted customer.
+ */
 export function updateCustomer(
   db: Db,
   states: { readonly before: Customer; readonly after: Customer },
@@ -149,14 +155,14 @@ export function updateCustomer(
   });
 }
 
-/** Every change of a customer, with the search words it adds and removes. */
+/** Writes the columns of a live customer, together with the search words that the change adds and removes. */
 export function updateLiveCustomer(
   db: Db,
   { before, after }: { readonly before: Customer; readonly after: Customer },
   columns: Partial<CustomerRecord> & Pick<CustomerRecord, "updatedAtMs">,
 ): readonly Statement[] {
   const texts = { before: customerText(before), after: customerText(after) };
-  // Nothing personal may remain, so a deletion does not rely on other changes. The row may still have words from an earlier state.
+  // No personal data may remain, so all words are deleted, including any from earlier states of the row.
   const isErased = after.deletedAtMs !== null;
   const indexed = isErased
     ? { searchText: texts.after, indexedAtMs: columns.updatedAtMs }

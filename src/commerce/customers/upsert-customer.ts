@@ -22,11 +22,14 @@ interface UpsertRequest extends Acting {
   readonly merchantId: MerchantId;
   readonly trail: Trail;
   readonly said: CustomerChange;
-  /** The customer with the email, read with the caller. */
+  /** The merchant's customer with the email in the request, if there is one, read together with the caller. */
   readonly known: CustomerRecord | undefined;
 }
 
-/** The work of one upsert by email, for `runOnce`: 201 with a new customer, or 200 with the existing one, updated with the given fields. */
+/**
+ * Creates or updates a customer by email, as work for `runOnce`. Responds 201 with a new customer, or 200 with the existing one, updated with the
+ * given fields.
+ */
 export function upsertCustomer(deps: CustomerDependencies, request: UpsertRequest): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
     throwUnlessContention("an upsert of a customer", conflict);

@@ -1,6 +1,6 @@
-// An export reads its rows page by page, each once the receiver has consumed the previous one, so that only one is in memory. Rows are read in the order of
-// their creation, which never changes, so no row is missed or repeated. Each is shown as it is when its page is read; rows created after the export began are
-// left out.
+// An export reads a page of rows only after the receiver has consumed the previous page, so that one page is in memory at a time. Rows are read in
+// the order of their creation, which never changes, so no row is missed or repeated. Each row is shown in its state when its page is read; rows
+// created after `asOfMs` are left out.
 import type { Position } from "../../lib/pagination.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -19,9 +19,9 @@ import {
 } from "./store.ts";
 
 const PAGE_SIZE = 2_500;
-/** An invocation may make 1,000 calls: retries of failed reads need some, and so do turns. */
+/** An invocation may make 1,000 calls. The remaining 200 are left for retries of failed reads and for the rate limiter. */
 const MOST_PAGES = 800;
-/** How many pages are read in a turn. */
+/** How many pages are read for each call to the rate limiter. */
 const PAGES_A_TURN = 10;
 const LONGEST_INVOCATION_MS = 15 * MINUTE_MS;
 
@@ -29,13 +29,13 @@ export interface ExportDependencies {
   readonly db: Db;
   readonly sleep: Sleep;
   readonly clock: () => number;
-  /** Takes a turn of the merchant's exports. Returns the seconds to wait if there were too many in a minute, otherwise 0. */
+  /** Counts one call towards the merchant's limit. Returns the seconds to wait if there were too many in a minute, otherwise 0. */
   readonly waitOf: (merchantId: string) => Promise<number>;
 }
 
 /**
- * Throws if storage fails midway, or if the pages or the time run out before the rows do: a truncated export must not look complete. Time is limited because a
- * reader may be slow, and may lose access in the meantime.
+ * Throws if storage fails midway, or if the limit of pages or of time is reached before the last row, because a truncated export must not look
+ * complete. Time is limited because a reader may be slow, and may lose access in the meantime.
  */
 type Pages<Row> = AsyncGenerator<readonly Row[]>;
 
@@ -47,7 +47,7 @@ interface ExportRange {
   readonly after?: Position | undefined;
 }
 
-/** The payments received in the range. Refuses STORAGE_UNAVAILABLE. */
+/** The payments received in the range. Fails with STORAGE_UNAVAILABLE. */
 export async function exportPayments(
   deps: ExportDependencies,
   merchantId: string,
@@ -63,7 +63,10 @@ export async function exportPayments(
   return pages.ok ? ok(askedOf(pages.value)) : pages;
 }
 
-/** When the oldest row of the payments received in the range was created: a row is older than its payment's time if the payment was dropped and came back. */
+/**
+ * A time at or before the creation of every payment row received in the range. A row may be older than its payment's time, if the payment was dropped
+ * and then seen again.
+ */
 async function firstRowMs(
   { db, sleep }: Pick<ExportDependencies, "db" | "sleep">,
   merchantId: string,
@@ -75,8 +78,8 @@ async function firstRowMs(
 }
 
 /**
- * Whether a payment in the lines up to `after` may have changed since the export began: then the sums no longer match the lines. A change is dated when its
- * invocation began.
+ * Whether a payment in the lines up to `after` may have changed since the export began, so that the sums no longer match the lines. The time of a
+ * change is the start of the invocation that made it, hence the margin.
  */
 export async function haveChanged(
   { db, sleep }: ExportDependencies,
@@ -92,7 +95,7 @@ export async function haveChanged(
   return changed.ok ? ok(changed.value.length > 0) : changed;
 }
 
-/** The invoices created in the range. Refuses STORAGE_UNAVAILABLE. */
+/** The invoices created in the range. Fails with STORAGE_UNAVAILABLE. */
 export async function exportInvoices(
   deps: ExportDependencies,
   merchantId: string,
@@ -105,7 +108,7 @@ export async function exportInvoices(
   );
 }
 
-/** Reads the first page at once, so that the request can still be refused. */
+/** Reads the first page before the response begins, so that the request can still be refused. */
 async function pagesFrom<Row extends Position>(
   deps: ExportDependencies,
   merchantId: string,

@@ -1,4 +1,4 @@
-// Lines of an export as text: JSON lines for programs, CSV for spreadsheets. Both have the same members in the same order.
+// Formats the lines of an export: JSON lines for programs, CSV for spreadsheets. Both have the same members in the same order.
 import { csvRecord } from "../../lib/csv.ts";
 
 export const EXPORT_FORMATS = ["jsonl", "csv"] as const;
@@ -7,10 +7,10 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 type Cell = string | number | boolean | null | readonly string[];
 export type Line<Column extends string = string> = Readonly<Record<Column, Cell>>;
 
-/** Excel reads a file that begins with it as UTF-8, and any other in the computer's own encoding. */
+/** With this mark at the beginning Excel reads a file as UTF-8; otherwise it uses the computer's own encoding. */
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/** The first line; a part that is appended to an earlier one has none. */
+/** The column names of a CSV file; JSON lines have none. Not written for a part that will be appended to an earlier one. */
 export function headOf(format: ExportFormat, columns: readonly string[]): string {
   return format === "csv" ? BYTE_ORDER_MARK + csvRecord(columns) : "";
 }

@@ -6,7 +6,7 @@ import { isoTime } from "../../lib/time.ts";
 import type { Payment } from "../payments/payment.ts";
 import { parseQuote } from "../quotes/quotes.ts";
 
-/** A payment as read for exports, with the shown fields of its invoice. */
+/** A payment as read for exports, with the columns of its invoice that are shown. */
 export interface ExportedPayment
   extends Pick<
     Payment,
@@ -34,7 +34,7 @@ export interface ExportedPayment
   readonly customerId: string | null;
 }
 
-/** The columns in their order. New ones are added at the end. */
+/** The columns, in order. New columns are added at the end. */
 export const PAYMENT_COLUMNS = [
   "id",
   "receivedAt",
@@ -59,7 +59,7 @@ export const PAYMENT_COLUMNS = [
   "createdAt",
 ] as const;
 
-/** What was paid, for what and by whom; the same in every export of payments. */
+/** The fields that every export of payments shows: what was paid, for which invoice and by which customer. */
 export function paidOf(payment: ExportedPayment) {
   const { status, invoiceId, externalId, customerId, network, cryptocurrency, currency, fiatMicros } = payment;
   return {
@@ -102,8 +102,8 @@ function amountOf(payment: Pick<ExportedPayment, "network" | "cryptocurrency" | 
 const RATE_DIGITS = 8;
 
 /**
- * The price of one whole coin by which the payment was valued: its quote's, or without a quote its value divided by its amount, rounded down. Null while it has
- * no value.
+ * The price of one whole coin by which the payment was valued: its quote's price or, without a quote, its value divided by its amount, rounded down.
+ * Null while it has no value.
  */
 export function rateOf(payment: ExportedPayment): string | null {
   const { weighedQuote, fiatMicros, amountUnits } = payment;

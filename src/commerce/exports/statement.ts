@@ -1,5 +1,5 @@
-// A monthly statement: a line for each payment that the report of totals counts in the month (decisions 13), followed by their sums, which are added up as the
-// payments are printed.
+// A monthly statement: one line for each payment that the report of totals counts in the month (decisions 13), followed by their sums, which are
+// added up while the payments are printed.
 import { isTestNetwork } from "../../chains/registry/networks.ts";
 import { pairOf } from "../../chains/registry/pair.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
@@ -7,7 +7,7 @@ import { isoTime } from "../../lib/time.ts";
 import { dateOf, type Period } from "../reports/calendar.ts";
 import { type ExportedPayment, paidOf } from "./payment-line.ts";
 
-/** The columns in their order. New ones are added at the end. */
+/** The columns, in order. New columns are added at the end. */
 export const STATEMENT_COLUMNS = [
   "line",
   "date",
@@ -29,14 +29,14 @@ export const STATEMENT_COLUMNS = [
 ] as const;
 
 /**
- * PAYMENT: one payment. COIN_TOTAL: all of one coin and currency; on a test network without a value. CURRENCY_TOTAL: all of one currency, without those
- * on test networks.
+ * PAYMENT: one payment. COIN_TOTAL: all payments in one coin and currency; without a value on a test network. CURRENCY_TOTAL: all payments in one
+ * currency, except those on test networks.
  */
 export const STATEMENT_LINES = ["PAYMENT", "COIN_TOTAL", "CURRENCY_TOTAL"] as const;
 
 type StatementLine = Readonly<Record<(typeof STATEMENT_COLUMNS)[number], string | number | null>>;
 
-/** The line of a payment that has an invoice. `days`: of the month, in the merchant's time zone. */
+/** The line of a payment that has an invoice. `days`: the days of the month, in the merchant's time zone. */
 export function statementLineOf(payment: ExportedPayment, days: readonly Period[]): StatementLine {
   const { receivedAtMs, id, txHash } = payment;
   const day = days.find(({ endsAtMs }) => receivedAtMs < endsAtMs);
@@ -57,13 +57,13 @@ interface Sum {
   readonly cryptocurrency: string;
   readonly currency: string;
   readonly payments: number;
-  /** How many have no value. */
+  /** Number of payments without a value. */
   readonly unpriced: number;
   readonly units: bigint;
   readonly micros: bigint;
 }
 
-/** By coin and currency, so its size does not depend on the number of payments. */
+/** Keyed by coin and currency, so the size does not depend on the number of payments. */
 export type Sums = ReadonlyMap<string, Sum>;
 
 export function sumsWith(sums: Sums, payments: readonly ExportedPayment[]): Sums {
@@ -83,7 +83,7 @@ export function sumsWith(sums: Sums, payments: readonly ExportedPayment[]): Sums
   return all;
 }
 
-/** The last lines, in alphabetical order. */
+/** The totals by coin, followed by the totals by currency, both in alphabetical order. */
 export function totalLines(sums: Sums): readonly StatementLine[] {
   const coins = [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
   const received = coins.filter(({ network }) => !isTestNetwork(network));
@@ -101,7 +101,7 @@ export function totalLines(sums: Sums): readonly StatementLine[] {
   ];
 }
 
-/** The value of sums in one currency. */
+/** The columns of a total in one currency. */
 function fiatOf(sums: readonly Sum[]) {
   return {
     currency: sums[0]?.currency ?? null,
@@ -111,7 +111,7 @@ function fiatOf(sums: readonly Sum[]) {
   };
 }
 
-/** With the members of a total in the order of the columns. */
+/** A line with all columns empty, in order, from which the lines of totals are built. */
 const EMPTY: StatementLine = {
   line: null,
   date: null,

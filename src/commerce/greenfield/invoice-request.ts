@@ -1,5 +1,5 @@
-// Plugins' requests about invoices, as requests of our own API. What our API does not have is left out, and invalid values are passed on: our own schemas
-// refuse them, after the caller is authenticated.
+// Converts plugins' requests about invoices into requests to our own API. Members that our API does not have are left out. Invalid values are passed
+// on: our own schemas refuse them once the caller is authenticated.
 
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { isObject, type Json } from "../../lib/typed-json.ts";
@@ -9,10 +9,13 @@ import { pairNamed } from "./payment-method-id.ts";
 type Body = Readonly<Record<string, Json | undefined>>;
 
 const MINUTE_SECONDS = MINUTE_MS / SECOND_MS;
-/** The longest texts that our own create accepts. */
+/** The limits of our own create route. */
 const LONGEST = { name: 200, url: 2_048, description: 1_000, tolerancePercent: 10 };
 
-/** The body of our own create. The order number becomes part of the name, where our search finds it; never our unique external id. */
+/**
+ * The body for our own create route. The order number becomes part of the name, where our search finds it. It never becomes our external id, which
+ * must be unique.
+ */
 export function createBodyOf(json: Json | undefined): Json | undefined {
   if (!isBody(json)) return json;
   const { amount, currency, metadata } = json;
@@ -34,22 +37,22 @@ export function createBodyOf(json: Json | undefined): Json | undefined {
   });
 }
 
-/** The caller is not authenticated yet: a string that our own schema refuses for its length is not made longer first. */
+/** Inserts the order id. The caller is not authenticated yet, so a string that our own schema will refuse as too long is not made even longer. */
 function withOrder(url: string | undefined, orderId: string): string | undefined {
   if (url === undefined || url.length > LONGEST.url || orderId.length > LONGEST.name) return url;
   return url.replaceAll("{OrderId}", encodeURIComponent(orderId)).slice(0, LONGEST.url + 1);
 }
 
-/** Our metadata, or a value that our own schema refuses. */
+/** The metadata as our own API stores it, or a value that our own schema refuses. */
 export function ownMetadata(metadata: Json | undefined, isArchived = false): Json | undefined {
   if (metadata === null || metadata === undefined) return isArchived ? packed({ metadata: {}, isArchived }) : undefined;
   return isMetadata(metadata) ? packed({ metadata, isArchived }) : metadata;
 }
 
 interface ListAsked {
-  /** The query of our own list. */
+  /** The query for our own list. */
   readonly query: URLSearchParams;
-  /** Filters that our own list does not have. */
+  /** Filters that our own list lacks. */
   readonly orderIds: readonly string[];
   readonly statuses: readonly string[];
   readonly isWithArchived: boolean;
@@ -59,7 +62,7 @@ interface ListAsked {
 
 const MOST = 100;
 
-/** Filters that our list lacks are applied to the newest hundred that it finds. */
+/** Our own list returns the newest hundred matching invoices; the filters that it lacks are applied to these. */
 export function listAsked(asked: URLSearchParams): ListAsked {
   const orderIds = asked.getAll("orderId");
   const statuses = asked.getAll("status");
@@ -77,7 +80,7 @@ export function listAsked(asked: URLSearchParams): ListAsked {
   return { query, orderIds, statuses, isWithArchived: asked.get("includeArchived") === "true", skip, take };
 }
 
-/** The matching items of our own list, in its order. */
+/** The invoices of our own list that match the other filters, in the list's order: at most `take` of them, after the first `skip`. */
 export function listed<Item extends { readonly archived: boolean; readonly status: string; readonly metadata: Body }>(
   { orderIds, statuses, isWithArchived, skip, take }: ListAsked,
   found: readonly Item[],
@@ -89,7 +92,7 @@ export function listed<Item extends { readonly archived: boolean; readonly statu
     .slice(skip, skip + take);
 }
 
-/** Unix seconds, which is how Greenfield gives times, or a string for our own schema to parse or refuse. */
+/** Converts Unix seconds, in which Greenfield gives times. Any other string is left for our own schema to parse or refuse. */
 function timeOf(text: string): string {
   const isSeconds = /^\d{1,11}$/.test(text);
   return isSeconds ? new Date(Number(text) * SECOND_MS).toISOString() : text;
@@ -108,7 +111,7 @@ export function textOf(value: Json | undefined): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Greenfield writes amounts as texts; ours is a number, whose shortest decimal text counts. */
+/** Greenfield gives amounts as strings; our API takes a number, which it reads by its shortest decimal text. */
 function numberOf(value: Json): Json {
   return typeof value === "string" && /^\d{1,12}(\.\d{1,18})?$/.test(value) ? Number(value) : value;
 }
@@ -131,12 +134,12 @@ function methodsOf(value: Json | undefined): Json | undefined {
   return named.map((id) => (typeof id === "string" ? { ...pairNamed(id) } : id));
 }
 
-/** Cuts to this many characters, never within a surrogate pair. */
+/** Cuts the text to `most` characters, never within a surrogate pair. */
 function cut(text: string, most: number): string {
   return [...text].slice(0, most).join("");
 }
 
-/** Without absent members: our own schemas refuse undefined ones. */
+/** Leaves out absent members, because our own schemas refuse undefined ones. */
 export function defined(body: Body): Json {
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]): [string, Json][] => (value === undefined ? [] : [[name, value]])),

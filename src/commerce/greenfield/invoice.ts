@@ -11,7 +11,10 @@ type PaymentBody = InvoiceBody["payments"][number];
 
 const PAID: readonly string[] = ["PAID", "OVERPAID"];
 
-/** The facts of an invoice for the table of states. A mark counts until money comes: it does not settle what was paid and undone since. */
+/**
+ * The facts of an invoice that its Greenfield state depends on. A mark no longer counts once the invoice is paid after it: if that payment is
+ * reversed later, the mark no longer settles the invoice.
+ */
 export function factsOf(invoice: InvoiceBody): InvoiceFacts {
   const { status, resolution } = invoice;
   const paidAt = invoice.invoiceTimeline.findLast(({ paymentStatus }) => PAID.includes(paymentStatus))?.time;
@@ -70,7 +73,7 @@ export function greenfieldInvoice(invoice: InvoiceBody): GreenfieldInvoice & Rea
   };
 }
 
-/** The methods whose address the payer was shown, with what was paid by each. Older clients read the last members of an item. */
+/** The methods whose addresses the payer was shown, and what was paid with each method. The last members of an item are for older clients. */
 export function invoiceMethods(invoice: InvoiceBody): readonly object[] {
   return invoice.paymentMethods.flatMap((method) => {
     if (method.status !== "ACTIVE") return [];
@@ -134,7 +137,7 @@ function units(text: string | null, decimals: number): bigint {
   return parsed.value;
 }
 
-/** `49.900000` is `49.9`. */
+/** Drops trailing zeros: `49.900000` becomes `49.9`. */
 function shortest(amount: string): string {
   return amount.replace(/\.?0+$/, "");
 }

@@ -1,18 +1,19 @@
-// Free JSON as an invoice's metadata. Ours is strings by name, so a string member stays as it is, readable in the console and in our API, and any other becomes
-// its JSON text; one more member lists those. So no extra column is needed, and what comes back is what was sent.
+// Stores a shop's free JSON as an invoice's metadata. Our own metadata maps names to strings, so a string member is stored unchanged, readable in the
+// console and in our API. Any other member is stored as its JSON text, and one more member lists the names of these members. No extra column is
+// needed, and a read returns exactly what was sent.
 import { isObject, type Json } from "../../lib/typed-json.ts";
 
 export type Metadata = Readonly<Record<string, Json>>;
 type OwnMetadata = Readonly<Record<string, string>>;
 
-/** Names with this prefix are ours; a shop's name that starts with it gets it twice. */
+/** Names with this prefix are reserved. If a shop's own name starts with it, the prefix is stored twice. */
 const PREFIX = "greenfield:";
 const JSON_NAMES = `${PREFIX}json`;
 const ARCHIVED = `${PREFIX}archived`;
 
 interface Noted {
   readonly metadata: Metadata;
-  /** Whether the shop has archived the invoice: lists leave it out. */
+  /** Whether the shop has archived the invoice: lists then leave it out. */
   readonly isArchived: boolean;
 }
 
@@ -33,7 +34,7 @@ export function packed({ metadata, isArchived }: Noted): OwnMetadata {
   ]);
 }
 
-/** Also for metadata that our own API wrote: all texts. */
+/** Also reads metadata written through our own API, which has only strings. */
 export function unpacked(own: OwnMetadata | null): Noted {
   const all = Object.entries(own ?? {});
   const isOurs = (name: string) => name === JSON_NAMES || name === ARCHIVED;
@@ -47,7 +48,7 @@ export function unpacked(own: OwnMetadata | null): Noted {
   return { metadata: Object.fromEntries(members), isArchived: own?.[ARCHIVED] === "true" };
 }
 
-/** Our own API may have written a different string since; that stays a string. */
+/** A text that is no longer JSON, because it was replaced through our own API, stays a string. */
 function parsed(text: string): Json {
   try {
     const value: Json = JSON.parse(text);

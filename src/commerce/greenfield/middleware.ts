@@ -1,5 +1,5 @@
-// Entry of the Greenfield routes: translates a plugin's request into a request to one of our own routes, and the answer back. Permissions, limits by key, audit
-// entries, events and Idempotency-Keys are those of that route.
+// Entry of the Greenfield routes: translates a plugin's request into a request to one of our own routes, and translates the response back. That
+// route's permissions, limits per key, audit entries, events and Idempotency-Keys apply.
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
 import { parseId } from "../../lib/ids.ts";
 import { ok } from "../../lib/result.ts";
@@ -15,20 +15,18 @@ import type { TranslatedRequest } from "../../platform/http/validate.ts";
 import { refusalOf } from "./refusal.ts";
 import { rightFor } from "./rights.ts";
 
-/** What this middleware needs from the app. */
 export interface Inner {
   readonly answerOf: (operationId: string) => NonNullable<MountedRoute["answerTranslated"]>;
 }
 
-/** A plugin's request. */
 export interface Asked {
   readonly query: URLSearchParams;
   readonly json: Json | undefined;
-  /** The key, as sent, possibly without its `_`. */
+  /** The key as it was sent, possibly without its `_`. */
   readonly key: string | undefined;
 }
 
-/** A request to our own API, for the resource that the path names. */
+/** A request to our own API, for the resource that the path of the plugin's request names. */
 export interface OwnRequest {
   readonly operationId: string;
   readonly query?: URLSearchParams;
@@ -37,25 +35,25 @@ export interface OwnRequest {
 
 export interface Told {
   readonly status?: number;
-  /** Undefined for an answer without a body. */
+  /** Undefined for a response without a body. */
   readonly body: object | undefined;
 }
 
 interface Translation {
-  /** What is read before the request, with its own view permission. */
+  /** The operation in our own API whose response is read first; it requires its own view permission. */
   readonly before?: string;
-  /** `read`: the text of the earlier read. Or an answer that needs no request. */
+  /** Returns the request to our own API, or a response if no request is needed. `read`: the text of the response to `before`. */
   readonly ask: (asked: Asked, read: string) => OwnRequest | Told;
-  /** `text`: our own answer. */
+  /** Translates our own response, given as `text`. */
   readonly tell: (text: string, asked: Asked) => Told;
 }
 
-/** A route of Greenfield. The rest of its reference is generated with the assets (app/greenfield-openapi.ts). */
+/** A Greenfield route. The rest of its entry in the API reference is generated with the assets (app/greenfield-openapi.ts). */
 export interface Route extends Translation {
-  /** `GET /api/v1/stores/:merchantId`. */
+  /** Method and path, such as `GET /api/v1/stores/:merchantId`. */
   readonly at: `${RouteSpec["method"]} ${string}`;
   readonly operationId: string;
-  /** As our roles spell it; absent if any secret key will do. */
+  /** In the notation of our own roles, such as `invoice:view`; absent if any secret key is enough. */
   readonly permission?: string;
 }
 
@@ -94,7 +92,7 @@ export function routesThrough(inner: Inner, routes: readonly Route[]): readonly 
   }));
 }
 
-/** The same without the store in their paths, as in newer versions; they mean the key's store. */
+/** The given routes without the store in their paths, as in newer versions of Greenfield: they use the key's store. */
 export function routesOfKey(inner: Inner, routes: readonly Route[]): readonly MountedRoute[] {
   return routes.map((route) => ({
     spec: specOfRoute({ ...route, at: withoutStore(route.at), operationId: `${route.operationId}OfKey` }),
@@ -108,7 +106,7 @@ function withoutStore(at: Route["at"]): Route["at"] {
   return `${methodOf(at)} ${at.slice(at.indexOf(" ") + 1).replace(STORE, "/")}`;
 }
 
-/** A route that plugins know and this service does not have: 404 with a sentence. */
+/** A route that plugins call but that does not exist here: answers 404 with a message. */
 export function routeToNothing(at: Route["at"], operationId: string, message: string): MountedRoute {
   const spec = { ...specOfRoute({ at, operationId }), callers: "ANYBODY", isIdempotent: false } as const;
   const body = JSON.stringify({ code: "not-supported", message });
@@ -142,7 +140,7 @@ async function translated(
   if (read?.result.ok === false) return refused(c, read.result.error, read.headers);
   const own = ask(asked, read === undefined ? "" : await textOf(read.result.value));
   if (!("operationId" in own)) return told(c, own, read?.headers);
-  // An unreadable body is refused after the caller is authenticated, by the route it was sent to.
+  // An unreadable body is refused by our own route, after the caller was authenticated.
   const { result, headers } = await send(own, parsed.ok ? ok({ json: own.json, bytes }) : parsed);
   if (!result.ok) return refused(c, result.error, headers);
   return told(c, tell(await textOf(result.value), asked), { ...headers, ...result.value.headers });
@@ -153,8 +151,8 @@ async function textOf({ body }: Reply): Promise<string> {
 }
 
 /**
- * Reads only Greenfield's header, and only a secret key or one that an application asked for: no cookie, and no key that a page may have. PrestaShop's form
- * accepts only letters and digits, so a key without its `_` works too.
+ * Reads the key from Greenfield's header only. Accepts a secret key, or a key that an application requested, but no cookie and no public key.
+ * PrestaShop's form accepts only letters and digits, so a key without its `_` works too.
  */
 function keyIn({ headers }: Request): string | undefined {
   const key = /^token +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
@@ -180,7 +178,10 @@ function refused(c: AppContext, failure: Failure, headers: Readonly<Record<strin
   return told(c, refusalOf(failure, answer, rightFor), { ...headers, ...answer.headers });
 }
 
-/** Every success is 200, because plugins treat any other status as a failure. No web page reads these answers. */
+/**
+ * A success has status 200, because plugins treat any other status as a failure. There are no CORS headers, because no web page reads these
+ * responses.
+ */
 function told(c: AppContext, { status = 200, body }: Told, headers: Readonly<Record<string, string>> = {}): Response {
   const type = body === undefined ? {} : { "content-type": "application/json; charset=utf-8" };
   return new Response(body === undefined ? null : JSON.stringify(body), {
@@ -192,7 +193,7 @@ function told(c: AppContext, { status = 200, body }: Told, headers: Readonly<Rec
 /** The operation that returns a key's merchant. */
 export const WHOSE = "greenfieldKey";
 
-/** Looks up the key's store and continues with it, if the path names none, or names it by its former id at BTCPay Server. */
+/** Looks up the key's store and uses it, if the path names no store, or names the store by its former id at BTCPay Server. */
 async function throughStore(c: AppContext, inner: Inner, route: Route): Promise<Response> {
   const said = { path: c.req.path, params: c.req.param(), header: headersOf(c.req.raw, keyIn(c.req.raw)) };
   const whose = { said, query: {}, parsed: ok(NO_BODY) };
@@ -202,7 +203,7 @@ async function throughStore(c: AppContext, inner: Inner, route: Route): Promise<
     await textOf(result.value),
   );
   const { merchantId: named } = said.params;
-  // Any other store is refused as our own routes refuse another merchant's id.
+  // Any other store is refused by our own routes, like the id of another merchant.
   if (named !== undefined && named !== formerStoreId) return translated(c, inner, route);
   const from = named === undefined ? "/api/v1/" : `/api/v1${STORE.replace(":merchantId", named)}`;
   const path = said.path.replace(from, `/api/v1${STORE.replace(":merchantId", id)}`);

@@ -3,7 +3,7 @@ import { quoteRate, type RateTable } from "../../rates/quote.ts";
 
 const MOST_PAIRS = 20;
 
-/** `BTC_USD` is the price of a bitcoin in dollars. Also `BTC/USD`; several separated by commas. */
+/** The rates of several pairs, separated by commas. `BTC_USD` or `BTC/USD` is the price of a bitcoin in dollars. */
 export function ratesOf(table: RateTable, pairs: string, nowMs: number): readonly object[] {
   const named = pairs.split(",").filter((pair) => pair !== "");
   return named.slice(0, MOST_PAIRS).map((currencyPair) => {

@@ -1,4 +1,4 @@
-// A refusal of our own API in Greenfield's two shapes: a list of fields for 422, and a code with a message for everything else.
+// A refusal from our own API in Greenfield's two shapes: a list of fields for 422, and a code with a message for everything else.
 import type { Failure, FieldProblem } from "../../platform/failures.ts";
 
 interface GreenfieldRefusal {
@@ -6,7 +6,6 @@ interface GreenfieldRefusal {
   readonly body: object;
 }
 
-/** Our own API's answer to a failure. */
 interface OwnAnswer {
   readonly status: number;
   readonly message: string;
@@ -23,7 +22,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   action: "status",
 };
 
-/** The Greenfield field that a refusal of ours is about, if any. */
+/** The Greenfield field that one of our error codes is about. */
 const FIELD_OF_CODE: Readonly<Record<string, string>> = {
   UNSUPPORTED_PAIR: "checkout.paymentMethods",
   NO_ENABLED_WALLET: "checkout.paymentMethods",
@@ -35,7 +34,7 @@ const FIELD_OF_CODE: Readonly<Record<string, string>> = {
   INVOICE_NOT_EDITABLE: "metadata",
 };
 
-/** Codes that plugins compare. All others are our own codes in Greenfield's spelling. */
+/** Codes that plugins check for. All others are our own codes in Greenfield's spelling. */
 const CODES: Readonly<Record<string, string>> = {
   UNAUTHORIZED: "unauthenticated",
   PERMISSION_DENIED: "missing-permission",
@@ -44,7 +43,10 @@ const CODES: Readonly<Record<string, string>> = {
 
 const KEY_WANTED = "Authentication is required: send a valid secret key in the header `Authorization: token KEY`";
 
-/** Greenfield's right for one of our permissions, as `rights.ts` grants it; ours if it has none. */
+/**
+ * The refusal in Greenfield's format. `rightFor`: Greenfield's right for one of our permissions (`rights.ts`), or the permission itself if it has
+ * none.
+ */
 export function refusalOf(
   failure: Failure,
   { status, message }: OwnAnswer,

@@ -1,10 +1,11 @@
-// A key's permissions as Greenfield rights. Plugins compare the list with exactly what they asked for. So a key that an application asked for has the rights it
-// was given; for any other key a right is listed if it adds something and the key holds all of it.
+// A key's permissions as Greenfield rights. Plugins compare the list with exactly what they asked for, so a key that an application asked for has
+// exactly the rights that it was given. For any other key a right is listed if it stands for at least one of our permissions and the key holds all of
+// them.
 import { isRight, ownPermissions, RIGHT_NAMES, type Right } from "../../accounts/applications/rights.ts";
 import type { ApiKeyPrincipal } from "../../accounts/auth/principal.ts";
 import { keyPermissionName } from "../../accounts/roles/permissions.ts";
 
-/** Each right with the store that it is for. */
+/** The key's rights, each followed by the store's id. */
 export function rightsOf(
   { permissions, rights }: Pick<ApiKeyPrincipal, "permissions" | "rights">,
   storeId: string,
@@ -17,7 +18,10 @@ export function rightsOf(
   return named.map((right) => `${right}:${storeId}`);
 }
 
-/** The right that has the permission of a key, `INVOICE_CREATE`, or one of several; the name itself if there is none. */
+/**
+ * The right that includes a permission such as `INVOICE_CREATE`, or the first right that includes one of several joined by ` or `; `permission`
+ * itself if there is none.
+ */
 export function rightFor(permission: string): string {
   const names = permission.split(" or ");
   const right = RIGHT_NAMES.find((each) => ownPermissions(each).some((own) => names.includes(keyPermissionName(own))));

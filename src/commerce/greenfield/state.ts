@@ -1,5 +1,5 @@
-// The state of an invoice in the words of BTCPay Server's Greenfield API, as one table. A shop ships on Settled, so nothing but confirmed money and
-// a decision by hand is Settled.
+// The state of an invoice in terms of BTCPay Server's Greenfield API, as one table. A shop ships once the state is Settled, so only confirmed money
+// or a manual decision leads to Settled.
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 
 export type GreenfieldStatus = "New" | "Processing" | "Settled" | "Expired" | "Invalid";
@@ -10,16 +10,15 @@ interface GreenfieldState {
   readonly additionalStatus: AdditionalStatus;
 }
 
-/** The facts about one of our invoices that the table uses. */
 export interface InvoiceFacts {
   readonly status: InvoiceStatus;
   /** Whether a user accepted it: then it is PAID, whatever was received. */
   readonly isAccepted: boolean;
-  /** Whether it was marked as settled by hand, and not paid since. */
+  /** Whether it was marked as settled by hand and has not been paid after that. */
   readonly isMarked: boolean;
   /** Whether it was ever PAID or OVERPAID. */
   readonly wasPaid: boolean;
-  /** Whether money came too late, and all confirmed money is worth the price. */
+  /** Whether money arrived too late, and all confirmed money together covers the price. */
   readonly isPaidLate: boolean;
   readonly hasMoney: boolean;
 }
@@ -30,8 +29,8 @@ const state = (status: GreenfieldStatus, additionalStatus: AdditionalStatus): Gr
 });
 
 /**
- * Confirmed money counts first, then a user's decision. An invoice that was paid and no longer is counts as Invalid until it is paid again, so that a shop has
- * someone look at it instead of treating it as never paid.
+ * Confirmed money takes precedence, then a user's decision. An invoice that was paid, and then lost the payment, is Invalid until it is paid again,
+ * so that someone at the shop checks it instead of treating it as never paid.
  */
 export function stateOf(facts: InvoiceFacts): GreenfieldState {
   const { status } = facts;
@@ -53,7 +52,7 @@ export function stateOf(facts: InvoiceFacts): GreenfieldState {
 
 type Unpaid = Exclude<InvoiceStatus, "PAID" | "OVERPAID" | "CANCELLED">;
 
-/** Plugins treat PaidLate as payment in full, and ship: too little or unconfirmed money never counts as it. */
+/** Plugins treat PaidLate as payment in full, and ship: too little or unconfirmed money is never reported as PaidLate. */
 function withoutDecision({ isPaidLate, hasMoney }: InvoiceFacts, status: Unpaid): GreenfieldState {
   switch (status) {
     case "AWAITING_PAYMENT":
@@ -67,7 +66,7 @@ function withoutDecision({ isPaidLate, hasMoney }: InvoiceFacts, status: Unpaid)
   }
 }
 
-/** What a shop or a user may still mark it as. Invalid is our cancel, which refuses an invoice with money. */
+/** The states that a shop or a user may still set by hand. Invalid becomes our cancellation, which is refused for an invoice with money. */
 export function markableAs({ status, isMarked, hasMoney }: InvoiceFacts): readonly ("Settled" | "Invalid")[] {
   const isUnpaid = !["PAID", "OVERPAID", "CANCELLED"].includes(status);
   return [

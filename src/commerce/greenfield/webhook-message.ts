@@ -25,7 +25,7 @@ interface EventData {
   readonly payment?: InvoiceBody["payments"][number];
 }
 
-/** The body of an attempt. A delivery keeps its id over all attempts; all except the first are marked as redeliveries. */
+/** The body of a delivery attempt. A delivery keeps its id over all attempts; all except the first are marked as redeliveries. */
 export function webhookText({ event, webhookId, deliveryId, isRedelivery }: Delivery): string {
   const { invoiceId, invoice, payment }: EventData = JSON.parse(event.data);
   const state = invoice === undefined ? undefined : stateOf(factsOf(invoice));
@@ -76,7 +76,7 @@ function factsByType(
   }
 }
 
-/** The headers of an attempt. The format has one signature, so only the newest secret signs; its key is the text itself. */
+/** The headers of a delivery attempt. The format has one signature, so only the newest secret signs; the HMAC key is the secret's text itself. */
 export async function webhookHeaders(
   body: string,
   [secret]: readonly string[],

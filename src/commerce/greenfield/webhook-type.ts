@@ -1,9 +1,9 @@
-// Maps our events to Greenfield's webhooks. A status event is reported as the state that the invoice has after it, so that the webhook agrees with what the
-// receiver then reads.
+// Maps our events to Greenfield's webhooks. A status event is reported as the invoice's state after the event, so that the webhook agrees with what
+// the receiver reads next.
 import type { EventType } from "../../platform/events/event.ts";
 import type { GreenfieldStatus } from "./state.ts";
 
-/** The events that become each type: what an endpoint in this format can subscribe to. */
+/** For each type to which an endpoint in this format can subscribe, our events that are sent as that type. */
 const SOURCES = {
   InvoiceCreated: ["invoice.created"],
   InvoiceReceivedPayment: ["payment.detected", "payment.matched"],
@@ -18,25 +18,28 @@ type WebhookType = keyof typeof SOURCES;
 
 export const WEBHOOK_TYPES: readonly string[] = Object.keys(SOURCES);
 
-/** The events that become one of the types; an unknown name adds nothing. */
+/** The events that are sent as one of these types. Unknown types are ignored. */
 export function sourcesOf(types: readonly string[]): readonly EventType[] {
   return Object.entries(SOURCES).flatMap(([type, sources]): readonly EventType[] =>
     types.includes(type) ? sources : [],
   );
 }
 
-/** The types that the events become, in our order. */
+/** The types under which these events are sent, in the order of `SOURCES`. */
 export function typesOf(events: readonly string[]): readonly string[] {
   return Object.entries(SOURCES).flatMap(([type, sources]) =>
     sources.some((source) => events.includes(source)) ? [type] : [],
   );
 }
 
-/** The first subscription of an endpoint that a user creates by hand: some receivers treat every signed webhook as money, and never read its type. */
+/**
+ * The initial subscription of an endpoint that a user creates by hand. It contains only InvoiceSettled, because some receivers treat every signed
+ * webhook as a payment and never read its type.
+ */
 export const BY_HAND: readonly EventType[] = SOURCES.InvoiceSettled;
 
 const OF_STATUS: Readonly<Record<GreenfieldStatus, WebhookType>> = {
-  // An invoice only returns to it when money was undone, and then the receiver must stop.
+  // An invoice returns to New only after money was reversed; the receiver must then stop the order.
   New: "InvoiceInvalid",
   Processing: "InvoiceProcessing",
   Settled: "InvoiceSettled",
@@ -47,7 +50,7 @@ const OF_STATUS: Readonly<Record<GreenfieldStatus, WebhookType>> = {
 /** Types of events that do not concern the invoice's status. */
 const OF_NO_STATUS = ["InvoiceCreated", "InvoiceReceivedPayment", "InvoicePaymentSettled"] as const;
 
-/** The type of an event, by the state of its invoice after it; undefined for one without a Greenfield type. */
+/** The type of an event, given the state of its invoice after the event; undefined for an event without a Greenfield type. */
 export function webhookTypeOf(event: string, after: GreenfieldStatus): WebhookType | undefined {
   const named = OF_NO_STATUS.find((type) => sourcesOf([type]).some((source) => source === event));
   if (named !== undefined) return named;

@@ -1,9 +1,8 @@
-// An endpoint in Greenfield's format, and a plugin's requests about one as requests of our own API.
+// Converts our endpoints to Greenfield's format, and plugins' requests about them into requests to our own API.
 import type { Json } from "../../lib/typed-json.ts";
 import { defined, isBody } from "./invoice-request.ts";
 import { sourcesOf, typesOf, WEBHOOK_TYPES } from "./webhook-type.ts";
 
-/** The members used of our own answer. */
 export interface OwnWebhook {
   readonly id: string;
   readonly url: string;
@@ -30,7 +29,10 @@ export function greenfieldWebhook(own: OwnWebhook): object {
   };
 }
 
-/** The body of our own change, and of a create with `isNew`: only then is a secret accepted. Invalid values are passed on, and refused there. */
+/**
+ * The body for our own change route, or with `isNew` for our own create route; only a create accepts a secret. Invalid values are passed on, and
+ * those routes refuse them.
+ */
 export function webhookBodyOf(json: Json | undefined, isNew: boolean): Json | undefined {
   if (!isBody(json)) return json;
   const { url, enabled, automaticRedelivery, authorizedEvents, secret } = json;
@@ -43,7 +45,7 @@ export function webhookBodyOf(json: Json | undefined, isNew: boolean): Json | un
   });
 }
 
-/** All types if the plugin asks for everything or, for a new endpoint, names none. Types that we do not have are ignored. */
+/** All types if the plugin asks for everything or, for a new endpoint, sends no `authorizedEvents`. Types that we do not have are ignored. */
 function eventsOf(authorized: Json | undefined, isNew: boolean): Json | undefined {
   const { everything, specificEvents }: Readonly<Record<string, Json | undefined>> = isBody(authorized)
     ? authorized

@@ -1,5 +1,5 @@
-// Adds a payment method to an existing invoice, for the API and for the checkout. Idempotent per (invoice, pair): an ACTIVE method is
-// returned as it is. The change goes through `runOnce`, so that a retry with the same key gets the same bytes.
+// Adds a payment method to an existing invoice, for the API and for the checkout. Idempotent per (invoice, pair): a method that is already ACTIVE is
+// returned unchanged. The change goes through `runOnce`, so that a retry with the same key gets exactly the same response.
 
 import { assertNotSuspended, selectServerRoom } from "../../accounts/merchant-records/store.ts";
 import { isSamePair, type Pair } from "../../chains/registry/pair.ts";
@@ -30,9 +30,9 @@ export interface PickDependencies extends RefreshDependencies {
 
 interface PickRequest {
   readonly pair: Pair;
-  /** Whether a browser picks: with a public key, or on the page of an invoice that a browser created. */
+  /** Whether a browser picks the method: with a public key, or on the page of an invoice that a browser created. */
   readonly isFromPublicKey: boolean;
-  /** The IP networks that the request is counted for. */
+  /** The IP networks whose limits count this request. */
   readonly callers: readonly CallerNetwork[];
   readonly file: InvoiceFile;
 }
@@ -56,7 +56,7 @@ export function addPaymentMethod(deps: PickDependencies, request: PickRequest): 
         statements: [],
       };
     }
-    // The invoice may still wait for a network to be read beyond its end, but no new payment method may be activated.
+    // The invoice may still be open because a network has not been read beyond its end, but no new payment method may be activated.
     if (invoice.status !== "AWAITING_PAYMENT" || deps.nowMs > invoice.expiresAtMs)
       return refused({ code: "INVOICE_NOT_PAYABLE", status: invoice.status });
     const activation = await activateOn(deps, request, file.value, operationId);
@@ -68,7 +68,7 @@ export function addPaymentMethod(deps: PickDependencies, request: PickRequest): 
   };
 }
 
-/** The invoice as of now, settled and with fresh quotes. */
+/** The invoice, settled and with fresh quotes. */
 async function currentFile(
   deps: RefreshDependencies,
   request: PickRequest,
@@ -120,7 +120,7 @@ function prepare(
   operationId: string,
 ): Prepared {
   const { method } = activation;
-  // The same event reports an activation with a reserved amount and one with its own address.
+  // The same event is sent for an activation with a reserved amount and for one with its own address.
   const built = buildChange(
     deps,
     file,

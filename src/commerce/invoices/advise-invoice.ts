@@ -1,4 +1,4 @@
-// An invoice's body with the decision that is advised, for the merchant alone: neither lists nor events have it, because it ages.
+// An invoice's body with the recommended decision, for the merchant only. Lists and events omit the recommendation, because it becomes outdated.
 import { parseJson } from "../../lib/typed-json.ts";
 import { watchesOf } from "../cursors/cursor.ts";
 import type { InvoiceFile } from "../invoice-records/invoice.ts";
@@ -6,7 +6,7 @@ import { recommendationBodyOf } from "../payments/recommendation.ts";
 import { type InvoiceAdviceFacts, recommendForInvoice } from "../settlement/recommend-for-invoice.ts";
 import { type BodyContext, invoiceBodyOf } from "./invoice-body.ts";
 
-/** Without the member if nothing is advised. */
+/** Omits `recommendation` if nothing is recommended. */
 export function advisedBodyOf(file: InvoiceFile, context: BodyContext) {
   const body = invoiceBodyOf(file, context);
   const advice = recommendForInvoice(adviceFacts(file, context.nowMs));

@@ -1,5 +1,5 @@
-// The answer to a repeated Idempotency-Key whose invoice was recovered after a restore of the database (commerce/restores). The first answer is lost, so it is
-// the invoice as it is now.
+// The response to a repeated Idempotency-Key whose invoice was recovered after a restore of the database (commerce/restores). The first response is
+// lost, so the invoice is returned in its current state.
 import type { MerchantRow } from "../../accounts/merchant-records/store.ts";
 import { makeId } from "../../lib/ids.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";

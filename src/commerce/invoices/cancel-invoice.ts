@@ -13,7 +13,7 @@ export async function cancelInvoice(
 ): Promise<Result<InvoiceFile, Failure>> {
   const { merchantId, id } = file.invoice;
   return changeInvoice(deps, { merchantId, id, read: file }, async (read) => {
-    // An expired invoice can no longer be cancelled, even if it has not been settled since.
+    // An invoice that is due to expire can no longer be cancelled, even if no read or sweep has settled it yet.
     const due = settlementChange(read, deps.nowMs);
     const status = due?.moves?.at(-1) ?? read.invoice.status;
     if (read.invoice.receivedMicros > 0n || read.payments.length > 0) return err({ code: "INVOICE_HAS_PAYMENTS" });

@@ -1,4 +1,4 @@
-// Every change of a stored invoice: one batch, in which the event's (invoice, sequence) is the lock.
+// Writes a change to a stored invoice as one batch, in which the unique (invoice, sequence) of its first event is the lock.
 
 import { isSamePair } from "../../chains/registry/pair.ts";
 import { derivedId, type InvoiceId, type MerchantId, type PaymentId } from "../../lib/ids.ts";
@@ -39,25 +39,25 @@ import { recordEvents } from "./record-events.ts";
 
 export interface ChangeDependencies extends CommitDependencies {
   readonly body: BodyContext;
-  /** The author of the change; the system if it follows from the clock. */
+  /** The author of the change; the system if the change only follows from the clock. */
   readonly trail: Trail;
-  /** Event sequences up to it are not used (`restore-epoch.ts`). Absent if nothing was restored. */
+  /** Event sequences up to this one are skipped after a restore (`restore-epoch.ts`). Absent if nothing was restored. */
   readonly sequenceFloor?: number | undefined;
 }
 
-/** The change that a decision asks for. It has at least one event, whose sequence is the lock. */
+/** A change to an invoice. It has at least one event, whose sequence is the lock. */
 export interface Change {
   readonly columns: Partial<Invoice>;
   readonly customer?: Customer;
-  /** The methods that change, in their new state. */
+  /** The changed methods, in their new state. */
   readonly methods?: readonly PaymentMethod[];
-  /** The payments that change, in their new state, and new ones. */
+  /** The changed payments, in their new state, and new ones. */
   readonly payments?: readonly Payment[];
   /** The status after each move, in order. */
   readonly moves?: readonly InvoiceStatus[];
   readonly events: readonly [ChangeEvent, ...ChangeEvent[]];
   readonly audit: Pick<AuditEntry, "action" | "before" | "after">;
-  /** Assertions about rows that the change depends on but does not write; they go first. */
+  /** Assertions about rows that the change depends on but does not write; they come first in the batch. */
   readonly asserts?: readonly Write[];
   /** Writes to other tables: amounts, wallets' counters, customers. */
   readonly statements?: readonly Write[];
@@ -68,13 +68,12 @@ export interface Change {
 export interface ChangeEvent {
   readonly type: EventType;
   readonly previousStatus?: InvoiceStatus | undefined;
-  /** The method that a `payment.*` event is about. */
+  /** The payment method that a `payment.*` event is about. */
   readonly method?: PaymentMethod | undefined;
   /** The id of the payment that the event is about. */
   readonly paymentId?: PaymentId | undefined;
 }
 
-/** The invoice after the change, and the statements that write the change. */
 export function buildChange(
   deps: Pick<ChangeDependencies, "db" | "body" | "nowMs" | "trail" | "sequenceFloor">,
   file: InvoiceFile,
@@ -124,13 +123,16 @@ export function buildChange(
   };
 }
 
-/** New rows come last: a known row may hand over its identity to one of them. */
+/** New rows come last, because one of them may take over the identity of an existing row. */
 function knownFirst(stored: readonly Payment[], changed: readonly Payment[]): readonly Payment[] {
   const isKnown = ({ id }: Payment) => stored.some((each) => each.id === id);
   return [...changed.filter(isKnown), ...changed.filter((payment) => !isKnown(payment))];
 }
 
-/** One statement for each wallet: adds what changed payments newly prove to the merchant's proof for the address or key. */
+/**
+ * Adds to the merchant's proof for an address or key what the changed payments newly prove, and subtracts what they no longer prove. One statement
+ * for each wallet and address.
+ */
 function proofStatements(db: Db, { methods, payments }: InvoiceFile, changed: readonly Payment[]): readonly Write[] {
   const proofs = changed.flatMap((after) => {
     const before = payments.find(({ id }) => id === after.id);
@@ -171,14 +173,14 @@ export function changeInvoice(
     if (!decided.ok) return decided;
     if (decided.value === undefined) return ok({ value: file });
     const built = buildChange(deps, file, decided.value, operationId);
-    // A hundred payments in one change need hardly more statements than one.
+    // Joined statements: a hundred payments in one change need hardly more statements than one.
     const { afterwards } = decided.value;
     return ok({ value: built.file, statements: joinStatements([built.statements]), afterwards });
   });
 }
 
 /**
- * Changes several invoices in one batch, as they were read: all of them or none. `decide` returns undefined for an invoice that does not
+ * Changes several invoices in one batch, without reading them again: all of them or none. `decide` returns undefined for an invoice that does not
  * change.
  */
 export async function changeAll(
@@ -195,15 +197,15 @@ export async function changeAll(
   return commitAll(deps, changes);
 }
 
-/** What the batch of several changes has besides them. */
+/** Further statements in a batch of several changes. */
 interface Around {
-  /** Assertions about the rows as they were read; they go first. */
+  /** Assertions that the rows are unchanged since they were read; they come first in the batch. */
   readonly asserts: readonly Write[];
-  /** Writes that depend on those of all changes. */
+  /** Writes that must come after the writes of all changes. */
   readonly after: readonly Write[];
 }
 
-/** Sends built changes of different invoices as one batch: all of them or none. */
+/** Writes changes to different invoices as one batch: all of them or none. */
 export async function commitAll(
   deps: CommitDependencies,
   changes: readonly { readonly operationId: string; readonly statements: readonly Write[] }[],
@@ -215,7 +217,7 @@ export async function commitAll(
   return (await commitChange(deps, derivedId("aud", first.operationId), statements)).kind;
 }
 
-/** The invoice as it is stored now; refuses INVOICE_NOT_FOUND. */
+/** Reads the invoice. Fails with INVOICE_NOT_FOUND or STORAGE_UNAVAILABLE. */
 export async function readFile(
   deps: Pick<ChangeDependencies, "db" | "sleep">,
   merchantId: MerchantId,

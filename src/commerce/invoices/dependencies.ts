@@ -72,13 +72,13 @@ export function invoiceDependencies(
   };
 }
 
-/** If RESTORE_EPOCH is wrong, nothing is created (`restoreRefusal`). */
+/** With an invalid RESTORE_EPOCH there is no floor; nothing is created then (`restoreRefusal`). */
 function floorOf(setting: string | undefined): number {
   const epoch = parseRestoreEpoch(setting);
   return sequenceFloor(epoch.ok ? epoch.value : undefined);
 }
 
-/** The objects that give addresses and amounts. Inside a merchant's object, one call asks for what several of its requests need. */
+/** Access to the objects that give addresses and amounts. Inside a merchant's object, several requests are combined into one call. */
 function allocators(
   env: Env,
   { db, sleep }: { readonly db: Db; readonly sleep: Sleep },

@@ -1,5 +1,5 @@
-// The invoice in an event: the object of GET with the newest 20 payments and timeline items, or fewer if the event would be too large. A client
-// that finds `truncated` fetches the invoice for the rest.
+// The invoice in an event: the object that GET returns, with the newest 20 payments and timeline items, or fewer if the event would be too large. A
+// client that finds `truncated` fetches the invoice for the rest.
 
 import { utf8ToBytes } from "../../lib/bytes.ts";
 import { isWithin, MAX_DATA_BYTES } from "../../platform/events/event.ts";
@@ -9,15 +9,18 @@ import type { InvoiceFacts } from "./invoice-events.ts";
 const NEWEST = 20;
 const FEWER = 5;
 
-/** A change of many payments at once writes one event for each; this limits the size of all their lists together. */
+/** A change to many payments at once writes one event for each payment; this limits the total size of the lists in these events. */
 const LISTS_OF_A_CHANGE_BYTES = 1_000_000;
 
-/** Size of the rest of `data`: the invoice's id, the names of members, the list of what was cut. */
+/** Size of the rest of `data`: the invoice's id, the member names, and the list of fields that were cut. */
 const MEMBERS_BYTES = 300;
 
 type Cut = readonly [name: string, cut: (invoice: InvoiceBody) => Partial<InvoiceBody>];
 
-/** What is cut, in this order, until the event fits: first what a request can fetch page by page, last what integrators store their references in. */
+/**
+ * What is cut, in this order, until the event fits: first the lists, which a client gets by fetching the invoice; last the fields in which
+ * integrators store their references.
+ */
 const LIST_CUTS: readonly Cut[] = [
   ["payments", ({ payments }) => ({ payments: payments.slice(-FEWER) })],
   ["invoiceTimeline", ({ invoiceTimeline }) => ({ invoiceTimeline: invoiceTimeline.slice(-FEWER) })],
@@ -38,8 +41,8 @@ const TEXT_CUTS: readonly Cut[] = [
 ];
 
 /**
- * The `data` of each event of one change of an invoice, in order. `facts`: what an event has besides the invoice. `json`: the invoice's text,
- * if the caller already has it, to be reused if no cut is needed. `headLength`: of what all of them begin with.
+ * The `data` of each event of one change to an invoice, in order. `facts`: the data of each event besides the invoice. `json`: the invoice as text,
+ * if the caller already has it; it is reused if nothing is cut. `headLength`: the length of the beginning that all events share.
  */
 export function invoiceEventData(
   { invoice, json }: { readonly invoice: InvoiceBody; readonly json?: string | undefined },
@@ -52,7 +55,10 @@ export function invoiceEventData(
   return members.map((more) => ({ data: more === "" ? `${head}}` : `${head},${more}}`, headLength: head.length }));
 }
 
-/** Where the invoice's text `json` begins in `data`, which ends with it and a brace; undefined if other members follow, or it was cut. */
+/**
+ * The position of the invoice's text `json` in `data`, if `data` ends with it and a brace; undefined if other members follow, or if the invoice was
+ * cut.
+ */
 export function invoiceAt(data: string, json: string): number | undefined {
   return data.endsWith(`${json}}`) ? data.length - json.length - 1 : undefined;
 }

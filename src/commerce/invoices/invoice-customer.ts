@@ -1,5 +1,5 @@
-// The customer of an invoice. A public key creates a customer only for a new email, and never changes or shows one (decisions 7). What is typed
-// on a product page always reaches the merchant, but does not change an existing customer.
+// The customer of an invoice. A public key creates a customer only for a new email, and never changes or shows an existing one (decisions 7). Text
+// typed on a product page always reaches the merchant, but does not change an existing customer.
 
 import { derivedId, type MerchantId } from "../../lib/ids.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";
@@ -17,7 +17,7 @@ export interface AskedCustomer {
   readonly origin: InvoiceOrigin;
   readonly merchant: { readonly id: MerchantId };
   readonly invoice: CustomerFields & { readonly metadata?: Readonly<Record<string, string>> | undefined };
-  /** The existing customer with the request's email. */
+  /** The existing customer with the email in the request. */
   readonly facts: { readonly customer: Customer | undefined };
 }
 
@@ -33,8 +33,8 @@ export function customerOf(request: AskedCustomer, operationId: string, nowMs: n
 }
 
 /**
- * The invoice's metadata: the request's, plus what was typed on a product page and differs from the existing customer. That customer is not
- * changed, because anyone can type another user's email.
+ * The invoice's metadata: that of the request, plus what was typed on a product page and differs from the existing customer. The customer is not
+ * changed, because anyone can type another person's email.
  */
 export function metadataOf(request: AskedCustomer): Readonly<Record<string, string>> | undefined {
   const { facts, invoice, origin } = request;

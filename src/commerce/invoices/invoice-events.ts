@@ -3,14 +3,13 @@ import type { InvoiceId } from "../../lib/ids.ts";
 import type { PaymentBody } from "../payments/payment-body.ts";
 import type { InvoiceBody, MethodBody } from "./invoice-body.ts";
 
-/** The data of an invoice's event, other than the invoice. */
+/** The data of an invoice event, without the invoice itself. */
 export interface InvoiceFacts {
   readonly previousStatus?: InvoiceBody["status"] | undefined;
   readonly payment?: PaymentBody | undefined;
   readonly paymentMethod?: MethodBody | undefined;
 }
 
-/** Data about an invoice, with the given facts. */
 type OfInvoice<Facts extends keyof InvoiceFacts = never> = {
   readonly [Fact in Facts]: NonNullable<InvoiceFacts[Fact]>;
 } & {
@@ -22,7 +21,7 @@ type OfInvoice<Facts extends keyof InvoiceFacts = never> = {
 
 type Moved = OfInvoice<"previousStatus">;
 
-/** Data about a payment; without an invoice for an unmatched transfer. */
+/** Data about a payment; without an invoice if the payment is unmatched. */
 type OfPayment = OfInvoice<"payment"> | { readonly payment: PaymentBody };
 
 export interface InvoiceEvents {

@@ -1,4 +1,4 @@
-// An invoice in the audit log: its money and its payment methods. The log is append-only and customers can be erased, so it never has the values
+// An invoice in the audit log: its money and its payment methods. The log is append-only and customers can be erased, so it never holds the values
 // that a merchant or a customer wrote, only which fields changed.
 
 import { pairKey, pairOf } from "../../chains/registry/pair.ts";
@@ -6,7 +6,7 @@ import { formatMicros, formatUnits } from "../../lib/money.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
 import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
 
-/** The facts that follow from the chain and the clock. */
+/** The values that follow from the chain and the clock. */
 export function stateFacts(invoice: Invoice): AuditFacts {
   const { status, receivedMicros, confirmedMicros, isLate, needsReview } = invoice;
   const amounts = { amountReceived: formatMicros(receivedMicros), amountConfirmed: formatMicros(confirmedMicros) };
@@ -23,7 +23,6 @@ export function quoteFacts(methods: readonly PaymentMethod[]): AuditFacts {
   );
 }
 
-/** A new invoice with its active methods. */
 export function createdFacts(invoice: Invoice, active: readonly PaymentMethod[]): AuditFacts {
   const { status, amountMicros, currency, productId, origin } = invoice;
   const paymentMethods = active.map(pairKey);

@@ -12,8 +12,8 @@ import { type BodyContext, invoiceBodyOf } from "./invoice-body.ts";
 type InvoiceQuery = ListQuery & InvoiceFilter;
 
 /**
- * The page and, if the response must contain it, the count; also how far each network was read, once for all invoices. An invalid query reads
- * nothing.
+ * The page and, if the response must contain it, the count; also how far each network was read, once for all invoices. For an invalid query no
+ * invoice is read.
  */
 export function pageReads(db: Db, merchantId: string, query: InvoiceQuery | undefined) {
   const page = pageToRead(query);
@@ -26,8 +26,8 @@ export function pageReads(db: Db, merchantId: string, query: InvoiceQuery | unde
 }
 
 /**
- * Lists show what is stored, at most one sweep behind (decisions 4). An invoice that cannot be shown is logged and left out, so that the
- * others are still listed; reading it alone is an error.
+ * Lists show stored rows, at most one sweep behind (decisions 4). An invoice that cannot be shown is logged and left out, so that the others are
+ * still listed; reading that invoice alone is an error.
  */
 export function listInvoices(
   read: {

@@ -19,7 +19,10 @@ interface OfferContext extends BodyContext {
   readonly cursors: readonly NetworkCursor[];
 }
 
-/** The activated methods, and every other pair of the merchant's enabled wallets: AVAILABLE, or UNAVAILABLE with its reason. */
+/**
+ * The active methods; every other pair of the merchant's wallets, AVAILABLE or UNAVAILABLE with its reason; and the invoice's unavailable methods
+ * whose wallet was deleted.
+ */
 export function listMethods(
   file: InvoiceFile,
   wallets: readonly Wallet[],

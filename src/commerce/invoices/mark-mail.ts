@@ -1,4 +1,4 @@
-// Email about invoices marked as settled by hand: the shop then delivers although no money has arrived.
+// Email about invoices marked as settled by hand, after which the shop may deliver although no money has arrived.
 import { formatMicros } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { composeMail } from "../../platform/mail/compose.ts";
@@ -8,9 +8,9 @@ import type { Invoice } from "../invoice-records/invoice.ts";
 
 interface Marked {
   readonly merchantName: string;
-  /** The actor, as named in emails. */
+  /** The author of the marks, as named in emails. */
   readonly author: string;
-  /** The invoice, or how many were marked since the last email. */
+  /** The invoice, or the number of invoices marked since the last email. */
   readonly marked: Pick<Invoice, "id" | "confirmedMicros" | "amountMicros" | "currency"> | number;
   readonly nowMs: number;
 }

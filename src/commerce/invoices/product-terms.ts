@@ -1,4 +1,4 @@
-// What an invoice takes from its product: the name, price and currency that the request omits.
+// What an invoice takes from its product: name, price and currency, unless they are in the request.
 
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -22,9 +22,9 @@ export interface Terms {
 }
 
 /**
- * The terms of an invoice. `product`: the merchant's product with that id, deleted or not. Values of the request take precedence; the product's
- * price is used only in its own currency. A browser may choose neither price nor currency unless the product's price is 0. Refuses
- * PRODUCT_NOT_FOUND, PRODUCT_NOT_AVAILABLE, PRICE_IS_FIXED, VALIDATION_FAILED.
+ * The terms of an invoice. `product`: the merchant's product with that id, even if deleted. Values in the request take precedence; the product's
+ * price is used only in its own currency. A browser may choose neither price nor currency unless the product's price is 0. Fails with
+ * PRODUCT_NOT_FOUND, PRODUCT_NOT_AVAILABLE, PRICE_IS_FIXED or VALIDATION_FAILED.
  */
 export function termsOf(asked: AskedTerms, product: Product | undefined, isPublicKey: boolean): Result<Terms, Failure> {
   if (asked.productId !== undefined) {
@@ -43,7 +43,7 @@ export function termsOf(asked: AskedTerms, product: Product | undefined, isPubli
   return ok({ name, rawAmount, currency });
 }
 
-/** Whether a request has another price or currency than its product, if the product has a price. */
+/** Whether the product has a price, and the request has a different price or currency. */
 function namesOther({ rawAmount, currency }: AskedTerms, { priceMicros, currency: own }: Product): boolean {
   if (priceMicros === 0n) return false;
   return (rawAmount !== undefined && rawAmount !== priceMicros) || (currency !== undefined && currency !== own);

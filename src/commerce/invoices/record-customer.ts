@@ -1,4 +1,4 @@
-// What a create writes about its customer: a new row, the changed fields of an existing one, or nothing.
+// What creating an invoice writes about its customer: a new row, the changed fields of an existing one, or nothing.
 import { derivedId } from "../../lib/ids.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
@@ -7,7 +7,9 @@ import type { Write } from "../../platform/db/statement.ts";
 import { type Customer, customerEntry, isSameCustomer } from "../customers/customer.ts";
 import { assertCustomerLive, insertCustomer, updateCustomer } from "../customers/store.ts";
 
-/** The statements for the create's batch, which aborts if an existing customer was deleted meanwhile. `typed`: the request's fields. */
+/**
+ * The statements for the batch that creates the invoice, which aborts if an existing customer was deleted meanwhile. `typed`: the request's fields.
+ */
 export function recordCustomer(
   deps: { readonly db: Db; readonly trail: Trail; readonly nowMs: number },
   typed: Parameters<typeof updateCustomer>[2],

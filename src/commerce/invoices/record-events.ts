@@ -14,18 +14,18 @@ interface InvoiceEvent extends InvoiceFacts {
 
 interface EventContext {
   readonly invoice: Pick<Invoice, "id" | "merchantId" | "status">;
-  /** The sequence of the first event: one more than the newest read. It is the lock against other writers. */
+  /** The sequence of the first event: one more than the newest sequence that was read. It is the lock against other writers. */
   readonly firstSequence: number;
   readonly operationId: string;
   /** The invoice after the change, as GET shows it, and its JSON text if that exists already. */
   readonly body: InvoiceBody;
   readonly json?: string;
-  /** Whether it has a confirmed payment. */
+  /** Whether the invoice has a confirmed payment. */
   readonly hasMoney: boolean;
   readonly nowMs: number;
 }
 
-/** The events of one change of an invoice, numbered after the newest read. */
+/** The events of one change to an invoice, numbered after the newest sequence that was read. */
 export function invoiceOutbox(
   context: EventContext,
   events: readonly [InvoiceEvent, ...InvoiceEvent[]],
@@ -45,7 +45,6 @@ export function invoiceOutbox(
   }));
 }
 
-/** Records the events of one change of an invoice, and the receipts that are due because of them. */
 export function recordEvents(db: Db, context: EventContext, events: readonly [InvoiceEvent, ...InvoiceEvent[]]) {
   const outbox = recordOutbox(db, invoiceOutbox(context, events));
   return oweAfter(context, events)
@@ -53,7 +52,10 @@ export function recordEvents(db: Db, context: EventContext, events: readonly [In
     : outbox;
 }
 
-/** Whether receipts are due: the invoice becomes paid, or was accepted as paid before and has a confirmed payment now. */
+/**
+ * Whether receipts are due: the invoice becomes paid, or a payment is confirmed while it is paid. An invoice that a user accepted may be paid before
+ * any payment is confirmed.
+ */
 function oweAfter({ invoice: { status } }: EventContext, events: readonly InvoiceEvent[]): boolean {
   const isPaid = status === "PAID" || status === "OVERPAID";
   return events.some(

@@ -1,4 +1,4 @@
-// Refresh on read: before an invoice is shown, it is settled if its time is over, and its quotes are renewed if their locks are over (decisions 4).
+// Before an invoice is shown, it is settled if it is due, and its quotes are renewed if their locks are over (decisions 4).
 
 import { isSamePair } from "../../chains/registry/pair.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -28,11 +28,11 @@ import { type Change, type ChangeDependencies, changeInvoice } from "./change-in
 import { quoteFacts } from "./invoice-facts.ts";
 import { settlementChange } from "./settle-invoice.ts";
 
-/** The author of a settlement or a new quote is the system, not the reader: hence not the reader's trail. */
+/** A settlement or a new quote is made by the system, not by the reader, so the reader's trail is not used. */
 export interface RefreshDependencies
   extends Omit<ChangeDependencies, "trail">,
     Omit<ActivationDependencies, "nowMs" | "db"> {
-  /** Whether the import after a restore is still running. Absent: never. */
+  /** Whether the import after a restore is still running. If absent, no import runs. */
   isRestoring?(): Promise<boolean>;
 }
 
@@ -50,8 +50,9 @@ function isStale(file: InvoiceFile, nowMs: number): boolean {
 }
 
 /**
- * The invoice as of now, committed. Without a rate the old quote stays but is not shown. The same while an import runs: payments are not read then, so their
- * absence decides nothing.
+ * Settles the invoice and renews its quotes, if that is due, and returns it once that is committed. Without a rate the old quote stays but is not
+ * shown. While an import after a restore runs, the stored invoice is returned unchanged: no payments are read during the import, so the invoice must
+ * not expire for lack of them.
  */
 export async function refreshInvoice(
   deps: RefreshDependencies,
@@ -79,7 +80,7 @@ function clockOf(deps: RefreshDependencies): ChangeDependencies {
   return { ...deps, trail: SYSTEM_TRAIL, stage: undefined };
 }
 
-/** Reserves amounts for rests that had no free amount when the partial payment came. */
+/** Reserves an amount for what is left to pay, on each method for which no amount was free when the partial payment arrived. */
 async function reserveRests(deps: RefreshDependencies, file: InvoiceFile): Promise<Result<InvoiceFile, Failure>> {
   const { merchantId, id } = file.invoice;
   if (!file.methods.some((method) => lacksRest(file.invoice, method))) return ok(file);
@@ -95,11 +96,17 @@ async function reserveRests(deps: RefreshDependencies, file: InvoiceFile): Promi
 
 interface Requote {
   readonly change: Change | undefined;
-  /** Methods whose new price has no free amount, marked accordingly. The mark is not stored, because the next read may find one. */
+  /**
+   * Methods for whose new price no amount is free, with the reason AMOUNTS_EXHAUSTED. The reason is not stored, because an amount may be free at the
+   * next read.
+   */
   readonly exhausted: readonly PaymentMethod[];
 }
 
-/** New quotes for every method whose lock is over. The address stays; a direct wallet's old amount stays reserved alongside the new one. */
+/**
+ * New quotes for every method whose lock is over. The address stays the same, and a direct wallet's old amount stays reserved in addition to the new
+ * one.
+ */
 async function requote(deps: RefreshDependencies, file: InvoiceFile): Promise<Requote> {
   const methods: PaymentMethod[] = [];
   const exhausted: PaymentMethod[] = [];
@@ -137,11 +144,11 @@ async function requote(deps: RefreshDependencies, file: InvoiceFile): Promise<Re
 interface Renewal {
   readonly method: PaymentMethod;
   readonly quote: MethodQuote;
-  /** The address and who uses it; undefined if it is the invoice's own. */
+  /** The shared address and who uses it; undefined if the address is the invoice's own. */
   readonly shared: { readonly address: string; readonly sharing: Sharing } | undefined;
 }
 
-/** The methods whose lock is over and that have a rate, with what is known about their addresses; one read for all. */
+/** New quotes for the methods whose lock is over and that have a rate, with the facts about their addresses, which are read together. */
 async function quotesOf(deps: RefreshDependencies, file: InvoiceFile): Promise<readonly Renewal[]> {
   const { invoice } = file;
   const table = await deps.table();
@@ -188,7 +195,7 @@ async function renew(
   return reserved.ok ? reserved.value : undefined;
 }
 
-/** The amount still due: all of it before the first payment, the rest after a partial one; 0 on an any-amount invoice. */
+/** What is still due: the whole amount before the first payment, the rest after a partial payment; 0 on an any-amount invoice. */
 function dueMicros({ amountMicros, receivedMicros }: Pick<Invoice, "amountMicros" | "receivedMicros">): bigint {
   return amountMicros === 0n ? 0n : amountMicros - receivedMicros;
 }

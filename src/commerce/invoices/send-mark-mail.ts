@@ -17,7 +17,10 @@ export interface MarkDependencies {
   readonly mailer: Mailer;
 }
 
-/** Emails every OWNER and ADMIN; marks that follow within ten minutes are one email. Losing it is harmless, because the audit log has it too. */
+/**
+ * Emails every OWNER and ADMIN. Marks that follow within ten minutes are combined into one email. Losing an email is harmless, because the marks are
+ * also in the audit log.
+ */
 export async function mailMark(deps: ChangeDependencies & MarkDependencies, invoice: Invoice): Promise<void> {
   const { merchantId, id } = invoice;
   const { kind, id: actor } = deps.trail.actor;
@@ -32,7 +35,7 @@ export async function mailMark(deps: ChangeDependencies & MarkDependencies, invo
   await postAll(deps.mailer, `the invoice ${id}`, stewards, ({ email }) => markMail(email, mark));
 }
 
-/** The emails about marks that were held back. */
+/** The emails about marks that were held back to be combined. */
 export async function readMarkMails(
   { db, nowMs }: { readonly db: Db; readonly nowMs: number },
   { merchantId, actor: author, waiting: marked }: DueNotice,

@@ -16,7 +16,7 @@ import { assertCustomerLive, insertCustomer, selectCustomerByEmail, updateCustom
 import type { Invoice, InvoiceFile } from "../invoice-records/invoice.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 
-/** The fields of a PATCH: an absent field stays as it is, null clears it. */
+/** The fields of a PATCH: an absent field is left unchanged, null clears it. */
 interface InvoiceUpdate extends CustomerFields {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
@@ -25,8 +25,8 @@ interface InvoiceUpdate extends CustomerFields {
 }
 
 /**
- * Updates an invoice's texts and customer while it awaits payment, and at any time the merchant's own notes on it. Amounts, currency and time never
- * change.
+ * Updates an invoice's texts and customer while it awaits payment. Its metadata, which are the merchant's own notes, can be updated at any time by a
+ * request without other fields. Amounts, currency and expiry never change.
  */
 export async function updateInvoiceText(
   deps: ChangeDependencies,
@@ -40,7 +40,7 @@ export async function updateInvoiceText(
     const columns = textColumns(read.invoice, update);
     const customer = await customerChange(deps, read, update, operationId);
     const all = customer === undefined ? columns : { ...columns, customerId: customer.after.id };
-    // Only field names: values of the merchant and the customer must not enter the audit log (decisions 10, erasure).
+    // Only the names of fields: values from the merchant and the customer must not enter the audit log (decisions 10, erasure).
     const fields = Object.entries(all).flatMap(([name, value]) =>
       Reflect.get(read.invoice, name) === value ? [] : [name],
     );
@@ -70,8 +70,8 @@ function textColumns(invoice: Invoice, update: InvoiceUpdate): Partial<Invoice> 
 }
 
 /**
- * With an email: the merchant's customer with that email, created if missing. Without one: the invoice's own customer, created if it is missing
- * or deleted. Undefined if nothing changes.
+ * If the update has an email: the merchant's customer with that email; if there is none, the invoice's own customer if it has no email yet, otherwise
+ * a new one. If the update has no email: the invoice's own customer, created if missing or deleted. Undefined if nothing changes.
  */
 async function customerChange(deps: ChangeDependencies, file: InvoiceFile, update: InvoiceUpdate, operationId: string) {
   if (!namesCustomer(update)) return undefined;
@@ -100,6 +100,6 @@ async function customerBefore(
   if (own?.emailKey === emailKey) return own;
   const [known] = await selectCustomerByEmail(deps.db, file.invoice.merchantId, emailKey);
   if (known !== undefined) return known;
-  // A customer without an email gets this one; a customer with another email is a different customer.
+  // A customer without an email gets this one. If the customer has a different email, it is a different customer.
   return own?.emailKey === null ? own : undefined;
 }

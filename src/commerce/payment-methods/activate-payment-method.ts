@@ -1,5 +1,5 @@
-// Activates a payment method: locks the rate, then allocates an address (xpub) or reserves an amount (direct). Both are idempotent per invoice:
-// the allocator returns the same address for the same invoice, and a reservation commits in the invoice's batch or not at all (decisions 4).
+// Activates a payment method: locks the rate, then allocates an address (xpub) or reserves an amount (direct). Both are idempotent per invoice: the
+// allocators give the same address, and the same amount for the same price, to the same invoice (decisions 4).
 
 import { pairKey } from "../../chains/registry/pair.ts";
 import { BANK_CODES, FIAT_CODES } from "../../lib/fiat-codes.ts";
@@ -35,9 +35,9 @@ import { reserveRest } from "./reserve-rest.ts";
 import { restUnits } from "./rest.ts";
 import { printTerms } from "./shown-terms.ts";
 
-/** A wallet and the facts that `selectPayableWallets` read with it. */
+/** A wallet with the other columns of `selectPayableWallets`. */
 export interface PayableWallet extends Wallet, Sharing {
-  /** For an extended key: whether another merchant has it too, and this one has no proof. */
+  /** For an extended key: whether another merchant uses it too, while this merchant has no proof. */
   readonly isKeyShared: boolean;
   /** For a shared key: how many of the merchant's addresses derived from it received money. */
   readonly paidAddresses: number;
@@ -49,13 +49,13 @@ export interface ActivationDependencies {
   readonly db: Db;
   allocate(keyHash: string, request: AllocateRequest): Promise<AllocateAnswer>;
   allocateAmounts(place: AmountPlace, requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]>;
-  /** Called only when there is something to quote, and once per request. */
+  /** Called only when there is something to quote. Reads the rates at most once per request. */
   table(): Promise<RateTable>;
   readonly macKeys: MacKeys;
   readonly isWatched: (network: string) => boolean;
-  /** Whether a source of the network's chain is configured, so that it can be watched. */
+  /** Whether a source for the network's chain is configured, so that it can be watched. */
   readonly hasSource: (network: string) => boolean;
-  /** Wakes the network's watcher in the background, because an address of the network is about to be shown. */
+  /** Wakes the network's watcher in the background, because an address on the network is about to be shown. */
   readonly wakeWatcher: (network: string) => void;
   readonly nowMs: number;
 }
@@ -74,8 +74,8 @@ export interface Activation {
 }
 
 /**
- * Why an invoice in the currency could not be paid. Reads rates only if no central bank publishes one, so that other creates need none (chains.md 6); an
- * unknown reason counts as none.
+ * Why an invoice in the currency could not be paid; undefined if it can, or if the reason is unknown. Reads rates only for a currency for which no
+ * central bank publishes one, so that creating other invoices needs no rates (chains.md 6).
  */
 export async function currencyRefusal(
   deps: Pick<ActivationDependencies, "table">,
@@ -86,7 +86,10 @@ export async function currencyRefusal(
   return reason && { code: "CURRENCY_NOT_PRICED", currency, isDisputed: reason === "SOURCES_APART" };
 }
 
-/** Refuses with the failure that `POST payment-methods` returns; when an invoice is created, its code becomes the method's reason. */
+/**
+ * Activates a wallet for an invoice. A refusal is what `POST payment-methods` responds with; when an invoice is created, its code becomes the
+ * method's reason.
+ */
 export async function activate(
   deps: ActivationDependencies,
   request: ActivationRequest,
@@ -171,7 +174,8 @@ async function withAmount(
   const destination = { address, addressIndex: null, amountUnits: reserved.units };
   const plain = activeMethod({ ...deps, invoice, wallet, quote, destination });
   const dueUnits = restUnits(plain, invoice, invoice.receivedMicros);
-  // A part was paid with another method, so the rest is asked for. It is reserved, because an unreserved amount may be another invoice's.
+  // If a part was paid with another method, only the rest is asked for. The amount for it is reserved, because an unreserved amount may belong to
+  // another invoice.
   const rested =
     dueUnits === null
       ? ok(undefined)

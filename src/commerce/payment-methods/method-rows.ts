@@ -1,7 +1,7 @@
 import type { MacRows } from "../../platform/keys/keyed-rows.ts";
 import { macTextOf } from "../wallet-records/row-mac.ts";
 
-/** The methods of all invoices: money may still come to the address of an old one, and recovery lists it. */
+/** The methods of all invoices, because money may still arrive at the address of an old method, and recovery lists that address. */
 export const METHOD_ROWS: MacRows = {
   kind: "methods",
   keyring: "ROW_MAC_KEY",

@@ -19,7 +19,7 @@ export interface PayableContext {
   readonly nowMs: number;
 }
 
-/** A wallet, and whether its network is paused, if that was read with it. */
+/** A wallet. `isPaused`: whether its network is paused; absent if that was not read. */
 type MaybePaused = Wallet & { readonly isPaused?: boolean };
 
 /** Why an invoice cannot use a live wallet now; undefined if it can. */
@@ -34,8 +34,9 @@ export function walletRefusal(wallet: MaybePaused, context: PayableContext): Fai
 }
 
 /**
- * The wallets to activate when an invoice is created: those of the named pairs, in that order, or the only available one. The invoice is refused
- * (422) if a named pair has no enabled wallet, or one whose delay is not over. An enabled wallet that cannot be used now is returned UNAVAILABLE.
+ * The wallets to activate when an invoice is created: those of the named pairs, in that order; if no pairs are named, the only available wallet. The
+ * invoice is refused (422) if a named pair has no enabled wallet, or if that wallet's delay is not over. An enabled wallet that cannot be used now is
+ * returned too, and its method becomes UNAVAILABLE.
  */
 export function walletsToActivate<W extends MaybePaused>(
   wallets: readonly W[],
@@ -57,8 +58,8 @@ export function walletsToActivate<W extends MaybePaused>(
 }
 
 /**
- * The quote without a salt. `amountUnits`: null on an any-amount invoice; rounded up to the grain for a direct wallet, and to at least the dust limit, below
- * which a payment does not count, however low the price is.
+ * A method's quote, before it is lowered to a free amount at a shared address. `amountUnits`: null on an any-amount invoice; for a direct wallet
+ * rounded up to the grain; never below the dust limit, because a smaller payment does not count.
  */
 export interface MethodQuote extends Quote {
   readonly amountUnits: bigint | null;
@@ -128,8 +129,8 @@ export function activeMethod(of: {
 }
 
 /**
- * The method with a quote made at `nowMs`. The same amount for the same value, requested again in time, extends the current quote, which
- * keeps its start (quotes.ts). `isUsed`: whether a quote gives a payment its value.
+ * The method with a quote made at `nowMs`. If the same amount for the same value is requested again soon enough, the current quote is extended and
+ * keeps its start (quotes.ts). `isUsed`: whether a payment has its value from a quote.
  */
 export function quotedMethod(
   method: PaymentMethod,
@@ -159,7 +160,7 @@ export function quotedMethod(
   };
 }
 
-/** The method with an amount for the rest of a partial payment, valid within the lock and worth `forMicros`; null removes that amount. */
+/** The method with an amount for the rest after a partial payment, valid until the lock ends and worth `forMicros`; null removes that amount. */
 export function withRemainder(
   method: PaymentMethod,
   of: {
@@ -183,7 +184,7 @@ export function withRemainder(
   return { ...method, remainderUnits, quotes: printQuotes(withQuote(parseQuotes(method.quotes), asked, isUsed)) };
 }
 
-/** A method that was requested at creation and cannot be activated now; it may be picked again later. */
+/** A method that was requested when the invoice was created, but could not be activated; it may be picked again later. */
 export function unavailableMethod(
   invoice: Pick<Invoice, "id" | "merchantId">,
   wallet: Wallet,

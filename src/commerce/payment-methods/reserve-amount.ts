@@ -1,5 +1,6 @@
-// Reserves an amount at a shared address (decisions 4, "Amount for a direct wallet"). The address's allocator gives it, before the batch that shows
-// it to a payer; the batch only writes it for matching. So the same invoice and price always get the same amount, and a batch never loses one.
+// Reserves an amount at a shared address (decisions 4, "Amount for a direct wallet"). The address's allocator gives the amount before the batch that
+// shows it to a payer; the batch only stores it for matching. The same invoice and price therefore always get the same amount, and no amount is lost
+// if a batch fails.
 
 import { pairKey, pairOf } from "../../chains/registry/pair.ts";
 import { derivedId, type WalletId } from "../../lib/ids.ts";
@@ -19,7 +20,7 @@ import { printTerms } from "./shown-terms.ts";
 
 export interface AmountDependencies {
   readonly db: Db;
-  /** The answers are in the order of the requests. Repeating a call changes nothing. Throws if the allocator takes too long. */
+  /** The answers are in the order of the requests. Repeating a call reserves no further amount. Throws if the allocator takes too long. */
   allocateAmounts(place: AmountPlace, requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]>;
   readonly nowMs: number;
 }
@@ -36,12 +37,12 @@ interface WantedAmount {
 
 export interface ReservedAmount {
   readonly units: bigint;
-  /** The amount must not be asked for after this time. */
+  /** Until this time the invoice may ask for the amount. */
   readonly heldUntilMs: number;
   readonly statements: readonly Write[];
 }
 
-/** The amount to ask for at this price, and the statements that write it. */
+/** Reserves the amount to ask for at this price, and returns the statements that store it. */
 export async function reserveAmount(
   deps: AmountDependencies,
   wanted: WantedAmount,
@@ -85,7 +86,7 @@ function statementsOf(
   return [row, ...warnOfAmounts(db, { eventId: warningId(lowSince, at, priceUnits), merchantId, data, nowMs })];
 }
 
-/** The same for all amounts given while those of the price run low, so that the first batch that commits warns the merchant. */
+/** While few amounts for the price are free, all warnings about it have the same id, so that only the first batch that commits warns the merchant. */
 function warningId(lowSince: string, at: AmountPlace, priceUnits: bigint) {
   const operationId = lowSince.slice("inv_".length);
   return derivedId("evt", `${operationId}|${pairKey(at)}|${priceUnits}`, 2_000);

@@ -1,5 +1,5 @@
-// After a credited partial payment to a shared address, the rest gets its own amount, so that it can be matched like the first part
-// (decisions 5). The old amount stays reserved.
+// After a credited partial payment to a shared address, the amount still due gets its own unique amount, so that its payment can be matched like the
+// first (decisions 5). The old amount stays reserved.
 
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import { faultKind } from "../../platform/db/retry.ts";
@@ -19,7 +19,7 @@ interface Remainders {
   readonly statements: readonly Write[];
 }
 
-/** The invoice's state after the change that reserves the remainders. */
+/** The invoice's state after the change in whose batch the amounts are reserved. */
 interface After {
   readonly status: InvoiceStatus;
   readonly receivedMicros: bigint;
@@ -27,7 +27,9 @@ interface After {
 
 type Paid = Pick<InvoiceFile, "invoice" | "methods" | "payments">;
 
-/** The changes of the direct methods; nothing if the sum received is unchanged and every rest has its amount. */
+/**
+ * The changed methods of direct wallets. Empty if the status and the sum received are unchanged and every method already has its amount for the rest.
+ */
 export async function reserveRemainders(deps: AmountDependencies, file: Paid, after: After): Promise<Remainders> {
   const { invoice, payments } = file;
   const isUsed = usedBy(payments);
@@ -45,12 +47,12 @@ export async function reserveRemainders(deps: AmountDependencies, file: Paid, af
   return { methods: changed, statements };
 }
 
-/** Whether `reserveRemainders` has to find an amount, for which it reads. */
+/** Whether `reserveRemainders` will have to reserve an amount, which requires reads. */
 export function needsAmount(file: Paid, after: After): boolean {
   return restsOf(file, after).some(({ dueUnits }) => dueUnits !== null);
 }
 
-/** The direct methods whose rest may change, and how much of it is still due; null if nothing is. */
+/** The methods of direct wallets for which the rest may change, and the amount to reserve; null if none is needed. */
 function restsOf({ invoice, methods }: Paid, after: After) {
   const isSame = after.receivedMicros === invoice.receivedMicros && after.status === invoice.status;
   const direct = methods.filter(
@@ -63,7 +65,7 @@ function restsOf({ invoice, methods }: Paid, after: After) {
   }));
 }
 
-/** Also after its time is over: if late money is accepted, its page still asks for the rest. */
+/** Also true for an UNDERPAID invoice: if late money is accepted, the page still asks for the rest. */
 function mayBeAdded(status: InvoiceStatus): boolean {
   return isActive(status) || status === "UNDERPAID";
 }
@@ -83,7 +85,7 @@ async function reserve(
     const reserved = await reserveRest(deps, { invoice, method: { ...method, address }, dueUnits, sharing });
     return reserved.ok ? reserved.value : undefined;
   } catch (error) {
-    // A payment is credited even if no amount is free for the rest; the next read of the invoice asks again.
+    // The payment is credited even if no amount for the rest can be reserved; the next read of the invoice tries again.
     if (faultKind(error) === "other") throw error;
     return undefined;
   }

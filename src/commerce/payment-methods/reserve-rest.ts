@@ -1,5 +1,5 @@
-// After a partial payment the rest at a shared address has its own amount, so that it can be matched like the first part (decisions 5), no matter which method
-// that part was paid with.
+// Reserves a unique amount for the rest of a partly paid invoice at a shared address, so that its payment can be matched like the first one
+// (decisions 5), no matter which method the first one used.
 
 import type { Result } from "../../lib/result.ts";
 import type { AmountRefusal } from "../amounts/holding.ts";
@@ -15,7 +15,7 @@ interface WantedRest {
   readonly sharing: Sharing;
 }
 
-/** The amount to ask for, and the statements that write it. */
+/** Reserves the amount to ask for, and returns the statements that store it. */
 export function reserveRest(
   deps: AmountDependencies,
   { invoice, method, dueUnits: priceUnits, sharing }: WantedRest,

@@ -1,4 +1,4 @@
-// The amount left to pay after a partial payment, at one of the invoice's methods.
+// The amount left to pay after a partial payment, on one of the invoice's methods.
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import { plainUnits } from "../amounts/direct-amount.ts";
@@ -6,9 +6,7 @@ import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
 import { amountDueUnits } from "../settlement/value.ts";
 
-/**
- * The amount due, in whole grains and never less than arrives and counts. Null if it equals the method's quoted amount, and if enough was received.
- */
+/** The amount due, in whole grains and never below the dust limit. Null if that is the method's quoted amount, or if enough was received. */
 export function restUnits(
   method: Pick<PaymentMethod, "amountUnits" | "quoteForMicros" | "network" | "cryptocurrency">,
   invoice: Pick<Invoice, "amountMicros" | "underpaidToleranceMicros">,
@@ -24,7 +22,7 @@ export function restUnits(
   return plainUnits(due, asset, dustLimitUnits(network, asset.code));
 }
 
-/** Whether a rest is due at a shared address but has no reserved amount; then the method must not ask for an amount. */
+/** Whether money is still due at a shared address, but no amount is reserved for it. If so, the method must not ask for an amount. */
 export function lacksRest(
   invoice: Pick<Invoice, "status" | "amountMicros" | "receivedMicros" | "underpaidToleranceMicros">,
   method: PaymentMethod,

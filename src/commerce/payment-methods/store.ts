@@ -10,16 +10,16 @@ import { countProvenOthers, hasOtherHolder, isLiveHolder, rankOf } from "../rank
 
 type WalletRow = typeof wallets.$inferSelect;
 
-/** A live wallet with the facts for an activation. */
+/** A live wallet with the columns that an activation needs. */
 type PayableRow = WalletRow & {
   /** The merchant's rank at the wallet's address, or for its key. */
   readonly rank: Rank;
-  /** For an address: whether other merchants have a live wallet there, and how many merchants with proof do. */
+  /** For an address: whether other merchants have a live wallet with it, and how many of them have proof. */
   readonly hasOthers: boolean;
   readonly provenOthers: number;
-  /** For a key: whether another merchant has a live wallet of it, and this merchant has no proof. */
+  /** For an extended key: whether another merchant has a live wallet with it, and this merchant has no proof. */
   readonly isKeyShared: boolean;
-  /** For a shared key: how many of the merchant's addresses from it received money. */
+  /** For a shared key: how many of the merchant's addresses derived from it received money. */
   readonly paidAddresses: number;
   /** Whether an operator has paused the wallet's network. */
   readonly isPaused: boolean;
@@ -31,7 +31,7 @@ const here = () => ({
   address: sql`wallet.address`,
   merchantId: sql`wallet.merchant_id`,
 });
-// A merchant with proof for a key may have any number of its addresses.
+// A merchant with proof for a key may get any number of its addresses.
 const isKeyShared = () => sql`(wallet.rank = ${sql.raw(String(UNPROVEN))} and exists (select 1 from wallets other
   where other.key_hash = wallet.key_hash and other.deleted_at_ms is null and other.merchant_id <> wallet.merchant_id
   and ${isLiveHolder("other")}))`;
@@ -43,7 +43,8 @@ const rank = () =>
   });
 
 /**
- * A column `payable` with the merchant's live wallets, oldest first, as JSON, for a create and a pick. Placeholder: `merchantId`.
+ * The column `payable`: the merchant's live wallets, oldest first, as JSON, for creating an invoice and for picking a method. Placeholder:
+ * `merchantId`.
  */
 function payableWallets() {
   return sql`(select json_group_array(json_object(${jsonMembers(wallets, "wallet")}, 'rank', rank,
@@ -74,7 +75,6 @@ function payableIn(text: string): readonly PayableRow[] {
   }));
 }
 
-/** The payable wallets, in one row. */
 export const selectPayableWallets = prepared(
   (merchantId: string) => ({ merchantId }),
   (db) => db.select({ payable: payableWallets() }).from(sql`(select 1)`),

@@ -1,22 +1,22 @@
-// The invoices that a payment to review may have been meant for, in the order in which a user should look at them (decisions 5): one that a payer named first,
-// then the closest in amount, then in time. Nothing is credited by it: hashes are public, so anyone can name a transaction.
+// The invoices that a payment under review may have been meant for, in the order in which a user should check them (decisions 5): first those on
+// whose page a payer named the transaction, then the closest in amount, then in time. Naming a transaction credits nothing: hashes are public, so
+// anyone can name a transaction.
 import type { InvoiceId } from "../../lib/ids.ts";
 import { CANDIDATE_REASONS, type Payment, type PaymentEvidence } from "./payment.ts";
 
-/** `NOT_CONSIDERED`: the rules did not consider it, but a payer named the transaction on its page. */
+/** `NOT_CONSIDERED`: no rule considered the invoice, but a payer named the transaction on its page. */
 export const LISTED_REASONS = [...CANDIDATE_REASONS, "NOT_CONSIDERED"] as const;
 
-/** An invoice of the payment's merchant. */
 export interface AskingInvoice {
   readonly invoiceId: InvoiceId;
   readonly createdAtMs: number;
-  /** Every amount that it asked for in the payment's coin, base units as decimal text. */
+  /** Every amount that the invoice asked for in the payment's coin, base units as decimal text. */
   readonly asked: readonly string[];
 }
 
 export interface CandidateFacts {
   readonly payment: Pick<Payment, "amountUnits" | "receivedAtMs" | "invoiceId">;
-  /** As stored with the payment. */
+  /** The invoices that were not credited, as stored with the payment. */
   readonly refused: PaymentEvidence["candidates"];
   /** Invoices on whose pages the transaction was named. */
   readonly named: readonly InvoiceId[];
@@ -27,16 +27,19 @@ export interface ListedCandidate {
   readonly invoiceId: InvoiceId;
   readonly reason: (typeof LISTED_REASONS)[number];
   readonly isNamed: boolean;
-  /** Of the amounts that it asked for in this coin, the closest; null if it asked for none. */
+  /** The closest amount that the invoice asked for in this coin; null if it asked for none. */
   readonly askedUnits: bigint | null;
-  /** How long before the payment it was created; negative if after, null if unknown. */
+  /** How long before the payment the invoice was created; negative if it was created later, null if unknown. */
   readonly madeBeforeMs: number | null;
 }
 
-/** Strangers can name a transaction on many invoices. */
+/** The maximum number of invoices that are listed only because the transaction was named on their pages. Strangers can name it on many pages. */
 const MOST_NAMED = 20;
 
-/** The likeliest first; a total order, whatever the order of the facts. A payment that has an invoice keeps the candidates it had. */
+/**
+ * The candidates, most likely first, in an order that does not depend on the order of the input. For a payment that has an invoice, only the stored
+ * candidates are listed.
+ */
 export function candidatesOf(facts: CandidateFacts): readonly ListedCandidate[] {
   const { payment, refused } = facts;
   const named = new Set(facts.named);
@@ -59,7 +62,7 @@ export function candidatesOf(facts: CandidateFacts): readonly ListedCandidate[] 
   return [...refused.map(listed), ...added.slice(0, MOST_NAMED)].toSorted(byLikelihood);
 }
 
-/** How much more (or, negative, less) the payment is than what was asked for, in hundredths of a percent of that. */
+/** How much more was paid than asked, in hundredths of a percent of the asked amount; negative if less was paid. */
 export function differenceBasisPoints({ amountUnits }: Pick<Payment, "amountUnits">, askedUnits: bigint): bigint {
   return ((amountUnits - askedUnits) * 10_000n) / askedUnits;
 }
@@ -72,7 +75,7 @@ function compared(payment: CandidateFacts["payment"], a: ListedCandidate, b: Lis
   return byTime || (a.invoiceId < b.invoiceId ? -1 : 1);
 }
 
-/** Compares the distances from two amounts to the payment, each as a part of the amount; above 0 if `a` is the farther. */
+/** Compares two amounts by their relative distance to the payment; above 0 if `a` is farther. */
 function farther({ amountUnits }: Pick<Payment, "amountUnits">, a: bigint, b: bigint): number {
   const distance = (asked: bigint) => (amountUnits > asked ? amountUnits - asked : asked - amountUnits);
   const difference = distance(a) * b - distance(b) * a;

@@ -1,5 +1,5 @@
-// How an observation of the chain changes a payment (decisions 4 and 5). A payment is a function of its newest observation, the earliest
-// time it was seen, and the manual decisions about it. So the number of observations does not matter.
+// How an observation of the chain changes a payment (decisions 4 and 5). A payment depends only on its newest observation, the earliest time it was
+// seen, and the manual decisions about it, so it does not matter how often it was observed.
 import type { Network } from "../../chains/registry/network.ts";
 import type { BlockRef, Transfer } from "../../chains/sources/transfer.ts";
 import type { InvoiceId, MerchantId, PaymentId } from "../../lib/ids.ts";
@@ -17,11 +17,11 @@ import {
 } from "./payment.ts";
 
 export type ChainObservation =
-  /** In a block of the best chain. */
+  /** In a block on the best chain. */
   | {
       readonly kind: "mined";
       readonly block: BlockRef;
-      /** For growth of a balance, where it is known: what was subtracted in this block. */
+      /** For growth of a balance, if known: the transactions that were subtracted in this block. */
       readonly explainedBy?: readonly string[];
     }
   /** Known to the source, but in no block. */
@@ -30,7 +30,7 @@ export type ChainObservation =
   | { readonly kind: "unknown" }
   /** Another transaction spent one of its inputs: it can never be mined. */
   | { readonly kind: "replaced" }
-  /** The chain holds another effect under this identity: other units, another coin or another recipient. */
+  /** The chain holds a different effect under this identity: a different amount, coin or recipient. */
   | { readonly kind: "superseded" };
 
 export interface ChainHeights {
@@ -47,12 +47,12 @@ export interface ObservationContext {
   readonly mayConfirm?: boolean;
 }
 
-/** An unconfirmed payment that no source has known for this long is DROPPED (decisions 4). Until then, a source may just have forgotten it. */
+/** An unconfirmed payment that no source has known for this long is DROPPED (decisions 4). Before that, the sources may just have forgotten it. */
 export const DROPPED_AFTER_MS = 72 * HOUR_MS;
 
 /**
- * `lastKnownAtMs` of an unconfirmed payment is written only once it is this old, not at every observation. So the payment may be dropped
- * later by this much, but never earlier than 72 hours after it was last known.
+ * `lastKnownAtMs` of an unconfirmed payment is written only once the stored value is this old, not at every observation. So the payment may be
+ * dropped up to this much later, but never earlier than 72 hours after it was last known.
  */
 export const KNOWN_EVERY_MS = 6 * HOUR_MS;
 
@@ -61,8 +61,8 @@ export function observationOf({ block, growth }: Pick<Transfer, "block" | "growt
 }
 
 /**
- * A payment's time when it is first seen, or seen again after it was dropped: the block's time, or now if that is earlier. What is seen has
- * happened, whatever a miner's clock says.
+ * A payment's time when it is first seen, or seen again after it was dropped: the block's time, or now if the block's time is in the future, because
+ * a payment that is seen has happened, whatever a miner's clock says.
  */
 export function timeOf({ block }: Pick<Transfer, "block">, nowMs: number): number {
   return Math.min(block?.timeMs ?? nowMs, nowMs);
@@ -85,7 +85,7 @@ export interface NewPayment {
   readonly merchantId: MerchantId;
   readonly transfer: Transfer;
   readonly placement: Placement;
-  /** From the method, or from the wallet if no invoice is credited; the transfer may need more. */
+  /** The number that the method requires or, if no invoice is credited, the wallet. The transfer itself may require more. */
   readonly requiredConfirmations: number;
   /** Current value in millionths of a US dollar; null if no rate is known. */
   readonly usdMicros: bigint | null;
@@ -137,8 +137,8 @@ export function newPayment(of: NewPayment): StoredPayment {
 }
 
 /**
- * The payment after an observation; the same object if there is nothing to write. A higher number of confirmations alone is not written,
- * because the number shown is computed from the network's tip. Also used for a newly assigned payment, with its last observation.
+ * The payment after an observation; the same object if there is nothing to write. A higher number of confirmations alone is not written, because the
+ * number shown is computed from the network's tip. Also used for a payment that was just assigned, with its last observation.
  */
 export function paymentAfter(payment: Payment, observation: ChainObservation, context: ObservationContext): Payment {
   switch (observation.kind) {
@@ -155,7 +155,7 @@ export function paymentAfter(payment: Payment, observation: ChainObservation, co
   }
 }
 
-/** Growth that moves to another block: other transactions may explain it there (`putPayment`). */
+/** If the growth of a balance moves to another block, other transactions may explain it there (`putPayment`). */
 function withExplainers(
   before: Payment,
   after: Payment,
@@ -168,7 +168,7 @@ function withExplainers(
 }
 
 /**
- * In a block. It is CONFIRMED by depth or because its block is final, and stays so while it is in that block, even if a lagging source
+ * The payment is in a block. It is CONFIRMED by depth or because its block is final, and stays so while it is in that block, even if a lagging source
  * reports a lower tip.
  */
 function afterMined(payment: Payment, block: BlockRef, context: ObservationContext): Payment {
@@ -202,7 +202,7 @@ function afterMined(payment: Payment, block: BlockRef, context: ObservationConte
   };
 }
 
-/** Known but not in a block; it may have been in one before. */
+/** The source knows the payment, but it is not in a block; it may have been in one before. */
 function afterPending(payment: Payment, { nowMs }: ObservationContext): Payment {
   const status = statusSeen(payment, "DETECTED");
   const isStale = nowMs - payment.lastKnownAtMs >= KNOWN_EVERY_MS;
@@ -212,8 +212,8 @@ function afterPending(payment: Payment, { nowMs }: ObservationContext): Payment 
 }
 
 /**
- * If it was in a block it becomes REORGED, and may be mined again; after max(reorg window, 72 h) no pass checks it. If it was in a mempool it stays as it is,
- * because sources forget, until no source has known it for 72 h.
+ * No source knows the payment. If it was in a block, it becomes REORGED and may be mined again; after max(reorg window, 72 h) it is no longer
+ * checked. If it was in a mempool, it becomes DROPPED only after no source has known it for 72 h, because sources forget.
  */
 function afterUnknown(payment: Payment, { nowMs, network }: ObservationContext): Payment {
   if (payment.blockHeight !== null) return { ...outOfBlock(payment, nowMs), ...leaving(payment), status: "REORGED" };
@@ -232,14 +232,14 @@ function afterReplaced(payment: Payment, { nowMs }: ObservationContext): Payment
 }
 
 /**
- * The row keeps what it was, with its own id behind its identity, so that the effect that the chain holds now gets a row. An effect that comes
- * back gets a new row, too: it counts from then.
+ * The row keeps its data, with its own id appended to its identity, so that the effect that is now on the chain can have its own row. If the old
+ * effect comes back, it also gets a new row, with the time of its return.
  */
 function afterSuperseded(payment: Payment, { nowMs }: ObservationContext): Payment {
   return isSuperseded(payment) ? payment : { ...dropped(payment, nowMs), outputIndex: supersededIndex(payment) };
 }
 
-/** Observations only move the time earlier; but a dropped payment counts from its next observation, because the earlier ones were wrong. */
+/** Observations can only make the time earlier. But a dropped payment gets the time of its next observation, because the earlier ones were wrong. */
 function receivedAt(payment: Payment, seenMs: number): number {
   return payment.status === "DROPPED" ? seenMs : Math.min(payment.receivedAtMs, seenMs);
 }
@@ -248,7 +248,7 @@ function dropped(payment: Payment, nowMs: number): Payment {
   return { ...outOfBlock(payment, nowMs), ...leaving(payment), status: "DROPPED", finalAtMs: nowMs };
 }
 
-/** The row without a block; if it had one, it has just left the chain. Its time stays until it is seen again. */
+/** The row without a block. If it had one, the payment has just left the chain. `receivedAtMs` does not change until the payment is seen again. */
 function outOfBlock(payment: Payment, nowMs: number): Payment {
   return {
     ...payment,
@@ -263,18 +263,18 @@ function outOfBlock(payment: Payment, nowMs: number): Payment {
   };
 }
 
-/** For a payment that leaves the chain: marks an IGNORED row, so that it is IGNORED again when it returns. */
+/** For a payment that leaves the chain: remembers that it was IGNORED, so that it is IGNORED again when it returns. */
 function leaving(payment: Payment): Partial<Payment> {
   return payment.status === "IGNORED" ? { wasIgnored: true } : {};
 }
 
-/** A credited payment has the status that the chain gives it; one without an invoice stays UNMATCHED or IGNORED wherever it is seen. */
+/** The status of a credited payment follows the chain; a payment without an invoice stays UNMATCHED or IGNORED wherever it is seen. */
 function statusSeen(payment: Payment, credited: "DETECTED" | "CONFIRMED"): PaymentStatus {
   if (payment.invoiceId !== null) return credited;
   return isIgnored(payment) ? "IGNORED" : "UNMATCHED";
 }
 
-/** Whether it is dust or was ignored by a user, wherever it now is on the chain. */
+/** Whether the payment is dust or was ignored by a user, whatever its state on the chain. */
 function isIgnored(payment: Payment): boolean {
   if (payment.invoiceId !== null) return false;
   if (payment.status === "UNMATCHED" || payment.status === "IGNORED") return payment.status === "IGNORED";
@@ -287,9 +287,9 @@ type PaymentEvent = "payment.detected" | "payment.confirmed" | "payment.dropped"
  * The events of a payment since it was stored, in the order in which they happened (decisions 4, "Events of the moves"). Steps that no
  * observation saw are reported too, so that an integrator gets the same sequence whenever the chain was read:
  *
- * - seen for the first time, or again after REORGED or DROPPED: detected; then confirmed where it is;
+ * - seen for the first time, or again after REORGED or DROPPED: detected; then confirmed if it is;
  * - out of the block that it was known in, or no longer CONFIRMED: reorged; but no event if it is in another block with the same status;
- * - DROPPED: dropped, after reorged where it was in a block.
+ * - DROPPED: dropped, after reorged if it was in a block.
  *
  * A payment without an invoice is reported only when it leaves (the caller reports `payment.unmatched`); an IGNORED one never.
  */

@@ -5,7 +5,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { listedPaymentBody, type PaymentRow } from "./payment-body.ts";
 import { countPayments, type PaymentFilter, selectPaymentPage } from "./store.ts";
 
-/** The page and, if the response must contain it, the count. An invalid query reads nothing. */
+/** The page and, if the response must contain it, the count. For an invalid query nothing is read. */
 export function paymentPageReads(db: Db, merchantId: string, query: (ListQuery & PaymentFilter) | undefined) {
   const page = pageToRead(query);
   const filter = query ?? {};

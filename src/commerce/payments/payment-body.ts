@@ -1,4 +1,4 @@
-// A payment as answers show it, and with everything that explains its state (decisions 5), for the user who decides about it.
+// A payment as responses show it, and its details with everything that explains its state (decisions 5), for the user who decides about it.
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import type { ClaimId, InvoiceId } from "../../lib/ids.ts";
@@ -21,17 +21,17 @@ export interface PaymentClaim {
   readonly createdAtMs: number;
 }
 
-/** A payment as lists read it: with its network's tip, as last seen. */
+/** A payment as lists read it, with its network's latest known tip. */
 export interface PaymentRow extends Payment {
   readonly tipHeight: number | null;
 }
 
-/** A payment as read alone, with its evidence and claims. */
+/** A payment as a single read returns it, with its evidence and claims. */
 export interface PaymentFile extends PaymentRow, StoredPayment {
   readonly finalizedHeight: number | null;
   /** Oldest first. */
   readonly claims: readonly PaymentClaim[];
-  /** The candidates, and the invoices of the claims. */
+  /** The candidates, and the invoices that the claims are about. */
   readonly asking: readonly CandidateInvoice[];
 }
 
@@ -74,7 +74,6 @@ export function listedPaymentBody(row: PaymentRow) {
   return paymentBodyOf(row, [{ network, tipHeight }]);
 }
 
-/** With `recommendation` if something is advised. */
 export function paymentDetailsOf(file: PaymentFile, nowMs: number) {
   const { blockHeight, blockHash, blockTimeMs } = file;
   const { raw = "{}", candidates: refused = [], supersedes = [] } = parseJson(file.evidence);
@@ -117,7 +116,7 @@ function candidateBodyOf(payment: Payment, { askedUnits, madeBeforeMs, ...candid
   };
 }
 
-/** How its value was computed; null while it has no invoice. */
+/** How the payment's value was computed; null while the payment has no invoice. */
 function weighingBodyOf({ network, cryptocurrency, weighedBy, weighedQuote, marketMicros }: PaymentFile) {
   if (weighedBy === null) return null;
   const { decimals } = pairOf({ network, cryptocurrency }).asset;

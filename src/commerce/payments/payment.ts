@@ -1,5 +1,5 @@
-// A payment: one merchant's row for a transfer seen on chain. `match.ts` decides which invoice it is credited to, `chain-observation.ts` which
-// status it has on the chain, `invoices/status.ts` how it changes the invoice.
+// A payment: one merchant's row for a transfer seen on chain. `match.ts` decides to which invoice it is credited, `chain-observation.ts` which status
+// it has on the chain, and `settlement/status.ts` how it changes the invoice.
 import type { InvoiceId, MerchantId, PaymentId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { JsonOf } from "../../lib/typed-json.ts";
@@ -12,11 +12,11 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export const MATCH_RULES = ["ADDRESS", "EXACT_AMOUNT", "TOLERANCE", "SOLE_CANDIDATE", "MANUAL"] as const;
 export type MatchRule = (typeof MATCH_RULES)[number];
 
-/** How a credited payment's value is computed: a rule of `invoices/quotes.ts`, the market rate when first seen, or no rate until a user decides. */
+/** How a credited payment's value is computed: by a rule of `quotes/quotes.ts`, by the market rate, or not yet, because there was no rate. */
 export const WEIGHED_BY = ["EXACT_UNITS", "IN_FORCE", "LAST_ENDED", "MARKET_RATE", "NO_RATE"] as const;
 type WeighedBy = (typeof WEIGHED_BY)[number];
 
-/** The row without its evidence: what rules, invoices and lists read. `StoredPayment` has exactly the table's columns. */
+/** The row without its evidence, for rules, invoices and lists. `StoredPayment` has exactly the table's columns. */
 export interface Payment {
   readonly id: PaymentId;
   readonly merchantId: MerchantId;
@@ -31,15 +31,15 @@ export interface Payment {
   readonly fromAddress: string | null;
   readonly toAddress: string;
   readonly amountUnits: bigint;
-  /** Value in the invoice currency, by `weighedBy`. Derived from the invoice's quotes; `settlementChange` keeps it up to date. */
+  /** Value in the invoice currency, computed as `weighedBy` says. Depends on the invoice's quotes; `settlementChange` keeps it up to date. */
   readonly fiatMicros: bigint | null;
-  /** Value in the invoice currency at the market rate when first seen. */
+  /** Value in the invoice currency at the market rate when first seen, or at a later rate if no rate was known then. */
   readonly marketMicros: bigint | null;
   readonly weighedBy: WeighedBy | null;
   readonly weighedQuote: JsonOf<StoredQuote> | null;
   readonly usdMicros: bigint | null;
   readonly status: PaymentStatus;
-  /** As of the last write; the number shown is computed from the network's tip (`confirmationsAt`). */
+  /** The number at the last write. The number shown is computed from the network's tip (`confirmationsAt`). */
   readonly confirmations: number;
   readonly requiredConfirmations: number;
   readonly blockHeight: number | null;
@@ -48,45 +48,45 @@ export interface Payment {
   readonly isLate: boolean;
   readonly matchedBy: MatchRule | null;
   /**
-   * The payment's time: when it was first seen or the time of any block that held it, whichever is earliest. Only moves earlier, unless it was
-   * dropped: then it counts from its next sight.
+   * The payment's time: when it was first seen, or the time of any block that contained it if that is earlier. It can only become earlier. But a
+   * dropped payment gets the time when it is seen next.
    */
   readonly receivedAtMs: number;
   readonly confirmedAtMs: number | null;
   readonly reorgedAtMs: number | null;
   readonly lastKnownAtMs: number;
   readonly finalAtMs: number | null;
-  /** It was IGNORED when it left the chain, and will be again when it returns. */
+  /** The payment was IGNORED when it left the chain, and will be IGNORED again when it returns. */
   readonly wasIgnored: boolean;
   readonly resolution: JsonOf<PaymentResolution> | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
-/** The whole row: a new payment, or one that is read alone. Its evidence does not change, except for what explains growth. */
+/** The whole row, for a new payment or for one that is read alone. The evidence never changes, except for `explainedBy` and `explainedIn`. */
 export interface StoredPayment extends Payment {
   readonly evidence: JsonOf<Partial<PaymentEvidence>>;
 }
 
-/** Why a payment has its invoice or none, for the merchant of this row. It never names another merchant's invoice. */
+/** Why a payment has its invoice or no invoice, as shown to this row's merchant. It never names another merchant's invoice. */
 export interface PaymentEvidence {
   /** The source's own JSON for the transfer, as text, at most 4 KB. */
   readonly raw: string;
   /** Outputs that the transaction spends, `txid:vout`; a replacement spends one of them too. */
   readonly spends: readonly string[];
-  /** The transfer's own: however the payment is credited, it is not confirmed before that. */
+  /** The minimum number of confirmations that the transfer itself requires: the payment is not confirmed with fewer, however it is credited. */
   readonly leastConfirmations?: number;
   /** The merchant's invoices that were not credited, with the reason; at most 20. */
   readonly candidates: readonly { readonly invoiceId: InvoiceId; readonly reason: CandidateReason }[];
-  /** For growth of a balance: the transactions that were subtracted first, by `explainerMark`. */
+  /** For growth of a balance: `explainerMark` of each transaction whose value was already subtracted from it. */
   readonly explainedBy?: readonly string[];
   /** For growth that was dropped because transactions explain it: the hash of its block. */
   readonly explainedIn?: string;
-  /** The merchant's payments whose effect this one replaced, as they were. */
+  /** The merchant's payments that this one replaced, in their last state. */
   readonly supersedes?: readonly SupersededEffect[];
 }
 
-/** What the chain, or a source, showed before under the same transaction and position. */
+/** What the chain, or a source, showed earlier under the same transaction and position. */
 export interface SupersededEffect {
   readonly paymentId: PaymentId;
   readonly cryptocurrency: string;
@@ -97,15 +97,14 @@ export interface SupersededEffect {
   readonly blockHash: string | null;
 }
 
-/** Why a candidate invoice was not credited. */
 export type CandidateReason =
   /** Another invoice asked for the same amount, or matches as well. */
   | "AMBIGUOUS"
-  /** The amount is outside its tolerances. */
+  /** The amount is outside the invoice's tolerances. */
   | "AMOUNT_DIFFERS"
-  /** The block is not between its activation and the end of its monitoring. */
+  /** The payment's time is not between the invoice's activation and the end of its monitoring. */
   | "OUTSIDE_WINDOW"
-  /** It has as many payments as the rules credit to one invoice. */
+  /** The invoice has as many payments as the rules credit to one invoice. */
   | "TOO_MANY_PAYMENTS";
 
 export const CANDIDATE_REASONS = [
@@ -116,13 +115,16 @@ export const CANDIDATE_REASONS = [
 ] as const satisfies readonly CandidateReason[];
 
 /**
- * The rules credit an invoice with at most this many payments that are on the chain. Reading two networks at once may exceed it by the
- * payments that each found.
+ * The rules credit an invoice with at most this many payments that are on the chain. If two networks are read at the same time, their payments
+ * together may exceed it.
  */
 export const MOST_BY_RULES = LIMITS.paymentsPerInvoice;
-/** The same limit including payments that left the chain again: after three floods that were reverted there is still room for a payer. */
+/** The limit for the rules including payments that have left the chain: even after two reverted floods a payment can still be credited. */
 export const MOST_EVER_BY_RULES = LIMITS.paymentsEverPerInvoice;
-/** The limit in total, including payments assigned by hand: with the longest reasons 4.3 KB each, and a D1 value may have 2 MB. */
+/**
+ * The limit for assignments by hand, which counts the payments that are on the chain or that a user decided about. With the longest reason each takes
+ * 4.3 KB, and a D1 value may have 2 MB.
+ */
 export const MOST_PAYMENTS = LIMITS.paymentsByHandPerInvoice;
 
 export const RESOLUTION_ACTIONS = ["ASSIGN", "IGNORE", "REOPEN"] as const;
@@ -138,31 +140,31 @@ export interface PaymentResolution {
   readonly txHash?: string;
 }
 
-/** A payment as the rules of invoices read it. */
+/** The columns of a payment that the rules of invoices use. */
 export interface CreditedPayment {
   readonly id: PaymentId;
   readonly network: string;
   readonly cryptocurrency: string;
   readonly amountUnits: bigint;
   readonly status: PaymentStatus;
-  /** The payment's time, whenever it was read (decisions 4, "On time"). */
+  /** The payment's time, no matter when it was read (decisions 4, "On time"). */
   readonly receivedAtMs: number;
-  /** When it was last seen to have left the chain; null unless it ever did. */
+  /** When the payment was last seen to have left the chain; null if it never did. */
   readonly reorgedAtMs: number | null;
   /** How long after `reorgedAtMs` it may still be mined again: the network's reorg window. */
   readonly reorgWindowMs: number;
-  /** Value at the market rate when first seen, in micro-units of the invoice currency; used if no quote applies. */
+  /** Value in micro-units of the invoice currency, used if no quote applies (see `Payment`). */
   readonly marketMicros: bigint | null;
-  /** Stored by `settle`: the payment is credited but not counted, and was reported (`invoice.payment_late`). False on a new row. */
+  /** Stored by `settle`: the payment is credited but does not count, and was reported (`invoice.payment_late`). False on a new row. */
   readonly isLate: boolean;
 }
 
-/** Received and not dropped: in the mempool or in a block of the chain as last read. */
+/** Received and not dropped: in the mempool or in a block on the chain as last read. */
 export function isSeen(payment: Pick<CreditedPayment, "status">): boolean {
   return payment.status === "DETECTED" || payment.status === "CONFIRMED";
 }
 
-/** The identity of a row whose effect the chain no longer holds: another row has taken its place. */
+/** The identity of a row whose effect is no longer on the chain, because another row has taken its place. */
 export function supersededIndex({ id, outputIndex }: Pick<Payment, "id" | "outputIndex">): string {
   return isSuperseded({ outputIndex }) ? outputIndex : `${outputIndex}~${id}`;
 }
@@ -171,7 +173,7 @@ export function isSuperseded({ outputIndex }: Pick<Payment, "outputIndex">): boo
   return outputIndex.includes("~");
 }
 
-/** Confirmations by the network's tip, never fewer than stored; 0 outside a block. */
+/** Confirmations by the network's tip, never fewer than the stored number; 0 outside a block. */
 export function confirmationsAt(
   payment: Pick<Payment, "confirmations" | "blockHeight" | "status">,
   tipHeight: number | null,

@@ -1,8 +1,8 @@
-// When two sources of chain data must agree on a payment before it is confirmed (decisions 4). `needsSecondSql` in `store.ts`
-// says the same in SQL.
+// When two sources of chain data must agree on a payment before it is confirmed (decisions 4). `needsSecondSql` in `store.ts` is the same rule in
+// SQL.
 import { maxBig } from "../../lib/money.ts";
 
-/** All in micro-units of the invoice currency. */
+/** All amounts are in micro-units of the invoice currency. */
 interface QuorumFacts {
   /** The merchant's `quorumAboveAmount`; null if not set. */
   readonly quorumAboveMicros: bigint | null;
@@ -12,7 +12,7 @@ interface QuorumFacts {
   readonly paidMicros: bigint | null;
 }
 
-/** From the merchant's amount on, counted by the invoice or by the payment, whichever is larger. */
+/** True if the invoice's amount or the payment's value, whichever is larger, reaches the merchant's threshold. */
 export function needsSecondSource({ quorumAboveMicros, askedMicros, paidMicros }: QuorumFacts): boolean {
   return quorumAboveMicros !== null && maxBig(askedMicros, paidMicros ?? 0n) >= quorumAboveMicros;
 }

@@ -1,5 +1,5 @@
-// What a user is advised to do about money that went wrong (decisions 5, "Wrong payments"): one action, and the code of its reason. An advice is a
-// function of stored facts; nothing follows from it until a user decides.
+// The recommended decision about a wrong payment (decisions 5, "Wrong payments"): one action, and the code of its reason. It is computed from stored
+// facts, and has no effect until a user decides.
 import type { InvoiceId } from "../../lib/ids.ts";
 import { formatMicros } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
@@ -7,9 +7,9 @@ import { isoTime } from "../../lib/time.ts";
 export const RECOMMENDED_ACTIONS = ["ACCEPT", "ASK_FOR_REST", "RETURN", "ASSIGN", "WAIT", "DISMISS"] as const;
 
 export const RECOMMENDATION_REASONS = [
-  /** Too little came before the end. */
+  /** Too little was received before the expiry. */
   "TOO_LITTLE_CAME",
-  /** A part came, and its page asks for the rest: before its end, or after it once late money counts. */
+  /** Part of the amount was received, and the page asks for the rest: before the expiry, or until the end of the monitoring if late money counts. */
   "REST_IS_ASKED",
   "LATE_BUT_ENOUGH",
   "LATE_AND_TOO_LITTLE",
@@ -20,7 +20,7 @@ export const RECOMMENDATION_REASONS = [
   "NETWORK_NOT_READ",
   "NOTHING_CAME",
   "PAID_ANYWAY",
-  /** For a payment without an invoice: it came to one invoice's own address. */
+  /** For a payment without an invoice: it was sent to one invoice's own address. */
   "OWN_ADDRESS",
   "ONLY_ONE_FITS",
   "AMOUNT_TELLS",
@@ -33,11 +33,11 @@ export const RECOMMENDATION_REASONS = [
 export interface Recommendation {
   readonly action: (typeof RECOMMENDED_ACTIONS)[number];
   readonly reason: (typeof RECOMMENDATION_REASONS)[number];
-  /** With ASSIGN: the invoice. */
+  /** The invoice to which the payment should be assigned, if the action is ASSIGN. */
   readonly invoiceId?: InvoiceId;
   /** In micro-units of the invoice's currency: what is missing, or what to return. */
   readonly amountMicros?: bigint;
-  /** When the advice may become another one. */
+  /** When the recommendation may change. */
   readonly untilMs?: number;
 }
 

@@ -1,4 +1,5 @@
-// A manual decision about a payment that no rule credited (decisions 5): assign it to an invoice, ignore it, or take the ignoring back.
+// A manual decision about a payment that no rule credited or that has no price (decisions 5): assign it to an invoice, ignore it, or reopen it after
+// it was ignored.
 import type { Network } from "../../chains/registry/networks.ts";
 import type { InvoiceId } from "../../lib/ids.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";
@@ -7,8 +8,8 @@ import { paymentAfter } from "./chain-observation.ts";
 import { isSeen, type Payment, type PaymentResolution, type ResolutionAction } from "./payment.ts";
 
 /**
- * An UNMATCHED payment can be assigned or ignored, an IGNORED one can still be assigned. One that a user ignored can be reopened; dust, which
- * a rule ignored, cannot. A payment of an invoice that had no price can be assigned to that same invoice, which values it at the current rate.
+ * An UNMATCHED payment can be assigned or ignored. An IGNORED payment can still be assigned; it can be reopened if a user ignored it, but not if a
+ * rule did (dust). A payment that was credited without a price can be assigned to the same invoice again, which values it at the current rate.
  */
 export function resolutionRefusal(
   payment: Pick<Payment, "invoiceId" | "status" | "weighedBy" | "resolution">,
@@ -29,12 +30,12 @@ function isOpenTo({ status, resolution }: Pick<Payment, "status" | "resolution">
   return status === "UNMATCHED" || (status === "IGNORED" && action === "ASSIGN");
 }
 
-/** The row once it is ignored; its transaction is still watched. */
+/** The row after the payment was ignored; its transaction is still watched. */
 export function ignored(payment: Payment, resolution: PaymentResolution, nowMs: number): Payment {
   return { ...payment, status: "IGNORED", resolution: printJson(resolution), updatedAtMs: nowMs };
 }
 
-/** The row once it waits for a decision again. */
+/** The row after the payment was reopened, so that it waits for a decision again. */
 export function reopened(payment: Payment, resolution: PaymentResolution, nowMs: number): Payment {
   return { ...payment, status: "UNMATCHED", resolution: printJson(resolution), updatedAtMs: nowMs };
 }
@@ -42,20 +43,20 @@ export function reopened(payment: Payment, resolution: PaymentResolution, nowMs:
 interface Assignment {
   readonly payment: Payment;
   readonly invoiceId: InvoiceId;
-  /** Value at the market rate when first seen, in micro-units of the invoice currency; null if no rate is known. */
+  /** The payment's market value, in micro-units of the invoice currency; null if no rate is known, but a quote prices the payment. */
   readonly marketMicros: bigint | null;
   readonly requiredConfirmations: number;
   readonly resolution: PaymentResolution;
   readonly network: Network;
-  /** The heights that the network's watcher last saw; null if it never ran. */
+  /** The heights that the network's watcher last read; null if it never ran. */
   readonly tipHeight: number | null;
   readonly finalizedHeight: number | null;
-  /** False if two providers must agree first; then the watcher confirms it later. */
+  /** False if two providers must agree first; in that case the watcher confirms the payment later. */
   readonly mayConfirm: boolean;
   readonly nowMs: number;
 }
 
-/** The row once it is credited; DETECTED or CONFIRMED by the last observation of its block. */
+/** The row after the payment was assigned: DETECTED, or CONFIRMED if the last observation of its block allows it. */
 export function assigned(of: Assignment): Payment {
   const { payment, invoiceId, marketMicros, requiredConfirmations, resolution, nowMs } = of;
   const { blockHeight, blockHash, blockTimeMs, confirmations } = payment;

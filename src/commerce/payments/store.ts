@@ -13,8 +13,8 @@ import type { Payment, StoredPayment } from "./payment.ts";
 import type { PaymentClaim } from "./payment-body.ts";
 import type { CandidateInvoice } from "./recommend-for-payment.ts";
 
-// A row of growth that transactions explain leaves its block, but keeps the block's hash as evidence: what they leave over is worked out from it,
-// also if the batch that drops it is all that got through. In another block other transactions explain it.
+// If transactions explain the growth of a balance, its row leaves its block, but the block's hash is kept as evidence: the remaining growth is
+// computed from that block, even if only the batch that drops the row was committed. In a different block other transactions may explain the growth.
 const putRow = preparedInsert(payments, [payments.id], {
   keep: [payments.evidence],
   tail: `, "evidence" = case when payments.tx_hash not like 'block:%' or not json_valid(payments.evidence) then payments.evidence
@@ -25,8 +25,8 @@ const putRow = preparedInsert(payments, [payments.id], {
 });
 
 /**
- * Inserts a payment, or overwrites its row; the table's keys refuse a transfer that already has another row (conflict.ts). Evidence is written only with a new
- * row: an existing row keeps its own, whether the caller has read it or not, except for what explains growth.
+ * Inserts a payment, or overwrites its row; the table's keys refuse a transfer that already has another row (conflict.ts). Evidence is written only
+ * with a new row. An existing row keeps its evidence, whether the caller has read it or not, except for `explainedBy` and `explainedIn`.
  */
 export function putPayment(db: Db, payment: Payment | StoredPayment) {
   return putRow(db, { evidence: "{}", ...payment });
@@ -34,12 +34,11 @@ export function putPayment(db: Db, payment: Payment | StoredPayment) {
 
 const { evidence: _, ...withoutEvidence } = getTableColumns(payments);
 
-/** The columns of `Payment`. Evidence has kilobytes per row, so a statement that reads many payments must not read it. */
+/** The columns of `Payment`. Evidence takes kilobytes per row, so a statement that reads many payments must not read it. */
 export const paymentColumns = withoutEvidence;
 
-/** A `Payment` as JSON in another row, and its decoders. */
 export const paymentJson = (alias: string) => jsonObject(payments, alias, ["evidence"]);
-/** 1 if two sources must agree before the payment is confirmed (`quorum.ts`): for an any-amount invoice the paid amount decides. */
+/** 1 if two sources must agree before the payment is confirmed (`quorum.ts`). For an any-amount invoice the paid amount decides. */
 export function needsSecondSql(alias: string) {
   const paid = (column: string) => sql.raw(`${alias}.${column}`);
   return sql<number>`coalesce((select max(invoice.amount_micros, coalesce(${paid("fiat_micros")}, 0)) >= merchant.quorum_above_micros
@@ -56,8 +55,8 @@ const ofCursor = (column: "tip_height" | "finalized_height") =>
   >`(select cursor.${sql.raw(column)} from network_cursors cursor where cursor.network = payments.network)`.as(column);
 const listedColumns = { ...paymentColumns, tipHeight: ofCursor("tip_height") };
 const candidateIds = sql`select value ->> '$.invoiceId' from json_each(payments.evidence, '$.candidates')`;
-// Payers' claims about its transaction: on its invoice and on the candidates that were not credited, without an invoice on any of the merchant.
-// Strangers make them, so the number is bounded.
+// Payers' claims about the payment's transaction. If the payment has an invoice: those on this invoice and on the candidates that were not credited;
+// otherwise those on any of the merchant's invoices. Strangers can make claims, so the number read is limited.
 const claims = sql`select * from payment_claims claim where claim.network = payments.network and claim.tx_hash = payments.tx_hash
     and claim.merchant_id = payments.merchant_id
     and (payments.invoice_id is null or claim.invoice_id = payments.invoice_id or claim.invoice_id in (${candidateIds}))
@@ -67,7 +66,7 @@ const claimsJson =
     'createdAtMs', said.created_at_ms)) from (${claims}) said)`
     .mapWith(parseJson<readonly PaymentClaim[]>)
     .as("claims_json");
-// Goes to the address in the index: it has no other invoice, unless it was also registered as a shared one.
+// Searches the index by address: an invoice's own address has no other invoice, unless it was also registered as a shared address.
 const isOwnAddress = sql`exists (select 1 from payment_methods own where own.invoice_id = asking.id and own.network = payments.network
     and own.address = payments.to_address and own.address_index is not null and own.status = 'ACTIVE') and not exists (select 1
     from payment_methods other indexed by payment_methods_address where other.network = payments.network
@@ -100,7 +99,7 @@ export const selectPaymentFile = prepared(
       .where(and(eq(payments.id, of.id), eq(payments.merchantId, of.merchantId))),
 );
 
-// The version of a row: every write of a payment without an invoice has a later time than the one before it.
+// The version of a row: every write to a payment without an invoice increases `updated_at_ms`.
 const isVersion = sql`id = ${sql.placeholder("id")} and status = ${sql.placeholder("status")}
   and invoice_id is ${sql.placeholder("invoiceId")} and block_hash is ${sql.placeholder("blockHash")}
   and updated_at_ms = ${sql.placeholder("updatedAtMs")}`;
@@ -116,8 +115,8 @@ const versionOf = ({ id, status, invoiceId, blockHash, updatedAtMs }: PaymentVer
 });
 
 /**
- * Aborts the batch if another writer wrote one of the rows since it was read; goes before the writes. A payment with an invoice is protected by that
- * invoice's lock; one without only by this.
+ * Aborts the batch if another writer changed one of the rows since it was read; goes before the writes. A payment with an invoice is also protected
+ * by that invoice's lock; a payment without one only by this assertion.
  */
 export const assertPaymentsAsRead = prepared(
   (read: readonly PaymentVersion[]) => ({ list: JSON.stringify(read.map(versionOf)) }),
@@ -157,14 +156,14 @@ export function selectPaymentPage(
     .offset(page.offset);
 }
 
-/** How many match; reads nothing if `isWanted` is false. */
+/** How many payments match; reads nothing if `isWanted` is false. */
 export function countPayments(db: Db, merchantId: string, filter: PaymentFilter, isWanted: boolean) {
   return countOf(db, payments, isWanted, matching(merchantId, filter));
 }
 
 /**
- * With a transaction or an invoice, its index finds the rows, and the few rows are sorted: the unary plus keeps SQLite from using the
- * merchant's indexes.
+ * A transaction's or an invoice's few rows are found by their own index and then sorted: the unary plus keeps SQLite from using the merchant's
+ * indexes.
  */
 function matching(merchantId: string, { status, network, txHash, invoiceId }: PaymentFilter): (SQL | undefined)[] {
   const isNamed = txHash !== undefined || invoiceId !== undefined;
@@ -193,7 +192,7 @@ const unpriced = (sinceMs: number) =>
   sql`paid.weighed_by = 'NO_RATE' and paid.invoice_id is not null and paid.created_at_ms >= ${sinceMs}`;
 const unpricedPayments = sql`payments paid indexed by payments_unweighed cross join invoices invoice on invoice.id = paid.invoice_id`;
 
-/** The rates that are missing for payments without a price that were first seen since `sinceMs`. */
+/** The coins and currencies whose rate is missing for unpriced payments first seen since `sinceMs`. */
 export function selectUnpricedAssets(db: Db, sinceMs: number) {
   return db
     .selectDistinct({
@@ -205,7 +204,7 @@ export function selectUnpricedAssets(db: Db, sinceMs: number) {
     .where(unpriced(sinceMs));
 }
 
-/** Invoices with such a payment in one of `assets`, each once. */
+/** At most `limit` distinct invoices that have an unpriced payment in one of `assets`. */
 export function selectUnpricedInvoices(
   db: Db,
   of: { readonly sinceMs: number; readonly assets: readonly UnpricedAsset[]; readonly limit: number },

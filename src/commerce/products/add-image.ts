@@ -10,17 +10,17 @@ import { fetchImage } from "./fetch-image.ts";
 import { type ImageBytes, imageSource } from "./image-source.ts";
 
 export interface AddedImage {
-  /** The product's image column: undefined keeps it, null clears it. */
+  /** The value for the product's image column: undefined leaves it unchanged, null clears it. */
   readonly name: string | null | undefined;
-  /** Store the image, or assert that the named image exists; part of the product's batch. */
+  /** Statements that store the image, or assert that the named image exists; part of the product's batch. */
   readonly statements: readonly Statement[];
-  /** After an aborted batch: refuses IMAGE_NOT_FOUND or LIMIT_REACHED if the image is the cause. */
+  /** After an aborted batch: fails with IMAGE_NOT_FOUND or LIMIT_REACHED if the image is the cause. */
   readonly recheck: () => Promise<Result<undefined, Failure>>;
 }
 
 /**
- * Resolves a request's `image`, and fetches it if it is a URL. `isThere`: whether the named image was found. Refuses
- * IMAGE_NOT_FOUND and, with a reason, IMAGE_REFUSED. Writes nothing.
+ * Resolves the `image` in a request; an image at a URL is fetched. `isThere`: whether the named image was found. Fails with IMAGE_NOT_FOUND or, with
+ * a reason, IMAGE_REFUSED. Writes nothing.
  */
 export async function addImage(
   deps: Pick<ProductDependencies, "db" | "nowMs" | "sleep" | "publicUrl" | "fetch" | "resolve">,

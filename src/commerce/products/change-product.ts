@@ -1,5 +1,5 @@
-// Every change of a stored product: one batch with its audit entry. `updated_at_ms` grows with every change, and the batch aborts
-// unless it is unchanged since it was read.
+// Writes every change to a stored product as one batch with its audit entry. `updated_at_ms` grows with every change, and the batch aborts unless it
+// is unchanged since it was read.
 
 import { type Acting, currentRowAndSeat, seatHeld } from "../../accounts/teams/check-seat.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -16,9 +16,8 @@ import { assertProductAsRead, selectLiveProduct, updateLiveProduct } from "./sto
 export interface ProductDependencies extends CommitDependencies {
   /** Our own origin, without a trailing slash. */
   readonly publicUrl: string;
-  /** Resolves a host; the result is checked before an image is fetched from it. */
+  /** Resolves a host, so that its addresses are checked before an image is fetched from it. */
   resolve(host: string): Promise<Resolution>;
-  /** Fetches an image from another host. */
   readonly fetch: FetchImage;
 }
 
@@ -29,10 +28,10 @@ interface ProductChange {
 }
 
 interface ProductChangeOf extends Acting {
-  /** As read with the caller. */
+  /** The product as it was read together with the caller. */
   readonly read: Product;
   readonly trail: Trail;
-  /** Called after an aborted batch: returns the refusal if an addition of this change is the cause. */
+  /** Called after an aborted batch: returns the refusal if something that this change added is the cause. */
   readonly recheck?: () => Promise<Result<undefined, Failure>>;
 }
 

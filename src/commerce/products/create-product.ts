@@ -29,7 +29,7 @@ interface CreateProductRequest extends Acting {
   readonly isImageThere: boolean;
 }
 
-/** Creates one product, as work for `runOnce`. Refuses IMAGE_NOT_FOUND, IMAGE_REFUSED and LIMIT_REACHED. */
+/** Creates one product, as work for `runOnce`. Fails with IMAGE_NOT_FOUND, IMAGE_REFUSED and LIMIT_REACHED. */
 export function createProduct(deps: ProductDependencies, request: CreateProductRequest): Work {
   const { merchantId, trail, wanted } = request;
   let fetched: Result<AddedImage, Failure> | undefined;

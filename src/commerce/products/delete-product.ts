@@ -5,7 +5,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { changeProduct, type ProductDependencies } from "./change-product.ts";
 import { type Product, productFacts } from "./product.ts";
 
-/** Soft delete: the product can no longer be found or sold; invoices that embed it keep it. */
+/** Soft delete: the product can no longer be found or sold, but invoices that contain it still show it. */
 export async function deleteProduct(
   deps: ProductDependencies,
   of: Acting & { readonly read: Product; readonly trail: Trail },

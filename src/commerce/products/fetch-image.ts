@@ -10,8 +10,8 @@ const LIMIT_MS = 5 * SECOND_MS;
 const ACCEPT = "image/png, image/jpeg, image/webp";
 
 /**
- * Fetches an image from another host, once: follows no redirect, reads at most 32 KB, waits at most 5 seconds. `url` has passed
- * `imageSource`. The error is a reason to show to the user, and says nothing more about the other host.
+ * Fetches an image from another host, once: follows no redirect, reads at most 32 KB, and waits at most 5 seconds. `url` must have passed
+ * `imageSource`. The error is a reason to show to the user, and reveals nothing else about the other host.
  */
 export async function fetchImage(fetch: FetchImage, url: string): Promise<Result<ImageBytes, string>> {
   const got = await fetchBytes({ fetch, url, timeoutMs: LIMIT_MS, limitBytes: MAX_IMAGE_BYTES }, ACCEPT);

@@ -1,5 +1,5 @@
-// Where a product's image comes from (decisions 10): an image that the merchant uploaded, bytes in the request itself, or a URL to fetch
-// once. In each case we serve it from our own origin afterwards.
+// Where a product's image comes from (decisions 10): an image that the merchant uploaded, bytes in the request itself, or a URL that is fetched once.
+// In all three cases we serve the image from our own origin.
 import { base64 } from "@scure/base";
 import { type ImageType, imageUrl, isImageName, sniffImage } from "../../accounts/images/image.ts";
 import type { MerchantId } from "../../lib/ids.ts";
@@ -17,8 +17,8 @@ type ImageSource =
   | { readonly kind: "remote"; readonly url: string };
 
 /**
- * Parses a request's `image`: the name of an uploaded image, its URL as in our responses, a `data:` URL in base64, or an https URL.
- * The error is the reason of IMAGE_REFUSED, to show to the user.
+ * Parses a request's `image`: the name of an uploaded image, its URL as in our responses, a `data:` URL in base64, or an https URL. The error is the
+ * reason in IMAGE_REFUSED, to show to the user.
  */
 export function imageSource(
   text: string,
@@ -31,7 +31,7 @@ export function imageSource(
   return url.ok ? ok({ kind: "remote", url: url.value }) : url;
 }
 
-/** The image name in a string that is a name, or our own URL of an image of this merchant. */
+/** The image name, if the string is a name or our own URL for one of this merchant's images. */
 function nameIn(text: string, ours: Parameters<typeof imageSource>[1]): string | undefined {
   if (isImageName(text)) return text;
   const name = text.slice(-64);

@@ -1,4 +1,4 @@
-// What a merchant sells (decisions 10). The table has exactly these columns.
+// A product that a merchant sells (decisions 10). The table has exactly these columns.
 
 import type { MerchantId, ProductId } from "../../lib/ids.ts";
 import { formatMicros } from "../../lib/money.ts";
@@ -12,7 +12,7 @@ export interface Product {
   /** 0: the customer chooses the amount. */
   readonly priceMicros: bigint;
   readonly currency: string;
-  /** Name of one of the merchant's images. */
+  /** The name of one of the merchant's uploaded images. */
   readonly image: string | null;
   readonly isActive: boolean;
   readonly askForName: boolean;
@@ -23,7 +23,7 @@ export interface Product {
   readonly deletedAtMs: number | null;
 }
 
-/** The product fields of a request; an absent field stays as it is, or takes its default in a new product. */
+/** The product fields in a request. An absent field is left unchanged, or gets its default in a new product. */
 export type ProductFields = {
   readonly [K in
     | "name"
@@ -36,7 +36,6 @@ export type ProductFields = {
     | "askForPhoneNumber"]?: Product[K] | undefined;
 };
 
-/** The product with the given fields replaced. */
 export function withProductFields(product: Product, fields: ProductFields & Pick<Partial<Product>, "image">): Product {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   return { ...product, ...given };

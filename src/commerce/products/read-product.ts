@@ -1,4 +1,4 @@
-// What product routes read together with the caller, in one storage call; every value is bound, and none is trusted.
+// The rows that product routes read together with the caller, in one storage call. Every value is bound, and none is trusted.
 
 import { selectImageName } from "../../accounts/images/store.ts";
 import type { Db } from "../../platform/db/client.ts";

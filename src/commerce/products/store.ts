@@ -37,7 +37,7 @@ export function selectProductPage(db: Db, merchantId: string, of: ProductFilter 
     .offset(offset);
 }
 
-/** How many match; reads nothing if `isWanted` is false. */
+/** How many products match; reads nothing if `isWanted` is false. */
 export function countProducts(db: Db, merchantId: string, filter: ProductFilter, isWanted: boolean) {
   return countOf(db, products, isWanted, matching(merchantId, filter));
 }

@@ -6,10 +6,10 @@ import { addImage } from "./add-image.ts";
 import { changeProduct, type ProductDependencies } from "./change-product.ts";
 import { type Product, type ProductFields, productFacts, withProductFields } from "./product.ts";
 
-/** The fields of a PATCH: an absent field stays as it is, null clears it. */
+/** The fields of a PATCH: an absent field is left unchanged, null clears it. */
 type ProductUpdate = ProductFields & { readonly image?: string | null | undefined };
 
-/** Updates a product; invoices that embed it show its new state. Writes nothing if nothing changes. */
+/** Updates a product. Invoices that contain it show the new state. Writes nothing if nothing changes. */
 export async function updateProduct(
   deps: ProductDependencies,
   of: Acting & { readonly read: Product; readonly trail: Trail; readonly isImageThere: boolean },

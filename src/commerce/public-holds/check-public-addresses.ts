@@ -1,4 +1,4 @@
-// Limits the addresses of extended keys that browsers get (docs/limits.md): the facts for the allocator's decision, and the assertions in the
+// Limits how many addresses of extended keys browsers get (docs/limits.md): reads the facts for the allocator's decision, and adds assertions to the
 // batch of an activation.
 
 import { pairKey } from "../../chains/registry/pair.ts";
@@ -21,7 +21,7 @@ interface PublicDependencies {
   readonly nowMs: number;
 }
 
-/** The facts by which the allocator decides whether a browser gets an address; null for a wallet that needs no new address. */
+/** The facts from which the allocator decides whether a browser gets an address; null for a wallet that needs no new address. */
 export async function readPublicHold(
   { db, macKeys, nowMs }: PublicDependencies,
   {
@@ -49,7 +49,10 @@ export async function readPublicHold(
   };
 }
 
-/** The statements of an activation by a browser: those of any activation, and the holds that count the address for the caller's networks. */
+/**
+ * The statements of an activation by a browser: those of any activation, and the holds with which the address counts towards the limits of the
+ * caller's networks.
+ */
 export function withinPublicLimit(
   { db, macKeys }: PublicDependencies,
   {

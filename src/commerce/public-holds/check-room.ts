@@ -21,7 +21,7 @@ interface RoomDependencies {
 
 type Made = Pick<Invoice, "id" | "merchantId" | "origin">;
 
-/** Why the merchant's own server may create no more invoices; undefined if it may, and for a public invoice. */
+/** Why the merchant's own server may create no more invoices; undefined if it may, or if the invoice is public. */
 export function serverRoomRefusal(
   { activeInvoices, maxActiveInvoices: limit }: Pick<MerchantRow, "activeInvoices" | "maxActiveInvoices">,
   origin: InvoiceOrigin,
@@ -30,7 +30,7 @@ export function serverRoomRefusal(
   return { code: "TOO_MANY_ACTIVE_INVOICES", limit };
 }
 
-/** LIMIT_REACHED if there is no room for another public invoice of these callers; undefined if there is, and for a server's invoice. */
+/** LIMIT_REACHED if these callers may create no further active public invoice; undefined if they may, or if the invoice is not public. */
 export async function roomRefusal(
   { db, macKeys }: RoomDependencies,
   { id: invoiceId, merchantId, origin }: Made,
@@ -48,7 +48,7 @@ export async function roomRefusal(
   return publicInvoices < limit ? undefined : { code: "LIMIT_REACHED", name: "maxPublicInvoices", limit };
 }
 
-/** The statements that assert the limits inside the batch; they go after the invoice, so that it is counted. */
+/** The statements that assert the limits. They must come after the invoice's insert, so that it is counted. */
 export function takeRoom(
   { db, macKeys }: RoomDependencies,
   { id: invoiceId, merchantId, origin }: Made,

@@ -1,16 +1,16 @@
-// A caller's IP network as stored: a keyed hash per merchant. So neither a table nor a backup reveals who the caller was, nor that the same caller
-// used two merchants.
+// A caller's IP network, stored as a keyed hash for each merchant. So neither a table nor a backup reveals who the caller was, or that the same
+// caller bought from two merchants.
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { macsOfText } from "../../lib/keyring.ts";
 import type { MacKeys } from "../wallet-records/row-mac.ts";
 
 interface PublicNetwork {
-  /** With the newest secret; this one is stored. */
+  /** Computed with the newest secret; this hash is stored. */
   readonly hash: string;
-  /** With every secret, newest first; all are looked up. */
+  /** Computed with every secret, newest first; all are looked up. */
   readonly hashes: readonly string[];
-  /** For how many callers its limits count. */
+  /** The limits of a single caller are multiplied by this for the network. */
   readonly times: number;
 }
 

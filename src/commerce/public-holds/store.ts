@@ -1,5 +1,5 @@
-// What browsers hold at a merchant: active invoices, and addresses of extended keys. Rows are counted per IP network, and a trigger removes them when their
-// invoice no longer needs them.
+// What browsers hold at a merchant: active invoices, and addresses of extended keys. The rows are counted per IP network, and a trigger removes them
+// when their invoice no longer needs them.
 import { and, eq, sql } from "drizzle-orm";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -20,18 +20,18 @@ interface Holder {
   readonly invoiceId: InvoiceId;
 }
 
-/** How many other invoices have a hold of the kind, for one IP network with all its hashes (JSON). */
+/** How many holds of one kind an IP network has for other invoices. `hashes`: JSON list of all hashes of the network. */
 const heldBy = (hashes: ReturnType<typeof sql>) => sql`(select count(*) from public_holds hold
   where hold.merchant_id = ${sql.placeholder("merchantId")} and hold.kind = ${sql.placeholder("kind")}
   and hold.network in (select value from json_each(${hashes})) and hold.invoice_id <> ${sql.placeholder("invoiceId")})`;
 
-/** For each of `networks`, which is JSON of lists of hashes, how many holds it has. */
+/** How many holds each of `networks` has; `networks` is JSON, with a list of hashes for each network. */
 const heldByEach =
   sql`(select json_group_array(${heldBy(sql`asked.value`)}) from (select value from json_each(${sql.placeholder("networks")}) order by key) asked)`
     .mapWith(parseJson<readonly number[]>)
     .as("held");
 
-/** How many public invoices a merchant has and may have, and how many each of `networks` created; at most one row. */
+/** How many public invoices a merchant has and may have, and how many of them each of `networks` created; at most one row. */
 export const selectRoom = prepared(
   (of: Holder, networks: readonly { readonly hashes: readonly string[] }[]) => ({
     ...of,
@@ -49,8 +49,8 @@ export const selectRoom = prepared(
       .where(eq(merchants.id, of.merchantId)),
 );
 
-// Only the latest addresses of all the merchant's wallets on the key are read: an address further back is too far away in any case.
-// The unary plus keeps SQLite from reading all payments of the network instead of those of an invoice.
+// Reads only the latest addresses of the merchant's wallets with the key, because older addresses are always out of range. The unary plus keeps
+// SQLite from reading all payments on the network instead of those of an invoice.
 const lastPaidIndex = sql`(select coalesce(max((select max(own.address_index) from (select * from payment_methods
     where wallet_id = held.id and address_index is not null order by address_index desc limit ${sql.raw(String(LIMITS.publicGapLimit))}) own
     where exists (select 1 from payments paid where paid.invoice_id = own.invoice_id and +paid.network = own.network
@@ -58,8 +58,8 @@ const lastPaidIndex = sql`(select coalesce(max((select max(own.address_index) fr
   from wallets held where held.merchant_id = ${sql.placeholder("merchantId")} and held.key_hash = ${sql.placeholder("keyHash")})`;
 
 /**
- * In one row: the index of the merchant's last address of the key with a confirmed payment (-1 if that is too far back or missing), how many unpaid addresses
- * each of `networks` holds, and for which invoices browsers got an address since `sinceMs`.
+ * In one row: the index of the key's last address that has a confirmed payment to the merchant (-1 if there is none or it is out of range), how many
+ * unpaid addresses each of `networks` holds, and the invoices for which browsers got an address since `sinceMs`.
  */
 export const selectHold = prepared(
   (
@@ -92,7 +92,10 @@ const insertHold: (db: Db, row: Required<typeof publicHolds.$inferInsert>) => St
   publicHolds.network,
 ]);
 
-/** Aborts the batch if the merchant is suspended, or if the batch makes its public invoices more than their limit. After the invoices in the batch. */
+/**
+ * Aborts the batch if the merchant is suspended, or if the batch raises the number of its public invoices above the limit. Must come after the
+ * invoices in the batch.
+ */
 export const assertBudget = preparedForEach(
   (merchantId: MerchantId) => ({ merchantId }),
   (db, of) =>
@@ -102,7 +105,7 @@ export const assertBudget = preparedForEach(
     ),
 );
 
-/** Adds one hold of the kind for an IP network; aborts the batch if other invoices already have `max` holds for it. */
+/** Adds a hold for an IP network. Aborts the batch if other invoices already have `max` holds of that kind for it. */
 export function takeHold(
   db: Db,
   of: Holder & { readonly kind: HoldKind; readonly pair: string },
@@ -110,14 +113,13 @@ export function takeHold(
 ): readonly Statement[] {
   const { merchantId, invoiceId, kind, pair } = of;
   const { hash, hashes, max } = network;
-  // In this order, so that of several holds in one batch each counts the others.
+  // The insert comes first, so that each hold counts the holds before it in the same batch.
   return [
     insertHold(db, { merchantId, invoiceId, kind, pair, network: hash }),
     fewOfNetwork(db, { merchantId, invoiceId, kind, hashes: JSON.stringify(hashes), max }),
   ];
 }
 
-/** Marks a method as activated by a browser. */
 export const markFromPublicKey = prepared(
   (method: Pick<PaymentMethod, "invoiceId" | "cryptocurrency" | "network">) => {
     const { invoiceId, cryptocurrency, network } = method;

@@ -1,35 +1,40 @@
 import type { Rank } from "../../platform/column-values.ts";
-// A merchant's proof for an address or an extended key (decisions 12, "Shared addresses and keys"). Addresses are public, so registering one first
-// proves nothing. Money that was received there for the merchant does.
+// A merchant's proof for an address or an extended key (decisions 12, "Shared addresses and keys"). Addresses are public, so being the first to
+// register one proves nothing, but receiving money at it for an invoice does.
 
 /** Highest rank first. */
 export const RANKS: readonly Rank[] = [1, 2, 3];
 export const PROVEN: Rank = 2;
 export const UNPROVEN: Rank = 3;
 
-/** A merchant at an address: its rank there, and who else has a live wallet on it. */
+/** A merchant's rank at an address, and whether other merchants have a live wallet with it. */
 export interface Sharing {
   readonly rank: Rank;
-  /** Whether any other merchant has one. */
+  /** Whether any other merchant has a live wallet with the address. */
   readonly hasOthers: boolean;
-  /** How many others with proof have one. */
+  /** How many other merchants with proof have a live wallet with the address. */
   readonly provenOthers: number;
 }
 
-/** Whether a merchant of this rank shares the address: merchants of a lower rank do not count, however many register it. */
+/** Whether a merchant of this rank shares the address with others. Merchants of a lower rank do not count, however many register it. */
 export function isShared({ hasOthers, provenOthers }: Omit<Sharing, "rank">, rank: Rank): boolean {
   return rank === UNPROVEN ? hasOthers : provenOthers > 0;
 }
 
-/** Rank 2 needs this much, in millionths of a US dollar, from confirmed automatic exact matches, including payments to a key's addresses. */
+/**
+ * Rank 2 requires this much money, in millionths of a US dollar, in confirmed payments that rules matched by exact amount or address, including
+ * payments to a key's addresses.
+ */
 export const PROOF_USD_MICROS = 50_000_000n;
 
-/** Rank 2 also needs at least this fraction (1/10) of the largest proof for the address or key. */
+/** Rank 2 also requires at least this fraction (1/10) of the largest proof for the address or key. */
 export const PROOF_OF_LARGEST = 10;
-/** An amount proves something only if it was asked for at least this long before the payment: anyone can see a transfer on its way. */
+/**
+ * An amount proves something only if it was asked for at least this long before the payment, because anyone can see a transfer before it is mined.
+ */
 const ASKED_BEFORE_MS = 60_000;
 
-/** The facts of a payment that can prove to whom an address belongs. */
+/** What a payment proves about who owns an address depends on these columns. */
 interface Evidence {
   readonly status: string;
   readonly matchedBy: string | null;
@@ -39,8 +44,8 @@ interface Evidence {
 }
 
 /**
- * What a payment adds to the proof of its merchant; 0 unless a rule matched it by its exact amount or address.
- * `askedFromMs`: since when exactly its amount was asked for; null if unknown.
+ * How much a payment adds to its merchant's proof; 0 unless a rule matched it by its exact amount or address. `askedFromMs`: when that exact amount
+ * was first asked for; null if unknown.
  */
 export function proofMicros(payment: Evidence, askedFromMs: number | null): bigint {
   const { status, matchedBy, receivedAtMs } = payment;

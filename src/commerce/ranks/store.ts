@@ -6,7 +6,7 @@ import { addressProofs } from "../../platform/db/schema/address-proofs.ts";
 import { PROOF_OF_LARGEST, PROOF_USD_MICROS, PROVEN, UNPROVEN } from "./rank.ts";
 
 const number = (value: bigint | number) => sql.raw(value.toString());
-// Finding the largest proof reads few rows: an address has one for each merchant that was paid there.
+// Reads few rows to find the largest proof: an address has one row for each merchant that was paid at it.
 const isEnough = sql`(proof.confirmed_usd_micros >= ${number(PROOF_USD_MICROS)} and proof.confirmed_usd_micros * ${number(PROOF_OF_LARGEST)} >=
   (select max(most.confirmed_usd_micros) from address_proofs most where most.network = proof.network and most.target = proof.target))`;
 
@@ -34,7 +34,7 @@ const otherProof = (
 ) => sql`from address_proofs proof where proof.network = ${of.network} and proof.target = ${of.address}
   and proof.merchant_id <> ${of.merchantId} and ${isEnough} and exists (${otherWallet(of)} and other.merchant_id = proof.merchant_id)`;
 
-/** How many other merchants have proof at an address and a live wallet there. */
+/** How many other merchants have proof for an address and a live wallet with it. */
 export function countProvenOthers(of: Claimed): SQL {
   return sql`(select count(*) ${otherProof(of)})`;
 }
@@ -60,7 +60,7 @@ export const selectSharing = prepared(
   },
 );
 
-/** Adds to a merchant's proof for the wallet's address or key; a negative value if a payment no longer counts. */
+/** Adds to a merchant's proof for the wallet's address or key. The value is negative if a payment no longer counts. */
 export const addProof = prepared(
   (of: {
     readonly merchantId: MerchantId;

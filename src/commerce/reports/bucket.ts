@@ -1,5 +1,5 @@
-// What a report counts, and the quarters of an hour in which it is counted. Every offset of a time zone since 1972 is a whole number of quarters, so
-// days of all zones are made of whole buckets.
+// What a report counts, in buckets of a quarter of an hour. Every UTC offset of a time zone since 1972 is a whole number of quarters, so a day in any
+// zone consists of whole buckets.
 
 import type { Pair } from "../../chains/registry/pair.ts";
 import type { InvoiceId } from "../../lib/ids.ts";
@@ -7,12 +7,12 @@ import { MINUTE_MS } from "../../lib/time.ts";
 
 export const BUCKET_MS = 15 * MINUTE_MS;
 
-/** The start of the bucket that a time is in. */
+/** The start of the bucket that contains a time. */
 export function bucketOf(ms: number): number {
   return Math.floor(ms / BUCKET_MS) * BUCKET_MS;
 }
 
-/** The measures that are small numbers; the others take several columns (`digit-groups.ts`). */
+/** The measures that fit into one column; the others take several columns (`digit-groups.ts`). */
 export const COUNTS = [
   "created",
   "paid",
@@ -29,7 +29,7 @@ const MEASURES = [...COUNTS, "units", "fiatMicros"] as const;
 export type Measure = (typeof MEASURES)[number];
 export type Sums = Readonly<Record<Measure, bigint>>;
 
-/** The coin of an entry that counts an invoice. */
+/** Used instead of a coin in entries that count an invoice rather than a payment. */
 export const NO_COIN = { network: "", cryptocurrency: "" } as const;
 
 /** What an invoice adds to one bucket; absent members are 0. A negative number undoes an earlier addition. */
@@ -39,7 +39,6 @@ export interface ReportEntry extends Pair {
   readonly sums: Partial<Sums>;
 }
 
-/** The sums that are present. */
 export function membersOf(sums: Partial<Sums>): readonly (readonly [Measure, bigint])[] {
   return MEASURES.flatMap((measure) => {
     const value = sums[measure];
@@ -47,7 +46,6 @@ export function membersOf(sums: Partial<Sums>): readonly (readonly [Measure, big
   });
 }
 
-/** The sum of all of them. */
 export function totalOf(all: readonly Partial<Sums>[]): Sums {
   const total: Record<Measure, bigint> = { ...ZERO };
   for (const sums of all) for (const [measure, value] of membersOf(sums)) total[measure] += value;

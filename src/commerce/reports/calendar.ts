@@ -1,4 +1,4 @@
-// Days, weeks and months of a time zone, as intervals of time. A day is a number, counted from 1 January 1970.
+// Days, weeks and months in a time zone, as time ranges. A day is a number, counted from 1 January 1970.
 import { DAY_MS, HOUR_MS, isoTime } from "../../lib/time.ts";
 import { BUCKET_MS } from "./bucket.ts";
 
@@ -10,16 +10,16 @@ export interface Period {
   readonly fromDay: number;
   readonly toDay: number;
   readonly startsAtMs: number;
-  /** Where the next period starts. */
+  /** When the next period starts. */
   readonly endsAtMs: number;
 }
 
-/** The time on the clocks of a zone, as if these clocks showed UTC. */
+/** Converts a time to the local time of a zone, written as if it were UTC. */
 type Clock = (ms: number) => number;
 
 /** The clock of an IANA time zone; undefined if there is no zone of this name. */
 export function clockOf(timezone: string): Clock | undefined {
-  // Some engines accept offsets such as +05:30; they are not zones, and may cut a bucket in two.
+  // Some engines accept offsets such as +05:30. They are not zones, and might divide a bucket.
   if (!/^[A-Za-z]/.test(timezone)) return undefined;
   const format = formatOf(timezone);
   if (format === undefined) return undefined;
@@ -41,7 +41,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat | undefined {
   }
 }
 
-/** The day of a date, `YYYY-MM-DD`. */
+/** The number of the day with this date, `YYYY-MM-DD`. */
 export function dayOf(date: string): number {
   return Date.parse(date) / DAY_MS;
 }
@@ -50,7 +50,7 @@ export function dateOf(day: number): string {
   return isoTime(day * DAY_MS).slice(0, 10);
 }
 
-/** The periods from one day to another, both included. The first and the last one are cut off there. */
+/** The periods between two days, both inclusive. The first and the last period are clipped to those days. */
 export function periodsOf(clock: Clock, of: { from: number; to: number; by: PeriodKind }): readonly Period[] {
   const firstDays = [of.from];
   for (let day = nextPeriod(of.from, of.by); day <= of.to; day = nextPeriod(day, of.by)) firstDays.push(day);
@@ -66,7 +66,7 @@ export function periodsOf(clock: Clock, of: { from: number; to: number; by: Peri
   });
 }
 
-/** The first day of the period after the one that the day is in. Weeks begin on Mondays. */
+/** The first day of the period after the one that contains `day`. Weeks begin on Mondays. */
 function nextPeriod(day: number, by: PeriodKind): number {
   switch (by) {
     case "day":
@@ -82,8 +82,9 @@ function nextPeriod(day: number, by: PeriodKind): number {
 }
 
 /**
- * The first bucket of a day: the first whose start the zone's clock shows as that day or a later one. That is midnight, or, if the clock is put forward at
- * midnight, the time it is set to. A zone that skips a day across the date line has no bucket in it. `likelyMs` only saves the search.
+ * The first bucket of a day: the first one at whose start the zone's clock shows that day or a later one. That is midnight or, if clocks are put
+ * forward at midnight, the time to which they are set. If a zone skips a day because it moves across the date line, that day has no bucket.
+ * `likelyMs`: a likely result, which saves the search if it is right.
  */
 function startOfDay(clock: Clock, day: number, likelyMs: number): number {
   const hasBegun = (ms: number) => clock(ms) >= day * DAY_MS;

@@ -1,5 +1,5 @@
-// What an invoice counts for in reports (decisions 13), as a function of its rows. A change adds the difference between what the invoice counted for before and
-// after it. So what was counted is subtracted from the same bucket again, and the buckets always equal a recount of all rows.
+// What an invoice adds to reports (decisions 13), computed from its rows. A change adds the difference between the invoice's entries before and after
+// it. What was counted earlier is thereby subtracted from the same bucket, so the buckets always equal a recount of all rows.
 import { minBig } from "../../lib/money.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
@@ -8,7 +8,7 @@ import { isAccepted } from "../invoice-records/resolution.ts";
 import { isSeen, type Payment } from "../payments/payment.ts";
 import { bucketOf, type Measure, membersOf, NO_COIN, type ReportEntry, type Sums } from "./bucket.ts";
 
-/** No real asset has this many base units; a worthless token that anyone can mint may, and must not block changes of its invoice. */
+/** No real asset has this many base units. A worthless token that anyone can mint may have more, and must not block changes to its invoice. */
 const MOST_UNITS = 10n ** 33n;
 
 type CountedPayment = Pick<
@@ -16,7 +16,7 @@ type CountedPayment = Pick<
   "status" | "network" | "cryptocurrency" | "amountUnits" | "fiatMicros" | "receivedAtMs"
 >;
 
-/** The rows of an invoice that count, its timeline from the oldest item to the newest. */
+/** The parts of an invoice that are counted. The timeline goes from the oldest item to the newest. */
 export interface CountedFile {
   readonly invoice: Pick<Invoice, "id" | "createdAtMs" | "resolution">;
   readonly timeline: readonly Pick<TimelineItem, "paymentStatus" | "timeMs">[];
@@ -29,7 +29,7 @@ export function entriesOfChange(before: CountedFile | undefined, after: CountedF
   return differences(before === undefined ? [] : entriesOf(before), entriesOf(after));
 }
 
-/** What a change of only one payment's row adds to the buckets; nothing if the payment has no invoice. */
+/** What a change to a single payment's row adds to the buckets; nothing if the payment has no invoice. */
 export function entriesOfPaymentChange(before: Payment, after: Payment): readonly ReportEntry[] {
   return differences(entriesOfRow(before), entriesOfRow(after));
 }
@@ -38,7 +38,7 @@ function entriesOfRow(payment: Payment): readonly ReportEntry[] {
   return payment.invoiceId === null ? [] : paymentEntries(payment.invoiceId, payment);
 }
 
-/** Everything that an invoice counts for, not yet added up. */
+/** All entries of an invoice, not yet added up. */
 export function entriesOf({ invoice, timeline, methods, payments }: CountedFile): readonly ReportEntry[] {
   const { id: invoiceId } = invoice;
   const entry = (ms: number, sums: Partial<Sums>) => ({ invoiceId, ...NO_COIN, startsAtMs: bucketOf(ms), sums });
@@ -67,7 +67,10 @@ const STATUS_MEASURES: Readonly<Partial<Record<InvoiceStatus, Measure>>> = {
 const isPaid = ({ paymentStatus }: Pick<TimelineItem, "paymentStatus">) =>
   paymentStatus === "PAID" || paymentStatus === "OVERPAID";
 
-/** From the first activation of a payment method to PAID or OVERPAID, whichever came first; unknown if a user's ACCEPT made it PAID. */
+/**
+ * The time from the first activation of a payment method until the invoice last became paid, as PAID or OVERPAID;
+ * unknown if a user's ACCEPT made it PAID.
+ */
 function timeToPaid({ invoice, timeline, methods }: Omit<CountedFile, "payments">) {
   const paid = timeline[timeline.findLastIndex((item) => !isPaid(item)) + 1];
   const picked = methods.flatMap(({ activatedAtMs }) => activatedAtMs ?? []);
@@ -75,12 +78,12 @@ function timeToPaid({ invoice, timeline, methods }: Omit<CountedFile, "payments"
   return { paidAtMs: paid.timeMs, durationMs: paid.timeMs - Math.min(...picked) };
 }
 
-/** The clocks of two requests may differ. */
+/** Never negative, although the clocks of two requests may differ. */
 function secondsOf(durationMs: number): bigint {
   return BigInt(Math.max(0, Math.floor(durationMs / SECOND_MS)));
 }
 
-/** A payment counts while it is on the chain or in a mempool, at its own time, whether or not it counts for the invoice's status. */
+/** A payment counts while it is on the chain or in a mempool, at its own time, even if it does not count for the invoice's status. */
 function paymentEntries(invoiceId: ReportEntry["invoiceId"], payment: CountedPayment): readonly ReportEntry[] {
   if (!isSeen(payment)) return [];
   const { network, cryptocurrency, amountUnits, fiatMicros, receivedAtMs } = payment;

@@ -6,7 +6,6 @@ import { reportBuckets } from "../../platform/db/schema/report-buckets.ts";
 import { COUNTS, type ReportEntry, type Sums } from "./bucket.ts";
 import { digitGroupsOf, valueOfDigitGroups } from "./digit-groups.ts";
 
-/** The columns that are added up. */
 const ADDED = [
   ...COUNTS,
   "unitsLow",
@@ -26,7 +25,7 @@ const addItems = prepared(
     db
       .insert(reportBuckets)
       .select(
-        // The rows of one bucket are added up first, so that a group of creates writes one row instead of one each.
+        // The rows for one bucket are added up first, so that many invoices created in one batch write only one row.
         sql`select invoice.merchant_id, ${member("startsAtMs")}, invoice.currency, ${member("network")}, ${member("cryptocurrency")},
         ${sql.join(
           ADDED.map((name) => sql`coalesce(sum(${member(name)}), 0)`),
@@ -52,8 +51,8 @@ const addItems = prepared(
 type Item = Readonly<Record<string, string | number>>;
 
 /**
- * Adds entries to the buckets of their invoices' merchants and currencies. Put it in the batch of the change that it counts, after the insert of a new invoice,
- * so that a change is counted exactly when it is stored.
+ * Adds entries to the buckets of their invoices' merchants and currencies. Put the statement in the batch of the change that it counts, after the
+ * insert of a new invoice, so that a change is counted exactly when it is stored.
  */
 export function addEntries(db: Db, entries: readonly ReportEntry[]): readonly PreparedStatement<unknown>[] {
   return entries.length === 0 ? [] : [addItems(db, entries.map(itemOf))];
@@ -70,7 +69,7 @@ function itemOf({ sums, ...place }: ReportEntry): Item {
 
 interface Asked {
   readonly periods: readonly { readonly startsAtMs: number; readonly endsAtMs: number }[];
-  /** Undefined for all. */
+  /** Undefined for all currencies. */
   readonly currency?: string | undefined;
 }
 

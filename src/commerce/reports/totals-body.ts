@@ -7,7 +7,7 @@ import { dateOf, type Period, type PeriodKind } from "./calendar.ts";
 
 /** The sums of a period in one currency, for invoices or for one coin's payments. */
 export interface PeriodSums extends Pair {
-  /** The place of the period in the list. */
+  /** The index of the period in the list. */
   readonly period: number;
   readonly currency: string;
   readonly sums: Sums;
@@ -82,7 +82,7 @@ function coinBodyOf(rows: readonly PeriodSums[]) {
   };
 }
 
-/** The value of payments by invoice currency, in the order of the codes. */
+/** The value of payments by invoice currency, sorted by currency code. */
 function receivedOf(rows: readonly PeriodSums[]) {
   return [...Map.groupBy(rows, ({ currency }) => currency)]
     .map(([currency, all]) => ({ currency, amount: formatMicros(sumOf(all).fiatMicros) }))

@@ -1,4 +1,4 @@
-// What objects have kept since the restored minute, as items that an import applies one by one.
+// Reads pages of items that Durable Objects have kept since the restored minute, for an import to apply.
 
 import { parseId } from "../../lib/ids.ts";
 import { ownerOf } from "../../lib/object-of.ts";
@@ -10,19 +10,19 @@ import type { RestoreFinding, ShownPlace } from "./restore.ts";
 
 export interface PageRequest {
   readonly sinceMs: number;
-  /** Only items after this place; -1 for the first. */
+  /** Only items after this position; -1 to start. */
   readonly after: number;
   readonly limit: number;
 }
 
-/** What a finding says about an item. */
+/** The details of an item, for a finding about it. */
 type Facts = Pick<
   RestoreFinding,
   "merchantId" | "invoiceId" | "network" | "cryptocurrency" | "address" | "units" | "known"
 >;
 
 export type FoundItem = {
-  /** The object that holds it, and its place there. */
+  /** The object that has the item, and the item's position in that object. */
   readonly name: string;
   readonly place: number;
   readonly facts: Facts;
@@ -52,7 +52,7 @@ export async function readRevocations(
   };
 }
 
-/** `floor`: see `GivenSince`. */
+/** `floor` as in `GivenSince`. */
 export async function readAddresses(
   object: Pick<AllocatorRpc, "given">,
   name: string,

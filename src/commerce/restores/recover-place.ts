@@ -1,5 +1,6 @@
-// Recovers an address or an amount that a payer was shown and the database has lost, with its invoice if that is lost too. The invoice keeps its id, terms and
-// times, is watched from the restored minute on, and needs a review, because what happened to it in the lost time is unknown.
+// Recovers an address or an amount that a payer was shown and that the database has lost, together with its invoice if that is lost too. The invoice
+// keeps its id, terms and times, and is watched from the restored minute on. It needs a review, because what happened to it in the lost time is
+// unknown.
 
 import { isSamePair } from "../../chains/registry/pair.ts";
 import { derivedId } from "../../lib/ids.ts";
@@ -30,7 +31,7 @@ import type { Wallet } from "../wallet-records/wallet.ts";
 import type { Outcome, ShownPlace } from "./restore.ts";
 import { forgetUnmatched, lowerCursors, selectAmountRow, selectGround, selectOwnAddress } from "./store.ts";
 
-/** The warning of an invoice whose rows were written again (docs/guides/invoices.md). */
+/** The warning on an invoice whose rows were recovered (docs/guides/invoices.md). */
 const RESTORED = "RESTORED";
 
 export interface RecoverDependencies
@@ -41,7 +42,7 @@ export interface RecoverDependencies
 
 const MAX_TRIES = 5;
 
-/** May be repeated: existing rows are KNOWN. Throws the faults of storage, so that the step is repeated. */
+/** Recovers one address or amount. May be repeated: if the rows exist, the outcome is KNOWN. Throws storage errors, so that the step is repeated. */
 export async function recoverPlace(deps: RecoverDependencies, place: ShownPlace, tries = 1): Promise<Outcome> {
   const terms = parseTerms(place.terms);
   if (terms === undefined) {
@@ -75,7 +76,7 @@ export async function recoverPlace(deps: RecoverDependencies, place: ShownPlace,
   }
   if (committed.kind === "unknown") throw new Error("a recovered invoice may be stored or not");
   const { conflict } = committed;
-  // A retried create came first, or the payer's page changed it: the step is repeated, and finds the current rows.
+  // A retried create request wrote the invoice first, or the payer's page changed it. The step is repeated with the current rows.
   const isChanged = isConflictOn(conflict, "invoices") || isConflictOn(conflict, "events");
   if (isChanged && tries < MAX_TRIES) return recoverPlace(deps, place, tries + 1);
   return { kind: "FOUND", reason: "REFUSED" };
@@ -87,7 +88,7 @@ interface Lost {
   readonly wallet: Wallet;
 }
 
-/** Whether the invoice now shows another address, or the place is for the rest of a method that it lacks. */
+/** Whether the invoice now shows a different address, or the lost amount is for the rest of a method that the invoice does not have. */
 function isContradicted(
   { address }: ShownPlace,
   { quote }: ShownTerms,
@@ -111,7 +112,7 @@ async function isThere(
   return rows.length > 0;
 }
 
-/** The statements of a lost invoice with one method, and the operation that their ids derive from. */
+/** The statements that recover a lost invoice with one method, and the operation from which their ids derive. */
 function recoverInvoice(
   deps: RecoverDependencies,
   lost: Lost,
@@ -172,7 +173,7 @@ function recoverInvoice(
   ];
 }
 
-/** The same for a method or an amount of an existing invoice. */
+/** The statements that recover a lost method or amount of an existing invoice. */
 function recoverMethod(deps: RecoverDependencies, lost: Lost, file: InvoiceFile): readonly [string, readonly Write[]] {
   const { invoice } = file;
   const operationId = `${invoice.id.slice("inv_".length)}|restored ${placeKey(lost)}`;
@@ -192,7 +193,10 @@ function recoverMethod(deps: RecoverDependencies, lost: Lost, file: InvoiceFile)
   return [operationId, built.statements];
 }
 
-/** The other rows of a place: its amount, its wallet's counters, and its network, which is read from the restored minute on. */
+/**
+ * The other statements that an address or amount needs: its own row, the wallet's counters, and its network, which is read again from the restored
+ * minute on.
+ */
 function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lost): readonly Write[] {
   const { db, nowMs, restoredToMs } = deps;
   const { network, cryptocurrency } = wallet;
@@ -223,7 +227,7 @@ function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lo
   return [...read, row, forgetUnmatched(db, found)];
 }
 
-/** The method as it was shown; if the invoice already has it, that one with the lost quote. */
+/** The method as it was shown. If the invoice already has that method, its row with the lost quote added. */
 function methodOf(deps: RecoverDependencies, lost: Lost, invoice: Invoice, file?: InvoiceFile): PaymentMethod {
   const { place, terms, wallet } = lost;
   const { address, addressIndex, amount } = place;
@@ -248,7 +252,7 @@ function withWarning({ warnings }: Pick<Invoice, "warnings">): Invoice["warnings
   return printJson([...others, RESTORED]);
 }
 
-/** Distinguishes the places of an invoice: two networks may have the same address and ask for the same units. */
+/** Identifies a place of an invoice. The network is included, because two networks may have the same address and ask for the same units. */
 function placeKey({ place: { address, amount }, wallet: { network, cryptocurrency } }: Lost): string {
   return `${network} ${cryptocurrency} ${address} ${amount?.units ?? ""}`;
 }

@@ -1,4 +1,4 @@
-// Repeats a revocation that the database has lost, with an audit entry whose id shows whether it was already repeated.
+// Repeats a revocation that the database has lost, together with an audit entry. The entry's id prevents a second repetition.
 import { derivedId, parseId } from "../../lib/ids.ts";
 import { ownerOf } from "../../lib/object-of.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -17,7 +17,7 @@ interface ReplayDependencies {
   readonly nowMs: number;
 }
 
-/** `name`: the object that kept the copy. Throws the faults of storage, so that the step is repeated. */
+/** `name`: the object that kept the revocation. Throws storage errors, so that the step is repeated. */
 export async function replayRevocation(
   deps: ReplayDependencies,
   {
@@ -35,7 +35,7 @@ export async function replayRevocation(
   const statements = [repeatRevocation(db, owner, kept), insertAudit(db, SYSTEM_TRAIL, entry, nowMs)];
   const committed = await commitChange(deps, id, statements);
   if (committed.kind === "unknown") throw new Error("it is unknown whether a revocation was repeated");
-  // Its entry exists: an earlier run of this step did it.
+  // If the audit entry exists, an earlier run of this step has already repeated the revocation.
   if (committed.kind === "conflict" && !isConflictOn(committed.conflict, "audit_events"))
     return { kind: "FOUND", reason: "REFUSED" };
   const isOfMember = kind === "MEMBER_REMOVED" || kind === "MEMBER_ROLE";

@@ -10,7 +10,10 @@ import type { Failure } from "../../platform/failures.ts";
 import type { RestoreFinding } from "./restore.ts";
 import { markReviewed, selectFinding } from "./store.ts";
 
-/** Marks a finding as reviewed; writes nothing if it already is. RESTORE_FINDING_NOT_FOUND; OPERATOR_REQUIRED if the actor no longer is one. */
+/**
+ * Marks a finding as reviewed; writes nothing if it already is. Fails with RESTORE_FINDING_NOT_FOUND, or with OPERATOR_REQUIRED if the actor is no
+ * longer an operator.
+ */
 export function resolveFinding(
   deps: CommitDependencies,
   of: { readonly findingId: string; readonly actor: Pick<User, "id">; readonly trail: Trail },

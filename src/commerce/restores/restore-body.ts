@@ -4,7 +4,7 @@ import type { Restore, RestoreFinding } from "./restore.ts";
 
 const NOTHING = { objects: 0, revocations: 0, recovered: 0, findings: 0 };
 
-/** `epoch`: the deployment's current one. `restore`: its row; undefined before the import begins. */
+/** `epoch`: the deployment's current restore. `restore`: the row of its import; undefined before the import has begun. */
 export function restoreBodyOf(epoch: RestoreEpoch | undefined, restore: Restore | undefined) {
   if (epoch === undefined || restore === undefined) {
     const restoredTo = epoch === undefined ? null : isoTime(epoch.restoredToMs);

@@ -1,14 +1,17 @@
-// The import after a restore of the database: the values that its steps exchange.
+// The types of the import after a restore of the database.
 import type { InvoiceId, MerchantId, RestoreFindingId } from "../../lib/ids.ts";
 
 export type Phase = "REVOCATIONS" | "ADDRESSES" | "AMOUNTS" | "DONE";
 type FindingReason = "TERMS_UNKNOWN" | "MERCHANT_LOST" | "WALLET_LOST" | "OWNER_UNCERTAIN" | "REFUSED";
 
-/** An import. Besides `fromMs` the table has exactly these columns. */
+/** An import. Except for `fromMs` the table has exactly these columns. */
 export interface Restore {
   readonly epoch: number;
   readonly restoredToMs: number;
-  /** The earliest minute among its own and those of imports that had not ended when the database was restored again: it takes over their work. */
+  /**
+   * The earliest restored minute of this import and of earlier imports that had not ended when the database was restored again. This import takes
+   * over their work.
+   */
   readonly fromMs: number;
   readonly operationId: string;
   readonly phase: Phase;
@@ -23,7 +26,7 @@ export interface Restore {
   readonly endedAtMs: number | null;
 }
 
-/** What could not be recovered. The table has exactly these columns. */
+/** An item that could not be recovered. The table has exactly these columns. */
 export interface RestoreFinding {
   readonly id: RestoreFindingId;
   readonly epoch: number;
@@ -40,23 +43,22 @@ export interface RestoreFinding {
   readonly reviewedBy: string | null;
 }
 
-/** The result for one revocation, address or amount. */
 export type Outcome =
-  /** The database already has it. */
+  /** Its rows already exist. */
   { readonly kind: "KNOWN" } | { readonly kind: "DONE" } | { readonly kind: "FOUND"; readonly reason: FindingReason };
 
-/** An address or an amount as its allocator gave it. */
+/** An address or an amount, as its allocator recorded it. */
 export interface ShownPlace {
   readonly invoiceId: InvoiceId;
   readonly merchantId: MerchantId;
   readonly address: string;
   /** Null at a shared address. */
   readonly addressIndex: number | null;
-  /** Null at an own address. */
+  /** Null at an invoice's own address. */
   readonly amount: ShownUnits | null;
-  /** Null if the allocator kept none. */
+  /** Null if the allocator kept no terms. */
   readonly terms: string | null;
-  /** Null if only the terms have them. */
+  /** Network and asset are null if only the terms name them. */
   readonly network: string | null;
   readonly cryptocurrency: string | null;
 }
@@ -69,7 +71,7 @@ interface ShownUnits {
 }
 
 /**
- * Items given shortly before the restored minute are checked too: their batch may not have committed yet. At most a lease of 30 s, five tries and a stall of
- * D1.
+ * Items given up to this long before the restored minute are checked too, because their batch may not have been committed by then. A commit takes at
+ * most a lease of 30 s, five tries and a stall of D1.
  */
 export const UNDER_WAY_MS = 10 * 60_000;

@@ -1,5 +1,6 @@
-// The import after the database was restored to an earlier minute (docs/design/reliability.md, "Restores"). Durable Objects were not, so they know what is
-// lost. A run is bounded, continues where the last one ended, and may be repeated: a repeated step changes nothing.
+// The import after the database was restored to an earlier minute (docs/design/reliability.md, "Restores"). Durable Objects are not restored, so they
+// still have what the database has lost. A run is bounded and continues where the last one ended. It may be repeated: a repeated step changes
+// nothing.
 import { chunksOf } from "../../lib/chunks.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
@@ -28,9 +29,8 @@ import {
 export interface RunDependencies extends Omit<RecoverDependencies, "restoredToMs"> {
   readonly epoch: RestoreEpoch;
   directory(kind: ObjectKind): Pick<DirectoryRpc, "list">;
-  /** What an object has kept since the restored minute, in its order, a page at a time. */
+  /** Reads one page of the items that an object has kept since the restored minute, in the object's order. */
   read(phase: WorkingPhase, name: string, page: PageRequest): Promise<Page>;
-  /** Recovers what was read. */
   apply(restore: Restore, item: FoundItem): Promise<Outcome>;
   /** The current time; `nowMs` is when the run began. */
   clock(): number;
@@ -44,14 +44,14 @@ const STEPS: Readonly<Record<WorkingPhase, { readonly kind: ObjectKind; readonly
   AMOUNTS: { kind: "AMOUNTS", next: "DONE" },
 };
 
-/** A run ends after this long, well within an invocation's calls and a job's lease. */
+/** A run ends after this long or after `MOST_ITEMS`, well within an invocation's calls and a job's lease. */
 const LONGEST_MS = 15 * SECOND_MS;
 const MOST_ITEMS = 150;
 const ITEMS_A_PAGE = 50;
 const ITEMS_AT_ONCE = 10;
 const NAMES_A_PAGE = 100;
 
-/** Begins or continues the import of the epoch. Rejects with a fault of storage or of an object: the next run continues. */
+/** Begins or continues the import for the epoch. Rejects if storage or an object fails; the next run continues. */
 export async function runRestore(deps: RunDependencies): Promise<Left> {
   const restore = (await readRestore(deps)) ?? (await begin(deps));
   if (restore.restoredToMs !== deps.epoch.restoredToMs) {
@@ -75,7 +75,10 @@ async function readRestore({ db, epoch }: RunDependencies): Promise<Restore | un
   return restore;
 }
 
-/** Inserts its row and has networks read again from the restored minute on. Another run may have begun at the same time. */
+/**
+ * Inserts the import's row and lowers the cursors, so that networks are read again from the restored minute on. Does nothing if another run has begun
+ * at the same time.
+ */
 async function begin(deps: RunDependencies): Promise<Restore> {
   const { db, epoch, nowMs } = deps;
   const operationId = deps.newOperationId();
@@ -102,7 +105,7 @@ interface Step {
   readonly items: number;
 }
 
-/** Applies a page of one object and stores the position; or moves to the next object, or the next phase. */
+/** Applies a page from one object and stores the position; if there is none, moves to the next object or phase. */
 async function takeStep(deps: RunDependencies, at: Restore, phase: WorkingPhase): Promise<Step> {
   const { kind, next } = STEPS[phase];
   if (at.atPlace !== null) return readObject(deps, at, { name: at.atName, after: at.atPlace });
@@ -110,7 +113,7 @@ async function takeStep(deps: RunDependencies, at: Restore, phase: WorkingPhase)
   if (names.length === 0) return endPhase(deps, at, next);
   const first = { sinceMs: since(at), after: -1, limit: ITEMS_A_PAGE };
   const pages = await Promise.all(names.map((name) => withinLimit(deps.sleep, deps.read(phase, name, first))));
-  // All objects without items since then are skipped at once.
+  // Objects that have no items since the restored minute are skipped in one step.
   const found = pages.findIndex(({ items }) => items.length > 0);
   const name = names[found];
   if (name === undefined) {
@@ -131,7 +134,7 @@ async function readObject(
     deps.read(at.phase, name, { sinceMs: since(at), after, limit: ITEMS_A_PAGE }),
   );
   const counts = { revocations: 0, recovered: 0, findings: 0 };
-  // Revocations are repeated in their order; places are independent of each other.
+  // Revocations must be repeated in order; addresses and amounts are independent of each other.
   for (const items of chunksOf(page.items, at.phase === "REVOCATIONS" ? 1 : ITEMS_AT_ONCE)) {
     const outcomes = await Promise.all(items.map(async (item) => ({ item, outcome: await applied(deps, at, item) })));
     for (const { item, outcome } of outcomes) {
@@ -144,7 +147,7 @@ async function readObject(
   return { restore: await advance(deps, at, { name, place, ...counts }), items: page.items.length };
 }
 
-/** One damaged item, or a bug, must not keep everything closed: it becomes a finding. */
+/** A damaged item or a bug must not keep the whole deployment closed, so it becomes a finding. */
 async function applied(deps: RunDependencies, at: Restore, item: FoundItem): Promise<Outcome> {
   try {
     return await deps.apply(at, item);
@@ -155,7 +158,7 @@ async function applied(deps: RunDependencies, at: Restore, item: FoundItem): Pro
   }
 }
 
-/** How many findings are new: one, or none if the step is repeated. */
+/** Returns the number of new findings: one, or 0 if the step is repeated. */
 async function noteFinding(
   { db, nowMs }: RunDependencies,
   at: Restore,
@@ -179,7 +182,10 @@ async function advance(deps: RunDependencies, at: Restore, { name, place, ...cou
   return { ...at, ...position };
 }
 
-/** Users who signed in while revoked factors still existed must sign in again, and links must be requested again. */
+/**
+ * Ends a phase. After the revocations, all users must sign in again, because some may have signed in while revoked factors still existed, and all
+ * links must be requested again.
+ */
 async function endPhase(deps: RunDependencies, at: Restore, next: Phase): Promise<Step> {
   const { db } = deps;
   const nowMs = deps.clock();

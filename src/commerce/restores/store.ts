@@ -42,12 +42,12 @@ export function insertRestore(db: Db, restore: typeof restores.$inferInsert) {
   return db.insert(restores).values(restore);
 }
 
-/** Ends the earlier imports, whose work it has taken over. */
+/** Ends earlier imports, because this one has taken over their work. */
 export function endEarlierRestores(db: Db, epoch: number, nowMs: number) {
   return db.update(restores).set({ phase: "DONE", endedAtMs: nowMs }).where(sql`epoch < ${epoch} and phase <> 'DONE'`);
 }
 
-/** Records its progress, and adds to its counts. */
+/** Records an import's progress, and adds to its counts. */
 export function advanceRestore(
   db: Db,
   epoch: number,
@@ -70,8 +70,8 @@ export function advanceRestore(
 }
 
 /**
- * Ends every session, and everything emailed or handed out for a single use: the database does not know which of them were used or revoked in the lost time.
- * Emailed codes keep their rows, which limit emails; so do used set-up links.
+ * Ends every session, and everything that was emailed or handed out for a single use, because the database does not know what was used or revoked in
+ * the lost time. The rows of emailed codes are kept, because they limit further emails; the rows of used set-up links are kept too.
  */
 export function endAccess(db: Db, nowMs: number) {
   return [
@@ -87,12 +87,14 @@ export function endAccess(db: Db, nowMs: number) {
 }
 
 /**
- * Has networks read again from a time on, if they were read beyond it; one network or all, including addresses that are read at their own pace. Reading twice
- * changes nothing; skipped transfers are decided again, because their invoice may be back.
+ * Lowers the cursors of networks that were read beyond a time, so that they are read again from that time on: one network or all, including addresses
+ * with their own progress. Reading again changes nothing by itself; but transfers that were left out are decided again, because their invoice may
+ * have been recovered.
  */
 export function lowerCursors(db: Db, restoredToMs: number, network: string | null = null) {
   const ofNetwork = sql`(${network} is null or network = ${network})`;
-  // One that was lowered before may have been read further without passing anything; items recovered in the meantime were not among its recipients.
+  // The network may have been read further after its cursor was lowered, without `passed_ms` advancing. Items recovered since then were not among the
+  // recipients of that read.
   const isBeyond = (hasRead: string) =>
     sql`(passed_ms > ${restoredToMs} or (passed_ms = ${restoredToMs} and (${sql.raw(hasRead)}))) and ${ofNetwork}`;
   return [
@@ -113,7 +115,7 @@ export function lowerCursors(db: Db, restoredToMs: number, network: string | nul
   ] as const;
 }
 
-/** What the recovery of a place depends on; always one row. */
+/** Which of the rows exist that the recovery of a place depends on; always one row. */
 export function selectGround(
   db: Db,
   of: { readonly merchantId: string; readonly externalId: string | null; readonly customerId: string | null },
@@ -133,7 +135,7 @@ export function selectGround(
     .from(sql`(select 1)`);
 }
 
-/** A row if the invoice has this address as its own. */
+/** A row if the invoice has an active method with this address. */
 export function selectOwnAddress(db: Db, { invoiceId, address }: Pick<ShownPlace, "invoiceId" | "address">) {
   return db
     .select({ id: sql<InvoiceId>`invoice_id`.as("shown_by") })
@@ -168,8 +170,9 @@ export function selectAmountRow(
 }
 
 /**
- * Deletes unmatched payments of these units that were read after the restore, while the invoice was missing, so that they are read again and credited. A
- * transfer with any row is not decided again, so the rows of all merchants at the address are deleted, unless a user has decided about one of them.
+ * Deletes unmatched payments of these units that were stored since the restored minute, while the invoice was missing, so that they are read again
+ * and credited. A transfer that still has a row is not decided again, so the rows of all merchants at the address are deleted, unless one of them is
+ * credited or a user has decided about it.
  */
 export function forgetUnmatched(
   db: Db,
@@ -190,7 +193,7 @@ export function forgetUnmatched(
   );
 }
 
-/** A repeated step's finding already exists. */
+/** Changes nothing if the finding exists because its step is repeated. */
 export function insertFinding(db: Db, finding: typeof restoreFindings.$inferInsert) {
   return db.insert(restoreFindings).values(finding).onConflictDoNothing().returning({ id: restoreFindings.id });
 }
@@ -210,7 +213,7 @@ export function selectFindingPage(
     .offset(offset);
 }
 
-/** How many there are; reads nothing unless `isWanted`. */
+/** How many findings there are; reads nothing unless `isWanted`. */
 export function countFindings(db: Db, isOpenOnly: boolean, isWanted: boolean) {
   return countOf(db, restoreFindings, isWanted, ofState(isOpenOnly));
 }
@@ -223,7 +226,7 @@ export function selectFinding(db: Db, id: string) {
   return db.select().from(restoreFindings).where(sql`id = ${id}`);
 }
 
-/** One that is already marked keeps its time and author. */
+/** Marks a finding as reviewed. One that is already marked keeps the time and author of that review. */
 export function markReviewed(db: Db, id: RestoreFindingId, of: { readonly nowMs: number; readonly userId: string }) {
   return db
     .update(restoreFindings)
@@ -231,7 +234,7 @@ export function markReviewed(db: Db, id: RestoreFindingId, of: { readonly nowMs:
     .where(and(eq(restoreFindings.id, id), isNull(restoreFindings.reviewedAtMs)));
 }
 
-/** Members that are still the owner although a copy records that they were removed or got another role. */
+/** The member, if they are the owner: then a revocation that removed them or changed their role cannot simply be repeated. */
 export function selectOwnerSeat(db: Db, merchantId: string, memberId: string) {
   return db
     .select({ id: members.id })
@@ -239,7 +242,10 @@ export function selectOwnerSeat(db: Db, merchantId: string, memberId: string) {
     .where(sql`merchant_id = ${merchantId} and id = ${memberId} and role = 'OWNER'`);
 }
 
-/** Repeats a revocation. Changes nothing if the row is gone, or was created after it. */
+/**
+ * Repeats a revocation. Changes nothing if the row is gone. An operator's role, a TOTP secret or an identity that was added after the revocation is
+ * kept.
+ */
 export function repeatRevocation(db: Db, owner: string, { kind, target, columns, atMs }: KeptRevocation) {
   switch (kind) {
     case "API_KEY":
@@ -258,7 +264,7 @@ export function repeatRevocation(db: Db, owner: string, { kind, target, columns,
     case "MEMBER_REMOVED":
       return db.delete(members).where(sql`id = ${target} and merchant_id = ${owner} and role <> 'OWNER'`);
     case "MEMBER_ROLE":
-      // Ownership is not changed without the owner: this becomes a finding.
+      // Ownership is never changed automatically: the item becomes a finding.
       return db
         .update(members)
         .set({ updatedAtMs: atMs, role: sql`${columns.role}` })

@@ -1,4 +1,5 @@
-// The job that indexes rows written without words: by a release older than the index, by an import, or by a change that raced with another.
+// The job that indexes rows whose words are missing or outdated: rows written by a release older than the index, by an import, or by a change that
+// raced with another.
 import { batch, commit } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { joinStatements } from "../../platform/db/joined-statements.ts";

@@ -1,5 +1,5 @@
-// What a merchant's user may have typed or pasted into one search field, as the ranges of indexes in which it can be found. Words are matched only from their
-// beginning, so that a search costs the same however many rows there are.
+// Converts what a merchant's user typed or pasted into the search field to ranges of indexes. Words are matched only from their beginning, so that a
+// search costs the same however many rows there are.
 import { NETWORKS, type Network } from "../../chains/registry/networks.ts";
 import { addressOfHex } from "../../chains/tron/tron-hex.ts";
 import { emailKeyOf } from "../../lib/email.ts";
@@ -7,10 +7,10 @@ import { MICRO_DIGITS, parseUnits } from "../../lib/money.ts";
 import { prefixEnd } from "../../lib/text-prefix.ts";
 import { wordsOf } from "./words.ts";
 
-/** The most that a search returns of each kind. */
+/** The maximum number of results of each kind. */
 export const MOST_FOUND = 8;
 
-/** How something was found, best first. */
+/** The ways in which a search finds an item, best first. */
 export const INVOICE_MATCHES = [
   "ID",
   "EXTERNAL_ID",
@@ -24,13 +24,13 @@ export const INVOICE_MATCHES = [
 export const CUSTOMER_MATCHES = ["ID", "EMAIL", "NAME"] as const;
 export const PAYMENT_MATCHES = ["ID", "TRANSACTION"] as const;
 
-/** Texts from `from` to below `below`, by code points. */
+/** Strings from `from` (inclusive) to `below` (exclusive), by code points. */
 interface TextRange {
   readonly from: string;
   readonly below: string;
 }
 
-/** Lists of ranges; an empty list means that the text cannot be of that kind. */
+/** Lists of ranges. An empty list means that the text cannot be of that kind. */
 export interface SearchTerms {
   readonly text: string;
   readonly invoiceIds: readonly TextRange[];
@@ -50,15 +50,15 @@ export interface SearchTerms {
 }
 
 /**
- * The shortest part of an id that is searched for, after its prefix: time, database, and four random characters. Ids are indexed over all merchants, and two
- * hardly ever share this much.
+ * The shortest part of an id that is searched for, after its prefix: the time, the database, and four random characters. Ids are indexed over all
+ * merchants, and two ids hardly ever have this much in common.
  */
 const ID_LENGTH = 16;
 const ID = /^(inv|cus|pay)_([0-9a-z]{1,26})$/i;
 const HASH = /^(?:0x)?([0-9a-f]{6,64})$/i;
 const ADDRESS = /^[0-9a-z]{6,100}$/i;
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
-/** The name of growth: coins that a contract sent, without a transaction (transfer.ts). */
+/** The name of a balance's growth, in place of a hash: coins that a contract sent, without a transaction (transfer.ts). */
 const GROWTH = /^block:\d{1,15}$/i;
 
 export function searchTerms(typed: string): SearchTerms {
@@ -70,7 +70,7 @@ export function searchTerms(typed: string): SearchTerms {
     paymentIds: idRanges("pay", text),
     externalIds: beginningWith(text),
     emails: beginningWith(emailKeyOf(text)),
-    // SQLite's text functions stop at a NUL.
+    // SQLite's text functions stop at a NUL character.
     words: text.includes("\0") ? [] : wordsOf(text).flatMap(beginningWith),
     transactions: transactionRanges(text),
     addresses: addressRanges(text.toLowerCase()),
@@ -92,7 +92,7 @@ function idRanges(prefix: "inv" | "cus" | "pay", text: string): readonly TextRan
 function transactionRanges(text: string): SearchTerms["transactions"] {
   if (GROWTH.test(text)) return onNetworks("evm", text.toLowerCase());
   const [, digits] = HASH.exec(text) ?? [];
-  // A whole address is not the beginning of a hash; searching it as one would read every network.
+  // A whole address is not the beginning of a hash, and searching for it as a hash would read every network.
   if (digits === undefined || EVM_ADDRESS.test(text)) return [];
   const hash = digits.toLowerCase();
   // Bitcoin and Litecoin hashes are never written with 0x; TRON's are written both ways.
@@ -105,7 +105,7 @@ function onNetworks(family: Network["family"], start: string): SearchTerms["tran
   return beginningWith(start).flatMap((range) => networks.map(({ name }) => ({ network: name, ...range })));
 }
 
-/** Stored addresses of EVM networks begin with 0x, those of Tron are base58 and may be typed as hex. */
+/** Stored addresses of EVM networks begin with 0x. TRON addresses are stored as base58, but may be typed in hexadecimal. */
 function addressRanges(text: string): readonly TextRange[] {
   if (!ADDRESS.test(text)) return [];
   const tron = /^(?:0x)?(41[0-9a-f]{40})$/.exec(text)?.[1];
@@ -117,11 +117,11 @@ function addressRanges(text: string): readonly TextRange[] {
   ];
 }
 
-/** `1234.5`, `1,234.50` or `1.234,50`, with a sign of a currency before it or a code on either side. In `1,234` the comma groups thousands. */
+/** `1234.5`, `1,234.50` or `1.234,50`, with a currency sign or code on either side. In `1,234` the comma groups thousands. */
 const AMOUNT = /^([a-z]{3,5})?\s*\p{Sc}?\s*(\d[\d.,]{0,24})\s*\p{Sc}?\s*([a-z]{3,5})?$/iu;
 const WITH_POINT = /^(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/;
 const WITH_COMMA = /^(?:\d+|\d{1,3}(?:\.\d{3})+),\d{1,2}$/;
-/** The most that an invoice may ask for. */
+/** The largest amount that an invoice may ask for. */
 const MOST_MICROS = 1_000_000_000_000n;
 
 function amountsOf(text: string): SearchTerms["amounts"] {

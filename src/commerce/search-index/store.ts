@@ -1,6 +1,6 @@
-// The index of words. A row's words are a function of its `search_text`, so each change of that text inserts the words it adds and deletes those it removes.
-// Both happen only if the text is the one the batch wrote: if another change came first, the row is left to the job that refreshes the index
-// (refresh-index.ts).
+// The index of words. A row's words follow from its `search_text`, so each change to that text inserts the words that it adds and deletes those that
+// it removes. Both happen only if the row has the text that the batch wrote. If another change came first, the row is left to the job that refreshes
+// the index (refresh-index.ts).
 import { type SQL, sql } from "drizzle-orm";
 import type { CustomerId, InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
@@ -12,7 +12,7 @@ import type { Statement } from "../../platform/db/statement.ts";
 import { CUSTOMER_MATCHES, INVOICE_MATCHES, MOST_FOUND, PAYMENT_MATCHES, type SearchTerms } from "./search-term.ts";
 import { wordsIn } from "./words.ts";
 
-/** A row whose words change. `before`: the text that its current words come from; empty if it has none. */
+/** A change to a row's words. `before`: the text that its current words come from; empty if it has no words. */
 interface Rewording {
   readonly merchantId: MerchantId;
   readonly id: InvoiceId | CustomerId;
@@ -20,7 +20,7 @@ interface Rewording {
   readonly after: string;
 }
 
-/** The words of the items whose row still has the item's text. */
+/** The words of those items whose row still has the item's text. */
 const words = (items: SQL.Aliased | SQL | ReturnType<typeof sql.placeholder>, table: string, kind: "I" | "C") =>
   sql`select item.value ->> '$.merchantId', ${sql.raw(`'${kind}'`)}, word.value, item.value ->> '$.id'
     from json_each(${items}) item cross join ${sql.raw(table)} own on own.id = item.value ->> '$.id'
@@ -62,10 +62,10 @@ function reword({ put, remove }: ReturnType<typeof wordStatements>, db: Db, of: 
   return [...(gone.length === 0 ? [] : [remove(db, of, gone)]), ...(fresh.length === 0 ? [] : [put(db, of, fresh)])];
 }
 
-/** The `indexed_at_ms` of a row that is updated without changing its words. */
+/** `indexed_at_ms` for an update that does not change the row's words. */
 export const stillIndexed = (updatedAtMs: number) => sql`iif(indexed_at_ms is updated_at_ms, ${updatedAtMs}, null)`;
 
-/** The columns of a row whose words change with it, if they were those of `before`. Otherwise the row is left to the job. */
+/** The search columns for an update that changes the row's words. If the row's words are not those of `before`, the row is left to the job. */
 export function rewordedColumns({ before, after }: Pick<Rewording, "before" | "after">, updatedAtMs: number) {
   const isAsBefore = sql`(indexed_at_ms is updated_at_ms and search_text is ${before})`;
   return {
@@ -100,7 +100,7 @@ export const selectUnindexedCustomers = prepared(
 const unindexed = (table: "invoices" | "customers", limit: ReturnType<typeof sql.placeholder>) =>
   sql`select id from ${sql.raw(`${table} indexed by ${table}_unindexed`)} where indexed_at_ms is not updated_at_ms order by id desc limit ${limit}`;
 
-/** What the job read from a row, and the text that its words will come from. */
+/** A row as it was read for indexing. `searchText`: the text that its current words come from. */
 interface Read {
   readonly id: string;
   readonly searchText: string | null;
@@ -114,7 +114,7 @@ const isAsRead = (table: string) =>
   );
 const READ_TEXT = { searchText: sql`item.value ->> '$.text'`, indexedAtMs: sql`updated_at_ms` } as const;
 
-/** Records that the invoice has these words, unless it has changed since it was read. */
+/** Records that the invoice now has these words, unless the row has changed since it was read. */
 export const indexInvoice = preparedForEach(readItem, (db, of) =>
   db.update(invoices).set(READ_TEXT).from(sql`json_each(${of.items}) item`).where(isAsRead("invoices")),
 );
@@ -123,35 +123,35 @@ export const indexCustomer = preparedForEach(readItem, (db, of) =>
   db.update(customers).set(READ_TEXT).from(sql`json_each(${of.items}) item`).where(isAsRead("customers")),
 );
 
-// What a search text finds. Each part reads a few rows of one index, however large it is: the index begins with the merchant, or holds ids that are practically
-// unique, and every limit applies where the index itself has the order.
+// The queries of a search. Each part reads a few rows of one index, however large the index is: the index begins with the merchant, or contains ids
+// that are practically unique, and every limit applies in the order of the index itself.
 
-/** A bound value, or the place of one in a compiled statement. */
+/** A bound value, or its placeholder in a compiled statement. */
 type Value = string | ReturnType<typeof sql.placeholder>;
 
-/** What is searched, for what, and how much of it. */
+/** What a search covers: the merchant's rows, the terms, and how many results each part returns. */
 interface Searched {
   readonly merchantId: Value;
   /** JSON of the `SearchTerms`. */
   readonly terms: Value;
-  /** The most that each part finds. */
+  /** The maximum number of results of each part. */
   readonly most: number;
 }
 
-/** How many rows are checked for several words, because only one is looked up in the index. */
+/** How many rows are checked if several words were typed, because the index finds rows by one word only. */
 const CANDIDATES = 300;
-/** How many customers' invoices are searched. */
+/** The maximum number of customers whose invoices are searched. */
 const MOST_BUYERS = 100;
 
 const number = (value: number): SQL => sql.raw(String(value));
 
-/** The list `name` of the terms, a row for each range, as `term`. */
+/** The list called `name` in the terms, with one row for each range, as `term`. */
 const listed = ({ terms }: Searched, name: Exclude<keyof SearchTerms, "text">): SQL =>
   sql`json_each(${terms}, ${sql.raw(`'$.${name}'`)}) term`;
 const isWithin = (column: string): SQL =>
   sql`${sql.raw(column)} >= term.value ->> '$.from' and ${sql.raw(column)} < term.value ->> '$.below'`;
 
-/** Ids that begin with the text. The unary plus keeps SQLite from walking all of the merchant's rows. */
+/** Ids that begin with the text. The unary plus keeps SQLite from reading all of the merchant's rows. */
 const byId = (of: Searched, table: "invoices" | "customers" | "payments"): SQL => {
   const name = sql.raw(table);
   return sql`select known.id, 0 as rank from ${listed(of, ID_LISTS[table])} cross join ${name} known on known.id in (
@@ -159,7 +159,7 @@ const byId = (of: Searched, table: "invoices" | "customers" | "payments"): SQL =
 };
 const ID_LISTS = { invoices: "invoiceIds", customers: "customerIds", payments: "paymentIds" } as const;
 
-/** Transactions as `id` and `invoice_id`; on each network separately, because they are indexed by network. */
+/** Payments by transaction hash, as `id` and `invoice_id`. Each network is searched separately, because hashes are indexed by network. */
 const byTransaction = (of: Searched): SQL =>
   sql`select paid.id, paid.invoice_id from ${listed(of, "transactions")} cross join payments paid on paid.id in (
     select id from payments indexed by payments_identity where network = term.value ->> '$.network'
@@ -176,13 +176,13 @@ const byEmail = (of: Searched): SQL =>
     select id from customers where merchant_id = ${of.merchantId} and deleted_at_ms is null and ${isWithin("email_key")}
     order by email_key limit ${number(of.most)})`;
 
-/** An address of an extended key belongs to one invoice, whose methods on a network may share it. */
+/** An address of an extended key belongs to one invoice; several methods of that invoice on one network may have it. */
 const byOwnAddress = (of: Searched): SQL =>
   sql`select own.id, ${rankOf("ADDRESS")} as rank from ${listed(of, "addresses")} cross join invoices own on own.id in (
     select invoice_id from payment_methods where merchant_id = ${of.merchantId} and ${isWithin("lower(address)")}
     and address_index is not null limit ${number(of.most)})`;
 
-/** A shared address belongs to many invoices: searches the merchant's newest invoices that use it, because their methods have no index by wallet. */
+/** A shared address belongs to many invoices, and its methods have no index by wallet, so only the merchant's 12 newest invoices are searched. */
 const bySharedAddress = (of: Searched): SQL =>
   sql`select method.invoice_id as id, ${rankOf("ADDRESS")} as rank from (select id from invoices where merchant_id = ${of.merchantId}
     and json_array_length(${of.terms}, '$.addresses') > 0 order by created_at_ms desc, id desc limit 12) recent
@@ -198,20 +198,24 @@ const byAmount = (of: Searched): SQL =>
 const rankOf = (match: (typeof INVOICE_MATCHES)[number]): SQL => number(INVOICE_MATCHES.indexOf(match));
 const rankOfBuyer = (match: (typeof CUSTOMER_MATCHES)[number]): SQL => number(CUSTOMER_MATCHES.indexOf(match));
 
-/** `sign`: of the field that may contain all words (words.ts); the row then matches as `all`, otherwise as `other`. */
+/**
+ * `sign`: the character before each word of one of the two fields in the search text (words.ts). If that field has all typed words, the row matches
+ * as `all`, otherwise as `other`.
+ */
 const WORDED = {
   invoices: { kind: sql.raw("'I'"), sign: "#", all: rankOf("EXTERNAL_ID"), other: rankOf("NAME") },
   customers: { kind: sql.raw("'C'"), sign: " ", all: rankOfBuyer("NAME"), other: rankOfBuyer("EMAIL") },
 } as const;
 
 /**
- * Rows with all words. The index is searched for the rarest word, judged by its first rows: the one that the fewest words begin with, or that is a whole word
- * the fewest times. The others must be in the row's text. Among many with the same word the newest are checked, then those with longer words.
+ * Rows with all typed words. Only the rarest typed word is searched in the index: the one with which the fewest indexed words begin (counts stop at
+ * `most`). If several are equally rare, one that is itself an indexed word is used, and among these the least frequent. The other words must be in
+ * the row's text. Rows with exactly that word are checked first, newest first, then those with longer words.
  */
 const byWords = (of: Searched, table: "invoices" | "customers"): SQL => {
   const { kind, sign, all, other } = WORDED[table];
   const own = sql`search_words where merchant_id = ${of.merchantId} and kind = ${kind}`;
-  // For one word, all rows in the index match. For several, the first rows may lack the others.
+  // If one word was typed, all of its rows in the index match. If several were typed, the first rows may lack the other words.
   const most = sql`iif(json_array_length(${of.terms}, '$.words') = 1, ${number(of.most)}, ${number(Math.max(of.most, CANDIDATES))})`;
   const entries = (which: SQL) => sql`(select count(*) from (select 1 from ${own} and ${which} limit ${most}))`;
   const isExact = sql`word = term.value ->> '$.from'`;
@@ -226,7 +230,7 @@ const byWords = (of: Searched, table: "invoices" | "customers"): SQL => {
     where not exists (select 1 from ${words} where ${lacks(" ")} and ${lacks("#")})`;
 };
 
-/** The newest of each customer. */
+/** The newest invoices of the customers that were found. */
 const byCustomer = (of: Searched): SQL =>
   sql`select * from (select own.id, iif(buyer.rank = ${rankOfBuyer("EMAIL")}, ${rankOf("EMAIL")}, ${rankOf("CUSTOMER_NAME")}) as rank
     from (select id, min(rank) as rank from (${byEmail(of)} union all ${byWords(of, "customers")}) group by id
@@ -238,7 +242,7 @@ const byCustomer = (of: Searched): SQL =>
 const ranked = (parts: readonly SQL[]): SQL =>
   sql`(select id, min(rank) as rank from (${allOf(parts)}) where id is not null group by id) found`;
 
-/** D1 accepts five parts in one compound select. */
+/** D1 accepts at most five parts in one compound select. */
 const MOST_PARTS = 4;
 
 function allOf(parts: readonly SQL[]): SQL {

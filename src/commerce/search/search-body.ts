@@ -1,4 +1,4 @@
-// What a search found, with the fields that a list of results needs; the full item is read by its id.
+// Search results with the fields that a list of results needs. The whole item is read by its id.
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
@@ -8,7 +8,7 @@ import type { Invoice } from "../invoice-records/invoice.ts";
 import type { Payment } from "../payments/payment.ts";
 import { CUSTOMER_MATCHES, INVOICE_MATCHES, PAYMENT_MATCHES } from "../search-index/search-term.ts";
 
-/** The number of the way in which something was found, in the list of its kind. */
+/** How well the row matched: the position in the list of ways to match its kind, e.g. `INVOICE_MATCHES`. */
 interface Ranked {
   readonly rank: number;
 }

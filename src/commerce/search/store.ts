@@ -1,4 +1,4 @@
-// The rows that a search finds. How they are found: search-index/store.ts.
+// The rows that a search finds. search-index/store.ts has the queries that find them.
 import { sql } from "drizzle-orm";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
@@ -35,7 +35,7 @@ export const selectFoundInvoices = prepared(valuesOf, (db, of) =>
     .from(foundInvoices(SEARCHED))
     .crossJoin(invoices)
     .where(sql`${invoices.id} = found.id`)
-    // Exact matches come first, even if many begin with the text.
+    // Exact matches come first, even if many ids begin with the text.
     .orderBy(sql`found_rank, invoices.external_id is not ${of.text}, invoices.created_at_ms desc, invoices.id desc`)
     .limit(MOST_FOUND),
 );

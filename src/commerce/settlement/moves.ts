@@ -1,11 +1,11 @@
-// The events of an invoice's moves (decisions 4, "Events of the moves"). The timeline has only status changes; the events have everything.
+// The events that report what happened to an invoice (decisions 4, "Events of the moves"). The timeline has only its status changes.
 
 import type { PaymentId } from "../../lib/ids.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import type { LatenessChange } from "./counting.ts";
 
-/** `invoice.<name>`, and the older `payment.<name>` if there is one; a return to AWAITING_PAYMENT has no event of its own. */
+/** `invoice.<name>`, and the older `payment.<name>` if there is one. A return to AWAITING_PAYMENT has no event of its own. */
 const EVENTS_OF_STATUS: Readonly<Record<InvoiceStatus, readonly EventType[]>> = {
   AWAITING_PAYMENT: [],
   PENDING_CONFIRMATION: ["invoice.pending_confirmation"],
@@ -17,8 +17,8 @@ const EVENTS_OF_STATUS: Readonly<Record<InvoiceStatus, readonly EventType[]>> = 
 };
 
 /**
- * The moves from one status to another. Money that is already confirmed when first seen also moves through PENDING_CONFIRMATION, so that a
- * timeline does not depend on when the chain was read. A resolution (`isByMoney` false) moves directly.
+ * The status changes from one status to another. Money that is already confirmed when first seen also passes through PENDING_CONFIRMATION, so that a
+ * timeline does not depend on when the chain was read. A resolution (`isByMoney` false) changes the status directly.
  */
 export function movesBetween(way: StatusMove & { readonly isByMoney: boolean }): readonly StatusMove[] {
   const { from, to, isByMoney } = way;
@@ -31,10 +31,10 @@ export function movesBetween(way: StatusMove & { readonly isByMoney: boolean }):
   ];
 }
 
-/** A partial payment first, then the moves in order, then late money; `invoice.updated` if only an amount or a mark changed. */
+/** First a partial payment, then the status changes in order, then late money; `invoice.updated` if only an amount or a mark changed. */
 export function eventsOf(outcome: {
   readonly moves: readonly StatusMove[];
-  /** R grew and is less than E - tol. */
+  /** The received sum grew, but does not yet pay the invoice. */
   readonly isPartiallyPaid: boolean;
   readonly lateness: readonly LatenessChange[];
   readonly hasChanged: boolean;
@@ -55,7 +55,7 @@ function eventsOfMove(move: StatusMove): readonly SettlementEvent[] {
   return types.map((type) => eventOf(type, { previousStatus: move.from }));
 }
 
-/** From OVERPAID, or from PAID to anything but OVERPAID: money that was reported to the integrator is no longer there. */
+/** Whether the change is from OVERPAID, or from PAID to anything except OVERPAID: money that was reported to the integrator no longer counts. */
 function isDownwards({ from, to }: StatusMove): boolean {
   return from === "OVERPAID" || (from === "PAID" && to !== "OVERPAID");
 }
@@ -75,8 +75,8 @@ export interface StatusMove {
 
 export interface SettlementEvent {
   readonly type: EventType;
-  /** The status before the move that the event reports; null if it reports no move. */
+  /** The status before the change that the event reports; null if it reports no status change. */
   readonly previousStatus: InvoiceStatus | null;
-  /** The payment of an `invoice.payment_late`. */
+  /** The payment of an `invoice.payment_late` event. */
   readonly paymentId: PaymentId | null;
 }

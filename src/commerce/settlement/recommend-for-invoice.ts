@@ -1,4 +1,4 @@
-// Which decision about an invoice is advised (decisions 5, "Wrong payments"). Pure; the same facts give the same advice.
+// The recommended decision about an invoice (decisions 5, "Wrong payments"). A pure function: the same facts always give the same recommendation.
 import { maxBig } from "../../lib/money.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Invoice } from "../invoice-records/invoice.ts";
@@ -23,18 +23,17 @@ type AdvisedInvoice = Pick<
 
 export interface InvoiceAdviceFacts {
   readonly invoice: AdvisedInvoice;
-  /** All of the invoice's payments. */
   readonly payments: readonly Pick<Payment, "status" | "isLate" | "fiatMicros" | "receivedAtMs">[];
-  /** Whether an address of it is still shown to payers, so that the rest can be sent. */
+  /** Whether one of its addresses is still shown to payers, so that the rest can be sent. */
   readonly hasWay: boolean;
-  /** Whether all its networks were read beyond its end. */
+  /** Whether all its networks were read beyond the invoice's end. */
   readonly isReadToEnd: boolean;
-  /** It was recovered after a restore: decisions of the lost time are not known. */
+  /** The invoice was recovered after a restore: decisions made in the lost time are unknown. */
   readonly isRestored: boolean;
   readonly nowMs: number;
 }
 
-/** The sums of some payments, such as the late ones, which do not count. */
+/** The sum of some of the payments, for example of the late ones, which do not count. */
 interface Money {
   readonly micros: bigint;
   readonly isAny: boolean;
@@ -42,7 +41,7 @@ interface Money {
   readonly isPriced: boolean;
 }
 
-/** Null if there is nothing to decide and nothing to wait for, and where only a person can compare. */
+/** Null if there is nothing to decide and nothing to wait for, or if only a person can judge. */
 export function recommendForInvoice(facts: InvoiceAdviceFacts): Recommendation | null {
   const { invoice } = facts;
   if (facts.isRestored || isDecided(facts)) return null;
@@ -67,7 +66,7 @@ export function recommendForInvoice(facts: InvoiceAdviceFacts): Recommendation |
   }
 }
 
-/** Whether a user has decided since the newest payment came, and nothing asks for a review. */
+/** Whether a user has decided, other than by MARK or ASK_FOR_REST, since the newest payment arrived, and the invoice needs no review. */
 function isDecided({ invoice, payments }: InvoiceAdviceFacts): boolean {
   if (invoice.resolution === null || invoice.needsReview) return false;
   const { action, at } = parseJson(invoice.resolution);
@@ -89,8 +88,8 @@ function moneyOf(payments: InvoiceAdviceFacts["payments"]): Money {
 }
 
 /**
- * Once money was sent back nothing says how much of what came before is still here: what came since goes back, too, unless it is enough by itself,
- * which a person must judge.
+ * After a return it is unknown how much of the earlier money the merchant still has. Money received since then is returned too, unless it is enough
+ * by itself, which a person must judge.
  */
 function onceReturned({ invoice, payments }: InvoiceAdviceFacts, returnedMs: number): Recommendation | null {
   if (!invoice.needsReview && !RETURNABLE.includes(invoice.status)) return null;
@@ -107,7 +106,7 @@ function onceReturned({ invoice, payments }: InvoiceAdviceFacts, returnedMs: num
   return wait ?? (money.micros > 0n ? { action: "RETURN", reason, amountMicros: money.micros } : null);
 }
 
-/** When a user last decided about money. */
+/** When a user last decided what happens with the money. */
 function decidedAtMs({ resolution }: AdvisedInvoice): number {
   if (resolution === null) return 0;
   const { action, at } = parseJson(resolution);
@@ -157,7 +156,7 @@ function whilePending({ invoice, payments }: InvoiceAdviceFacts): Recommendation
   return { action: "WAIT", reason: isPriced ? "NOT_CONFIRMED" : "NO_PRICE" };
 }
 
-/** What is above the price and its tolerance goes back. */
+/** Recommends returning money above the price and its tolerance. */
 function oncePaid({ invoice }: InvoiceAdviceFacts, late: Money): Recommendation | null {
   const { amountMicros, confirmedMicros, overpaidToleranceMicros, needsReview } = invoice;
   const isJudged = invoice.status === "OVERPAID" || needsReview;
@@ -186,7 +185,10 @@ function onceOver(facts: InvoiceAdviceFacts, late: Money): Recommendation | null
   return aboutRest(facts, { cameMicros, isLate: isLateToJudge });
 }
 
-/** Too little came: the rest, while payments are still watched for, else all of it goes back. */
+/**
+ * Too little was received. While payments are still watched and an address is shown, the rest is asked for; otherwise the money received should be
+ * returned.
+ */
 function aboutRest(
   { invoice, hasWay, nowMs }: InvoiceAdviceFacts,
   { cameMicros, isLate }: { readonly cameMicros: bigint; readonly isLate: boolean },

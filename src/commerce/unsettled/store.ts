@@ -8,14 +8,14 @@ import { unsettledInvoices } from "../../platform/db/schema/unsettled-invoices.t
 
 export interface Unsettled {
   readonly invoiceId: InvoiceId;
-  /** The code of the refusal, the database's message, or the name of the error; never a value of a row. */
+  /** The code of the refusal, the database's message, or the name of the error; never a value from a row. */
   readonly reason: string;
 }
 
 /** After the first failure the next run retries; after n failures the pause is 2^(n - 1) minutes, at most six hours. */
 const LONGEST_PAUSE_MS = 6 * HOUR_MS;
 
-/** Stores the failures of a run. Storing the same run twice counts twice, which only makes the pause longer. */
+/** Stores the failures of a run. If the same run is stored twice, it counts twice, which only makes the pause longer. */
 export function noteUnsettled(db: Db, left: readonly Unsettled[], nowMs: number) {
   const list = JSON.stringify(left);
   const pauseMs = sql`min(${LONGEST_PAUSE_MS}, ${MINUTE_MS} << min(unsettled_invoices.failures, 10))`;
@@ -32,7 +32,7 @@ export function noteUnsettled(db: Db, left: readonly Unsettled[], nowMs: number)
     });
 }
 
-/** Deletes the failures of invoices that were settled, in this run or earlier. */
+/** Deletes the failures of invoices that are settled now, in this run or earlier. */
 export function forgetSettled(db: Db, settled: readonly InvoiceId[]) {
   const active = db
     .select({ id: invoices.id })

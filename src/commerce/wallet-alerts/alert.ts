@@ -11,7 +11,7 @@ import { linkless, subjectNaming } from "../../platform/mail/names.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
 import { fingerprintOf } from "../wallet-records/wallet-facts.ts";
 
-/** How long the link that disables a wallet is valid; it works once. */
+/** How long the link that disables a wallet is valid. It works once. */
 export const LINK_LIFETIME_MS = 7 * DAY_MS;
 
 /** An OWNER or ADMIN of the team. */
@@ -25,7 +25,7 @@ interface Reader extends Steward {
   readonly token: string | null;
 }
 
-/** Who changes a wallet, and who gets the email. */
+/** The author of a change to a wallet, and the recipients of the email. */
 export interface Audience {
   readonly merchantName: string;
   /** The author's name in the email. */
@@ -35,14 +35,17 @@ export interface Audience {
 
 export type WalletAction = "wallet.created" | "wallet.updated" | "wallet.deleted" | "wallet.disabled_by_link";
 
-/** One change. `before` of a registration: the pair's previous wallet. `after`: undefined if the wallet was deleted. */
+/** One change. `before`: for a registration, the pair's previous wallet. `after`: undefined if the wallet was deleted. */
 export interface ReportedChange {
   readonly action: WalletAction;
   readonly before: Wallet | undefined;
   readonly after: Wallet | undefined;
 }
 
-/** Whether anyone who can read this user's mail can also step up as them. Then the emails about their changes have a link. */
+/**
+ * Whether email is the user's only factor for step-up, so that anyone who can read their mail can also step up as them. If so, the emails about their
+ * changes have a link.
+ */
 export function isMailOnly(user: User): boolean {
   return stepUpFactorsOf(user).every((factor) => factor === "email_code");
 }
@@ -50,7 +53,7 @@ export function isMailOnly(user: User): boolean {
 interface AlertContext {
   readonly publicUrl: string;
   readonly nowMs: number;
-  /** Whether a wallet's row is unaltered; only then does the email show its address. */
+  /** Whether a wallet's row is unaltered. Only then does the email show the wallet's address. */
   readonly isIntact: (wallet: Wallet) => boolean;
 }
 
@@ -67,7 +70,7 @@ export function noticeKindOf({ action, before, after }: ReportedChange): NoticeK
   return after.isEnabled && !before.isEnabled ? "WALLET_ENABLED" : "WALLET_SETTINGS";
 }
 
-/** The email to one reader. It shows an address in full, which is public, but only the ends of an extended key. */
+/** The email to one recipient. An address is public and shown in full; of an extended key only both ends are shown. */
 export function alertMail(change: ReportedChange, audience: Audience, reader: Reader, context: AlertContext): Mail {
   const { before, after, action } = change;
   const wallet = after ?? before;
@@ -78,7 +81,7 @@ export function alertMail(change: ReportedChange, audience: Audience, reader: Re
   return walletMail(wallet, said, audience, reader, context);
 }
 
-/** The email about further changes of one wallet's settings by the same actor, within minutes after an email about the first. */
+/** The email about further changes to one wallet's settings by the same actor, which followed an email about the first change within minutes. */
 export function joinedMail(
   change: { readonly wallet: Wallet; readonly count: number; readonly isEnabling: boolean },
   audience: Audience,

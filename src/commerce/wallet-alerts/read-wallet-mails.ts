@@ -13,8 +13,8 @@ import { joinedMail, LINK_LIFETIME_MS } from "./alert.ts";
 import { insertDisableTokens } from "./store.ts";
 
 /**
- * The emails about a wallet whose settings were changed repeatedly; empty if it was deleted, because that was emailed at once. If the emails
- * about the changes had links, each reader gets a new one.
+ * The emails about a wallet whose settings were changed repeatedly. Empty if the wallet was deleted, because that was emailed at once. If the emails
+ * about the changes had links, each reader gets a new link.
  */
 export async function readWalletMails(
   deps: {

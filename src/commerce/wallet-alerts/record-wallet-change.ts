@@ -1,4 +1,4 @@
-// Reports a change of a wallet: the event, the audit entry and the tokens of the links in the batch of the change, and the emails after the
+// Reports a change to a wallet. The event, the audit entry and the tokens of the links are part of the change's batch; the emails are sent after the
 // batch has committed.
 
 import { countNotice, forgetNotices, isMailedNow } from "../../accounts/notices/store.ts";
@@ -38,15 +38,18 @@ export interface ReportDependencies {
   readonly audience: Audience;
 }
 
-/** The recipients of the email about this caller's change. Each link has its own token. There is no link if the caller has a factor besides mail. */
+/**
+ * The recipients of the email about this caller's change. Each has a token for a link of their own; there is no link if the caller is an API key or
+ * has a factor besides email.
+ */
 export function readersOf(stewards: readonly Steward[], author: User | undefined): Audience["readers"] {
   const isLinked = author !== undefined && isMailOnly(author);
   return stewards.map((steward) => ({ ...steward, token: isLinked ? newToken() : null }));
 }
 
 /**
- * The statements of a change besides the wallet's own. The last one is the statement whose result `sendWalletMails` reads. Audit entry 0 of the
- * operation is the batch's marker.
+ * The statements that go with a change to a wallet's row. `sendWalletMails` reads the result of the last statement. Audit entry 0 of the operation
+ * marks the batch as committed.
  */
 export function recordWalletChange(
   deps: ReportDependencies,
@@ -84,7 +87,7 @@ export function recordWalletChange(
   ];
 }
 
-/** A registered wallet replaces another row, so the entry has only that wallet's fingerprint. */
+/** A registered wallet has a new row, so the entry has only the fingerprint of the wallet that it replaces. */
 function factsOf({ action, before, after }: ReportedChange) {
   if (action !== "wallet.created" || after === undefined)
     return { before: before && walletFacts(before), after: after && walletFacts(after) };
@@ -104,8 +107,8 @@ function tokensOf(deps: ReportDependencies, { after }: ReportedChange): readonly
 }
 
 /**
- * Counts successive changes of settings, which are emailed together. Disabling with a link clears the count, so that the next change is emailed
- * at once.
+ * Counts successive changes to settings, whose emails are combined. Disabling with a link clears the count, so that the next change is emailed at
+ * once.
  */
 function noticesOf({ db, nowMs, audience }: ReportDependencies, change: ReportedChange): readonly Write[] {
   const wallet = change.after ?? change.before;
@@ -120,7 +123,7 @@ function noticesOf({ db, nowMs, audience }: ReportDependencies, change: Reported
 
 /**
  * Sends the emails after the change has committed. Losing an email is harmless, because the event and the audit entry report the change too.
- * `results`: of the batch, if known. If they say that several changes are emailed together, the cron sends the email later.
+ * `results`: the results of the batch, if known. If they show that the emails of several changes are combined, the cron sends the email later.
  */
 export async function sendWalletMails(
   deps: ReportDependencies,

@@ -4,14 +4,13 @@ import type { Db } from "../../platform/db/client.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { singleUseTokens, users } from "../../platform/db/schema/users.ts";
 
-/** A token that lets the holder of a link disable one wallet. */
 interface DisableToken {
   /** SHA-256 of the token. */
   readonly hash: string;
   readonly userId: UserId;
 }
 
-/** Stores the tokens of the links that disable one wallet, in one statement however many there are. */
+/** Stores the tokens of the links that disable a wallet, in one statement however many there are. */
 export function insertDisableTokens(
   db: Db,
   tokens: readonly DisableToken[],
@@ -53,7 +52,7 @@ export function selectDisableToken(db: Db, hash: string, nowMs: number) {
     .limit(1);
 }
 
-/** Marks the link as used; aborts the batch if it was used before, or its holder has left or lost the role. */
+/** Uses up the link. Aborts the batch if the link was used before or has expired, or if its holder has left the team or lost the role. */
 export function consumeDisableToken(db: Db, hash: string, nowMs: number) {
   return [
     db.insert(assertions).select(

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Longer than any of our tokens; a string up to this length that is not a token is refused as unknown. */
+/** Longer than any of our tokens. A shorter string that is not a token is refused as an unknown link, not as invalid input. */
 const LONGEST_TOKEN = 200;
 
 export const disableWalletBody = () =>

@@ -1,5 +1,5 @@
-// The link of an alert email: its token disables that one wallet, once, with or without a session. It proves access to the mailbox of a user who
-// was OWNER or ADMIN when the wallet changed and still is, and it can do nothing but disable.
+// The link in an alert email. Its token disables the wallet that the email is about, once, with or without a session, and can do nothing else. It
+// proves access to the mailbox of a user who was OWNER or ADMIN when the wallet changed, and who still is.
 
 import { selectLiveMerchant } from "../../accounts/merchant-records/store.ts";
 import { selectStewards } from "../../accounts/teams/store.ts";
@@ -19,7 +19,10 @@ import { changeWallet, type WalletDependencies } from "../wallets/change-wallet.
 /** The caller and the recipients of the emails come from the link. */
 type DisableDependencies = Omit<WalletDependencies, "trail" | "audience">;
 
-/** Refuses LINK_INVALID for a token that is unknown, used, expired or of a user who is no longer OWNER or ADMIN, and for a deleted wallet. */
+/**
+ * Fails with LINK_INVALID for a token that is unknown, used or expired, or belongs to a user who is no longer OWNER or ADMIN, and for a deleted
+ * wallet.
+ */
 export async function disableWallet(
   deps: DisableDependencies,
   of: { readonly token: string } & Pick<Trail, "ip" | "requestId">,
@@ -46,7 +49,7 @@ export async function disableWallet(
     audience: { merchantName: merchant.name, author: email, readers },
   } as const;
   const disabled = await changeWallet(acting, { merchantId, walletId, read: wallet }, async (read) => {
-    // The lost race may have been against another click on the same link, or against a change of its holder's seat.
+    // Checked again, because the batch may have been aborted by another click on the same link, or by a change to its holder's seat.
     const still = await readLink(deps, hash);
     if (!still.ok) return still;
     const columns = { isEnabled: false, updatedAtMs: deps.nowMs };

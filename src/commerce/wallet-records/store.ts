@@ -21,7 +21,6 @@ export const selectLiveWallets = prepared(
   (db) => db.select().from(wallets).where(live).orderBy(asc(wallets.createdAtMs), asc(wallets.id)),
 );
 
-/** One live wallet by id. */
 export const selectLiveWallet = prepared(
   (merchantId: string, walletId: string) => ({ merchantId, walletId }),
   (db, of) =>
@@ -32,7 +31,7 @@ export const selectLiveWallet = prepared(
       .limit(1),
 );
 
-/** Wallets of any merchant, also deleted ones. */
+/** Wallets of any merchant, including deleted ones. */
 export function selectWalletsById(db: Db, ids: readonly string[]) {
   return db
     .select()
@@ -40,7 +39,7 @@ export function selectWalletsById(db: Db, ids: readonly string[]) {
     .where(sql`${wallets.id} in (select value from json_each(${JSON.stringify(ids)}))`);
 }
 
-/** The id of the live wallet of a pair, in canonical spelling. */
+/** The id of the live wallet for a pair, which is in canonical spelling. */
 export function selectWalletOfPair(
   db: Db,
   merchantId: string,
@@ -60,7 +59,7 @@ export function selectWalletOfPair(
     .limit(1);
 }
 
-/** The pair's latest deleted wallet: the one that a new wallet replaces. */
+/** The wallet of the pair that was deleted last, which a new wallet replaces. */
 export function selectReplacedWallet(
   db: Db,
   merchantId: string,
@@ -101,8 +100,8 @@ export function updateLiveWallet(
 }
 
 /**
- * Freezes a wallet whose HMAC is wrong: it is no longer shown or used, and stays frozen. The audit entry is selected from the row while it is
- * not frozen, so that there is exactly one; therefore it goes first.
+ * Freezes a wallet whose HMAC is wrong: it is no longer shown or used, and stays frozen. The audit entry is inserted only while the row is not
+ * frozen, so that there is exactly one entry; its statement must therefore come first.
  */
 export function freezeWallet(db: Db, wallet: Wallet, of: { readonly auditId: AuditId; readonly nowMs: number }) {
   const unfrozen = and(
@@ -120,7 +119,7 @@ export function freezeWallet(db: Db, wallet: Wallet, of: { readonly auditId: Aud
   ] as const;
 }
 
-/** Aborts the batch unless the wallet is live and its settings are as read. This is the lock between concurrent PATCHes. */
+/** Aborts the batch unless the wallet is live and its settings are unchanged since they were read. This is the lock between concurrent PATCHes. */
 export function assertSettings(db: Db, read: Pick<Wallet, "id" | "isEnabled" | "requiredConfirmations">) {
   return db.insert(assertions).select(
     sql`select 'wallet is as read', 0 where not exists (
@@ -129,7 +128,6 @@ export function assertSettings(db: Db, read: Pick<Wallet, "id" | "isEnabled" | "
   );
 }
 
-/** Aborts the batch if the wallet is deleted. */
 export function assertWalletLive(db: Db, walletId: WalletId) {
   return db
     .insert(assertions)
@@ -145,7 +143,7 @@ interface GapWarning {
   readonly nowMs: number;
 }
 
-// Among the allocations in one batch, only the one that reaches the limit warns; they are counted by wallet.
+// Only the allocation that reaches the limit warns, so the allocations in a batch are counted by wallet.
 const gapWarning = preparedForEach(
   ({ eventId, merchantId, walletId, nowMs }: GapWarning) => ({ eventId, merchantId, walletId, nowMs }),
   (db, of) =>
@@ -159,7 +157,7 @@ const gapWarning = preparedForEach(
     ),
 );
 
-/** Copies an allocation's index into the wallet's row. It only increases, in whatever order allocations arrive. */
+/** Copies an allocation's index to the wallet's row. The stored index only increases, whatever the order of the allocations. */
 export const noteAllocation = preparedForEach(
   (walletId: WalletId, { index, nowMs }: { readonly index: number; readonly nowMs: number }) => ({
     walletId,
@@ -181,12 +179,12 @@ export const noteAllocation = preparedForEach(
   },
 );
 
-/** Records the gap warning in the batch of the allocation that reaches the limit: the condition is read inside the batch. */
+/** Records the gap warning in the batch of the allocation that reaches the limit. Whether it is reached is decided inside the batch. */
 export function warnOfGap(db: Db, warning: GapWarning) {
   return [gapWarning(db, warning), fanOut(db, [warning.eventId])] as const;
 }
 
-/** Aborts the batch unless the wallet is live, enabled and past its delay at that time. */
+/** Aborts the batch unless the wallet is live, enabled, not frozen, and past its delay at `nowMs`. */
 export const assertWalletUsable = preparedForEach(
   (walletId: WalletId, nowMs: number) => ({ walletId, nowMs }),
   (db, of) =>
@@ -198,19 +196,19 @@ export const assertWalletUsable = preparedForEach(
 );
 
 /**
- * Aborts the batch while the wallet is tied (Interface 4.3, decisions 3): an active invoice of this merchant has an ACTIVE method that
- * pays to the wallet's address, on whatever network (direct), or is of the wallet's pair (xpub).
+ * Aborts the batch while the wallet is tied (Interface 4.3, decisions 3): an active invoice of this merchant has an ACTIVE method that pays to the
+ * wallet's address, on any network (direct), or is for the wallet's pair (xpub).
  */
 export function assertWalletNotTied(db: Db, wallet: Wallet) {
   return db.insert(assertions).select(sql`select 'wallet is not tied', 0 where exists (select 1 from ${tied(wallet)})`);
 }
 
-/** The invoices that the wallet is tied to, once for each of their methods, at most `limit`; for the check before the batch. */
+/** At most `limit` invoices that the wallet is tied to, each listed once per method; for the check before the batch. */
 export function selectTiedInvoices(db: Db, wallet: Wallet, limit: number) {
   return db.select({ id: sql<InvoiceId>`active.id` }).from(tied(wallet)).limit(limit);
 }
 
-/** Reads only the merchant's own active invoices, so that other users of the same address cost nothing. */
+/** Reads only the merchant's own active invoices, so that the cost does not depend on other users of the same address. */
 function tied(wallet: Wallet) {
   const destination =
     wallet.walletType === "DIRECT_WALLET"
@@ -221,7 +219,7 @@ function tied(wallet: Wallet) {
     and method.status = 'ACTIVE' and ${destination}`;
 }
 
-/** All wallets that a merchant ever had on a key, oldest first; a later wallet continues with the next index of the earlier one. */
+/** All wallets that a merchant ever had with a key, oldest first. A later wallet continues with the index after the earlier one's last. */
 export function selectWalletsOfKey(db: Db, merchantId: MerchantId, keyHash: string) {
   return db
     .select({ id: wallets.id })
@@ -230,7 +228,7 @@ export function selectWalletsOfKey(db: Db, merchantId: MerchantId, keyHash: stri
     .orderBy(asc(wallets.createdAtMs), asc(wallets.id));
 }
 
-/** Addresses handed out for a wallet, in index order, starting after `afterIndex`; every page costs the same. */
+/** Addresses given for a wallet, in the order of their indexes, starting after `afterIndex`. Every page costs the same. */
 export function selectHandedOut(
   db: Db,
   of: {
@@ -265,8 +263,8 @@ export function selectHandedOut(
 }
 
 /**
- * The longest run of indexes below `nextIndex` whose addresses have no confirmed payment: wallet software must scan past it.
- * Indexes that another holder of the key got count as empty. A run that is too long is better than an address that is not found.
+ * The longest run of indexes below `nextIndex` whose addresses have no confirmed payment, past which wallet software must scan. Indexes that another
+ * merchant with the same key got count as empty, because scanning too far is better than missing an address.
  */
 export function selectLongestRun(
   db: Db,
@@ -286,7 +284,7 @@ export function selectLongestRun(
     .where(eq(wallets.id, of.walletId));
 }
 
-/** The lowest index of an extended key that no wallet has passed and no payment method has, over all merchants and deleted wallets. */
+/** The lowest index of an extended key that no wallet has passed and no payment method uses, over all merchants, including deleted wallets. */
 export function selectFloor(db: Db, keyHash: string) {
   const ofKey = sql`select wallet.id from wallets wallet where wallet.key_hash = ${keyHash}`;
   return db

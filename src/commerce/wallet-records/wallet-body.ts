@@ -5,13 +5,13 @@ import { isoTime } from "../../lib/time.ts";
 import type { MacKeys } from "./row-mac.ts";
 import { isWalletIntact, type Wallet, type WalletType } from "./wallet.ts";
 
-/** Stable codes. They must reveal nothing about other merchants, so no code says that a key or an address is shared. */
+/** Stable codes. They must reveal nothing about other merchants, so there is no code for a shared key or address. */
 type WalletWarning =
   /** Fewer confirmations than the network's recommendation. */
   | "LOW_CONFIRMATIONS"
   /** No chain source is configured: payments are not seen. */
   | "NETWORK_NOT_WATCHED"
-  /** The row was altered, now or earlier: the wallet is no longer used. */
+  /** The row's HMAC does not verify, or the wallet was frozen earlier: no invoice uses it. */
   | "INTEGRITY_CHECK_FAILED"
   /** Recently registered or enabled: no invoice uses it before `usableFrom`. */
   | "CHANGE_PENDING";

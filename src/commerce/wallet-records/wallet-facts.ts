@@ -1,4 +1,4 @@
-// How the audit log, events and emails identify a wallet without its address or key: by a fingerprint.
+// The audit log, events and emails identify a wallet by a fingerprint, without its address or key.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
@@ -11,7 +11,7 @@ export function fingerprintOf(wallet: Pick<Wallet, "address" | "xpub">): string 
   return sha256Hex(wallet.address ?? wallet.xpub ?? "").slice(0, FINGERPRINT_DIGITS);
 }
 
-/** A wallet in an audit entry. Its address stays in its row forever; the fingerprint shows whether that row was changed. */
+/** A wallet in an audit entry. The address stays in the wallet's row forever; the fingerprint shows whether that row was changed. */
 export function walletFacts(wallet: Wallet): AuditFacts {
   const { network, cryptocurrency, walletType, isEnabled, requiredConfirmations } = wallet;
   return { network, cryptocurrency, walletType, fingerprint: fingerprintOf(wallet), isEnabled, requiredConfirmations };

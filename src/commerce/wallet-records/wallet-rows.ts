@@ -1,7 +1,7 @@
 import type { MacRows } from "../../platform/keys/keyed-rows.ts";
 import { macTextOf } from "./row-mac.ts";
 
-/** Includes deleted wallets: their addresses are recovered with their keys. A frozen one is never signed again. */
+/** Includes deleted wallets, because their addresses are recovered with their keys. A frozen wallet is never signed again. */
 export const WALLET_ROWS: MacRows = {
   kind: "wallets",
   keyring: "ROW_MAC_KEY",

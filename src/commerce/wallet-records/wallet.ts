@@ -39,7 +39,10 @@ export function isWalletOpen(wallet: Pick<Wallet, "isEnabled" | "usableFromMs">,
   return wallet.isEnabled && wallet.usableFromMs <= nowMs;
 }
 
-/** When a wallet that is registered or enabled now becomes usable: never earlier than announced before. A delay of 0 changes nothing. */
+/**
+ * When a wallet that is being registered or enabled becomes usable. Never earlier than the time announced before; without a delay the time is
+ * unchanged.
+ */
 export function usableFrom(of: {
   readonly nowMs: number;
   readonly delayHours: number;

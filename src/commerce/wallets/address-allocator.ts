@@ -10,7 +10,9 @@ import {
 import { floorDependencies } from "./dependencies.ts";
 import { readFloor } from "./read-floor.ts";
 
-/** One object per extended key and network, named by the key's hash. Only it hands out that key's addresses. The logic is in `Allocations`. */
+/**
+ * One object per extended key and network, named by the key's hash. Only this object gives addresses of that key. `Allocations` contains the logic.
+ */
 export class AddressAllocator extends DurableObject<Env> {
   readonly #keyHash: string;
   readonly #allocations: Allocations;
@@ -30,7 +32,7 @@ export class AddressAllocator extends DurableObject<Env> {
     return this.#allocations.allocate(request);
   }
 
-  /** The answers in order; a refusal of one changes no other. */
+  /** The answers, in the order of the requests. If one request is refused, the others are not affected. */
   async allocateEach(requests: readonly AllocateRequest[]): Promise<AllocateAnswer[]> {
     if (!this.#isReady()) await this.#begin();
     return requests.map((request) => this.#allocations.allocate(request));
@@ -41,7 +43,7 @@ export class AddressAllocator extends DurableObject<Env> {
     return { nextIndex: this.#allocations.nextIndex() };
   }
 
-  /** What was given at or after a time, with its terms, for the import after a restore of the database. */
+  /** The addresses given at or after a time, with their terms, for the import after a restore of the database. */
   given(since: GivenSince): readonly GivenPlace[] {
     return this.#allocations.given(since);
   }
@@ -50,7 +52,7 @@ export class AddressAllocator extends DurableObject<Env> {
     return this.#entry.isMade() && !this.#allocations.isNew();
   }
 
-  /** Once per key, when its first wallet is registered. No address is given while the directory or the database does not answer. */
+  /** Runs once per key, when its first wallet is registered. No address is given until the directory and the database have answered. */
   async #begin(): Promise<void> {
     await this.#entry.make();
     if (!this.#allocations.isNew()) return;

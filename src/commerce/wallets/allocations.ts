@@ -1,7 +1,7 @@
-// Which invoice has which address of one extended key. The table belongs to the key, not to a wallet or a merchant, and nothing is ever deleted from it. So no
-// address is handed out twice, no matter who registers the key or how often (decisions 3). An empty storage may belong to a key that was already used, in a
-// database moved here from another deployment (docs/operations/export.md). So it begins after the indexes in the tables (`begin`). Every method is synchronous:
-// no other call can run between its statements, so an index and its address never diverge.
+// Records which invoice has which address of one extended key. The table belongs to the key, not to a wallet or a merchant, and nothing is ever
+// deleted from it, so no address is given twice, no matter who registers the key or how often (decisions 3). The storage may be empty although the
+// key was already used, in a database that was moved here from another deployment (docs/operations/export.md). A new allocator therefore begins after
+// the indexes in D1 (`begin`). Every method is synchronous: no other call can run between its statements, so an index always has the right address.
 import { networkNamed } from "../../chains/registry/networks.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
@@ -20,9 +20,9 @@ export interface AllocateRequest {
   readonly derivationPath: string;
   /** Limit for a merchant without proof on a shared key: at most `maxUnpaid` addresses beyond the `paid` ones. Null: no limit. */
   readonly cap: { readonly maxUnpaid: number; readonly paid: number } | null;
-  /** Set if a browser asks; else null. */
+  /** Set if a browser asks for the address; otherwise null. */
   readonly publicHold: PublicHold | null;
-  /** What the invoice shows there, kept for `given`; absent if only the address is wanted. */
+  /** What the invoice shows with the address, kept for `given`; absent if it need not be kept. */
   readonly shown?: Shown;
 }
 
@@ -32,11 +32,13 @@ interface Shown {
   readonly atMs: number;
 }
 
-/** Which addresses `given` lists: those shown at or after a time, and of those without terms (and so without a time) the ones from `floor` on. */
+/**
+ * Which addresses `given` lists: those shown at or after `sinceMs`. Addresses without terms have no time, so they are listed from index `floor` on.
+ */
 export interface GivenSince {
   readonly sinceMs: number;
   readonly floor: number;
-  /** Only after this index. */
+  /** Lists only addresses after this index. */
   readonly afterIndex: number;
   readonly limit: number;
 }
@@ -61,7 +63,7 @@ export type AllocateAnswer =
   | { readonly kind: "unpaid_limit" }
   | PublicRefusal;
 
-/** The allocator's interface for operations: the object's stub, or in the simulator the class below. */
+/** The allocator's interface for operations: the Durable Object's stub or, in the simulator, `Allocations`. */
 export interface AllocatorRpc {
   allocate(request: AllocateRequest): Promise<AllocateAnswer>;
   allocateEach(requests: readonly AllocateRequest[]): Promise<AllocateAnswer[]>;
@@ -71,10 +73,9 @@ export interface AllocatorRpc {
 
 /** How long terms are kept: longer than a database can be restored. */
 const TERMS_KEPT_MS = 31 * DAY_MS;
-/** How many old terms an allocation deletes: more than it adds. */
+/** How many old rows of terms are deleted at each allocation: more than one, so that the table shrinks. */
 const TERMS_FORGOTTEN = 2;
 
-/** A parsed key and the text it was parsed from. */
 interface ParsedKey {
   readonly network: string;
   readonly xpub: string;
@@ -85,11 +86,10 @@ interface ParsedKey {
 export class Allocations {
   readonly #storage: ObjectStorage;
   readonly #keyHash: string;
-  /** No index below it is given; undefined before `begin`. */
+  /** The lowest index that may be given; undefined before `begin`. */
   #floor: number | undefined;
   #parsed: ParsedKey | undefined;
 
-  /** `keyHash` identifies the key of these allocations. */
   constructor(storage: ObjectStorage, keyHash: string) {
     this.#storage = storage;
     this.#keyHash = keyHash;
@@ -113,12 +113,12 @@ export class Allocations {
     this.#floor = beginning === undefined ? undefined : Number(beginning.next_index);
   }
 
-  /** Whether nothing was ever given here, and `begin` was not called. */
+  /** Whether no address was ever given here and `begin` was never called. */
   isNew(): boolean {
     return this.#floor === undefined && this.nextIndex() === 0;
   }
 
-  /** Where a new storage begins. Does nothing if it is no longer new. */
+  /** Sets the first index of a new storage. Does nothing if the storage is no longer new. */
   begin(nextIndex: number): void {
     if (!this.isNew()) return;
     this.#rows("INSERT INTO beginning (next_index) VALUES (?)", [nextIndex]);
@@ -126,7 +126,7 @@ export class Allocations {
   }
 
   /**
-   * The next index and its address, from the beginning. The same invoice always gets the same one, even if its cap would now refuse it. A refusal
+   * Allocates the key's next index and its address. The same invoice always gets the same address, even if its cap would now refuse it. A refusal
    * uses no index.
    */
   allocate(request: AllocateRequest): AllocateAnswer {
@@ -171,7 +171,7 @@ export class Allocations {
     return publicRefusal(publicHold, { distance: this.#distanceFrom(publicHold.lastPaidIndex, merchantId), given });
   }
 
-  /** The number of the merchant's addresses after the given one, counted only up to the limit that matters. */
+  /** The number of the merchant's addresses after `lastPaidIndex`, counted only up to `LIMITS.publicGapLimit`. */
   #distanceFrom(lastPaidIndex: number, merchantId: string): number {
     const [counted] = this.#rows(
       "SELECT count(*) AS after FROM (SELECT 1 FROM allocations WHERE merchant_id = ? AND address_index > ? LIMIT ?)",
@@ -190,7 +190,7 @@ export class Allocations {
     );
   }
 
-  /** In index order, which is also time order. */
+  /** Lists addresses in the order of their indexes, which is also the order in which they were given. */
   given({ sinceMs, floor, afterIndex, limit }: GivenSince): readonly GivenPlace[] {
     const rows = this.#rows(
       `SELECT allocations.address_index, invoice_id, merchant_id, address, terms FROM allocations
@@ -216,14 +216,13 @@ export class Allocations {
     );
   }
 
-  /** The next free index. */
   nextIndex(): number {
     const [last] = this.#rows("SELECT max(address_index) AS last_index FROM allocations", []);
     const lastIndex = last?.last_index ?? null;
     return Math.max(lastIndex === null ? 0 : Number(lastIndex) + 1, this.#floor ?? 0);
   }
 
-  /** Parses the key once; another spelling of it is parsed again, and must be the same key. */
+  /** Keeps the parsed key for the next call. The same key in a different spelling is parsed again, and must have the same `keyHash`. */
   #chainOf({ network: name, xpub, derivationPath }: AllocateRequest): ReceiveChain {
     const parsed = this.#parsed;
     if (parsed?.xpub === xpub && parsed.network === name && parsed.derivationPath === derivationPath)

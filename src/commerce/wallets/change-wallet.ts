@@ -1,4 +1,5 @@
-// Every change of a stored wallet: one batch with its event and audit entry, then the emails.
+// Writes a change of a wallet's settings, or its deletion, as one batch with the event and audit entry, and sends the emails after the batch has
+// committed.
 
 import type { Seat } from "../../accounts/merchant-records/store.ts";
 import { seatHeld } from "../../accounts/teams/check-seat.ts";
@@ -13,15 +14,15 @@ import { selectLiveWallet } from "../wallet-records/store.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
 
 export interface WalletDependencies extends ReportDependencies, CommitDependencies {
-  /** The seat of the user who asked; undefined for an API key and for the link in an email. */
+  /** The seat of the user who makes the change; undefined for an API key and for the link in an email. */
   readonly seat?: Seat | undefined;
 }
 
 interface WalletChange {
   readonly action: Exclude<WalletAction, "wallet.created">;
-  /** The wallet as the event and the response show it; a deleted one in its last state. */
+  /** The wallet as the event and the response show it; for a deleted wallet its last state. */
   readonly wallet: Wallet;
-  /** Assertions first, so that nothing is written if the facts have changed. */
+  /** Assertions come first, so that nothing is written if the wallet has changed since it was read. */
   readonly statements: readonly [Write, ...Write[]];
 }
 

@@ -14,7 +14,7 @@ export interface CheckDependencies {
   waitOf(merchantId: MerchantId): Promise<number>;
 }
 
-/** Refuses WALLET_FROZEN for a row that was altered, and RATE_LIMITED. All networks are asked at once. Safe to repeat. */
+/** Fails with WALLET_FROZEN if the row was altered, or with RATE_LIMITED. Queries all networks at the same time. Safe to repeat. */
 export async function checkNetworks(
   deps: CheckDependencies,
   { wallet, live }: { readonly wallet: Wallet; readonly live: readonly Wallet[] },

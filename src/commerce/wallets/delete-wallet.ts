@@ -10,13 +10,13 @@ import {
 import type { Wallet } from "../wallet-records/wallet.ts";
 import { changeWallet, type WalletDependencies } from "./change-wallet.ts";
 
-/** The most blocking invoices that the refusal names. */
+/** The maximum number of blocking invoices that the refusal lists. */
 const MOST_NAMED = 10;
 
 /**
- * Soft delete, unless an active invoice is tied to the wallet (Interface 4.3). Returns the wallet as it was. If an invoice activates the
- * wallet at the same time, both are batches on one database: the second one sees the first and is refused.
- * A frozen wallet can be deleted, which frees its pair.
+ * Soft delete, unless an active invoice is tied to the wallet (Interface 4.3). Returns the wallet in its state before the deletion. A deletion and a
+ * concurrent activation by an invoice are batches on one database: the later one sees the earlier one and is refused. A frozen wallet can be deleted,
+ * so that its pair can be registered again.
  */
 export async function deleteWallet(
   deps: WalletDependencies,

@@ -51,7 +51,7 @@ export function walletDependencies(
   };
 }
 
-/** For a new allocator; only reads. */
+/** Dependencies for reading the lowest free index of a key, which a new allocator needs. */
 export function floorDependencies(env: Env): FloorDependencies {
   return { db: openDb(databaseWithoutMerchant(env, "ADDRESSES")), sleep };
 }

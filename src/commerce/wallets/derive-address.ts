@@ -1,6 +1,6 @@
-// From an account's public key to the address at `<account>/0/<index>` (BIP32 CKDpub; BIP44, BIP49, BIP84). Synchronous: it runs inside
-// the allocator's atomic step. @scure/bip32 derives from a parent that is kept, because parsing the account's key and deriving the
-// parent again for each address would double the time. @scure/btc-signer writes the address.
+// Derives the address at `<account>/0/<index>` from an account's public key (BIP32 CKDpub; BIP44, BIP49, BIP84). Synchronous: it runs inside the
+// allocator's atomic step. The parent node is kept for all addresses: parsing the account's key and deriving the parent for each address would double
+// the time. @scure/bip32 derives the key, and @scure/btc-signer encodes the address.
 import { HARDENED_OFFSET, type HDKey } from "@scure/bip32";
 import { Address, OutScript, p2sh } from "@scure/btc-signer";
 import { type AddressPrefixes, addressPrefixes } from "../../chains/bitcoin/address.ts";
@@ -36,8 +36,8 @@ export function receivePath(key: Pick<ExtendedKey, "derivationPath">, index: num
 }
 
 /**
- * Uses the hash that the library computed with the key. Its functions that take the key check the point again, which costs a fifth of a
- * derivation.
+ * Encodes the hash that the library has already computed from the public key. The library's functions that take a public key would validate its point
+ * again, which adds a fifth to the time of a derivation.
  */
 function addressOf({ scheme, prefixes }: ReceiveChain, hash: Uint8Array): string {
   switch (scheme) {

@@ -7,7 +7,7 @@ const INPUT = "0123456789()[],'/*abcdefgh@:$%{}IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~i
 const OUTPUT = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const GENERATOR: readonly bigint[] = [0xf5dee51989n, 0xa9fdca3312n, 0x1bab10e32dn, 0x3706b1677an, 0x644d626ffdn];
 
-/** Descriptors use only this version and the xpub's; the function around the key expresses what ypub and zpub do. */
+/** The version bytes of a tpub. Descriptors contain only xpub and tpub keys: the script function around the key replaces ypub and zpub. */
 const TPUB_VERSION = 0x043587cf;
 
 /**

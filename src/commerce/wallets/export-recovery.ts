@@ -1,5 +1,6 @@
-// What a merchant needs to find every payment without us: descriptor, gap limit, and each address with its invoice (decisions 3). It lists only
-// the merchant's own addresses of the key, from all their wallets of that key. Each row's HMAC is verified before its address is shown.
+// The data with which a merchant can find every payment without us: descriptor, gap limit, and each address with its invoice (decisions 3). If other
+// merchants use the same key, only the merchant's own addresses are listed, from all their wallets with it. Each row's HMAC is verified before its
+// address is shown.
 
 import type { MerchantId, WalletId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -17,7 +18,7 @@ import type { ExtendedKey } from "./extended-key.ts";
 import { gapLimitFor, type RecoveredAddress, type RecoverySummary } from "./recovery-file.ts";
 import { storedKey } from "./stored-key.ts";
 
-/** 100,000 addresses are 50 queries of the 1,000 that an invocation may make. */
+/** 100,000 addresses take 50 queries; an invocation may make 1,000. */
 const PAGE_SIZE = 2_000;
 
 interface RecoveryDependencies {
@@ -32,7 +33,7 @@ export interface Recovery {
   readonly pages: AsyncGenerator<readonly RecoveredAddress[]>;
 }
 
-/** Refuses WALLET_IS_NOT_XPUB, WALLET_FROZEN, STORAGE_UNAVAILABLE. */
+/** Fails with WALLET_IS_NOT_XPUB, WALLET_FROZEN, WALLET_NOT_FOUND or STORAGE_UNAVAILABLE. */
 export async function exportRecovery(deps: RecoveryDependencies, wallet: Wallet): Promise<Result<Recovery, Failure>> {
   const stored = storedKey(wallet, deps.macKeys);
   if (!stored.ok) return stored;

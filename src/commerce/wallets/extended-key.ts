@@ -11,7 +11,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 export type Scheme = "BIP44" | "BIP49" | "BIP84";
 
 export interface ExtendedKey {
-  /** As given, trimmed. */
+  /** The key as the merchant gave it, trimmed. */
   readonly xpub: string;
   readonly scheme: Scheme;
   readonly account: number;
@@ -21,7 +21,10 @@ export interface ExtendedKey {
   /** First four bytes of the key's HASH160, hex (BIP32 "Key identifiers"). */
   readonly fingerprint: string;
   readonly parentFingerprint: string;
-  /** The allocator's name: SHA-256 of network, scheme, chain code and public key, so that spelling and parent do not matter (decisions 3). */
+  /**
+   * The allocator's name: SHA-256 of network, scheme, chain code and public key. The encoding of the key and its parent do not affect it (decisions
+   * 3).
+   */
   readonly keyHash: string;
   /** Canonical, with apostrophes: `m/84'/0'/0'`. */
   readonly derivationPath: string;
@@ -44,7 +47,7 @@ interface Version {
 const main = (prefix: string, scheme: Scheme): Version => ({ prefix, scheme, isTest: false, isLitecoin: false });
 const test = (prefix: string, scheme: Scheme): Version => ({ prefix, scheme, isTest: true, isLitecoin: false });
 
-/** The first four bytes, by SLIP-132. */
+/** The versions by the first four bytes of a key (SLIP-132). */
 const VERSIONS: Readonly<Record<string, Version>> = {
   "0488b21e": main("xpub", "BIP44"),
   "049d7cb2": main("ypub", "BIP49"),
@@ -66,15 +69,15 @@ const MULTISIG: Readonly<Record<string, string>> = {
 
 const PURPOSES: Readonly<Record<Scheme, number>> = { BIP44: 44, BIP49: 49, BIP84: 84 };
 const ACCOUNT_DEPTH = 3;
-/** BIP32's own, of main networks. */
+/** BIP32's own version, for main networks. */
 export const XPUB_VERSION = 0x0488b21e;
 /**
- * Three hardened levels: purpose, coin type, account (BIP44). Clients of older servers also name the receiving chain, which is used anyway. Any other fourth
- * level would derive different addresses.
+ * Three hardened levels: purpose, coin type, account (BIP44). Clients of older servers also name the receiving chain, which is used anyway. Any other
+ * fourth level would derive different addresses.
  */
 const PATH = /^m\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h](?:\/0)?$/;
 
-/** The key of an account, or its first problem. */
+/** The parsed key of an account, or the first reason to refuse it. */
 export function parseExtendedKey(input: {
   readonly network: Network;
   readonly xpub: string;
@@ -129,7 +132,7 @@ export function accountNode(key: ExtendedKey, version = XPUB_VERSION): HDKey {
   });
 }
 
-/** Undefined if the 33 bytes are not a point; everything else that the library refuses was refused earlier. */
+/** Undefined if the 33 bytes are not a point on the curve. The other checks of the library were made before. */
 function readNode(xpub: string, version: number): HDKey | undefined {
   try {
     return HDKey.fromExtendedKey(xpub, publicVersion(version));

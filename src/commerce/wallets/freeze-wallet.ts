@@ -7,7 +7,7 @@ import { freezeWallet, selectWalletsById } from "../wallet-records/store.ts";
 import { isWalletIntact, type Wallet } from "../wallet-records/wallet.ts";
 
 /**
- * Whether the row was certainly changed by someone other than Edgetill. An HMAC with a key id that is not configured hides the wallet too, but
+ * Whether it is certain that someone other than Edgetill changed the row. An HMAC with a key id that is not configured hides the wallet too, but
  * proves nothing: an operator who removed a key too early can restore it, and the wallets are shown again.
  */
 export function isAltered(macKeys: MacKeys, wallet: Wallet): boolean {

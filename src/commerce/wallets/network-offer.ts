@@ -1,10 +1,11 @@
-// For which other EVM networks the address of a wallet may be offered. A key's address is the same on all of them. A contract's address, such as a Safe's, need
-// not exist on another one: money sent there could be lost, so code at the address on any network ends the offer on all.
+// Decides for which other EVM networks a wallet's address may be offered. The address of a private key is the same on all of them. A contract, such
+// as a Safe, may not exist at its address on another network, where money sent to that address could be lost. So code at the address on any network
+// ends the offer on all.
 import type { Network, NetworkName } from "../../chains/registry/networks.ts";
 import { NETWORKS, networkNamed } from "../../chains/registry/networks.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
 
-/** A network's answer about the address. NO_ANSWER: its sources do not answer, do not agree that there is no code, or may not be asked now. */
+/** A network's answer about the address. NO_ANSWER: its sources do not answer, do not agree that there is no code, or may not be called now. */
 export type CodeAnswer = "CODE" | "NO_CODE" | "NO_SOURCE" | "NO_ANSWER";
 
 export const OFFER_STATES = [
@@ -19,13 +20,16 @@ export const OFFER_STATES = [
 
 interface NetworkOffer {
   readonly network: NetworkName;
-  /** Only FREE is an offer. */
+  /** The address is offered only if the state is FREE. */
   readonly state: (typeof OFFER_STATES)[number];
-  /** In the registry's order. `walletId`: the merchant's live wallet of the pair, at whatever address. */
+  /** In the registry's order. `walletId`: the merchant's live wallet for the pair, at any address. */
   readonly coins: readonly { readonly cryptocurrency: string; readonly walletId: string | null }[];
 }
 
-/** The EVM networks whose coins have value, or the test networks, matching the wallet's own; none for a wallet without an address on EVM. */
+/**
+ * All EVM networks of the wallet's kind: main networks for a wallet on a main network, test networks for one on a test network. Empty if the wallet
+ * has no address on an EVM network.
+ */
 export function networksLike({ network: name, address }: Pick<Wallet, "network" | "address">): readonly Network[] {
   const own = networkNamed(name);
   if (own?.family !== "evm" || address === null) return [];
@@ -33,8 +37,8 @@ export function networksLike({ network: name, address }: Pick<Wallet, "network" 
 }
 
 /**
- * Each of `networksLike`. `live`: the merchant's wallets, including this one. The address must be known to have no code on all networks where the merchant uses
- * it: a contract would exist there.
+ * An offer for each of `networksLike`. `live`: the merchant's wallets, including this one. FREE requires an answer that there is no code from every
+ * network on which the merchant uses the address: if the address were a contract, one of these networks would have its code.
  */
 export function offersOf(of: {
   readonly wallet: Wallet;

@@ -37,7 +37,7 @@ export function canonicalPair(named: {
 }
 
 /**
- * `hasRegtest`: whether the deployment serves a private chain of that name. Refuses UNSUPPORTED_PAIR, XPUB_NOT_SUPPORTED,
+ * `hasRegtest`: whether the deployment serves a private chain of that name. Fails with UNSUPPORTED_PAIR, XPUB_NOT_SUPPORTED,
  * INVALID_ADDRESS, INVALID_XPUB, DERIVATION_PATH_MISMATCH or PRIVATE_KEY_REFUSED; no refusal repeats the address or the key.
  */
 export function payoutTarget(

@@ -8,7 +8,10 @@ export interface FloorDependencies {
   readonly sleep: Sleep;
 }
 
-/** The lowest index of a key that no row marks as used or passed over. Rejects with the fault of the database, so that the caller may repeat it. */
+/**
+ * The lowest index of a key that is above all used indexes and not below the `nextIndex` of any wallet. Rejects with the database's error, so that
+ * the caller can retry.
+ */
 export async function readFloor({ db, sleep }: FloorDependencies, keyHash: string): Promise<number> {
   const [row] = await withinLimit(sleep, Promise.resolve(selectFloor(db, keyHash)));
   return row?.floor ?? 0;

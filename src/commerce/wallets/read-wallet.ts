@@ -1,4 +1,4 @@
-// What wallet routes read together with the key, in one storage call; every value is bound, and none is trusted.
+// The rows that wallet routes read together with the caller, in one storage call. Every value is bound, and none is trusted.
 
 import { selectStewards } from "../../accounts/teams/store.ts";
 import type { Db } from "../../platform/db/client.ts";

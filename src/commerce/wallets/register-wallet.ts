@@ -1,5 +1,5 @@
-// Registers a wallet: check the address or key, read the key's next index from its allocator, then commit one batch with the event and,
-// through `runOnce`, the exact response (Interface 4.1, decisions 3).
+// Registers a wallet: checks the address or key, reads the key's next index from its allocator, then commits one batch with the event and, through
+// `runOnce`, the exact response (Interface 4.1, decisions 3).
 
 import { seatHeld } from "../../accounts/teams/check-seat.ts";
 import { type MerchantId, makeId, type WalletId } from "../../lib/ids.ts";
@@ -30,7 +30,7 @@ interface RegisterRequest {
   readonly wanted: NewWallet;
   /** The merchant's setting `walletChangeDelayHours`. */
   readonly changeDelayHours: number;
-  /** The pair's live and previous wallet, read with the caller. */
+  /** The pair's live and previous wallets, as read together with the caller. */
   readonly pair: PairFacts;
 }
 
@@ -47,13 +47,13 @@ export function registerWallet(deps: RegisterDependencies, request: RegisterRequ
     const id = makeId("wal", operationId);
     const target = payoutTarget(request.wanted, deps.hasRegtest);
     if (!target.ok) return { kind: "refused", failure: target.error };
-    // The only assertion is the caller's seat. When the caller retries, the pipeline refuses with the reason.
+    // The only assertion is about the caller's seat. When the caller retries, the pipeline refuses with the reason.
     if (conflict?.kind === "assertion") return { kind: "refused", failure: { code: "CONTENTION" } };
     throwUnlessContention("a registration", conflict);
     const pair = tries === 0 ? ok(request.pair) : await readPair(deps, request.merchantId, target.value);
     if (!pair.ok) return { kind: "refused", failure: pair.error };
     const { sameId, replaced } = pair.value;
-    // Our own earlier batch may have committed: then this one aborts on its operation id, and the stored response is returned.
+    // An earlier batch of this operation may have committed: then this one aborts on its id, and the stored response is returned.
     if (sameId !== undefined && sameId !== id) {
       return { kind: "refused", failure: { code: "WALLET_EXISTS", walletId: sameId } };
     }
@@ -75,7 +75,7 @@ export function registerWallet(deps: RegisterDependencies, request: RegisterRequ
   };
 }
 
-/** The pair's wallets after a lost race; the winner may already be deleted again. */
+/** The pair's wallets after another registration won the race; that wallet may already be deleted again. */
 async function readPair(
   deps: RegisterDependencies,
   merchantId: MerchantId,
@@ -130,7 +130,7 @@ function newWallet(
   };
 }
 
-/** For the merchant to compare with their wallet software, so that a wrong key is found before it receives a payment. */
+/** The merchant compares this address with their wallet software, so that a wrong key is found before it receives a payment. */
 function firstAddressOf({ key, network }: PayoutTarget): { readonly firstAddress?: string } {
   return key === null ? {} : { firstAddress: addressAt(receiveChain(key, network), 0) };
 }

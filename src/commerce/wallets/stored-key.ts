@@ -15,7 +15,7 @@ interface StoredKey {
   readonly network: Network;
 }
 
-/** Refuses WALLET_IS_NOT_XPUB, and WALLET_FROZEN for a row that was altered. */
+/** Fails with WALLET_IS_NOT_XPUB for a wallet without a key, and WALLET_FROZEN for a row that was altered. */
 export function storedKey(wallet: Wallet, macKeys: MacKeys): Result<StoredKey, Failure> {
   if (wallet.walletType !== "XPUB_WALLET") return err({ code: "WALLET_IS_NOT_XPUB" });
   const network = networkNamed(wallet.network);
@@ -35,7 +35,7 @@ interface PreviewedAddress {
   readonly path: string;
 }
 
-/** Addresses `from` to `from + count - 1` as the allocator will derive them, without using an index. Omits indexes past the last one. */
+/** Addresses `from` to `from + count - 1` as the allocator will derive them, without reserving them. Omits indexes past the last one. */
 export function previewAddresses(
   wallet: Wallet,
   macKeys: MacKeys,

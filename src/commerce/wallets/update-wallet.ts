@@ -4,15 +4,15 @@ import { assertSettings, updateLiveWallet } from "../wallet-records/store.ts";
 import { isWalletIntact, usableFrom, type Wallet } from "../wallet-records/wallet.ts";
 import { changeWallet, type WalletDependencies } from "./change-wallet.ts";
 
-/** The fields of a PATCH (decisions 3); an absent field stays as it is. */
+/** The fields of a PATCH (decisions 3); an absent field is left unchanged. */
 interface WalletSettings {
   readonly isEnabled?: boolean | undefined;
   readonly requiredConfirmations?: number | undefined;
 }
 
 /**
- * Settings are compared and set: of two concurrent PATCHes the second decides again on the result of the first, so that each response and each
- * event shows the wallet as it then was. Allocations may change the wallet's counters meanwhile without conflict. A PATCH that changes nothing
+ * Updates settings by compare and set: of two concurrent PATCHes, the second decides again on the result of the first, so that each response and each
+ * event shows the wallet after its own PATCH. A concurrent allocation may change the wallet's counters without conflict. A PATCH that changes nothing
  * writes nothing. A frozen wallet refuses every PATCH; it can only be deleted.
  */
 export async function updateWallet(

@@ -32,7 +32,10 @@ function tellList(text: string, { query }: Asked): Told {
   return { body: listed(listAsked(query), data.map(greenfieldInvoice)) };
 }
 
-/** Invalid is our cancel. Settled is our mark, which makes nothing PAID; any other status is refused under the same right. */
+/**
+ * Translates Invalid to our cancellation, and Settled to our MARK, which does not make the invoice PAID. Any other status goes to the route for
+ * Settled, which checks its permission and then refuses the status.
+ */
 function askMark({ json }: Asked): OwnRequest {
   const status = isBody(json) ? textOf(json.status) : undefined;
   if (status === "Invalid") return { operationId: "cancelInvoice" };
@@ -51,7 +54,7 @@ function askArchive(_: Asked, read: string): OwnRequest {
   return { operationId: "updateInvoice", json: { metadata: ownMetadata(metadata, true) ?? null } };
 }
 
-/** Routes that newer versions also have without the store. */
+/** Routes that newer versions of Greenfield also offer without the store in the path. */
 const OF_ONE: readonly Route[] = [
   {
     at: `GET ${INVOICE}`,

@@ -1,4 +1,4 @@
-// What a plugin reads to connect: the key's store, its rights, and the store's payment methods.
+// Routes that a plugin reads to connect: the key's store, its rights, and the store's payment methods.
 import * as z from "zod";
 import { type MountedRoute, routesOf } from "../../../accounts/pipeline/routes-of.ts";
 import { ok } from "../../../lib/result.ts";
@@ -14,7 +14,7 @@ const STORES = "/api/v1/stores";
 const STORE = `${STORES}/:merchantId`;
 const STORE_ITSELF = "greenfieldStore";
 
-/** The version whose formats these are. Plugins ask whether it is new enough for them. */
+/** The BTCPay Server version whose formats are used. Plugins check that it is new enough for them. */
 const VERSION = "2.4.7";
 
 interface Merchant {
@@ -24,7 +24,10 @@ interface Merchant {
   readonly monitorSeconds: number;
 }
 
-/** A store in Greenfield's format, with everything that a plugin's settings page reads. Here each wallet has its own number of confirmations. */
+/**
+ * A store in Greenfield's format, with everything that a plugin's settings page reads. `speedPolicy` is a constant, because each of our wallets has
+ * its own number of confirmations.
+ */
 const storeOf = ({ id, name, invoiceLifetimeSeconds, monitorSeconds }: Merchant) => ({
   id,
   name,
@@ -37,7 +40,7 @@ const storeOf = ({ id, name, invoiceLifetimeSeconds, monitorSeconds }: Merchant)
 
 const minutesOf = (seconds: number) => Math.round((seconds * SECOND_MS) / MINUTE_MS);
 
-/** Routes of ours that only translations call; they are not mounted. */
+/** Routes of our own API that only translations call; they are not mounted. */
 export const storeSources: readonly MountedRoute[] = [
   ...routesOf({ tag: "API keys", callers: "KEY" }).get("/greenfield/key", {
     operationId: WHOSE,
@@ -88,7 +91,7 @@ function tellStores(text: string): Told {
   return { body: mayView ? [key.store] : [] };
 }
 
-/** Never reports a chain as behind: a network that is behind is paused here, and its methods are not offered. */
+/** Never reports a chain as behind, because payment methods on a network that is behind are not offered. */
 const tellServer = (): Told => ({
   body: { version: VERSION, onion: null, supportedPaymentMethods: [], fullySynched: true, syncStatus: [] },
 });
@@ -100,7 +103,7 @@ function tellMethods(text: string, { query }: Asked): Told {
     .filter(({ isEnabled }) => isForAll || isEnabled)
     .map((wallet) => {
       const id = paymentMethodId(wallet);
-      // Older clients read the last two.
+      // The last two members are for older clients.
       return { paymentMethodId: id, enabled: wallet.isEnabled, paymentMethod: id, cryptoCode: wallet.cryptocurrency };
     });
   return { body: methods };

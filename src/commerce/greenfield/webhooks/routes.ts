@@ -1,4 +1,4 @@
-// Endpoints in Greenfield's format. Plugins do not see those in our own format.
+// Routes for webhook endpoints in Greenfield's format. Plugins do not see endpoints in our own format.
 import type { MountedRoute } from "../../../accounts/pipeline/routes-of.ts";
 import { type Inner, type OwnRequest, type Route, routesOfKey, routesThrough, type Told } from "../middleware.ts";
 import { greenfieldWebhook, isGreenfield, type OwnWebhook, webhookBodyOf } from "../webhook.ts";
