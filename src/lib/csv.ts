@@ -3,12 +3,12 @@
 const LINE_END = "\r\n";
 
 /**
- * The beginning of a formula, after anything that a spreadsheet may skip. Applied to the text's compatible form, because a full-width sign counts in some
- * languages.
+ * The beginning of a formula, after anything that a spreadsheet may skip. Tested on the text's compatibility form, because spreadsheets in some
+ * languages accept a full-width sign.
  */
 const FORMULA = /^([\t\r\n]|[\s\p{C}\p{Z}"]*[=+\-@\u2212])/u;
 
-/** Where a cell begins for a spreadsheet that separates by a semicolon, as in German, or a tab: then our quotation marks do not count. */
+/** Where a cell begins for a spreadsheet that separates cells with semicolons (as in German) or tabs, and so ignores our quotation marks. */
 const CELL_BEGINS = /(?<=[;\t\r\n])(?![\t\r\n])/;
 
 /** One record with its line end. An apostrophe in front keeps a spreadsheet from running a value as a formula (OWASP "CSV Injection"). */

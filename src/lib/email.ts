@@ -1,11 +1,11 @@
-/** The email in lower case, in which emails are compared (decisions 4, 9). Identifies an account, a customer or an invitation. */
+/** The email in lower case, the form in which emails are compared (decisions 4, 9). Identifies an account, a customer or an invitation. */
 export function emailKeyOf(email: string): string {
   return email.toLowerCase();
 }
 
 /**
- * One name for all spellings that reach one mailbox: without a tag after `+`, at Gmail without dots, with the domain in Punycode. Only for limits: it never
- * identifies anyone, because elsewhere two spellings may be two people.
+ * The same text for all spellings of an address that reach one mailbox: without a tag after `+`, for Gmail without dots, with the domain in Punycode.
+ * Used only for limits, never to identify anyone: at other providers, two spellings may belong to two people.
  */
 export function countedMailboxOf(email: string): string {
   const key = emailKeyOf(email);

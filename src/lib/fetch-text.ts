@@ -12,24 +12,24 @@ export type OutageKind =
   | "UNREACHABLE"
   /** Status 429 or 418: too many requests. */
   | "RATE_LIMITED"
-  /** Status 403, or 503 that names a limit or a time: nothing is answered for a while, as by TronGrid, or the key is refused. */
+  /** Status 403, or a 503 that names a limit or a time: the service refuses requests for a while, as TronGrid does, or refuses the key. */
   | "BANNED"
   /** Any other 503. */
   | "UNAVAILABLE"
   /** Any other status except 200, redirects included. */
   | "BAD_STATUS"
-  /** A 200 that is not JSON: the page of a portal, a proxy or a challenge. */
+  /** A 200 that is not JSON, such as the HTML page of a portal, a proxy or a challenge. */
   | "NOT_JSON"
-  /** JSON that ends too early. */
+  /** Text that starts like JSON but cannot be parsed, usually because it ends too early. */
   | "TRUNCATED"
   | "TOO_LARGE"
   /** JSON with an unexpected structure. */
   | "UNEXPECTED_SHAPE"
   /** A 200 in which the service reports an error. */
   | "REFUSED"
-  /** A chain source of a different chain. */
+  /** The chain source serves a different chain. */
   | "WRONG_CHAIN"
-  /** A chain source that does not have the block or state, not yet or no longer. */
+  /** The chain source does not have the block or state yet, or no longer has it. */
   | "BEHIND";
 
 /** `retryAfterMs`: the pause that the service asked for; null if it asked for none. */
@@ -46,13 +46,13 @@ export function outage(kind: OutageKind, message: string, retryAfterMs: number |
 export interface BoundedRequest {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly url: string;
-  /** The time limit of the whole response, body included. */
+  /** The time limit for the whole response, including the body. */
   readonly timeoutMs: number;
-  /** The size limit of the body, enforced while it is read. */
+  /** The size limit for the body, enforced while it is read. */
   readonly limitBytes: number;
-  /** Further headers besides `accept` and `user-agent`. */
+  /** Headers in addition to `accept` and `user-agent`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A JSON body; with it the request is a POST. */
+  /** A JSON body; if it is set, the request is a POST. */
   readonly json?: string;
 }
 
@@ -88,7 +88,7 @@ async function fetchUntil(
   }
 }
 
-/** Statuses whose body may say for how long nothing is answered. */
+/** Statuses whose body may say how long requests will be refused. */
 const REFUSALS: readonly number[] = [403, 429, 503];
 const REFUSAL_BYTES = 1_024;
 
@@ -113,7 +113,7 @@ function kindOf(status: number, namesLimit: boolean): OutageKind {
 
 const NAMES_LIMIT = /suspended|frequency|rate.?limit|too many|allowed_rps|daily usage/i;
 
-/** Reads the form in seconds only, because a date would need a clock. */
+/** Reads a `Retry-After` only if it is in seconds: a date would need a clock. */
 function retryAfterMs(header: string | null): number | null {
   return header !== null && /^\d{1,5}$/.test(header) ? Number(header) * SECOND_MS : null;
 }
@@ -148,7 +148,7 @@ export async function fetchExactJson(of: BoundedRequest): Promise<Result<JsonTex
   return text.ok ? parseExactJson(text.value) : text;
 }
 
-/** The same with numbers as floats, for services whose relevant values are not numbers. */
+/** The body of a 200 as JSON with numbers as floats, for services whose relevant values are not numbers. */
 export async function fetchPlainJson(of: BoundedRequest): Promise<Result<JsonText, Outage>> {
   const text = await fetchText(of);
   return text.ok ? parsedBy(() => JSON.parse(text.value), text.value) : text;

@@ -1,12 +1,12 @@
 // The ISO 4217 currencies in which prices are accepted.
 
-/** The dollar, and those for which the European Central Bank publishes reference rates. */
+/** The dollar, and the currencies for which the European Central Bank publishes reference rates. */
 export const BANK_CODES: readonly string[] =
   "USD EUR GBP CAD AUD JPY CHF CNY HKD SGD NZD SEK NOK DKK PLN CZK HUF RON TRY ILS ZAR BRL MXN INR IDR MYR PHP THB KRW ISK".split(
     " ",
   );
 
-/** All codes that are legal tender somewhere: no funds, metals or test codes. Which of these can be priced changes from day to day (rates/quote.ts). */
+/** The codes of all currencies that are legal tender somewhere. Which of them can be priced changes from day to day (rates/quote.ts). */
 export const FIAT_CODES: readonly string[] = [
   ...BANK_CODES,
   ...(
@@ -26,7 +26,7 @@ export function minorDigits(code: string): 0 | 2 | 3 {
   return WITH_THREE_DIGITS.includes(code) ? 3 : 2;
 }
 
-/** How `Intl` shows a fiat currency: the two CFA francs would differ only by a space. */
+/** How `Intl` shows a fiat currency. The two CFA francs are shown by their codes, because their symbols differ only by a space. */
 export function currencyDisplay(code: string): "code" | "symbol" {
   return code === "XAF" || code === "XOF" ? "code" : "symbol";
 }

@@ -5,7 +5,7 @@ import { lazily } from "./lazily.ts";
 const LONGEST_CITY = 100;
 
 export interface GeoLocation {
-  /** ISO 3166-1 alpha-2, such as `DE`; also `XK`, the common code for Kosovo. */
+  /** ISO 3166-1 alpha-2, such as `DE`; also `XK`, the commonly used code for Kosovo. */
   readonly country: string;
   /** Null if only the country is known. */
   readonly city: string | null;
@@ -18,7 +18,7 @@ const properties = lazily(() =>
     city: z
       .string()
       .refine((city) => city !== "" && [...city].length <= LONGEST_CITY)
-      // Control, format and private characters, lone surrogates, line and paragraph separators.
+      // Refuses control, format and private characters, lone surrogates, line and paragraph separators.
       .refine((city) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(city))
       .catch("")
       .transform((city) => (city === "" ? null : city)),

@@ -1,7 +1,7 @@
 // Every id is a prefix and a ULID in Crockford base32: 10 characters of time, so that ids sort by creation, 2 for the number of the database that
 // holds the row (architecture.md "Room to grow"), and 14 of randomness. Ids of one operation share time and database and derive the rest from the
 // operation id, so that a retry makes the same rows.
-// Only here a text becomes a branded id, so this is the only file in src with `as`.
+// Only this file turns text into branded ids, so it is the only one in src with `as`, apart from `as const`.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "./bytes.ts";
 
@@ -12,7 +12,7 @@ const HEAD_LENGTH = 12;
 const RANDOM_LENGTH = 14;
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const HEAD = /^[0-7][0-9A-HJKMNP-TV-Z]{11}/;
-/** The number of the only database, as ids carry it. */
+/** The number of the only database, as it appears in ids. */
 const DATABASE = "00";
 
 /** The prefixes of ids; in the API the prefix shows the type of an id. */
@@ -62,7 +62,7 @@ export type AuditId = Id<"aud">;
 export type RestoreFindingId = Id<"rfd">;
 export type RequestId = Id<"req">;
 
-/** A plain ULID, not the monotonic variant: two ULIDs of one millisecond are independent. */
+/** A plain ULID, not the monotonic variant: two ULIDs from the same millisecond are independent. */
 export function newUlid(nowMs: number, randomBytes: Uint8Array): string {
   if (randomBytes.length < RANDOM_LENGTH)
     throw new Error(`a ULID needs ${RANDOM_LENGTH} random bytes, got ${randomBytes.length}`);
@@ -103,7 +103,7 @@ export function derivedId<P extends IdPrefix>(prefix: P, operationId: string, n 
   return makeId(prefix, operationId.slice(0, HEAD_LENGTH) + base32(digest));
 }
 
-/** Parses an id of a request; undefined if it is malformed (which gives 404, as for an unknown id). */
+/** Parses an id from a request; undefined if it is malformed (which gives 404, as for an unknown id). */
 export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | undefined {
   return text.startsWith(`${prefix}_`) && ULID.test(text.slice(prefix.length + 1)) ? (text as Id<P>) : undefined;
 }

@@ -1,7 +1,7 @@
 // The IP networks by which callers are counted for rate limits.
 import { LIMITS } from "./limits.ts";
 
-/** For IPv6 the /64, which belongs to one caller, as its first four groups. An IPv4 address, also mapped into IPv6, is its own network. */
+/** The network of an address: the first four groups of IPv6 (the /64 of one caller), or the whole IPv4 address, even if it is mapped into IPv6. */
 export function networkOf(ip: string): string {
   if (!ip.includes(":")) return ip;
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip) ?? [];
@@ -20,7 +20,7 @@ export interface CallerNetwork {
   readonly times: number;
 }
 
-/** An IPv6 customer often has a whole /48, which has 65,536 networks of /64. Together they count as this many callers. */
+/** An IPv6 customer often has a whole /48, that is 65,536 /64 networks. Together they count as this many callers. */
 const CALLERS_OF_A_SITE = LIMITS.callersPerIpv6Site;
 
 /** The caller's own network, and for IPv6 also the /48 around it. A caller over the limit of either is refused. */
@@ -30,7 +30,10 @@ export function callersOf(ip: string): readonly CallerNetwork[] {
   return isIpv6Network(network) ? [own, { network: siteOf(network), times: CALLERS_OF_A_SITE }] : [own];
 }
 
-/** One name to count by, for limits that cannot be multiplied: the networks of a /48 are distributed over as many names as it counts for. */
+/**
+ * The name under which a limiter counts a caller if each name has the same limit. The /64 networks of a /48 share `CALLERS_OF_A_SITE` names, so that
+ * together they count as that many callers.
+ */
 export function sharedNameOf(ip: string): string {
   const network = networkOf(ip);
   if (!isIpv6Network(network)) return network;
@@ -46,7 +49,7 @@ function siteOf(network: string): string {
   return `${network.slice(0, network.lastIndexOf(":"))}/48`;
 }
 
-/** Whether an address is localhost, which is the address of every caller of a development server. */
+/** Whether an address is loopback, which every caller of a development server has. */
 export function isLoopback(ip: string): boolean {
   return ip === "::1" || /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(ip);
 }

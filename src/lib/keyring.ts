@@ -38,8 +38,8 @@ export function parseKeyring(name: string, text: string | undefined): Result<Key
 }
 
 /**
- * A key for one purpose from each key, under the same ids: HKDF-SHA256 (RFC 5869) without a salt. Keys of different `info` are independent, and none reveals
- * anything about the key that it was derived from.
+ * Derives from each key a key for one purpose, under the same id: HKDF-SHA256 (RFC 5869) without a salt. Keys with different `info` are independent,
+ * and none reveals anything about the key that it was derived from.
  */
 export function deriveKeyring([first, ...rest]: Keyring, info: string, bytes = MIN_SECRET_BYTES): Keyring {
   const derived = ({ id, secret }: SecretKey) => ({
@@ -55,7 +55,7 @@ export function macText(keys: Keyring, text: string): KeyedMac {
   return { mac: macWith(key, text), macKeyId: key.id };
 }
 
-/** HMACs of `text` with every key, newest first, for what was stored or shown with an older key. */
+/** HMACs of `text` with every key, newest first, to find what was stored or issued under an older key. */
 export function macsOfText(keys: readonly SecretKey[], text: string): readonly string[] {
   return keys.map((key) => macWith(key, text));
 }

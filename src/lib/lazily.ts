@@ -1,4 +1,4 @@
-/** Remembers the result of `make` for the last text. For a pure function of a setting, which does not change while an isolate lives. */
+/** Remembers the result of `make` for the last text. Use it for a pure function of a setting, which does not change while an isolate lives. */
 export function remembering<T>(make: (text: string) => T): (text: string) => T {
   let last: { readonly text: string; readonly made: T } | undefined;
   return (text) => {
@@ -17,8 +17,8 @@ export function lazily<T>(make: () => T): () => T {
 }
 
 /**
- * Awaits `load` on first use and returns the same value afterwards, ignoring later arguments. Keeps the value and never its promise: a promise belongs to the
- * request that made it, and the platform lets no other request wait for it.
+ * Awaits `load` on first use and returns the same value afterwards, ignoring later arguments. Keeps the value and never its promise: a promise
+ * belongs to the request that made it, and the platform lets no other request wait for it.
  */
 export function lazilyLoaded<Args extends readonly unknown[], T>(
   load: (...args: Args) => Promise<T>,

@@ -1,4 +1,4 @@
-// Writes the log; every line is one JSON object. A line never holds what a caller sent, or a bound value of a query.
+// Writes the log; every line is one JSON object. A line never contains text that a caller sent, or a bound value in a query.
 
 type LogFacts = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,7 @@ export function log(level: "error" | "warn", facts: LogFacts): void {
   else console.warn(line);
 }
 
-/** For what is neither an error nor a warning; a line of `logLine`. */
+/** Writes a line of `logLine` with `console.log`, whatever its level. */
 export function writeLine(line: string): void {
   // biome-ignore lint/suspicious/noConsole: the log's own level
   console.log(line);
@@ -21,15 +21,15 @@ export function logLine(level: Level, facts: LogFacts): string {
   return JSON.stringify({ level, ...facts });
 }
 
-/** Logs something that an operator should investigate. Facts are ids and our own words, never text from outside. */
+/** Logs a problem that an operator should investigate. Facts are ids and our own words, never text from outside. */
 export type Report = (alert: string, facts: Readonly<Record<string, string | number>>) => void;
 
-/** The `Report` for production: an error line with the member `alert`. */
+/** The `Report` used in production: an error line with the member `alert`. */
 export function logAlert(alert: string, facts: LogFacts = {}): void {
   log("error", { alert, ...facts });
 }
 
-/** Work that nothing waits for: it may be lost, but its failure is logged. Does not reject. */
+/** For work that nobody waits for: it may be lost, but its failure is logged. Does not reject. */
 export function unattended(work: Promise<unknown>): Promise<unknown> {
   return work.catch((error: unknown) => log("warn", { work: "background", ...safeError(error) }));
 }
@@ -41,7 +41,7 @@ export function safeMessage(error: unknown): string {
   return isOfQuery(root) ? "a query failed" : root.message;
 }
 
-/** The same with the name and the stack of the cause. */
+/** Like `safeMessage`, with the name and the stack of the cause. */
 export function safeError(error: unknown): { readonly error: string; readonly stack?: string | undefined } {
   const root = rootOf(error);
   const message = safeMessage(error);
@@ -50,7 +50,7 @@ export function safeError(error: unknown): { readonly error: string; readonly st
     : { error: `${root.name}: ${message}`, stack: root.stack };
 }
 
-/** Whether it is drizzle's message of a failed query ("Failed query: ... params: ..."), which holds every bound value. */
+/** Whether the error has drizzle's message for a failed query ("Failed query: ... params: ..."), which holds every bound value. */
 function isOfQuery({ message }: Error): boolean {
   return message.startsWith("Failed query");
 }

@@ -1,5 +1,5 @@
 // Money without `number`. Invoice amounts are bigint micro-units (10^-6) of the invoice currency. Crypto amounts are bigint base units of an asset,
-// which has its number of decimals. Parsing never rounds silently, division names its rounding, and formatting is exact.
+// which defines its number of decimals. Parsing never rounds silently, each division says in its name how it rounds, and formatting is exact.
 import { formatUnits as unitsAsText } from "viem/utils";
 import { err, ok, type Result } from "./result.ts";
 
@@ -46,8 +46,8 @@ export function formatMicros(micros: bigint): string {
 }
 
 /**
- * The only JSON number of the contract (`rawAmount`) as micro-units: its shortest decimal text, rounded half up at the sixth fraction digit, so that
- * a caller's `0.1 + 0.2` is `0.300000`. The only rounding of input (decisions 4). Checks the bounds (0 to 1,000,000) before rounding.
+ * The JSON number `rawAmount` of the contract as micro-units: its shortest decimal text, rounded half up at the sixth fraction digit, so
+ * that a caller's `0.1 + 0.2` is `0.300000`. No other input is rounded (decisions 4). Checks the bounds (0 to 1,000,000) before rounding.
  * ROUNDS_TO_ZERO for a positive number below 0.0000005: 0 means "any amount", so no other number may become 0.
  */
 export function microsFromJsonNumber(value: number): Result<bigint, "OUT_OF_BOUNDS" | "ROUNDS_TO_ZERO"> {

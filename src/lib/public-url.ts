@@ -1,4 +1,4 @@
-// Which URLs of callers we may request: https on port 443, at a host name of the public Internet. Checks the parsed URL, so that no spelling of an
+// Which URLs from callers we may request: https on port 443, at a host name on the public Internet. Checks the parsed URL, so that no spelling of an
 // IP address passes.
 import { hostProblem } from "./public-host.ts";
 import { err, ok, type Result } from "./result.ts";

@@ -1,19 +1,19 @@
-// Reads a body that may be long, endless, slow or break off, with a limit on how much of it is kept in memory.
+// Reads a body that may be long, endless or slow, or may break off, with a limit on how much of it is kept in memory.
 
 interface ReadLimits {
   /** Reading stops after the chunk that exceeds this many bytes; the rest is never read. */
   readonly limitBytes: number;
   /** How many bytes of a longer or broken body to return; 0 by default. */
   readonly keptBytes?: number;
-  /** When it aborts, the read rejects with its reason. Without it, only the request's own signal ends a body that hangs. */
+  /** When it aborts, the read rejects with its reason (but see `keepsBroken`). Without it, only the request's own signal ends a body that hangs. */
   readonly signal?: AbortSignal;
-  /** Whether to return the bytes before a body broke off; otherwise the read rejects with the body's error. */
+  /** Whether to return the bytes before the body broke off or `signal` aborted, up to `keptBytes`; otherwise the read rejects. */
   readonly keepsBroken?: boolean;
 }
 
 interface ReadBytes {
   readonly bytes: Uint8Array;
-  /** False if the body was longer than the limit, or broke off. */
+  /** False if the body was longer than the limit, broke off, or was aborted. */
   readonly isWhole: boolean;
 }
 
@@ -21,7 +21,7 @@ export async function readBytes(body: ReadableStream<Uint8Array> | null, limits:
   const { limitBytes, keptBytes = 0, signal, keepsBroken = false } = limits;
   if (body === null) return { bytes: new Uint8Array(), isWhole: true };
   const reader = body.getReader();
-  // Not awaited, because the sender decides how long it takes. It rejects for a body that broke off, as `read` has.
+  // Not awaited, because the sender decides how long it takes. For a body that broke off it rejects with the same error as `read`.
   const stop = () => void reader.cancel().catch(() => undefined);
   signal?.addEventListener("abort", stop, { once: true });
   const chunks: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** The result of an operation. A refusal is a value, which one map turns into a response. Bugs throw. */
+/** The result of an operation. A refusal is a value, which a single map turns into a response. Bugs throw. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
 export function ok<T>(value: T): { readonly ok: true; readonly value: T } {

@@ -1,5 +1,6 @@
 /**
- * Ends a sleep early. Every storage call has one for its time limit. An `AbortController` would do the same, but costs 40 microseconds of CPU each.
+ * Ends a sleep early. Every storage call has one for its time limit. An `AbortController` would do the same, but each one costs 40 microseconds of
+ * CPU.
  */
 export class Cancellation {
   #wake: (() => void) | undefined;
@@ -27,7 +28,7 @@ export class Cancellation {
  */
 export type Sleep = (ms: number, cancellation?: Cancellation) => Promise<void>;
 
-/** The clock that sleeps are measured by, and its timers. */
+/** The clock by which sleeps are measured, and its timers. */
 export interface SleepClock {
   nowMs(): number;
   /** Calls `ring` once after `ms`, unless the returned function was called before. */
@@ -43,20 +44,20 @@ const SYSTEM_CLOCK: SleepClock = {
 };
 
 interface Sleeper {
-  /** By the sleeps' own clock. */
+  /** When the sleep ends, in the timer's own time (`#ownMs`). */
   readonly atMs: number;
   readonly wake: () => void;
 }
 
 /**
- * Many sleeps on one timer, which is active only while something sleeps. The runtime allows an object 10,000 active timers, and keeps an object in memory, and
- * bills it, while it has one.
+ * Many sleeps on one timer, which is active only while something sleeps. The runtime allows an object 10,000 active timers, and keeps an object in
+ * memory, and bills it, while it has one.
  */
 class SharedTimer {
   readonly #clock: SleepClock;
   readonly #sleepers = new Set<Sleeper>();
   #timer: { readonly atMs: number; readonly delayMs: number; readonly stop: () => void } | undefined;
-  /** Its own time, so that changing the system's clock delays no sleeper; and the clock's time when it was last read. */
+  /** The timer's own time, so that changing the system's clock delays no sleeper, and the clock's time when it was last read. */
   #ownMs = 0;
   #readMs = 0;
 
@@ -70,17 +71,24 @@ class SharedTimer {
     this.#sleepers.add(sleeper);
     const timer = this.#timer;
     if (timer === undefined || sleeper.atMs < timer.atMs) this.#restart(sleeper.atMs);
-    // By the clock the timer should already have fired: something ran long, or the clock was set forward, and the timer would fire much later.
+    // According to the clock, the timer should already have fired: the thread was busy, or the clock was set forward. Without a restart it would fire
+    // much too late.
     else if (timer.atMs === this.#ownMs && timer.delayMs > 0) this.#restart(timer.atMs);
     return sleeper;
   }
 
-  /** Keeps the timer of the removed sleeper, so that a storage call that is fast enough costs no timer; it fires once without effect. */
+  /**
+   * While others sleep, the removed sleeper's timer keeps running and fires once without effect, because stopping it for every fast storage call
+   * would cost CPU.
+   */
   remove(sleeper: Sleeper): void {
     if (this.#sleepers.delete(sleeper) && this.#sleepers.size === 0) this.#stop();
   }
 
-  /** Advances by the time passed on the clock: never backwards if that was set back, and never beyond the timer, which is more reliable. */
+  /**
+   * Advances the timer's own time by the time that has passed on the clock: never backwards if the clock was set back, and never past the time at
+   * which the timer fires, because the timer is more reliable than the clock.
+   */
   #advance(): void {
     const nowMs = this.#clock.nowMs();
     const passedMs = Math.max(0, nowMs - this.#readMs);
@@ -112,7 +120,7 @@ class SharedTimer {
 
 /**
  * A `Sleep` for one request or one object: all its sleepers share one timer, and cancelling one only removes it from a list. Setting and clearing a
- * timer for every storage call took 4 % of the CPU of creating an invoice.
+ * timer for every storage call took 4 % of the CPU time for creating an invoice.
  */
 export function requestSleep(clock: SleepClock = SYSTEM_CLOCK): Sleep {
   const timer = new SharedTimer(clock);
@@ -127,8 +135,8 @@ export function requestSleep(clock: SleepClock = SYSTEM_CLOCK): Sleep {
 }
 
 /**
- * Runs `work` with a signal that aborts it after `ms`. Not AbortSignal.timeout: its timer continues after the work, and a Durable Object with a running
- * timer stays awake.
+ * Runs `work` with a signal that aborts it after `ms`. Not AbortSignal.timeout: its timer continues after the work, and a Durable Object with a
+ * running timer stays awake.
  */
 export async function abortedAfter<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const abort = new AbortController();
@@ -140,5 +148,5 @@ export async function abortedAfter<T>(ms: number, work: (signal: AbortSignal) =>
   }
 }
 
-/** A `Sleep` that shares nothing: the runtime ties a timer to the request that sets it. */
+/** A `Sleep` with a separate timer for each call, because the runtime ties a timer to the request that sets it. */
 export const sleep: Sleep = (ms, cancellation) => requestSleep()(ms, cancellation);

@@ -1,4 +1,4 @@
-/** A UTF-8 stream of texts, each requested when the reader wants more. An error of the source fails the stream. */
+/** A UTF-8 stream of texts, each requested when the reader wants more. An error in the source fails the stream. */
 export function textStream(texts: AsyncIterator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({

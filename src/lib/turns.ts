@@ -7,7 +7,7 @@ export function inTurn<T>(queues: readonly (readonly T[])[], limit: number): rea
   return taken.slice(0, limit);
 }
 
-/** The first item of each key, then the second of each, and so on; within a turn in the given order. */
+/** The first item of each key, then the second of each, and so on; items of equal rank keep the given order. */
 export function takingTurns<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
   const turns = new Map<string, number>();
   const numbered = items.map((item) => {
@@ -20,7 +20,7 @@ export function takingTurns<T>(items: readonly T[], keyOf: (item: T) => string):
   return numbered.toSorted((a, b) => a.turn - b.turn).map(({ item }) => item);
 }
 
-/** At most `limit` items: each merchant's oldest, then each merchant's second, and so on, so that no merchant delays another. */
+/** At most `limit` items: the oldest of each merchant, then the second oldest of each, and so on, so that no merchant delays another. */
 export function inTurns<T extends { readonly merchantId: string; readonly dueMs: number }>(
   due: readonly T[],
   limit: number,

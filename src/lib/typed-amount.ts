@@ -1,5 +1,5 @@
-// Reads an amount as people type it in their locale, and never guesses: a text with two readings a factor of a thousand apart is refused with both (decisions
-// 4, "Typed amounts"). The console and the payer's pages read amounts with this rule alone.
+// Reads an amount as people type it in their locale, and never guesses: if a text has two readings that differ by a factor of a thousand, it is
+// refused and both are named (decisions 4, "Typed amounts"). The console and the payer's pages use only this rule to read amounts.
 import { FIAT_CODES, minorDigits } from "./fiat-codes.ts";
 import { err, ok, type Result } from "./result.ts";
 
@@ -9,7 +9,7 @@ const MOST_DIGITS = 6;
 const LONGEST_TEXT = 60;
 
 interface AmountRule {
-  /** Undefined for the browser's own. */
+  /** Undefined for the browser's own locale. */
   readonly locale: string | undefined;
   /** How many fraction digits an amount may have. */
   readonly digits: number;
@@ -26,24 +26,24 @@ export type AmountProblem =
 export interface AmbiguousAmount {
   readonly kind: "AMBIGUOUS";
   readonly readings: readonly string[];
-  /** Texts that cannot be misread, one for each reading, cut to the digits that an amount may have. */
+  /** Texts that cannot be misread, one for each reading, truncated to the digits that an amount may have. */
   readonly instead: readonly string[];
 }
 
-/** How numbers are written: `sizes` are the size of the group next to the decimal sign, and of the others. */
+/** How numbers are written. `sizes`: the size of the group next to the decimal sign, and of the other groups. */
 interface Convention {
   readonly decimal: string;
   readonly group: string;
   readonly sizes: readonly [last: number, others: number];
 }
 
-/** The exact amount that was typed, in ASCII digits with a point and without needless zeros; or why it is not an amount. */
+/** The exact amount that was typed, in ASCII digits with a point and without unnecessary zeros; or why it is not an amount. */
 export function readAmount(text: string, { locale, digits, most }: AmountRule): Result<string, AmountProblem> {
   const plain = text.length > LONGEST_TEXT ? "?" : inAscii(text).trim();
   if (plain === "") return err({ kind: "EMPTY" });
   const own = readingsBy(conventionsOf(locale), plain);
-  // The locale's own reading is only doubted by a reading that the currency allows. A text that it cannot read follows another convention: then all readings
-  // count.
+  // A reading by a common convention competes with the locale's own reading only if the currency allows that many fraction digits. If the locale
+  // cannot read the text at all, every common reading counts.
   const others = readingsBy(COMMON, plain).filter(({ written }) => own.length === 0 || written <= digits);
   const readings = [...new Set([...own, ...others].map(({ value }) => value))];
   const [value] = readings;
@@ -56,7 +56,10 @@ export function readAmount(text: string, { locale, digits, most }: AmountRule): 
   return isAbove(value, most) ? err({ kind: "TOO_LARGE", most }) : ok(value);
 }
 
-/** An amount as the locale types it: without groups, and so that it cannot be taken for a thousand times as much. `readAmount` reads it back. */
+/**
+ * Writes an amount as in the locale, but without group separators, and so that it cannot be mistaken for one a thousand times as large. `readAmount`
+ * reads it back.
+ */
 export function amountText(amount: string, locale: string | undefined): string {
   const [whole = "0", fraction = ""] = amount.split(".");
   const shown = fraction.replace(/0+$/, "");
@@ -66,12 +69,12 @@ export function amountText(amount: string, locale: string | undefined): string {
   return `${whole}${own?.decimal ?? "."}${shown}${isLikeAGroup ? "0" : ""}`;
 }
 
-/** How many fraction digits prices in the currency have: its own of ISO 4217; for a coin, as many as the service keeps. */
+/** How many fraction digits prices in the currency have: by ISO 4217; for a coin, as many as the service keeps. */
 export function currencyDigits(currency: string): number {
   return FIAT_CODES.includes(currency) ? minorDigits(currency) : MOST_DIGITS;
 }
 
-/** Readers in most of the world write one of these: the decimal sign, then the group separator. Spaces and apostrophes only ever divide thousands. */
+/** The conventions of most of the world: the decimal sign, then the group separator. Spaces and apostrophes are only group separators. */
 const COMMON: readonly Convention[] = [".,", ",.", ". ", ", ", ".'", ",'", "\u066b\u066c"].map(
   ([decimal = "", group = ""]) => ({
     decimal,
@@ -83,7 +86,10 @@ const COMMON: readonly Convention[] = [".,", ",.", ". ", ", ", ".'", ",'", "\u06
 /** A number long enough to show all group sizes. */
 const SAMPLE = 1_234_567_890.5;
 
-/** The conventions of the locale, first that of its numbers in Latin digits. Some locales also have their own digits, and some write prices differently. */
+/**
+ * The conventions of the locale; the first is that of its numbers in Latin digits. Some locales also have their own digits, and some write prices
+ * differently.
+ */
 function conventionsOf(locale: string | undefined): readonly Convention[] {
   const own = new Intl.NumberFormat(locale).resolvedOptions().locale;
   const numberings = [new Intl.Locale(own, { numberingSystem: "latn" }).toString(), own];
@@ -104,7 +110,7 @@ function conventionsOf(locale: string | undefined): readonly Convention[] {
 
 interface Reading {
   readonly value: string;
-  /** The fraction digits that were written, zeros included. */
+  /** The number of fraction digits that were typed, including zeros. */
   readonly written: number;
 }
 
@@ -112,7 +118,7 @@ function readingsBy(conventions: readonly Convention[], text: string): readonly 
   return conventions.flatMap((convention) => readingBy(convention, text) ?? []);
 }
 
-/** The text's reading under one convention; undefined if it does not follow it. */
+/** The text's reading under one convention; undefined if the text does not follow the convention. */
 function readingBy({ decimal, group, sizes: [last, others] }: Convention, text: string): Reading | undefined {
   const [whole = "", fraction, ...more] = text.split(decimal);
   if (more.length > 0 || (fraction !== undefined && !/^\d+$/.test(fraction))) return undefined;
@@ -128,7 +134,7 @@ function readingBy({ decimal, group, sizes: [last, others] }: Convention, text: 
   return { value, written: fraction?.length ?? 0 };
 }
 
-/** Normalises digits and signs to the forms that the rules above know. */
+/** Normalises digits and signs to the forms that the rules above use. */
 function inAscii(text: string): string {
   return (
     text
@@ -142,7 +148,7 @@ function inAscii(text: string): string {
   );
 }
 
-/** Unicode has decimal digits in runs, each starting with a 0; some runs are adjacent. */
+/** Unicode has decimal digits in runs, each starting with a 0; some runs directly follow others. */
 function digitOf(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let before = 0;
@@ -154,7 +160,7 @@ function fractionOf(amount: string): string {
   return amount.split(".")[1] ?? "";
 }
 
-/** Cuts further fraction digits. Only proposed amounts are ever cut. */
+/** Truncates extra fraction digits. Only proposed amounts are ever truncated. */
 function cut(amount: string, digits: number): string {
   return `${amount.split(".")[0]}.${fractionOf(amount).slice(0, digits)}`;
 }

@@ -35,7 +35,7 @@ function isArray(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Undefined unless the text is a JSON object. */
+/** Parses a JSON object; undefined for any other text. */
 export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -16,7 +16,7 @@ const answer = lazily(() =>
   z.object({ data: z.object({ currency: z.literal("USD"), rates: z.record(z.string(), z.string()) }) }),
 );
 
-/** The prices of those `codes` that Coinbase knows; an outage if there is none. */
+/** The prices of those `codes` that Coinbase has; an outage if there is none. */
 function parseCoinbase(json: JsonText, codes: readonly string[], atMs: number): Result<readonly PricePoint[], Outage> {
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));

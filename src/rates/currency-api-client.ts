@@ -1,5 +1,5 @@
-// Currency API (github.com/fawazahmed0/exchange-api): one static file a day for all currencies of the world per dollar, as JSON numbers read from their source
-// text; according to its README free, without a key or limits; it asks clients to use its second host if the first one fails.
+// Currency API (github.com/fawazahmed0/exchange-api): one static file a day with the rates of all currencies per dollar, as JSON numbers read from
+// their source text. According to its README it is free, has no key and no limits, and asks clients to use its second host if the first one fails.
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
 import { lazily } from "../lib/lazily.ts";

@@ -1,4 +1,5 @@
-// Arithmetic on prices as decimal text. A price is never a float: decimal.js-light computes, and JSON numbers are read from their source text.
+// Arithmetic on prices as decimal text. Prices are never floats: decimal.js-light does the arithmetic, and JSON numbers are read from their source
+// text.
 
 import Decimal from "decimal.js-light";
 import { lazily } from "../lib/lazily.ts";
@@ -17,7 +18,7 @@ const exact = (text: string) => new (Exact())(text);
 const NUMBER = /^(\d{1,24})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 const PLAIN = /^\d+(\.\d+)?$/;
 
-/** A positive number as plain decimal text without exponent and superfluous zeros; undefined for zero, signs, words and extreme lengths. */
+/** A positive number as plain decimal text without an exponent or superfluous zeros; undefined for zero, signs, words and extreme lengths. */
 export function positiveDecimal(text: string): string | undefined {
   if (!NUMBER.test(text)) return undefined;
   const value = exact(text);

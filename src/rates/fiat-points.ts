@@ -1,10 +1,13 @@
-// The rates of fiat currencies in an answer of any source.
+// Reads the rates of fiat currencies from the response of a source.
 import { type Outage, outage } from "../lib/fetch-text.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { positiveDecimal } from "./decimal-text.ts";
 import type { FiatPoint } from "./quote.ts";
 
-/** The points of those `codes` that the answer has, as of the start (UTC) of `date`; an outage if there is none. `keyOf`: a code in the source's spelling. */
+/**
+ * The points of those `codes` that the answer has, as of the start (UTC) of `date`; an outage if there is none. `keyOf`: a code in the source's
+ * spelling.
+ */
 export function fiatPoints(
   source: string,
   codes: readonly string[],

@@ -20,12 +20,12 @@ const USD_PRICES: Readonly<Record<string, string>> = {
   SHIB: "0.00001",
 };
 
-/** The units per dollar of `BANK_CODES` without the dollar, in their order. */
+/** Units per dollar for each currency in `BANK_CODES` except the dollar, in the same order. */
 const PER_USD =
   "0.925 0.79 1.36 1.52 150 0.88 7.2 7.8 1.34 1.65 10.5 10.6 6.9 4 23.2 365 4.6 34 3.7 18.5 5.4 18 84 15800 4.4 57 34 1350 138".split(
     " ",
   );
-/** For all others, only for trying them out. */
+/** The rate of every other currency; it is not realistic. */
 const ANY_PER_USD = "50";
 
 const SOURCE = "fixed";

@@ -1,5 +1,5 @@
 // Frankfurter `GET /v1/latest?base=USD`: the European Central Bank's reference rates, one call for all, as JSON numbers read from their source text.
-// They are published on working days, so over holidays a date may be four days old.
+// They are published on working days, so over Easter a date may be five days old.
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
 import { lazily } from "../lib/lazily.ts";

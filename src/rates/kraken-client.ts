@@ -19,7 +19,7 @@ interface Pair {
   readonly pair: string;
   /** The pair's name in the response, which uses Kraken's own long names for old assets. */
   readonly key: string;
-  /** Listed for years; newer pairs may be delisted again. */
+  /** Whether it has been listed for years; newer pairs may be delisted again. */
   readonly isLasting: boolean;
 }
 

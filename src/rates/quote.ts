@@ -1,5 +1,5 @@
-// From market prices to the amount that a customer must pay (decisions 4). A price counts if two sources currently agree on it. A missing rate is
-// RATE_UNAVAILABLE; it is never replaced by an old price or by one from a single source.
+// Computes the amount that a customer must pay from market prices (decisions 4). A price counts if two sources currently agree on it. A missing rate
+// is RATE_UNAVAILABLE; it is never replaced by an old price or by one from a single source.
 import { BANK_CODES, FIAT_CODES } from "../lib/fiat-codes.ts";
 import { MICRO_DIGITS } from "../lib/money.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -8,12 +8,15 @@ import { boughtUnits, isWithinPercent, median, product, quotient, valueAtRate } 
 
 /** A price is fresh for five minutes, inclusive. */
 export const FRESH_MS = 5 * MINUTE_MS;
-/** A central bank's rate is used on its own day and the next five days: Thursday's until the new one on the Tuesday after Easter. */
+/** A central bank's rate is used on its own day and the next five days: Thursday's rate is used until the new one on the Tuesday after Easter. */
 const FIAT_DAYS = 5;
-/** The sources of fiat rates other than central banks: two must agree. They publish every day, so a rate is used on its own day and the next two. */
+/**
+ * The sources of fiat rates other than central banks: two must agree. They publish every day, so a rate is used on its own day and the next two
+ * days.
+ */
 const MARKET_SOURCES: readonly string[] = ["coinbase", "currency-api"];
 const MARKET_DAYS = 2;
-/** Official and street rates differ by more than this. */
+/** Rates that are further apart than this do not agree. A currency's official rate and its street rate differ by more. */
 const APART_PERCENT = 3;
 /** How far a source's clock may be ahead of ours. */
 const SKEW_MS = MINUTE_MS;
@@ -21,7 +24,10 @@ const OUTLIER_PERCENT = 2;
 const DEPEG_PERCENT = 2;
 const SOURCES_NEEDED = 2;
 
-/** The price of a coin, or of a fiat currency, at one source. `usd`: positive plain decimal text. `atMs`: the time of the price, as far as the source reports it. */
+/**
+ * The price of a coin, or of a fiat currency, at one source. `usd`: positive plain decimal text. `atMs`: the time of the price, as far as the source
+ * reports it.
+ */
 export interface PricePoint {
   readonly source: string;
   readonly asset: string;
@@ -44,7 +50,7 @@ interface AssetRate {
   readonly sources: readonly string[];
 }
 
-/** `atMs`: the start (UTC) of the day the rate was set on. `source`: a central bank, or all that agree, with a + between them. */
+/** `atMs`: the start (UTC) of the day the rate was set on. `source`: a central bank, or the names of all sources that agree, joined with a +. */
 interface FiatRate {
   readonly perUsd: string;
   readonly atMs: number;
@@ -55,8 +61,8 @@ interface FiatRate {
 type Unpriced = "ONE_SOURCE" | "SOURCES_APART";
 
 /**
- * The current rates, by code. Plain data, because it is sent over RPC and stored as JSON. USD itself is not in `fiat`. `unpriced`: the fiat currencies without
- * a central bank that have no rate; absent if no source answered, and from objects of an older release.
+ * The current rates, by code. Plain data, because it is sent over RPC and stored as JSON. USD itself is not in `fiat`. `unpriced`: the fiat
+ * currencies that no central bank publishes and that have no rate; absent if no source answered, or if the object still runs an older release.
  */
 export interface RateTable {
   readonly unpriced?: Readonly<Record<string, Unpriced>>;
@@ -82,8 +88,9 @@ export interface Quote {
 const PEGS: Readonly<Record<string, string>> = { USDT: "USD", USDC: "USD", DAI: "USD", EURC: "EUR", PYUSD: "USD" };
 
 /**
- * Combines points into a table. The rate of an asset is the median of its fresh sources, without those that are more than 2 % off the median of all. It is
- * absent if fewer than two sources remain, or if a stablecoin is more than 2 % off its peg. If a source has several points, the newest counts.
+ * Combines points into a table. The rate of an asset is the median of its fresh sources, without those that are more than 2 % away from the median
+ * of all. It is absent if fewer than two sources remain, or if a stablecoin is more than 2 % away from its peg. If a source has several points, the
+ * newest counts.
  */
 export function combine(
   points: { readonly prices: readonly PricePoint[]; readonly fiat: readonly FiatPoint[] },
@@ -106,7 +113,7 @@ export function combine(
   return { assets, fiat, ...unpriced };
 }
 
-/** For each currency the newest rate of a central bank, else the median of the other sources' newest rates, if they agree. */
+/** The rate of each currency: the newest rate of a central bank, or else the median of the other sources' newest rates, if they agree. */
 function fiatRates(points: Parameters<typeof combine>[0], nowMs: number): Pick<RateTable, "fiat" | "unpriced"> {
   const heard = newestBy(
     [...points.fiat, ...points.prices.flatMap(asFiatPoint)].filter(({ source, dateMs }) =>
@@ -146,8 +153,8 @@ function asFiatPoint({ source, asset, usd, atMs }: PricePoint): FiatPoint[] {
 }
 
 /**
- * The price of one coin of `assetCode` in `currency`: the USD price, or that times the fiat rate, or divided by another coin's USD price; "1" in the
- * coin itself. RATE_UNAVAILABLE if an input is missing or stale at `nowMs`; the table may have been made earlier.
+ * The price of one coin of `assetCode` in `currency`: its USD price, multiplied by the fiat rate or divided by another coin's USD price if needed;
+ * "1" in the coin itself. RATE_UNAVAILABLE if an input is missing or stale at `nowMs`; the table may have been made earlier.
  */
 export function quoteRate(of: {
   readonly table: RateTable;

@@ -14,7 +14,7 @@ import { type FiatSourceName, isFiatSource, type PriceSourceName, parseRateSourc
 
 const TIMEOUT_MS = 8 * SECOND_MS;
 
-/** One object per deployment, with the name `rates`; only it calls rate sources. `RateRefresh` has the logic. */
+/** One object per deployment, with the name `rates`; only this object calls rate sources. The logic is in `RateRefresh`. */
 export class RateBook extends DurableObject<Env> {
   readonly #refresh: RateRefresh;
 

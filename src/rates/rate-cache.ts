@@ -1,11 +1,11 @@
-// The rate table of the deployment's one book, kept for five seconds by an isolate. Without it every request that quotes would be a call of that one object. It
-// is the one state that requests share (docs/design/platform.md, "The Worker"). The age of a price is judged by the price's own time wherever it is used
-// (quote.ts), so a kept table makes no price look fresher.
+// The rate table from the deployment's only rate book, kept for five seconds by an isolate. Without this cache, every request that quotes a price
+// would call that single object. Requests share this cache (docs/design/platform.md, "The Worker"). The age of a price is computed from the price's
+// own time wherever it is used (quote.ts), so the cache never makes a price look fresher.
 import { Cancellation, type Sleep } from "../lib/sleep.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { RateTable } from "./quote.ts";
 
-/** How long a table is used, counted from when it was asked for; and how long other requests wait for the one that asks. */
+/** How long a table is used, counted from its request, and how long other requests wait for a pending one. */
 export const KEPT_MS = 5 * SECOND_MS;
 
 export interface RateCacheClock {
@@ -23,8 +23,8 @@ export class RateCache {
   #asking: Asking | undefined;
 
   /**
-   * The kept table, or the one that `ask` gets. Callers at the same time share one call, and its failure, which is not kept. A call started by a cancelled
-   * request may never end, so others wait for it no longer than a table is kept, and then call themselves.
+   * The kept table, or the one that `ask` returns. Concurrent callers share one call, and also its failure, which is not kept. A call started by a
+   * cancelled request may never end, so others wait for it no longer than a table is kept, and then make their own call.
    */
   async table(ask: () => Promise<RateTable>, clock: RateCacheClock): Promise<RateTable> {
     const nowMs = clock.nowMs();
@@ -36,7 +36,7 @@ export class RateCache {
     return this.#asking === asking ? this.#ask(ask, clock.nowMs()) : this.table(ask, clock);
   }
 
-  /** Single flight: there is no `await` between the check for a running call and storing the new one. */
+  /** Single flight: there is no `await` between the check for a running call and storing the new call. */
   async #ask(ask: () => Promise<RateTable>, sinceMs: number): Promise<RateTable> {
     const asking: Asking = { sinceMs, table: ask() };
     this.#asking = asking;
@@ -65,7 +65,10 @@ async function answerWithin({ table }: Asking, limitMs: number, sleep: Sleep): P
   }
 }
 
-/** By the binding of the book: requests share a table only if they share the binding, which in an isolate all do, and in a test none. */
+/**
+ * Caches by the binding of the book: only requests with the same binding share a table. In an isolate all requests have the same one; in tests each
+ * has its own.
+ */
 const caches = new WeakMap<object, { readonly setting: string; readonly cache: RateCache }>();
 
 /** The cache of a book's binding under a setting of RATE_SOURCE; a new one if the setting has changed. */

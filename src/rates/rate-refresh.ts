@@ -1,6 +1,6 @@
-// Keeps the rates up to date: it calls each source at most every 30 seconds, however many callers there are; callers do not wait while the stored
-// rates are usable; any source may fail. It stores the last points of each source. Each read makes the table from them, so that an old point is
-// never used.
+// Keeps the rates up to date. It calls each source at most every 30 seconds, however many callers there are; callers do not wait while the stored
+// rates are usable, and any source may fail. It stores the last points of each source, and each read makes the table from them, so that an old point
+// is never used.
 import * as z from "zod";
 import { fullJitterMs } from "../lib/backoff.ts";
 import { lazily } from "../lib/lazily.ts";
@@ -12,9 +12,9 @@ import type { FiatClient, RateClient, RateOutage } from "./rate-client.ts";
 
 /** The time between the starts of two refreshes. */
 export const REFRESH_MS = 30 * SECOND_MS;
-/** Central banks publish once a day. */
+/** The time between two calls of a fiat source, which publishes once a day. */
 export const FIAT_REFRESH_MS = HOUR_MS;
-/** The longest pause after a source failed: our own, and below the one that the source asked for. */
+/** The longest pause of our own after a source failed; RETRY_AFTER_CAP_MS limits a pause that the source asked for. */
 const BACKOFF_CAP_MS = 4 * MINUTE_MS;
 const RETRY_AFTER_CAP_MS = 10 * MINUTE_MS;
 
@@ -41,11 +41,11 @@ const keptState = lazily(() =>
   z.object({
     /** When the last refresh started; null before the first. */
     refreshedAtMs: z.number().nullable(),
-    /** The assets that had a rate after it. */
+    /** The assets that had a rate after the last refresh. */
     known: z.array(z.string()).readonly(),
     prices: z.array(pricePoint()).readonly(),
     fiat: z.array(fiatPoint()).readonly(),
-    /** By source: not called before `untilMs`, after `failures` consecutive failures. */
+    /** By source: it is not called before `untilMs`, after `failures` consecutive failures. */
     pauses: z.record(z.string(), z.object({ failures: z.number(), untilMs: z.number() })),
   }),
 );
@@ -81,7 +81,7 @@ export class RateRefresh implements RateSource {
 
   #isDue(nowMs: number): boolean {
     const { refreshedAtMs } = this.#kept;
-    // With a clock that was set back, `nowMs < refreshedAtMs` keeps the refreshes going.
+    // If the clock was set back, `nowMs < refreshedAtMs` keeps the refreshes going.
     return refreshedAtMs === null || nowMs < refreshedAtMs || nowMs - refreshedAtMs >= REFRESH_MS;
   }
 
@@ -91,7 +91,7 @@ export class RateRefresh implements RateSource {
     return known.length > 0 && known.every((code) => Object.hasOwn(table.assets, code));
   }
 
-  /** Single flight: there is no `await` between the check for a running refresh and storing the new one. */
+  /** Single flight: there is no `await` between the check for a running refresh and storing the new refresh. */
   #start(nowMs: number): Promise<void> {
     const work = this.#refresh(nowMs).finally(() => {
       this.#running = undefined;

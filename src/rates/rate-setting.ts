@@ -15,7 +15,7 @@ export type RateSetting =
 
 /**
  * Parses RATE_SOURCE: names separated by commas, or only `fixed`, which is for development. A price needs two sources that agree, so fewer than two
- * price sources are refused here, and not only at the first payment. The error is a sentence for the operator.
+ * price sources are refused here rather than at the first payment. The error is a sentence for the operator.
  */
 export function parseRateSource(text: string | undefined, isDevelopment: boolean): Result<RateSetting, string> {
   const names = (text ?? "")

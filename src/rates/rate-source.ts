@@ -17,7 +17,7 @@ export function rateSourceOf(of: {
   readonly setting: Result<RateSetting, string>;
   /** Opens a new stub of the one object. */
   readonly book: () => RateSource;
-  /** The cache before the book. It has a clock of its own, because it outlives the request to which `nowMs` belongs. */
+  /** The cache in front of the book. It has a clock of its own, because it outlives the request to which `nowMs` belongs. */
   readonly cache: () => RateCache;
   readonly clock: RateCacheClock;
   /** Finishes a call for which other requests wait, even if this request is cancelled. */

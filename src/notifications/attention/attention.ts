@@ -1,4 +1,4 @@
-// What needs a merchant's attention, from the rows read: the kinds, how many of each, and since when.
+// Computes what needs a merchant's attention from the rows that were read: which kinds of problem, how many of each, and since when.
 import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
 import { isLagging, type NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import type { Invoice } from "../../commerce/invoice-records/invoice.ts";
@@ -10,16 +10,18 @@ import { DAY_MS, isoTime, isoTimeOrNull } from "../../lib/time.ts";
 import { SOME_FAILURES } from "../webhooks/retry-schedule.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 
-/** Counting stops here, so that a read costs the same however long the queue is. */
+/** Counting stops at this number, so that a read costs the same however long the queue is. */
 export const MOST_COUNTED = 100;
-/** The most of each kind that are shown. */
+/** At most this many items of each kind are shown. */
 export const MOST_SHOWN = 5;
-/** An underpaid invoice is shown for this long if no one decides about it: the customer has most likely given up. */
+/** How long an underpaid invoice is shown if no one decides about it. After that the customer has most likely given up. */
 export const UNDERPAID_SHOWN_MS = 30 * DAY_MS;
-/** How long the warning that a price's amounts ran low is shown. */
+/** How long a warning that few amounts are left for a price is shown. */
 const AMOUNTS_LOW_SHOWN_MS = DAY_MS;
 
-/** Rows of a kind that is unlimited: the newest ones, each with the total and the time of the oldest. */
+/**
+ * A row of a kind that may have any number of rows. Only the newest rows are read; each contains the number of all rows and the time of the oldest.
+ */
 interface Counted {
   /** At most one more than `MOST_COUNTED`. */
   readonly total: number;
@@ -48,11 +50,11 @@ interface WalletFacts {
     NetworkCursor,
     "network" | "isResting" | "degradedSinceMs" | "lastOutage" | "pausedAtMs"
   >[];
-  /** Newest first within a type; the newest of each type only. */
+  /** Newest first within a type; only the newest warnings of each type. */
   readonly warnings: readonly WalletWarning[];
 }
 
-/** One kind; nothing if there are none of it. */
+/** One kind of problem; empty if nothing of this kind needs attention. */
 function kind<T extends string, One extends { readonly since: string | null }>(type: T, all: readonly One[]) {
   const times = all.flatMap(({ since }) => since ?? []).toSorted();
   if (all.length === 0) return [];
@@ -60,7 +62,7 @@ function kind<T extends string, One extends { readonly since: string | null }>(t
   return [{ type, count: all.length, isMore: false, since: times[0] ?? null, newest }];
 }
 
-/** The same if only the newest rows were read. */
+/** Like `kind`, if only the newest rows of the kind were read. */
 function countedKind<T extends string, Row extends Counted, One>(
   type: T,
   rows: readonly Row[],
@@ -95,7 +97,7 @@ export function unmatchedAttention(rows: readonly UnmatchedRow[]) {
   );
 }
 
-/** Null for a coin that the registry no longer has. */
+/** Null if the registry no longer has the coin. */
 function amountText({
   network,
   cryptocurrency,
@@ -190,7 +192,7 @@ export function walletAttention(facts: WalletFacts, context: { readonly macKeys:
   ];
 }
 
-/** The networks of enabled wallets that cannot be read, so that no payment to them is seen. */
+/** The networks of enabled wallets that are paused, or have not been readable for a few minutes, so that payments on them are not seen. */
 function laggingNetworks({ wallets, cursors }: WalletFacts, nowMs: number) {
   const lagging = cursors.filter((cursor) => isLagging(cursor, nowMs));
   return lagging.flatMap(({ network, degradedSinceMs, lastOutage, pausedAtMs }) => {

@@ -1,4 +1,4 @@
-// What needs attention, read at a constant cost: each statement reads at most a few hundred rows of one index.
+// Reads what needs attention at a constant cost: each statement reads at most a few hundred rows of one index.
 import { type SQL, sql } from "drizzle-orm";
 import { NOT_CONFIGURED } from "../../commerce/cursors/cursor.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
@@ -10,10 +10,10 @@ import { MAX_WEBHOOKS } from "../webhooks/webhook.ts";
 import { MOST_COUNTED, MOST_SHOWN, UNDERPAID_SHOWN_MS, type WalletWarning } from "./attention.ts";
 
 const oneMore = sql.raw(String(MOST_COUNTED + 1));
-/** How many of each type are read; a wallet with an older warning has no time. */
+/** How many warnings of each type are read. The time of an older warning is not known. */
 const WARNINGS_READ = 20;
 
-/** How many rows there are, up to one more than are counted, and the time of the oldest; `rows` as a `select ... from ... where`. */
+/** The number of rows, at most `MOST_COUNTED` + 1, and the time of the oldest. `rows`: `select ... from ... where`. */
 const counted = (rows: SQL) => ({
   total: sql<number>`(select count(*) from (select 1 ${rows} limit ${oneMore}))`.as("total"),
   sinceMs: sql<number>`(select created_at_ms ${rows} order by created_at_ms, id limit 1)`.as("since_ms"),
@@ -21,7 +21,7 @@ const counted = (rows: SQL) => ({
 
 const unmatched = sql`from payments where merchant_id = ${sql.placeholder("merchantId")} and status = 'UNMATCHED'`;
 
-/** `merchantId` of these may come unchecked from a path. */
+/** These statements accept a `merchantId` that comes unchecked from a path. */
 export const selectUnmatched = prepared(
   (merchantId: string) => ({ merchantId }),
   (db) =>
@@ -63,13 +63,17 @@ export const selectInReview = prepared(
       .limit(MOST_SHOWN),
 );
 
-// The newest are taken before those with a decision are left out, so that many decisions cost nothing.
+// Limits the query to the newest invoices before leaving out those under review or with a decision, so that many decided invoices do not make it
+// slower.
 const underpaid = sql`from (select id, created_at_ms, needs_review, resolution, monitor_until_ms from invoices
   where merchant_id = ${sql.placeholder("merchantId")} and status = 'UNDERPAID' and created_at_ms > ${sql.placeholder("afterMs")}
   order by created_at_ms desc, id desc limit ${oneMore}) where needs_review = 0 and (resolution is null
     or (resolution ->> '$.action' = 'ASK_FOR_REST' and monitor_until_ms < ${sql.placeholder("nowMs")}))`;
 
-/** Those that are underpaid for good and wait for no review: a user may accept what came, or ask for the rest; and those whose rest never came. */
+/**
+ * Recent underpaid invoices that wait for a decision: a user may accept what arrived, or ask for the rest. Leaves out invoices under review; includes
+ * invoices whose requested rest was never paid.
+ */
 export const selectUnderpaid = prepared(
   (merchantId: string, nowMs: number) => ({ merchantId, nowMs, afterMs: nowMs - UNDERPAID_SHOWN_MS }),
   (db) =>
@@ -117,7 +121,7 @@ export const selectEndpointHealth = prepared(
       .limit(MAX_WEBHOOKS),
 );
 
-/** One row for each network that cannot be read now; not those whose source the operator removed. */
+/** One row for each network that is paused or cannot be read now; leaves out those that cannot be read because the operator removed their source. */
 export const selectDegradedNetworks = prepared(
   () => ({ removed: NOT_CONFIGURED }),
   (db, of) =>

@@ -1,5 +1,5 @@
 // Handles one queue message: delivers an endpoint's due deliveries, round after round, within the limits of one invocation. Nothing is kept in
-// memory: the deliveries of a worker that dies are free again when its lease ends, and the next worker leases them.
+// memory: if a worker crashes, its lease ends, and the next worker leases its deliveries.
 
 import type { Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
@@ -16,7 +16,7 @@ import { leaseBatch, selectNextDue, selectWaiting } from "./store.ts";
 export interface DeliverDependencies extends PostDependencies, RecordDependencies {
   readonly db: Db;
   readonly sleep: Sleep;
-  /** Throws if the newest cannot be decrypted. */
+  /** Decrypts the secrets; throws if the newest cannot be decrypted. */
   readonly open: (secrets: readonly WebhookSecret[]) => Promise<readonly string[]>;
   /** Called after each round, for the log. */
   readonly noteRound?: (round: RoundNote) => void;
@@ -36,8 +36,8 @@ interface RoundNote {
 const REST_SECONDS = 5;
 
 /**
- * Delivers what is due to an endpoint; does nothing for an unknown one. May run any number of times, also concurrently: a worker that finds
- * enough others running ends, so each running worker checks for more work when it is done, for this endpoint and for the merchant's others.
+ * Makes the due deliveries of an endpoint; does nothing for an unknown endpoint. Safe to run repeatedly and concurrently. A worker ends if enough
+ * others are running, so each running worker checks for more work when it is done, for this endpoint and for the merchant's others.
  */
 export async function deliverTo(deps: DeliverDependencies, webhookId: string): Promise<void> {
   for (let made = 0; made < ROUNDS_AN_INVOCATION; made++) {
@@ -60,15 +60,18 @@ function roundNote({ webhook, leasedAtMs }: Round, { attempts, untried }: Posted
   return { webhookId, merchantId, ms: nowMs - leasedAtMs, posted: attempts.length, failed, untried: untried.length };
 }
 
-/** Deliveries due within this time get a queue message; the cron finds later ones. */
+/** A queue message is sent for deliveries due within this time; the cron finds the others. */
 const SOON_MS = 30 * SECOND_MS;
 
-/** An endpoint due for this long was probably refused a worker, because its merchant had enough; a queue message arrives faster. */
+/**
+ * An endpoint that has been due for this long was probably refused a worker because its merchant already had enough workers: a queue message would
+ * have arrived sooner.
+ */
 const WAITED_MS = 5 * SECOND_MS;
 
 /**
- * Wakes the endpoint for its next due delivery, and first gives the worker's place to the merchant's endpoints that have waited longest without
- * a worker. Only a worker that delivered something does this, so that messages without work do not create new ones.
+ * First wakes the merchant's endpoints that have waited longest without a worker, so that they take over this worker's slot, and then wakes this
+ * endpoint for its next due delivery. Only a worker that delivered something does this, so that messages without work do not create new ones.
  */
 async function wakeForNext(deps: DeliverDependencies, webhookId: string): Promise<void> {
   const nowMs = deps.nowMs();
@@ -86,7 +89,7 @@ async function wakeForNext(deps: DeliverDependencies, webhookId: string): Promis
     await deps.wake(webhookId, Math.max(leastSeconds, Math.ceil((next.dueMs - nowMs) / SECOND_MS)));
 }
 
-/** Pauses an endpoint whose round was cut short. */
+/** Delays the next round of an endpoint whose round was cut short. Immediately wakes the merchant's endpoints that are waiting for a worker. */
 async function rest(deps: DeliverDependencies, webhookId: string): Promise<void> {
   await deps.wake(webhookId, REST_SECONDS);
   const rows = await readWithRetry(deps.sleep, async () => waitingBefore(deps, webhookId, deps.nowMs()));
@@ -97,7 +100,7 @@ function waitingBefore(deps: DeliverDependencies, webhookId: string, nowMs: numb
   return selectWaiting(deps.db, { webhookId, dueMs: nowMs - WAITED_MS, nowMs });
 }
 
-/** Undefined if nothing due may be leased, or if storage does not answer: the cron retries. */
+/** Undefined if no due delivery may be leased, or if storage does not answer. The cron then retries. */
 async function leaseRound(deps: DeliverDependencies, webhookId: string): Promise<Round | undefined> {
   const of = { webhookId, token: deps.newUlid(), nowMs: deps.nowMs() };
   const rows = await readWithRetry(deps.sleep, async () => batch(deps.db, leaseBatch(deps.db, of)));
@@ -114,7 +117,7 @@ async function secretsOf(deps: DeliverDependencies, { webhook }: Round): Promise
   try {
     return await deps.open(liveSecrets(webhook, deps.nowMs()));
   } catch {
-    // The encryption key is missing: nothing can be signed, and the receiver is not at fault.
+    // The encryption key is missing, or the newest secret cannot be decrypted: nothing can be signed, and the receiver is not at fault.
     deps.report("secrets of an endpoint cannot be decrypted", { webhookId: webhook.id });
     return undefined;
   }

@@ -20,7 +20,7 @@ import { type DeliverDependencies, deliverTo } from "./deliver-webhooks.ts";
 type Background = (work: Promise<unknown>) => void;
 
 /**
- * Handles the endpoints that queue messages name. Does not throw if one fails: its deliveries are due again when the lease ends, and the cron
+ * Delivers to the endpoints that queue messages name. Does not throw if one fails: its deliveries are due again when the lease ends, and the cron
  * finds them, so a message need not be redelivered.
  */
 export async function deliverMessages(

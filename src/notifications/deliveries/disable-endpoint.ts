@@ -1,5 +1,5 @@
-// Switches off, once, an endpoint that is gone or has failed for days without a success. The team is notified by an event to the merchant's other endpoints, by
-// the audit log, and by email to every user who could switch it on again.
+// Switches off an endpoint that is gone or has failed for days without a success. The team is notified in three ways: an event to the merchant's
+// other endpoints, an audit entry, and an email to every user who could switch it on again.
 
 import { selectLiveMerchant } from "../../accounts/merchant-records/store.ts";
 import { recordNotice } from "../../accounts/notices/record-notice.ts";
@@ -35,7 +35,10 @@ export interface DisableDependencies {
 
 type Disabling = Verdict & { readonly disable: NonNullable<Verdict["disable"]> };
 
-/** `health` is the state after the failing round. Does nothing if a success, a change of the URL or another worker came in between. */
+/**
+ * `health` is the state after the failing round. Does nothing if the endpoint was switched off or its URL was changed after that round. For FAILING,
+ * also does nothing if its health has changed: a delivery has succeeded, or another worker has recorded a failure.
+ */
 export async function disableEndpoint(
   deps: DisableDependencies,
   webhook: Webhook,

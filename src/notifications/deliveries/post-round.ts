@@ -1,5 +1,5 @@
-// The POSTs of one round, a few at a time. None starts once one of them got no answer: an endpoint that hangs costs one or two time limits, not
-// one for each due delivery.
+// The POSTs of one round, a few at a time. After a POST without an answer, or with a 410, no further POST starts, so that an endpoint that hangs
+// costs one or two time limits instead of one for each due delivery.
 
 import { webhookHeaders, webhookText } from "../../commerce/greenfield/webhook-message.ts";
 import { SECOND_MS } from "../../lib/time.ts";
@@ -57,7 +57,7 @@ export async function postRound(deps: PostDependencies, round: Round, secrets: r
 }
 
 /**
- * Checks the URL before every round, because the rules or the host's addresses may have changed since the endpoint was created. Undefined if
+ * Checks the URL before every round, because the rules or the host's addresses may have changed since the endpoint was created. Returns undefined if
  * the URL is allowed.
  */
 async function targetOf(deps: PostDependencies, { url }: Webhook): Promise<AttemptError | undefined> {
@@ -93,7 +93,7 @@ async function attemptOf(
   return { delivery, atMs, endedMs: deps.nowMs(), requestHeaders, answer };
 }
 
-/** What is sent, in the endpoint's format. */
+/** The message to send, in the endpoint's format. */
 async function messageOf(
   { id: webhookId, format }: Webhook,
   { id: deliveryId, event, attempts }: Claimed,

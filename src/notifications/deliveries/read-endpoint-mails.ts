@@ -7,7 +7,7 @@ import type { Mail } from "../../platform/mail/mail.ts";
 import { selectWebhookById } from "../webhooks/store.ts";
 import { endpointMail } from "./endpoint-mail.ts";
 
-/** The emails about an endpoint that was switched off repeatedly; none if it or its merchant is deleted. */
+/** The emails about an endpoint that was switched off repeatedly; empty if the endpoint or its merchant is deleted. */
 export async function readEndpointMails(
   deps: { readonly db: Db; readonly nowMs: number },
   { thing, merchantId, waiting: more }: DueNotice,

@@ -19,7 +19,7 @@ export interface RecordDependencies extends DisableDependencies {
   /** In [0, 1). */
   readonly random: () => number;
   readonly schedule: Schedule;
-  /** Sends a queue message for the endpoint; the cron replaces lost ones. */
+  /** Sends a queue message for the endpoint. If a message is lost, the cron finds the endpoint. */
   readonly wake: (webhookId: string, delaySeconds: number) => Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export async function recordRound(
   for (const seconds of wakesAfter(outcomes, deps.nowMs())) await deps.wake(webhook.id, seconds);
 }
 
-/** The endpoint, to notify the merchant's team, if it starts failing with this round. */
+/** The ids of the merchant and the endpoint if the endpoint starts failing with this round, so that the team is notified; otherwise empty. */
 function failingNow(
   { id, merchantId, failuresInRow }: Webhook,
   { health }: Pick<RoundVerdict, "health">,

@@ -1,5 +1,5 @@
-// What a worker leases at once for an endpoint, for how long, and with what result. The bounds are those of one invocation on the platform's
-// smallest plan: 50 outgoing requests, 6 connections at a time.
+// How many deliveries a worker leases at once for an endpoint, how long the lease lasts, and what follows from the results. The limits are those of
+// one invocation on the platform's smallest plan: 50 outgoing requests, 6 connections at a time.
 
 import type { DeliveryId, WebhookId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -17,28 +17,31 @@ import {
 } from "../webhooks/retry-schedule.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 
-/** Deliveries that are leased together. */
+/** The most deliveries that one worker leases together. */
 export const ROUND_SIZE = 20;
-/** Rounds of one invocation: each makes up to 20 POSTs and two resolver requests, together below 50. */
+/** How many rounds one invocation runs: each makes up to 20 POSTs and two resolver requests, so together they stay below 50. */
 export const ROUNDS_AN_INVOCATION = 2;
 export const POSTS_AT_ONCE = 6;
-/** The most leased deliveries of one endpoint, over all its workers: one round more than is needed to make up for a worker that died. */
+/** The maximum number of leased deliveries for one endpoint, across all its workers: one round more than needed, in case a worker crashes. */
 export const MOST_IN_FLIGHT = 60;
-/** The most workers of one endpoint: each event wakes one, and an endpoint that hangs keeps them busy. */
+/** The maximum number of workers for one endpoint: each event wakes one, and an endpoint that hangs keeps them busy. */
 export const MOST_WORKERS = 6;
-/** The most workers for all endpoints of one merchant. The platform runs 250 at once for all merchants. */
+/** The maximum number of workers for all endpoints of one merchant. The platform runs 250 at once for all merchants. */
 export const MOST_WORKERS_OF_MERCHANT = LIMITS.webhookWorkersPerMerchant;
-/** Of those, reserved for endpoints without a worker: two endpoints that hang do not make the merchant's others wait. */
+/** How many of a merchant's workers are reserved for endpoints without a worker, so that two endpoints that hang do not delay the others. */
 export const WORKERS_KEPT_FOR_FIRST = 4;
 
-/** How much of a lease the steps besides the POSTs (leasing, resolving, recording) may take. */
+/** How much of a lease the work other than the POSTs (leasing, resolving, recording) may take. */
 const OVERHEAD_MS = 15 * SECOND_MS;
-/** The part of it reserved for recording. */
+/** The part of `OVERHEAD_MS` reserved for recording the results. */
 const RECORDING_MS = 8 * SECOND_MS;
-/** Above this the cron is as good as a queue message. */
+/** A retry that is due later than this is left to the cron. */
 const SOON_MS = 15 * MINUTE_MS;
 
-/** How long a lease lasts: POSTs start for as long as one POST may take, and the last takes as long again. Also as SQL, in store.ts. */
+/**
+ * How long a lease lasts. New POSTs may start during the time limit of one POST, and the last POST may take that time again. Also as SQL, in
+ * store.ts.
+ */
 export function leaseMs(timeoutMs: number): number {
   return 2 * timeoutMs + OVERHEAD_MS;
 }
@@ -48,7 +51,7 @@ export interface Claimed {
   readonly id: DeliveryId;
   /** The worker's token and the time at which the delivery was due. */
   readonly claim: string;
-  /** All attempts ever recorded, and those of the current schedule. */
+  /** `attempts` counts all attempts ever recorded, `step` those of the current schedule. */
   readonly attempts: number;
   readonly step: number;
   readonly event: EventRow;
@@ -80,7 +83,7 @@ export interface Attempt {
   readonly answer: AttemptAnswer;
 }
 
-/** See webhooks/receiver-client.ts; `statusCode` is null exactly when `error` is set. */
+/** The fields are those of webhooks/receiver-client.ts; `statusCode` is null exactly when `error` is set. */
 interface AttemptAnswer {
   readonly statusCode: number | null;
   readonly error: AttemptError | null;
@@ -97,7 +100,7 @@ export type AttemptError =
   /** The host could not be resolved. */
   | "RESOLVE_FAILED";
 
-/** Whether the round ends: its other deliveries would only get the same result. */
+/** Whether the round ends, because its other deliveries would get the same result. */
 export function endsRound({ answer }: Pick<Attempt, "answer">): boolean {
   return answer.statusCode === null || answer.statusCode === 410;
 }
@@ -106,7 +109,7 @@ export function endsRound({ answer }: Pick<Attempt, "answer">): boolean {
 export type Outcome =
   | { readonly kind: "SUCCESS"; readonly attempt: Attempt }
   | { readonly kind: "FAILURE"; readonly attempt: Attempt; readonly nextMs: number | null }
-  /** Returned unchanged. */
+  /** The delivery is released unchanged. */
   | { readonly kind: "UNTRIED"; readonly delivery: Claimed };
 
 export function outcomeOf(
@@ -121,19 +124,18 @@ export function outcomeOf(
   return { kind: "FAILURE", attempt, nextMs };
 }
 
-/** What a round says about its endpoint. */
 export interface RoundVerdict extends Verdict {
   /** Whether there was a success, which clears earlier failures. */
   readonly hasSuccess: boolean;
 }
 
 /**
- * `attempts` in the order in which they ended; later answers do not undo a receiver's 410. Concurrent failures of a round count as one failure
- * in a row, so that a busy endpoint that restarts is not paused for a quarter of an hour.
+ * `attempts`: in the order in which they ended. Later answers do not undo a receiver's 410. The failures of a round after its last success count as
+ * one failure, so that a busy endpoint that restarts is not paused for a quarter of an hour.
  */
 export function verdictOn(before: Health, attempts: readonly Attempt[]): RoundVerdict {
   let verdict: RoundVerdict = { health: before, disable: null, hasSuccess: false };
-  // The health to which this round's failures since its last success are added.
+  // The health before the round, or after its last success: this round's failures are added to it once.
   let base = before;
   for (const { answer, endedMs: nowMs } of attempts) {
     const isSuccess = judge(answer) === "SUCCESS";
@@ -148,8 +150,8 @@ export function verdictOn(before: Health, attempts: readonly Attempt[]): RoundVe
 }
 
 /**
- * Seconds after which to wake the endpoint for retries that are due soon: for the first retry, and for the last, when all are due. Empty for
- * later retries, which the cron finds.
+ * After how many seconds to wake the endpoint for retries that are due soon: when the first is due, and when all are due. Empty if the retries are
+ * due later; the cron finds these.
  */
 export function wakesAfter(outcomes: readonly Outcome[], nowMs: number): readonly number[] {
   const waits = outcomes.flatMap((each) =>

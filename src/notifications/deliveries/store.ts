@@ -1,5 +1,5 @@
-// Leases, records and finds due deliveries. `status = 'PENDING'` is written out everywhere, because only then the partial index deliveries_due
-// is used. The column `claim` holds `<token>:<when it was due>`, so that a delivery can be returned unchanged.
+// Leases, records and finds due deliveries. `status = 'PENDING'` is written out everywhere, because otherwise the partial index deliveries_due would
+// not be used. The column `claim` holds `<token>:<when it was due>`, so that a delivery can be released unchanged.
 import { type SQL, sql } from "drizzle-orm";
 import type { WebhookId } from "../../lib/ids.ts";
 import { printJson } from "../../lib/typed-json.ts";
@@ -32,7 +32,7 @@ const token = sql.placeholder("token");
 /** The longest timeout of an endpoint (webhooks/contract.ts). */
 const LONGEST_TIMEOUT_MS = 30_000;
 const TOKEN_LENGTH = 26;
-/** A worker's clock may be behind that of the worker that woke it. */
+/** A worker's clock may be this far behind the clock by which a new delivery is due. */
 const CLOCKS_APART_MS = 1_000;
 
 // Leased deliveries are due between now and the end of the longest lease. Deliveries scheduled for that time have no claim.
@@ -49,8 +49,8 @@ const isProbed = sql`hook.failures_in_row >= ${number(MANY_FAILURES)}`;
 const isProbeDue = sql`coalesce(hook.probe_at_ms, 0) <= ${nowMs}`;
 
 /**
- * How many deliveries a worker may lease. None if its token already holds some, so that the same batch sent twice leases once; none if the
- * merchant's endpoints have enough workers; one for an endpoint that is probed, when its time has come.
+ * How many deliveries a worker may lease. None if the worker's token already holds some, so that the same batch sent twice leases only once. None if
+ * the endpoint or its merchant has enough workers. An endpoint that is being probed gets one if its next probe is due, and otherwise none.
  */
 const room = sql`coalesce((select case
     when exists (select 1 from deliveries held where ${isMine}) then 0
@@ -79,7 +79,7 @@ const claim = prepared(
       ),
 );
 
-/** While a probe runs no other starts; recording its result sets the time of the next. */
+/** While a probe is running, no other probe starts. Recording its result sets the time of the next one. */
 const holdProbe = prepared(
   (of: LeaseOf) => of,
   (db) =>
@@ -120,7 +120,7 @@ interface LeaseOf {
   readonly nowMs: number;
 }
 
-/** Leases what is due and reads it with the endpoint and its secrets; repeating the same batch leases nothing more and reads the same. */
+/** Leases what is due and reads it with the endpoint and its secrets; repeating the same batch leases nothing more and reads the same deliveries. */
 export function leaseBatch(db: Db, of: LeaseOf) {
   return [claim(db, of), holdProbe(db, of), claimed(db, of), selectWebhookById(db, of.webhookId)] as const;
 }
@@ -128,8 +128,8 @@ export function leaseBatch(db: Db, of: LeaseOf) {
 const list = sql`json_each(${sql.placeholder("list")}) item`;
 const said = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
 /**
- * Which results count: the lease holder's, and a success of any worker that made a POST for the current schedule. A redelivery begins another
- * schedule, which shows in `attempts - step`. A batch that runs twice finds the lease gone and the success recorded.
+ * Which results count: those of the lease holder, and a success of any worker that made a POST for the current schedule. `attempts - step` identifies
+ * the schedule, because a redelivery begins a new schedule. If the batch runs a second time, the lease is gone and the success is already recorded.
  */
 const counts = (
   own: SQL,
@@ -137,7 +137,7 @@ const counts = (
   and ${own}.status <> 'SUCCEEDED' and ${own}.attempts - ${own}.step = ${said("before")}))`;
 
 const attemptFacts = ["atMs", "latencyMs", "statusCode", "error", "requestHeaders", "response"] as const;
-// A delivery that was deleted and created again counts from 1, and its old attempts may not all be deleted yet.
+// A delivery that was deleted and created again counts from 1, so attempts that are not deleted yet are overwritten.
 const insertAttempts = prepared(
   (list: string) => ({ list }),
   (db) =>
@@ -200,8 +200,8 @@ function itemOf(outcome: Outcome) {
 }
 
 /**
- * Updates the endpoint's health. Failures are added only if the health is still as it was read: of two workers that read the same, one counts,
- * and neither restores failures that a success has cleared. Writes nothing if the endpoint was and stays healthy.
+ * Updates the endpoint's health. Failures are added only if the health has not changed since it was read: if two workers read the same health, only
+ * one result is recorded, and neither restores failures that a success has cleared. Writes nothing for an endpoint that was healthy and still is.
  */
 export const updateHealth = prepared(
   (webhookId: WebhookId, read: Health, { health: after, hasSuccess }: RoundVerdict) => {
@@ -260,8 +260,8 @@ export const selectNextDue = prepared(
 const ofMerchant = sql`(select merchant_id from webhooks where id = ${hookId})`;
 
 /**
- * The same merchant's other endpoints that have been due without a worker since `dueMs` or earlier, longest first: as many as the merchant may
- * still have workers, and at least one.
+ * The same merchant's other endpoints that have been due without a worker since `dueMs` or earlier, longest first: at most as many as the workers
+ * that the merchant may still get, and at least one.
  */
 export const selectWaiting = prepared(
   (of: { readonly webhookId: string; readonly dueMs: number; readonly nowMs: number }) => of,
@@ -279,10 +279,10 @@ export const selectWaiting = prepared(
     ),
 );
 
-/** The next `limit` endpoints after `after` with pending deliveries; `webhookId` is null for one that need not be woken. */
+/** The next `limit` endpoints after `after` that have pending deliveries; `webhookId` is null for an endpoint that need not be woken. */
 export const selectDueEndpoints = prepared(
   (of: { readonly after: string; readonly limit: number; readonly nowMs: number }) => of,
-  // Reads one index entry for each endpoint with pending deliveries, however many, and one more for its first due delivery.
+  // However many deliveries an endpoint has pending, reads two index entries for it: one to find the endpoint, and one for its first due delivery.
   (db, of) =>
     db
       .select({

@@ -1,4 +1,4 @@
-// Run by the cron: wakes endpoints for lost queue messages, for retries after a long gap, and for deliveries of a dead worker. Sends one
+// Run by the cron: wakes endpoints for lost queue messages, for retries after a long gap, and for deliveries of a crashed worker. Sends one
 // message for each endpoint.
 import type { Db } from "../../platform/db/client.ts";
 import { type DueEndpoint, fairShare } from "./round.ts";
@@ -12,7 +12,7 @@ interface WakeDueDependencies {
 
 const WAKES_A_RUN = 1_000;
 const PAGE = 1_000;
-/** Pages of endpoints that one run reads; an endpoint that is switched off or has nothing due costs one index entry. */
+/** One run reads at most this many pages of endpoints, including endpoints that are switched off or have nothing due. */
 const MOST_PAGES = 50;
 
 /** Wakes at most 1,000 endpoints: longest waiting first, alternating between merchants. */

@@ -6,7 +6,7 @@ import { DAY_MS } from "../../lib/time.ts";
 import { SUBSCRIPTIONS } from "../webhooks/subscription.ts";
 import { DELIVERY_STATUSES } from "./delivery-body.ts";
 
-/** As long as events are kept. */
+/** The longest time range of a replay, because events are not kept longer. */
 const MAX_RANGE_MS = 90 * DAY_MS;
 
 export const listDeliveriesQuery = () =>
@@ -31,7 +31,7 @@ export const replayBody = () =>
       message: "must be after from, by at most 90 days",
     });
 
-// ---- answers
+// ---- responses
 
 const attemptBody = () =>
   z

@@ -26,7 +26,7 @@ export interface Delivery {
   readonly attempts: number;
   readonly nextAttemptMs: number;
   readonly claim: string | null;
-  /** Null before the first attempt, and once the last is no longer kept. */
+  /** Null before the first attempt, and when the last attempt is no longer kept. */
   readonly lastAttempt: Attempt | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -36,7 +36,7 @@ export interface Delivery {
 export interface DeliveryFile extends Delivery {
   /** Newest first; only the newest if there are many. */
   readonly log: readonly Attempt[];
-  /** Whether its event is still kept. */
+  /** Whether the delivery's event is still stored. */
   readonly hasEvent: boolean;
 }
 
@@ -49,7 +49,7 @@ export function deliveryBodyOf(delivery: Delivery) {
     eventType: delivery.eventType,
     status,
     attempts: delivery.attempts,
-    // A redelivery has `nextAttemptMs` 0: it has been due since its update.
+    // A redelivery has `nextAttemptMs` 0; it has been due since its last update.
     nextAttemptAt: status === "PENDING" ? isoTime(Math.max(nextAttemptMs, updatedAtMs)) : null,
     lastAttempt: lastAttempt === null ? null : attemptBodyOf(lastAttempt),
     createdAt: isoTime(createdAtMs),
@@ -67,12 +67,12 @@ function attemptBodyOf(attempt: Attempt) {
   return { number, at: isoTime(atMs), requestHeaders, statusCode, error, latencyMs, response };
 }
 
-/** Whether a worker is delivering it now: its lease has not ended. */
+/** Whether a worker is attempting the delivery now: the worker's lease has not ended. */
 export function isHeld({ status, claim, nextAttemptMs }: Delivery, nowMs: number): boolean {
   return status === "PENDING" && claim !== null && nextAttemptMs > nowMs;
 }
 
-/** Due now, before all other deliveries, with the schedule from its first step; earlier attempts stay in the log. */
+/** The delivery after a redelivery was requested: due at once, before all others, with a new schedule. Earlier attempts stay in the log. */
 export function reopened<T extends Delivery>(delivery: T, nowMs: number): T {
   const updatedAtMs = Math.max(nowMs, delivery.updatedAtMs);
   return { ...delivery, status: "PENDING", nextAttemptMs: 0, claim: null, updatedAtMs };

@@ -10,7 +10,10 @@ const KEPT_MS = 30 * DAY_MS;
 const A_PASS = 1_000;
 const PASSES = 20;
 
-/** Deletes at most 20 times 1,000 of each. Redelivered ones stay among older ones and are read past, so it runs once an hour. */
+/**
+ * Deletes at most 20 times 1,000 deliveries and as many attempts. Redelivered deliveries keep their position among the oldest, and each run has to
+ * skip them, so the job runs only once an hour.
+ */
 export async function forgetDeliveries(db: Db, nowMs: number): Promise<Left> {
   const sweep = { beforeMs: nowMs - KEPT_MS, limit: A_PASS };
   for (let pass = 0; pass < PASSES; pass++) {

@@ -11,7 +11,7 @@ interface DeliveriesQuery extends Omit<ListQuery, "page"> {
   readonly status?: DeliveryStatus | undefined;
 }
 
-/** Reads the endpoint (without it there is no list) and a page plus one delivery. An invalid query reads nothing. */
+/** Reads the endpoint, without which the list is refused, and one delivery more than fits on the page. Reads no delivery for an invalid query. */
 export function deliveryPageReads(db: Db, of: DeliveriesOf, query: DeliveriesQuery | undefined) {
   const { limit, after } = pageToRead(query);
   return [
@@ -20,7 +20,7 @@ export function deliveryPageReads(db: Db, of: DeliveriesOf, query: DeliveriesQue
   ] as const;
 }
 
-/** The event (without it there is no list) and its deliveries. */
+/** The event, without which the list is refused, and its deliveries. */
 export function eventDeliveryReads(db: Db, of: { readonly merchantId: string; readonly eventId: string }) {
   return [...eventReads(db, of.merchantId, of.eventId), selectEventDeliveries(db, of)] as const;
 }

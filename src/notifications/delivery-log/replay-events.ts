@@ -15,7 +15,7 @@ import {
 import { countReplay, insertReplay, wakeWebhook } from "./store.ts";
 
 const MAX_EVENTS = LIMITS.eventsPerReplay;
-/** Twenty a second leave room for new events. */
+/** The pace of a replay: twenty deliveries a second leave enough capacity for new events. */
 const PACE = { atOnce: 100, everyMs: 5_000 } as const;
 
 export interface ReplayDependencies extends WebhookDependencies {
@@ -26,14 +26,14 @@ export interface ReplayDependencies extends WebhookDependencies {
 interface ReplayOf extends ChangeOf {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Subscription names; undefined for those that the endpoint subscribes to. */
+  /** Names of event types, as in a subscription; undefined for the types that the endpoint subscribes to. */
   readonly types: readonly string[] | undefined;
 }
 
 /**
- * The work of one replay, for `runOnce`: schedules the merchant's events of a time range for an endpoint again, whatever their first result.
- * Pings were for one endpoint and are not repeated. REPLAY_TOO_LARGE above 10,000 events, WEBHOOK_INACTIVE if the endpoint is off, RATE_LIMITED
- * if the merchant asked too often.
+ * The work of one replay, for `runOnce`: schedules the merchant's events in a time range for an endpoint again, whatever the earlier results were.
+ * Pings are not repeated, because each was for one endpoint. REPLAY_TOO_LARGE above 10,000 events, WEBHOOK_INACTIVE if the endpoint is off,
+ * RATE_LIMITED after too many replays by the merchant.
  */
 export function replayEvents(deps: ReplayDependencies, of: ReplayOf): Work {
   return async (_operationId, conflict, tries): Promise<Prepared> => {

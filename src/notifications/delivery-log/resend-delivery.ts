@@ -13,13 +13,13 @@ import { reopenDelivery, selectDelivery, wakeWebhook } from "./store.ts";
 
 interface ResendOf extends ChangeOf {
   readonly deliveryId: string;
-  /** As read together with the caller; undefined if there is none. */
+  /** The delivery, from the storage call that authenticated the caller; undefined if it does not exist. */
   readonly delivery: DeliveryFile | undefined;
 }
 
 /**
- * The work of one redelivery, for `runOnce`: the delivery is due at once, before all others, with a new schedule. A delivery that is in
- * progress is returned unchanged. WEBHOOK_INACTIVE if the endpoint is off, EVENT_NOT_FOUND if the event is no longer kept.
+ * The work of one redelivery, for `runOnce`: the delivery is due at once, before all others, with a new schedule. A delivery that a worker is
+ * attempting now is returned unchanged. WEBHOOK_INACTIVE if the endpoint is off, EVENT_NOT_FOUND if the event is no longer kept.
  */
 export function resendDelivery(deps: WebhookDependencies, of: ResendOf): Work {
   return async (_operationId, conflict, tries): Promise<Prepared> => {

@@ -9,7 +9,7 @@ import type { EventType } from "../../platform/events/event.ts";
 import { deliveryId } from "../../platform/events/store.ts";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "./delivery-body.ts";
 
-/** The response holds at most this many attempts, the newest, even after a hundred redeliveries. */
+/** A response contains at most this many attempts, the newest ones. */
 const LOGGED = 50;
 
 const lastAttempt = sql`(select ${jsonObject(deliveryAttempts, "last")} from delivery_attempts last
@@ -41,7 +41,7 @@ export function selectDeliveryPage(
       ? sql``
       : sql` and rowid < (select rowid from deliveries where id = ${page.before} and +webhook_id = ${of.webhookId})`;
   const ofStatus = (status: DeliveryStatus) => sql`webhook_id = ${of.webhookId} and status = ${status}${isOlder}`;
-  // The index goes by status: of all statuses a page of each is read, and the newest of these are the page.
+  // The index is ordered by status, so this reads a page of each status and takes the newest of these rows.
   const pages = DELIVERY_STATUSES.map(
     (status) =>
       sql`select rowid from (select rowid from deliveries where ${ofStatus(status)} order by rowid desc limit ${page.limit})`,
@@ -56,7 +56,7 @@ export function selectDeliveryPage(
     .limit(page.limit);
 }
 
-/** An event's deliveries, by endpoint: at most one to each. The ids may come unchecked from a path. */
+/** An event's deliveries, ordered by endpoint: at most one for each. The ids may come unchecked from a path. */
 export function selectEventDeliveries(
   db: Db,
   { merchantId, eventId }: { readonly merchantId: string; readonly eventId: string },
@@ -77,11 +77,11 @@ export function selectDelivery(db: Db, of: DeliveriesOf & { readonly deliveryId:
     .where(sql`id = ${of.deliveryId} and +webhook_id = ${of.webhookId} and merchant_id = ${of.merchantId}`);
 }
 
-/** Not leased to a worker: a leased one is being delivered anyway. */
+/** Whether no worker has leased the delivery: a leased one is being attempted already. */
 const isFree = (nowMs: number) =>
   sql`not (deliveries.status = 'PENDING' and deliveries.claim is not null and deliveries.next_attempt_ms > ${nowMs})`;
 
-/** Makes a delivery due before all others of its endpoint. */
+/** Makes a delivery due before all others of its endpoint, unless a worker has leased it. */
 export function reopenDelivery(db: Db, id: DeliveryId, nowMs: number) {
   return db
     .update(deliveries)
@@ -106,13 +106,13 @@ interface Replay {
   readonly types: readonly EventType[];
 }
 
-/** Longest time between an event's time and its commit; otherwise events are committed in the order of their times. */
+/** The longest time between an event's time and its commit. Apart from this delay, events are committed in the order of their times. */
 const SLOWEST_CHANGE_MS = HOUR_MS;
 
 /**
- * Row ids of a merchant's events in a time range. A binary search over rows in commit order finds the first row that is not older than the
- * range minus the slack, and the first that is younger than the range plus the slack. Between them each type's index has few other rows,
- * however many events the merchant has.
+ * Row ids of a merchant's events in a time range. A binary search over the rows, which are in commit order, finds the first row of the range and the
+ * first row after it, each with a margin of `SLOWEST_CHANGE_MS`. Only the index entries between these two rows are read, however many events the
+ * merchant has.
  */
 function rowsOf({ merchantId, fromMs, toMs, types }: Replay, limit: number): SQL {
   return sql`with recursive edge(of_ms, low, high) as (
@@ -142,7 +142,10 @@ export function countReplay(db: Db, replay: Replay, most: number) {
   return db.select({ count: sql<number>`count(*)`.as("count") }).from(sql`(${rowsOf(replay, most)})`);
 }
 
-/** Schedules the events for an endpoint again, `atOnce` of them every `everyMs` in commit order, so that new events go out between them. */
+/**
+ * Schedules the events for an endpoint again, `atOnce` of them every `everyMs` in commit order, so that new events go out between them. Skips
+ * deliveries that a worker has leased.
+ */
 export function insertReplay(
   db: Db,
   replay: Replay,
@@ -170,7 +173,10 @@ export function insertReplay(
     });
 }
 
-/** Deletes deliveries not updated since `beforeMs`, and those whose event is gone; bounded, oldest first (ids begin with the event's time). */
+/**
+ * Deletes deliveries whose event is older than `beforeMs`, if they were last updated before `beforeMs` or the event is gone. At most `limit`, oldest
+ * first: ids begin with the event's time.
+ */
 export function forgetOldDeliveries(db: Db, of: Sweep) {
   return db.delete(deliveries).where(
     sql`id in (select old.id from deliveries old where old.id < ${idAt(of.beforeMs)}
@@ -179,7 +185,7 @@ export function forgetOldDeliveries(db: Db, of: Sweep) {
   );
 }
 
-/** The same for attempts. Goes after the statement for deliveries, which also deletes their attempts. */
+/** Deletes old attempts, and attempts of deliveries that no longer exist. Must therefore run after `forgetOldDeliveries`. */
 export function forgetOldAttempts(db: Db, of: Sweep) {
   return db.delete(deliveryAttempts).where(
     sql`rowid in (select old.rowid from delivery_attempts old

@@ -1,5 +1,5 @@
-// The deployment's status in the text format of Prometheus, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). Everything is read from
-// storage on request: an isolate's own counters would only cover its own requests.
+// The deployment's status in the text format of Prometheus, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). Everything is read
+// from storage on request: counters in an isolate would cover only its own requests.
 import { SECOND_MS } from "../../lib/time.ts";
 import {
   lagSecondsOf,

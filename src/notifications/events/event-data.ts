@@ -1,4 +1,4 @@
-// The `data` of each event type. Features declare their own types; docs/events.md is generated from all of them.
+// The `data` of each event type. Each feature declares the types of its own events; docs/events.md is generated from all of them.
 import type { ApiKeyEvents } from "../../accounts/api-keys/api-key-events.ts";
 import type { TeamEvents } from "../../accounts/teams/team-events.ts";
 import type { InvoiceEvents } from "../../commerce/invoices/invoice-events.ts";
@@ -17,5 +17,5 @@ interface Data
     ApiKeyEvents,
     EndpointEvents {}
 
-/** Complete by construction: every event type has an entry. */
+/** The type has an entry for every event type, so none can be forgotten. */
 export type EventData = { readonly [T in EventType]: Data[T] };

@@ -13,7 +13,7 @@ export async function listMerchantSummaries(
   { db, nowMs, sleep }: { readonly db: Db; readonly nowMs: number; readonly sleep: Sleep },
   query: ListQuery & { readonly search?: string | undefined },
 ): Promise<Result<object, Failure>> {
-  // By cursor alone: nothing here counts all merchants.
+  // Always pages by cursor, so that nothing here counts all merchants.
   const asked = { ...query, cursor: query.cursor ?? "" };
   if (!pageRequest(asked).ok) return err(CURSOR_REFUSAL);
   const { after, limit } = pageToRead(asked);

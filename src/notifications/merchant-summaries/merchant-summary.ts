@@ -2,7 +2,7 @@
 import type { MerchantId } from "../../lib/ids.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/time.ts";
 
-/** Further deliveries are not counted, so that a merchant with millions of them costs no more. */
+/** At most this many deliveries are counted, so that a merchant with millions of them costs no more. */
 export const MOST_DUE = 1_000;
 
 interface MerchantSummary {
@@ -10,7 +10,7 @@ interface MerchantSummary {
   readonly name: string;
   readonly createdAtMs: number;
   readonly suspendedAtMs: number | null;
-  /** Created in the last 24 hours, to a quarter of an hour. */
+  /** How many invoices were created in the last 24 hours. They are counted by whole quarter-hours. */
   readonly invoices: number;
   readonly dueDeliveries: number;
 }

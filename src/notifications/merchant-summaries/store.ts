@@ -1,4 +1,3 @@
-// What operators see of merchants: names, and how much load each causes. No money, and no customer data.
 import { and, desc, lt, type SQL, sql } from "drizzle-orm";
 import type { MerchantId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
@@ -7,7 +6,7 @@ import { merchants } from "../../platform/db/schema/merchants.ts";
 import { MOST_DUE } from "./merchant-summary.ts";
 
 // Names of tables are written out: in a one-table statement drizzle drops them from columns inside fragments.
-/** Bounded by the quarters of an hour, however many invoices there are. */
+/** Reads at most one row for each quarter of an hour, currency and coin, however many invoices there are. */
 const createdSince = (
   sinceMs: number,
 ) => sql<number>`(select coalesce(sum(bucket.created), 0) from report_buckets bucket
@@ -18,7 +17,7 @@ const dueAt = (
   on due.webhook_id = endpoint.id and due.status = 'PENDING' and due.next_attempt_ms <= ${nowMs}
   where endpoint.merchant_id = merchants.id limit ${MOST_DUE}))`;
 
-/** One page, newest first: ids begin with the time. A search reads all names, because an index just for this is not worth it. */
+/** One page, newest first: ids begin with the time. A search reads all names: an index only for searches is not worth its cost. */
 export function selectMerchantPage(
   db: Db,
   of: {

@@ -1,4 +1,4 @@
-// Dependencies of the cron's notices: the writers of each kind of mail.
+// Dependencies of the cron's notices: for each kind of email, a function that writes its text.
 
 import { readMarkMails } from "../../commerce/invoices/send-mark-mail.ts";
 import { readWalletMails } from "../../commerce/wallet-alerts/read-wallet-mails.ts";

@@ -1,5 +1,5 @@
-// Run by the cron: emails the joined notices, with the state at the time of sending. Each run is bounded, may overlap another and may be
-// skipped.
+// Run by the cron: emails the combined notices with the state at the time of sending. Each run sends a limited number, may overlap another run, and
+// may be skipped without harm.
 
 import { type DueNotice, forgetQuietNotices, selectDueNotices, takeNotice } from "../../accounts/notices/store.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -14,7 +14,7 @@ export interface NoticeDependencies {
   readonly sleep: Sleep;
   readonly nowMs: number;
   readonly mailer: Mailer;
-  /** The emails of one notice; none if its subject was deleted. */
+  /** The emails about one notice; empty if the resource was deleted. */
   readonly mailsOf: (notice: DueNotice) => Promise<readonly Mail[]>;
 }
 

@@ -1,4 +1,4 @@
-// Dependencies for deciding whether a merchant can be paid: those of creating an invoice, so that both ask the same.
+// Dependencies for deciding whether a merchant can be paid. They are those of creating an invoice, so that both read the same data.
 import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
 import { isRestoring } from "../../platform/deployment/read-deployment.ts";

@@ -1,7 +1,7 @@
-// What keeps a merchant from being paid, as a closed list of codes, each with a sentence and what is known with it.
+// What keeps a merchant from being paid, as a closed list of codes. Each finding has a sentence and related facts.
 import { isoTimeOrNull } from "../../lib/time.ts";
 
-/** In the order of the document: of the whole merchant, of a wallet, of a network, of a rate. */
+/** In the order of the response: findings about the whole merchant, about a wallet, about a network, and about a rate. */
 export const FINDING_CODES = [
   "MERCHANT_SUSPENDED",
   "RESTORING",
@@ -22,12 +22,12 @@ export const FINDING_CODES = [
 
 type FindingCode = (typeof FINDING_CODES)[number];
 
-/** Creating an invoice does not check these: the invoice is made all the same, and its payments are seen late. */
+/** Creating an invoice does not check these: the invoice is still created, but its payments are seen late. */
 export const SEEN_LATE: readonly FindingCode[] = ["SOURCE_SILENT", "SOURCE_LAGS", "SOURCE_REFUSES"];
 
 export interface Finding {
   readonly code: FindingCode;
-  /** A sentence for the merchant; nothing of other merchants and no secret. */
+  /** A sentence for the merchant; reveals no secret and nothing about other merchants. */
   readonly detail: string;
   readonly sinceMs: number | null;
   readonly untilMs: number | null;

@@ -1,4 +1,5 @@
-// Asks what creating an invoice asks before it decides, but makes no invoice: the merchant's wallets, the networks, the rates, a restore.
+// Reads the same facts as the creation of an invoice, but creates none: the merchant's wallets, the networks, the rates, and whether a restore is
+// running.
 import type { MerchantRow } from "../../accounts/merchant-records/store.ts";
 import { selectCursors } from "../../commerce/cursors/store.ts";
 import { currencyRefusal } from "../../commerce/payment-methods/activate-payment-method.ts";
@@ -9,14 +10,14 @@ import type { Db } from "../../platform/db/client.ts";
 import type { RateTable } from "../../rates/quote.ts";
 import { type ReadinessOf, readinessOf } from "./readiness.ts";
 
-/** For the storage call that reads the key. `merchantId` may come unchecked from a path. */
+/** The reads for the storage call that authenticates the caller. `merchantId` may come unchecked from a path. */
 export function readinessReads(db: Db, merchantId: string) {
   return [selectLiveWallets(db, merchantId), selectCursors(db)] as const;
 }
 
 interface ReadinessDependencies
   extends Pick<ReadinessOf, "macKeys" | "isWatched" | "hasSource" | "pollSeconds" | "nowMs"> {
-  /** Called once, as when an invoice is created. */
+  /** Called once per request, as when an invoice is created. */
   table(): Promise<RateTable>;
   isRestoring(): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
-// Texts of receipts. They never contain an address to pay to, so that forging them is not worthwhile. The text depends only on the facts, so
-// that a second try sends the same email.
+// Texts of receipts. They never contain an address to pay to, so that forging them is not worthwhile. The text depends only on the facts, so that a
+// second try sends the same email.
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import type { PaymentStatus } from "../../commerce/payments/payment.ts";
@@ -33,7 +33,7 @@ export function customerMail(facts: ReceiptFacts, context: Context & { readonly 
     subject: subjectNaming(shopName, (name) => fill(texts.mailSubject, { shop: name }), texts.mailReceipt),
     paragraphs: [
       fill(texts.mailPaid, { shop, title }),
-      // As on the receipt page: the received amount, or the price if a merchant accepted an invoice without money.
+      // The amount is the same as on the receipt page: the received amount, or the price if a merchant accepted an invoice without money.
       fill(texts.mailAmount, { amount: facts.confirmedMicros > 0n ? received : total }),
       ...(facts.status === "OVERPAID" ? [fill(texts.overpaid, { shop, total, received })] : []),
       fill(texts.mailPaidAt, { time: timeText(language, facts.paidAtMs) }),
@@ -74,7 +74,7 @@ export function merchantMail(facts: ReceiptFacts, context: Context): Mail {
   });
 }
 
-/** The amount asked for, or the received amount for an invoice of any amount. */
+/** `total` is the amount that the invoice asks for, or the received amount if it accepts any amount. */
 function amountsOf({ amountMicros, confirmedMicros, currency }: ReceiptFacts, language: Language) {
   const total = amountMicros === 0n ? confirmedMicros : amountMicros;
   return {
@@ -97,7 +97,7 @@ function linkOf({ invoiceId }: ReceiptFacts, { publicUrl }: Context, text: strin
   return publicUrl === "" ? {} : { link: { text, url: `${publicUrl}/pay/${invoiceId}/receipt` } };
 }
 
-/** The invoice of a receipt and its recipients, as they are when it is sent. */
+/** The invoice of a receipt and its recipients at the time of sending. */
 export interface ReceiptFacts {
   readonly invoiceId: InvoiceId;
   readonly status: InvoiceStatus;
@@ -106,9 +106,9 @@ export interface ReceiptFacts {
   readonly amountMicros: bigint;
   readonly confirmedMicros: bigint;
   readonly currency: string;
-  /** When it last became PAID or OVERPAID. */
+  /** When the invoice last became PAID or OVERPAID. */
   readonly paidAtMs: number;
-  /** Credited payments, oldest first. */
+  /** The invoice's payments in any status, in the order in which they were received. */
   readonly payments: readonly PaidWith[];
   readonly merchantName: string;
   /** The shop's name as customers know it. */

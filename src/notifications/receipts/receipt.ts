@@ -1,5 +1,5 @@
-// Receipts by email: who gets one, when it is tried, and when it is no longer due. The batch that makes an invoice PAID or OVERPAID also records
-// that a receipt is due (store.ts). The cron sends the emails at least once, each with the same id however often it is tried.
+// Receipts by email: who gets one, when it is sent, and when it is no longer due. The batch that makes an invoice PAID or OVERPAID also records that
+// a receipt is due (store.ts). The cron sends the emails at least once, each with the same id however often it is tried.
 
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
@@ -11,7 +11,7 @@ import { customerMail, merchantMail } from "./receipt-mail.ts";
 export type Recipient = "CUSTOMER" | "MERCHANT";
 
 export interface ReceiptMail {
-  /** Unique to the email and the same for every try. */
+  /** Unique to the email, and the same on every try. */
   readonly id: string;
   readonly mail: Mail;
 }
@@ -19,7 +19,7 @@ export interface ReceiptMail {
 /** `REVERSED`: not due now, but due again when the invoice is paid again. `UNWANTED`: no longer due. */
 type ReceiptPlan = "REVERSED" | "UNWANTED" | readonly [ReceiptMail, ...ReceiptMail[]];
 
-/** What to do with a due receipt. The current settings apply: after a merchant switches receipts off, no late one is sent. */
+/** Decides what to do with a due receipt. The current settings apply: after a merchant switches receipts off, no late receipt is sent. */
 export function planReceipt(
   recipient: Recipient,
   facts: ReceiptFacts,
@@ -47,7 +47,7 @@ export function planReceipt(
   }
 }
 
-/** A customer's receipt needs confirmed money: an invoice that a team accepts without money is not emailed to the customer. */
+/** A customer's receipt requires a confirmed payment: the customer gets no email about an invoice that the team accepted without money. */
 function isConfirmed({ status }: PaidWith): boolean {
   return status === "CONFIRMED";
 }
@@ -55,7 +55,7 @@ function isConfirmed({ status }: PaidWith): boolean {
 /** How long a claimed receipt is leased to one worker: longer than an email's tries can take. */
 export const LEASE_MS = 5 * MINUTE_MS;
 
-/** Together about three days: as long as a provider's outage may go unnoticed. */
+/** The pauses between tries, about three days in total, because an outage of the provider may go unnoticed for long. */
 const PAUSES_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -67,7 +67,7 @@ const PAUSES_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** When to try again after failure number `attempts`, from 1; null to give up. */
+/** When to try again after failure number `attempts`, counted from 1; null to give up. */
 export function nextAttemptMs(attempts: number, nowMs: number): number | null {
   const pause = PAUSES_MS[attempts - 1];
   return pause === undefined ? null : nowMs + pause;

@@ -17,16 +17,16 @@ interface ReceiptKey {
 
 /** A due receipt, leased to this worker. */
 export interface ClaimedReceipt extends ReceiptKey {
-  /** Including this one. */
+  /** The number of attempts, including this one. */
   readonly attempts: number;
 }
 
-/** Merchants with due receipts that one run reads, with two index entries each. */
+/** At most this many merchants with waiting receipts are read by one run; each takes two index entries. */
 const MERCHANTS_LOOKED_AT = 10_000;
 
 /**
- * Due receipts of the `limit` merchants whose first one has waited longest, at most `limit` for each. Reads one index entry for each merchant
- * with due receipts, however many.
+ * Due receipts of the `limit` merchants whose first due receipt has waited longest, at most `limit` for each merchant. However many receipts a
+ * merchant has, at most `limit` of them are read.
  */
 export function selectDueReceipts(db: Db, of: { readonly limit: number; readonly nowMs: number }) {
   const next = (after: SQL) =>
@@ -51,8 +51,8 @@ export function selectDueReceipts(db: Db, of: { readonly limit: number; readonly
 }
 
 /**
- * Leases those of `keys` that are still due. Check and lease are one statement, and D1 runs one statement at a time, so that only one of two
- * crons gets each receipt.
+ * Leases those of `keys` that are still due. Checking and leasing are one statement, and D1 runs one statement at a time, so that only one of two
+ * concurrent runs gets each receipt.
  */
 export function claimReceipts(db: Db, of: { readonly keys: readonly ReceiptKey[]; readonly nowMs: number }) {
   const keys = JSON.stringify(of.keys.map(({ invoiceId, recipient }) => [invoiceId, recipient]));
@@ -65,7 +65,7 @@ export function claimReceipts(db: Db, of: { readonly keys: readonly ReceiptKey[]
     .returning({ invoiceId: receipts.invoiceId, recipient: receipts.recipient, attempts: receipts.attempts });
 }
 
-/** The facts of these invoices' receipts, each invoice once; the customer's email only while they are not erased. */
+/** The facts of these invoices' receipts, each invoice once; the customer's email only if the customer has not been erased. */
 export function selectReceiptFacts(db: Db, invoiceIds: readonly InvoiceId[]) {
   const paid = sql`(select json_group_array(json_object('network', network, 'cryptocurrency', cryptocurrency,
     'amountUnits', amount_units, 'txHash', tx_hash, 'status', status)) from (select * from payments
@@ -75,7 +75,7 @@ export function selectReceiptFacts(db: Db, invoiceIds: readonly InvoiceId[]) {
     where members.merchant_id = bill.merchant_id and members.role in ('OWNER', 'ADMIN')
     order by members.created_at_ms, members.id) user)`;
   const paidAt = sql`(select max(time_ms) from timeline_items where invoice_id = bill.id and payment_status in ('PAID', 'OVERPAID'))`;
-  // Each column has its own name: of columns with the same name D1 returns only one from a join.
+  // Each column has its own name, because D1 returns only one of several columns with the same name from a join.
   return db
     .select({
       invoiceId: sql<InvoiceId>`bill.id`.as("bill_id"),
@@ -109,7 +109,7 @@ export type ReceiptRow = Omit<ReceiptFacts, "shopName" | "supportUrl"> & {
   readonly brand: Partial<Brand>;
 };
 
-/** Records that the email was sent, no matter which worker now holds the lease. */
+/** Ends a receipt, no matter which worker now holds the lease. `sentAtMs`: when its email was sent; null if none will be sent. */
 export function finishReceipt(db: Db, receipt: ClaimedReceipt, sentAtMs: number | null) {
   return db
     .update(receipts)
@@ -117,7 +117,7 @@ export function finishReceipt(db: Db, receipt: ClaimedReceipt, sentAtMs: number 
     .where(sql`invoice_id = ${receipt.invoiceId} and recipient = ${receipt.recipient} and sent_at_ms is null`);
 }
 
-/** Schedules the next try, or none, unless another worker has leased it since. */
+/** Schedules the receipt's next try, or none, unless another worker has leased it since. */
 export function postponeReceipt(db: Db, receipt: ClaimedReceipt, nextAttemptMs: number | null) {
   return db
     .update(receipts)
@@ -127,7 +127,7 @@ export function postponeReceipt(db: Db, receipt: ClaimedReceipt, nextAttemptMs: 
     );
 }
 
-/** Makes it wait for a daily limit, which does not count as an attempt, unless another worker has leased it since. */
+/** Makes the receipt wait for a daily limit, which does not count as an attempt, unless another worker has leased it since. */
 export function deferReceipt(db: Db, receipt: ClaimedReceipt, nextAttemptMs: number) {
   return db
     .update(receipts)
@@ -154,8 +154,8 @@ interface ReceiptMailOf extends ReceiptKey {
 }
 
 /**
- * Counts a receipt's email, once however often it is tried; returns no row if a daily limit is reached. One statement, so that two runs cannot
- * both take the last place.
+ * Counts the email of a receipt, only once for all its tries; returns no row if a daily limit is reached. It is one statement, so that two runs
+ * cannot both take the last email that a limit allows.
  */
 export function takeMail(db: Db, of: ReceiptMailOf) {
   const { invoiceId, recipient, merchantId, mailbox, nowMs } = of;
@@ -172,7 +172,7 @@ export function takeMail(db: Db, of: ReceiptMailOf) {
     .returning({ atMs: receiptMails.atMs });
 }
 
-/** The limits of a receipt's email, as one row. */
+/** One row: for each limit of a receipt's email, since when it has been reached; null if it is not reached. */
 export function selectMailRoom(db: Db, of: ReceiptMailOf) {
   const { merchantFull, mailboxFull } = fullSince(of);
   return db
@@ -193,7 +193,7 @@ function fullSince({ invoiceId, recipient, merchantId, mailbox, nowMs }: Receipt
   };
 }
 
-/** Deletes emails that no longer count; bounded, oldest first. */
+/** Deletes a limited number of records of emails that no longer count, oldest first. */
 export function forgetMails(db: Db, nowMs: number) {
   return db
     .delete(receiptMails)

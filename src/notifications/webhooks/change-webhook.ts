@@ -1,5 +1,5 @@
-// Every change of a stored endpoint: one batch with its audit entry, which aborts unless the endpoint and the caller's membership are as they
-// were read.
+// Changes a stored endpoint in one batch with its audit entry. The batch aborts if the endpoint or the caller's membership has changed since it was
+// read.
 
 import type { Seat } from "../../accounts/merchant-records/store.ts";
 import type { Permission } from "../../accounts/roles/permissions.ts";
@@ -37,7 +37,7 @@ export interface WebhookActor {
 
 export interface ChangeOf extends WebhookActor {
   readonly webhookId: string;
-  /** As read together with the caller; undefined if there is none. */
+  /** The endpoint, from the storage call that authenticated the caller; undefined if it does not exist. */
   readonly read: Webhook | undefined;
 }
 
@@ -63,7 +63,7 @@ export function changeWebhook(
   });
 }
 
-/** The endpoint and the membership to decide on: as read with the caller, or from the second attempt on freshly read. */
+/** The endpoint and the membership. The first attempt uses those read during authentication; each later attempt reads them again. */
 export function webhookAndSeat(
   deps: WebhookDependencies,
   of: ChangeOf,
@@ -73,7 +73,7 @@ export function webhookAndSeat(
   return currentRowAndSeat(deps, { ...of, ...row }, tries);
 }
 
-/** Aborts the batch unless the endpoint and the membership are as they were read. */
+/** Aborts the batch if the endpoint or the membership has changed since it was read. */
 export function assertWebhookAndSeat(deps: Pick<WebhookDependencies, "db">, { row, seat }: RowAndSeat<Webhook>) {
   return [assertWebhookAsRead(deps.db, row), ...seatHeld(deps, seat)];
 }
@@ -90,7 +90,7 @@ export function changeStatements(
   return [...assertWebhookAndSeat(deps, current), ...statements, insertAudit(deps.db, trail, audit, deps.nowMs)];
 }
 
-/** The update time, always later than before, because batches assert `updated_at_ms`. */
+/** The update time, always later than the previous one, because batches assert `updated_at_ms`. */
 export function movedOn({ nowMs }: Pick<WebhookDependencies, "nowMs">, { updatedAtMs }: Webhook): number {
   return Math.max(nowMs, updatedAtMs + 1);
 }
@@ -102,7 +102,7 @@ export async function newSecret(
     readonly operationId: string;
     readonly webhookId: WebhookId;
     readonly createdAtMs: number;
-    /** A secret that the receiver has chosen. */
+    /** Set if the receiver has chosen the secret. */
     readonly given?: string | undefined;
   },
 ): Promise<{ readonly secret: string; readonly row: WebhookSecret }> {

@@ -13,15 +13,15 @@ import { assertRoom, insertWebhook, selectWebhookIds } from "./store.ts";
 import { MAX_WEBHOOKS, type Webhook, type WebhookSettings, webhookFacts } from "./webhook.ts";
 import { webhookBodyOf } from "./webhook-body.ts";
 
-/** The merchant's endpoints, as read together with the caller. */
+/** The merchant's endpoints, from the storage call that authenticated the caller. */
 type Existing = readonly { readonly id: WebhookId }[];
 
 /** The requested settings. `secret`: only for an endpoint in the format of BTCPay Server, whose plugins choose their own. */
 type NewWebhook = WebhookSettings & Pick<Webhook, "format"> & { readonly secret?: string | undefined };
 
 /**
- * The work of one creation, for `runOnce`. Its stored response must be encrypted: only creation and rotation ever show a secret. A second try
- * draws another secret, and only that of the committed batch is returned.
+ * The work of one creation, for `runOnce`. Its stored response must be encrypted: only creation and rotation ever show a secret. Unless the receiver
+ * has chosen the secret, each attempt generates a new one, and only the committed one is returned.
  */
 export function createWebhook(
   deps: WebhookDependencies,
@@ -41,7 +41,7 @@ export function createWebhook(
         : await readWithRetry(deps.sleep, async () => selectWebhookIds(deps.db, merchantId));
     if (!existing.ok) return { kind: "refused", failure: existing.error };
     const id = makeId("whk", operationId);
-    // Our own earlier batch may have committed: then this one aborts on its operation id, and the stored response is returned.
+    // An earlier attempt of ours may have committed. This batch then aborts because of its operation id, and the stored response is returned.
     if (existing.value.filter((other) => other.id !== id).length >= MAX_WEBHOOKS)
       return { kind: "refused", failure: limitReached("webhookEndpointsPerMerchant") };
     const { secret, row } = await newSecret(deps, { operationId, webhookId: id, createdAtMs: deps.nowMs, given });

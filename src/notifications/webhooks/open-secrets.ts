@@ -3,8 +3,9 @@ import { unseal } from "../../lib/seal.ts";
 import { secretContext, type WebhookSecret } from "./webhook.ts";
 
 /**
- * The decrypted secrets, newest first as they are given. Throws if the newest cannot be decrypted: its key is missing, or the row was altered. An older one
- * that cannot is left out: the endpoint has a newer secret, and must not wait a day until the old one expires.
+ * The decrypted secrets, in the given order, newest first. Throws if the newest cannot be decrypted: its key is missing, or the row was altered. An
+ * older secret that cannot be decrypted is left out: the endpoint has a newer one, and its deliveries must not wait a day until the older one
+ * expires.
  */
 export async function openSecrets(
   keys: Keyring,

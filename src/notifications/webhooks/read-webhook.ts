@@ -1,4 +1,4 @@
-// Reads of the endpoint routes, made in the same call that authenticates the caller.
+// The reads of the endpoint routes, made in the same call that authenticates the caller.
 import type { Db } from "../../platform/db/client.ts";
 import { selectWebhook, selectWebhookIds, selectWebhooks } from "./store.ts";
 
@@ -10,7 +10,7 @@ export function webhookListReads(db: Db, merchantId: string) {
   return [selectWebhooks(db, merchantId)] as const;
 }
 
-/** Reads that a creation depends on. */
+/** The reads that a creation depends on. */
 export function existingReads(db: Db, merchantId: string) {
   return [selectWebhookIds(db, merchantId)] as const;
 }

@@ -1,5 +1,5 @@
-// One POST to a merchant's server, which may hang, redirect, send slowly, break off or never end. The result is always an answer of bounded
-// size within a bounded time, never an exception. Only the given headers are sent: fetch keeps no cookies here, and a POST is not cached.
+// One POST to a merchant's server, which may hang, redirect, answer slowly, break off its answer or never end it. The result has a bounded size and
+// arrives within a bounded time; nothing is ever thrown. Only the given headers are sent: this fetch stores no cookies, and a POST is not cached.
 import { readBytes } from "../../lib/read-bytes.ts";
 import { abortedAfter } from "../../lib/sleep.ts";
 
@@ -9,7 +9,7 @@ export interface ReceiverRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** For the whole exchange: connecting, headers and body. */
+  /** The time limit of the whole exchange: connecting, headers and body. */
   readonly timeoutMs: number;
 }
 
@@ -17,14 +17,14 @@ export interface ReceiverRequest {
 type ReceiverError =
   /** No headers within the time limit. */
   | "TIMEOUT"
-  /** No connection, or one that ended or broke the protocol before a status came. */
+  /** No connection, or one that ended or broke the protocol before a status arrived. */
   | "CONNECTION_FAILED";
 
 export interface ReceiverAnswer {
   /** Null exactly when `error` is set. */
   readonly statusCode: number | null;
   readonly error: ReceiverError | null;
-  /** Until the status, or until the wait for it ended. */
+  /** The time until the status arrived, or until waiting for it ended. */
   readonly latencyMs: number;
   /** At most the first 4 KB, as text that a row can store; null without a status. */
   readonly response: string | null;
@@ -63,14 +63,14 @@ async function postUntil(
       retryAfter: answer.headers.get("retry-after"),
     };
   } catch {
-    // The message may contain anything; a merchant only needs to know which of the two it was.
+    // The message may contain anything, and a merchant only needs to know which of these two errors it was.
     const error = signal.aborted ? "TIMEOUT" : "CONNECTION_FAILED";
     return { statusCode: null, error, latencyMs: nowMs() - startMs, response: null, retryAfter: null };
   }
 }
 
 /**
- * Reads to the end, so that the connection can be reused, but at most 64 KB. If the body breaks off, the part before counts. The request's
+ * Reads to the end, so that the connection can be reused, but at most 64 KB. If the body breaks off, what was read until then is kept. The request's
  * signal aborts a body that hangs.
  */
 async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<string> {

@@ -1,4 +1,4 @@
-// When a delivery is retried, and what failures mean for its endpoint. Times are those at which an attempt ended.
+// When a delivery is retried, and what failures mean for its endpoint. The time of an attempt is the time at which it ended.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 
@@ -8,11 +8,14 @@ export type Schedule = readonly number[];
 /** At once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: ten attempts in about 76 hours. */
 export const SCHEDULE: Schedule = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-/** The retries of the schedule. An endpoint may ask for one more, as older servers allowed; the last gap is then repeated. */
+/**
+ * The number of retries in the schedule. An endpoint may ask for one more, because older servers with this interface allowed it; the last gap is then
+ * repeated.
+ */
 export const SCHEDULED_RETRIES = SCHEDULE.length - 1;
 export const MOST_RETRIES = SCHEDULE.length;
 
-/** A gap is randomly up to this much shorter or longer, so that deliveries that failed together are not retried together. */
+/** Each gap is randomly made shorter or longer by up to this fraction, so that deliveries that failed together are not retried together. */
 const JITTER = 0.2;
 /** The longest wait that a receiver may ask for. */
 const LONGEST_WAIT_MS = DAY_MS;
@@ -20,8 +23,8 @@ const LONGEST_GAP_SECONDS = 86_400;
 const GAP = /^\d{1,5}(\.\d{1,3})?$/;
 
 /**
- * WEBHOOK_SCHEDULE_SECONDS: gaps that replace the schedule, `0,1,1,1` or `0,0.2`; empty keeps the schedule. It only changes when deliveries are
- * tried: the endpoint decides the number of attempts, and the last gap is repeated for all after it. The error is a sentence.
+ * Parses WEBHOOK_SCHEDULE_SECONDS: gaps that replace those of the schedule, such as `0,1,1,1`; empty keeps the schedule. The endpoint still decides
+ * the number of attempts; if there are more attempts than gaps, the last gap is repeated. The error is a sentence.
  */
 export function parseSchedule(text: string | undefined, isDevelopment: boolean): Result<Schedule, string> {
   const setting = (text ?? "").trim();
@@ -36,7 +39,7 @@ export function parseSchedule(text: string | undefined, isDevelopment: boolean):
   );
 }
 
-/** Milliseconds to wait before an attempt, 1 for the first. `random` in [0, 1). */
+/** Milliseconds to wait before attempt number `attempt`, counted from 1. `random` in [0, 1). */
 export function gapMs(schedule: Schedule, attempt: number, random: number): number {
   const seconds = schedule[attempt - 1] ?? schedule.at(-1);
   if (attempt < 1 || seconds === undefined) throw new Error(`no gap before attempt ${attempt} of ${schedule.length}`);
@@ -49,7 +52,7 @@ export interface FailedAttempt {
   readonly step: number;
   /** Attempts that the endpoint wants after the first, up to `MOST_RETRIES`. */
   readonly retryCount: number;
-  /** The Retry-After header of any answer. */
+  /** The Retry-After header of the response, if there is one. */
   readonly retryAfter: string | null;
   /** In [0, 1). */
   readonly random: number;
@@ -63,7 +66,7 @@ export function nextAttemptMs(of: FailedAttempt): number | null {
   return of.nowMs + Math.max(wait, retryAfterMs(of.retryAfter, of.nowMs) ?? 0);
 }
 
-/** The three forms of a date that a recipient must read (RFC 9110 "Date/Time Formats"); all are UTC, which the last does not say. */
+/** The three date formats that a recipient must accept (RFC 9110 "Date/Time Formats"). All are in UTC, although the last format has no time zone. */
 const HTTP_DATE =
   /^[A-Z][a-z]{2,8}(, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} \d\d:\d\d:\d\d GMT| [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
 
@@ -80,24 +83,24 @@ export function judge({ statusCode }: { readonly statusCode: number | null }): "
   return statusCode !== null && statusCode >= 200 && statusCode <= 299 ? "SUCCESS" : "FAILURE";
 }
 
-/** How an endpoint has been answering. */
+/** How an endpoint has answered recently. */
 export interface Health {
   readonly failuresInRow: number;
-  /** Time of the first failure in a row; null while healthy. */
+  /** When the first of these failures happened; null if there are none. */
   readonly failingSinceMs: number | null;
-  /** While it is probed: nothing is sent before this time, then one delivery. */
+  /** Set while the endpoint is probed: nothing is sent before this time, and then one delivery. */
   readonly probeAtMs: number | null;
 }
 
 export interface Verdict {
   readonly health: Health;
-  /** Why the endpoint is to be switched off; null if it is not. */
+  /** Why the endpoint must be switched off; null if it stays on. */
   readonly disable: "GONE" | "FAILING" | null;
 }
 
 export const HEALTHY: Health = { failuresInRow: 0, failingSinceMs: null, probeAtMs: null };
 
-/** From this many failures in a row an endpoint counts as failing; with fewer it may be answering again already. */
+/** From this many failures in a row an endpoint counts as failing; fewer may come from an outage that is already over. */
 export const SOME_FAILURES = 3;
 /** From this many failures in a row an endpoint is only probed; with fewer it is never switched off for failing. */
 export const MANY_FAILURES = 20;
@@ -110,7 +113,8 @@ export function afterSuccess(): Verdict {
 }
 
 /**
- * With 410 the receiver itself says that it is gone. Time alone switches nothing off: two failures a week apart say little about an endpoint.
+ * A receiver that answers 410 declares that it is gone. For other failures, their number counts as well as the time since the first: two failures a
+ * week apart say little about an endpoint.
  */
 export function afterFailure(
   before: Health,

@@ -13,8 +13,8 @@ import { rotatedSecrets } from "./webhook.ts";
 import { webhookBodyOf } from "./webhook-body.ts";
 
 /**
- * The work of one rotation, for `runOnce`. Its stored response must be encrypted. The new secret signs from now on, and the previous one too
- * for 24 hours. Concurrent rotations run one after the other.
+ * The work of one rotation, for `runOnce`. Its stored response must be encrypted. The new secret signs from now on, and the previous one also signs
+ * for another 24 hours. Concurrent rotations run one after the other.
  */
 export function rotateSecret(deps: WebhookDependencies, of: ChangeOf): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
@@ -22,7 +22,7 @@ export function rotateSecret(deps: WebhookDependencies, of: ChangeOf): Work {
     const current = await webhookAndSeat(deps, of, tries);
     if (!current.ok) return { kind: "refused", failure: current.error };
     const { row: read } = current.value;
-    // Secrets are ordered by this time, which increases with each rotation.
+    // Secrets are ordered by this time, so it must increase with each rotation.
     const updatedAtMs = movedOn(deps, read);
     const { secret, row } = await newSecret(deps, { operationId, webhookId: read.id, createdAtMs: updatedAtMs });
     const webhook = { ...read, updatedAtMs, secrets: rotatedSecrets(read, row, deps.nowMs) };

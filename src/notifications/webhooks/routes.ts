@@ -129,7 +129,7 @@ function actorOf({ principal, trail }: MerchantCall<WebhookDependencies>, permis
   return { merchantId, trail, permission, seat: seatOf(principal) };
 }
 
-/** The caller, and the endpoint of the path. */
+/** The caller, and the endpoint named in the path. */
 function changeOf(call: MerchantCall<WebhookDependencies, ReturnType<typeof webhookReads>>, permission: Permission) {
   return { ...actorOf(call, permission), webhookId: call.params.webhookId ?? "", read: call.read[0][0] };
 }

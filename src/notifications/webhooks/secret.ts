@@ -7,14 +7,14 @@ const KEY_BYTES = 32;
 const SHORTEST_KEY = 24;
 const LONGEST_KEY = 64;
 
-/** The secret's text, of 32 random bytes. */
+/** The text of a secret made from 32 random bytes. */
 export function webhookSecret(randomBytes: Uint8Array): string {
   if (randomBytes.length !== KEY_BYTES)
     throw new Error(`a webhook secret has ${KEY_BYTES} bytes, not ${randomBytes.length}`);
   return PREFIX + base64.encode(randomBytes);
 }
 
-/** The key of a secret; undefined if the text is not a secret. */
+/** The key that a secret's text encodes; undefined if the text is not a secret. */
 export function webhookKey(secret: string): Uint8Array<ArrayBuffer> | undefined {
   if (!secret.startsWith(PREFIX)) return undefined;
   const key = decoded(secret.slice(PREFIX.length));
@@ -23,7 +23,7 @@ export function webhookKey(secret: string): Uint8Array<ArrayBuffer> | undefined 
 
 /** The preview for lists, `whsec_abcd...9Zq=`: 40 of its 256 bits, just enough to distinguish two secrets. */
 export function secretKeyPreview(secret: string): string {
-  // For a secret that a receiver has chosen, which may be short, shows no more than is needed.
+  // A secret that a receiver has chosen may be short, so only its end is shown.
   if (webhookKey(secret) === undefined) return `...${secret.slice(-4)}`;
   return `${secret.slice(0, PREFIX.length + 4)}...${secret.slice(-4)}`;
 }

@@ -6,7 +6,7 @@ import { assertWebhookAndSeat, type ChangeOf, type WebhookDependencies, webhookA
 import { recordPing } from "./store.ts";
 import { deliveryIdOf } from "./webhook.ts";
 
-/** The work of one ping, for `runOnce`: an event and its delivery to this endpoint only. WEBHOOK_INACTIVE if the endpoint is off. */
+/** The work of one ping, for `runOnce`: an event that is delivered only to this endpoint. WEBHOOK_INACTIVE if the endpoint is off. */
 export function sendPing(deps: WebhookDependencies, of: ChangeOf): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
     throwUnlessContention("a ping", conflict);

@@ -64,7 +64,7 @@ export function insertWebhook(db: Db, { secrets: own, ...row }: Webhook) {
   return [db.insert(webhooks).values(row), db.insert(webhookSecrets).values([...own])] as const;
 }
 
-/** If the endpoint is then active, makes it due, so that waiting deliveries are sent. */
+/** Updates an endpoint. If it is then active, it is woken, so that waiting deliveries are sent. */
 export function updateWebhook(
   db: Db,
   id: Webhook["id"],
@@ -78,7 +78,7 @@ export function updateWebhook(
   return withNews(updated, (rows) => ({ wake: rows.flatMap(({ isActive }) => (isActive ? id : [])) }));
 }
 
-/** Replaces the secrets of an endpoint; at least one. */
+/** Replaces the secrets of an endpoint; `own` has at least one. */
 export function replaceSecrets(db: Db, id: Webhook["id"], own: readonly WebhookSecret[]) {
   return [...deleteSecrets(db, id), db.insert(webhookSecrets).values([...own])] as const;
 }
@@ -92,7 +92,7 @@ function deleteSecrets(db: Db, id: Webhook["id"]) {
   return [db.delete(webhookSecrets).where(eq(webhookSecrets.webhookId, id))] as const;
 }
 
-/** Records a ping, due only to its endpoint and before all other deliveries; an endpoint that is only being probed is tried at once. */
+/** Records a ping. It is due only for its endpoint, before all other deliveries, and even if the endpoint is only being probed. */
 export function recordPing(
   db: Db,
   of: { readonly webhook: Webhook; readonly eventId: EventId; readonly deliveryId: DeliveryId; readonly nowMs: number },

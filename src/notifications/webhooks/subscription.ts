@@ -5,10 +5,10 @@ const domains = EVENT_TYPES.filter((type) => type.includes(".")).map((type) => t
 
 export const SUBSCRIPTIONS: readonly string[] = [...EVENT_TYPES, ...new Set(domains), "*"];
 
-/** A longer text is not a misspelt name, and would take long to compare. */
+/** A longer text cannot be a misspelt name, and comparing it would take too long. */
 const LONGEST_COMPARED = 40;
 
-/** The subscription closest to the given text, however different it is; undefined for a text far longer than any. */
+/** The subscription name that is most similar to the given text; undefined for a text far longer than any name. */
 export function nearestSubscription(text: string): string | undefined {
   if (text.length > LONGEST_COMPARED) return undefined;
   const written = text.toLowerCase();

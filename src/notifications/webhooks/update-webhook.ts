@@ -14,8 +14,8 @@ import {
 } from "./webhook.ts";
 
 /**
- * Changes settings; absent ones keep their value. A change without effect writes nothing. An endpoint that is switched on, or gets another URL,
- * counts as healthy, and its waiting deliveries are sent.
+ * Changes settings; those that are left out keep their values. A change without effect writes nothing. An endpoint that is switched on, or gets
+ * another URL, counts as healthy, and its waiting deliveries are sent.
  */
 export async function updateWebhook(
   deps: WebhookDependencies,
@@ -40,7 +40,7 @@ export async function updateWebhook(
   });
 }
 
-/** Also names a URL if only its query changed, but never the query itself. */
+/** If only the URL's query changed, the facts contain the URL, but never its query. */
 function factsOf(read: Webhook, after: Webhook) {
   const [old, now] = [webhookFacts(read), webhookFacts(after)];
   const facts = changedFacts(old, now);

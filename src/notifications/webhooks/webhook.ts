@@ -9,12 +9,12 @@ import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
 import { HEALTHY } from "./retry-schedule.ts";
 
-/** The most endpoints of one merchant. */
+/** The maximum number of endpoints for one merchant. */
 export const MAX_WEBHOOKS = LIMITS.webhookEndpointsPerMerchant;
 
 /** How long a replaced secret still signs. */
 const OVERLAP_MS = DAY_MS;
-/** The most signatures of a delivery, however often the secret is rotated. */
+/** The maximum number of signatures on a delivery, however often the secret is rotated. */
 const MAX_SECRETS = 5;
 
 export interface WebhookSecret {
@@ -23,7 +23,7 @@ export interface WebhookSecret {
   /** Encrypted (lib/seal.ts), bound to `secretContext`. */
   readonly sealed: string;
   readonly preview: string;
-  /** Null for the newest. */
+  /** Null for the newest secret. */
   readonly expiresAtMs: number | null;
   readonly createdAtMs: number;
 }
@@ -35,7 +35,7 @@ export interface Webhook {
   /** JSON array of subscriptions. */
   readonly events: JsonOf<readonly string[]>;
   readonly description: string | null;
-  /** Never changes: a receiver reads one of them. */
+  /** Never changes, because a receiver understands only one of the formats. */
   readonly format: "STANDARD" | "GREENFIELD";
   readonly isActive: boolean;
   readonly retryCount: number;
@@ -43,12 +43,12 @@ export interface Webhook {
   readonly failuresInRow: number;
   readonly failingSinceMs: number | null;
   readonly probeAtMs: number | null;
-  /** The reason if we switched it off. */
+  /** Why we switched it off; null if we did not. */
   readonly disabledReason: "GONE" | "FAILING" | null;
-  /** Since when it is off, no matter who switched it off: events from then on wait for it. Null if it was never on. */
+  /** When the endpoint was switched off, no matter by whom; later events wait until it is on again. Null while it is on, or if it was never on. */
   readonly disabledAtMs: number | null;
   readonly createdAtMs: number;
-  /** Increases with every change of settings or secrets, not with deliveries. */
+  /** Increases with every change to the settings or the secrets, but not with deliveries. */
   readonly updatedAtMs: number;
   /** Newest first, including expired ones. */
   readonly secrets: readonly WebhookSecret[];
@@ -67,7 +67,7 @@ export function isTranslatable(events: JsonOf<readonly string[]>): boolean {
   return parseJson(events).every((name) => TRANSLATABLE.includes(name));
 }
 
-/** The context with which a secret is encrypted: moved to another row it cannot be decrypted. */
+/** The context with which a secret is encrypted, so that it cannot be decrypted in another row. */
 export function secretContext(id: string): string {
   return `webhook_secret:${id}`;
 }
@@ -82,8 +82,8 @@ export function isLive({ expiresAtMs }: WebhookSecret, nowMs: number): boolean {
 }
 
 /**
- * The secrets after `fresh` becomes the newest: the previous one has 24 hours left, earlier ones keep their expiry, expired ones are removed.
- * If there are too many, the oldest are removed.
+ * The secrets after `fresh` becomes the newest. The previous secret is valid for another 24 hours, earlier secrets keep their expiry, and expired
+ * ones are removed. If there are too many, the oldest are removed.
  */
 export function rotatedSecrets(
   before: Pick<Webhook, "secrets">,
@@ -96,7 +96,7 @@ export function rotatedSecrets(
   return [fresh, ...older].slice(0, MAX_SECRETS);
 }
 
-/** A change of settings: an absent one keeps its value. */
+/** A change to the settings. A setting that is left out keeps its value. */
 export type SettingsUpdate = { readonly [Name in keyof WebhookSettings]?: WebhookSettings[Name] | undefined };
 
 /** The settings after a change, with its consequences; undefined if nothing differs. */
@@ -117,7 +117,7 @@ export function changedColumns(
   const isSwitchedOn = after.isActive && !read.isActive;
   return {
     ...after,
-    // A new URL has not failed yet, and switching an endpoint on declares it healthy.
+    // A new URL has no failures yet, and someone who switches an endpoint on expects it to work.
     ...(isSwitchedOn || after.url !== read.url ? HEALTHY : {}),
     ...(isSwitchedOn ? { disabledReason: null, disabledAtMs: null } : {}),
     ...(read.isActive && !after.isActive ? { disabledAtMs: nowMs } : {}),

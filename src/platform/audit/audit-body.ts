@@ -1,11 +1,11 @@
-// Converts an entry of the audit log to its wire format (decisions 10).
+// Converts an entry in the audit log to its wire format (decisions 10).
 import type { AuditId, MerchantId, RequestId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
 import type { AuditAction } from "../column-values.ts";
 import type { Actor } from "./entry.ts";
 
-/** A row of the table; `before` and `after` are JSON. */
+/** A row in the table; `before` and `after` are JSON. */
 export interface AuditRow {
   readonly id: AuditId;
   readonly merchantId: MerchantId | null;

@@ -11,7 +11,7 @@ const filters = () => ({
   to: timeParameter().optional().meta({ description: "Only entries up to this time." }),
 });
 
-/** The query of a user's own entries; it has no actor, because that is always this user. */
+/** The query of a user's own entries; it names no actor, because the actor is always this user. */
 export const myAuditQuery = () => z.object({ ...listQuery(), ...filters() });
 
 export const auditQuery = () =>
@@ -26,7 +26,7 @@ export const auditQuery = () =>
     ...filters(),
   });
 
-// ---- answers
+// ---- responses
 
 const facts = () =>
   z

@@ -1,4 +1,5 @@
-// Entries of the audit log (decisions 10): the action, the actor, and the changed fields. An entry never holds a secret, only a fingerprint or a name of it.
+// Entries of the audit log (decisions 10): the action, the actor, and the changed fields. An entry never contains a secret, only the secret's name or
+// a fingerprint.
 import type { ApiKeyId, AuditId, MerchantId, RequestId, UserId } from "../../lib/ids.ts";
 import type { AuditAction } from "../column-values.ts";
 
@@ -9,14 +10,14 @@ export type Actor =
   | { readonly kind: "API_KEY"; readonly id: ApiKeyId }
   | { readonly kind: "SYSTEM"; readonly id: null };
 
-/** Actor, IP address and id of a request; every audit entry of the request has them. */
+/** The actor, the IP address and the id of a request; all audit entries of the request have them. */
 export interface Trail {
   readonly actor: Actor;
   readonly ip: string | null;
   readonly requestId: RequestId | null;
 }
 
-/** For cron runs and other work without a request. */
+/** The trail of cron runs and other work without a request. */
 export const SYSTEM_TRAIL: Trail = { actor: { kind: "SYSTEM", id: null }, ip: null, requestId: null };
 
 /** The changed fields by name; plain JSON, never a secret. */
@@ -24,7 +25,7 @@ export type AuditFacts = Readonly<Record<string, string | number | boolean | nul
 
 export interface AuditEntry {
   readonly id: AuditId;
-  /** Null for a change of a user's own account. */
+  /** Null for a change to a user's own account or to the deployment. */
   readonly merchantId: MerchantId | null;
   readonly action: AuditAction;
   /** The id of the changed resource. */
@@ -33,7 +34,7 @@ export interface AuditEntry {
   readonly after?: AuditFacts | undefined;
 }
 
-/** The members of `after` that differ from `before`, with their old values: the facts of an update's entry. */
+/** The members of `after` that differ from `before`, with their old values: the facts of an entry about an update. */
 export function changedFacts(
   before: AuditFacts,
   after: AuditFacts,

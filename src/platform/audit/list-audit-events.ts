@@ -17,7 +17,7 @@ export function auditPageReads(db: Db, scope: AuditScope, query: AuditQuery | un
   ] as const;
 }
 
-/** Newest first. */
+/** The page of entries, newest first. */
 export function listAuditEvents(
   read: { readonly rows: readonly AuditRow[]; readonly total: number },
   query: ListQuery,

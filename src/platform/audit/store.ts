@@ -35,7 +35,10 @@ export const selectAuditId = prepared(
   (db, of) => db.select({ id: auditEvents.id }).from(auditEvents).where(eq(auditEvents.id, of.id)),
 );
 
-/** Whose entries: those of a merchant, or those of a user's own account, given by a session token. Neither is authenticated yet. */
+/**
+ * Whose entries to read: a merchant's, or those of a user that belong to no merchant. The user is identified by a session token. Neither has been
+ * authenticated yet.
+ */
 export type AuditScope =
   | { readonly kind: "MERCHANT"; readonly merchantId: string }
   | { readonly kind: "USER"; readonly tokenHash: string };
@@ -83,7 +86,7 @@ function within(scope: AuditScope): readonly SQL[] {
   }
 }
 
-/** The condition of the partial index on actors, which SQLite uses only if it is written out. */
+/** The condition of the partial index on actors. SQLite uses the index only for queries that contain the condition literally. */
 const isByUser = sql`actor_kind = 'USER'`;
 
 function isBy(actor: string): SQL | undefined {
@@ -92,7 +95,7 @@ function isBy(actor: string): SQL | undefined {
   return and(eq(auditEvents.actorId, actor), actor.startsWith("key_") ? undefined : isByUser);
 }
 
-/** The actions of each invoice, which are many; the partial index on actions leaves them out. */
+/** Actions that are recorded for every invoice. They have many entries, so the partial index on actions leaves them out. */
 const OF_EACH_INVOICE: readonly AuditAction[] = ["invoice.created", "invoice.status_changed"];
 
 function isOf(action: AuditAction): SQL | undefined {

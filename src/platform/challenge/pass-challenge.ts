@@ -1,5 +1,5 @@
-// Decides whether a stranger's request may continue to work that costs storage. Turnstile's own faults refuse the request too: an operator who wants the
-// protection would rather sell nothing for a while than lose it, and attackers could cause the fault.
+// Decides whether a stranger's request may continue to work that costs storage. If Turnstile itself fails, the request is refused too: otherwise an
+// attacker who causes such a failure could bypass the challenge. An operator who wants the protection accepts that nothing can be sold meanwhile.
 import { lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { logAlert } from "../../lib/log.ts";
@@ -23,17 +23,17 @@ export interface Challenge {
 }
 
 interface Attempt extends Expected {
-  /** As sent. */
+  /** The token as the caller sent it. */
   readonly token: string | undefined;
   readonly ip: string | null;
   /**
-   * Names the operation that the token pays for; undefined without an idempotency key. The same token passes again for the same operation, so that a request
-   * whose answer was lost can be repeated, but for no other operation.
+   * The operation for which the token is accepted; undefined without an idempotency key. The same token passes again for the same operation, so that
+   * a request whose response was lost can be repeated, but for no other operation.
    */
   readonly operation: string | undefined;
 }
 
-/** Undefined if the request may continue. Refuses CHALLENGE_REQUIRED without a token, CHALLENGE_FAILED or CHALLENGE_UNAVAILABLE. */
+/** Undefined if the request may continue; otherwise CHALLENGE_REQUIRED (no token was sent), CHALLENGE_FAILED or CHALLENGE_UNAVAILABLE. */
 export async function passChallenge(challenge: Challenge, of: Attempt): Promise<Failure | undefined> {
   const { token = "", ip, action, operation } = of;
   const { siteKey } = challenge;
@@ -53,12 +53,12 @@ export async function passChallenge(challenge: Challenge, of: Attempt): Promise<
 }
 
 function unavailable(why: string): Failure {
-  // Also if our own secret is wrong, which only the operator can correct.
+  // This also happens if our own secret is wrong, which only the operator can correct.
   logAlert("a challenge could not be verified: see TURNSTILE_SECRET_KEY in docs/operations/deploy.md", { why });
   return { code: "CHALLENGE_UNAVAILABLE" };
 }
 
-/** A UUID of these texts, in the form of a random one (RFC 9562, version 4), which is what the service's documentation shows. */
+/** Derives a UUID from these texts. It has the form of a random UUID (RFC 9562, version 4), like the examples in Turnstile's documentation. */
 function uuidOf(parts: readonly string[]): string {
   const hex = sha256Hex(lengthPrefixed(parts));
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { TokenQuestion, TokenVerdict, TurnstileKeys } from "./turnstile.ts";
 
-/** A customer is waiting for it. */
+/** Short, because a customer waits for the answer. */
 const TIMEOUT_MS = 5 * SECOND_MS;
 const LIMIT_BYTES = 16_384;
 
@@ -21,7 +21,7 @@ const answer = lazily(() =>
 
 interface TurnstileSettings extends Pick<TurnstileKeys, "secretKey" | "origin"> {
   readonly fetch: BoundedRequest["fetch"];
-  /** The time limit of the whole answer. */
+  /** The time limit for the whole response. */
   readonly timeoutMs?: number;
 }
 

@@ -1,4 +1,4 @@
-// Cloudflare Turnstile: the operator's keys, and which answer of its service counts as a solved challenge. Without keys there is no challenge.
+// Cloudflare Turnstile: the operator's keys, and which answer from its service counts as a solved challenge. Without keys there is no challenge.
 import { err, ok, type Result } from "../../lib/result.ts";
 
 /** The origin of the widget's script, its frame and the service. */
@@ -6,11 +6,11 @@ const ORIGIN = "https://challenges.cloudflare.com";
 /** The longest token that the service makes. */
 const LONGEST_TOKEN = 2_048;
 
-/** What a token was solved for: a widget names it, so that a token from a product page cannot create an invoice with a public key. */
+/** The action that a token is for. The widget names it, so that a token from a product page cannot create an invoice with a public key. */
 type ChallengeAction = "buy" | "invoice";
 
 export interface TurnstileKeys {
-  /** Public: it is in the page. */
+  /** Public: the page contains it. */
   readonly siteKey: string;
   readonly secretKey: string;
   readonly origin: string;
@@ -40,7 +40,7 @@ export function parseTurnstile(of: TurnstileVariables): Result<TurnstileKeys | u
 export interface TokenQuestion {
   readonly token: string;
   readonly ip: string | null;
-  /** A UUID. With it the service gives the same answer to the same token, instead of reporting the token as used. */
+  /** A UUID. If it is sent again with the same token, the service repeats its answer instead of reporting the token as used. */
   readonly onceId: string | undefined;
 }
 
@@ -50,33 +50,33 @@ export interface TokenVerdict {
   /** The host that showed the widget. */
   readonly hostname: string | undefined;
   readonly action: string | undefined;
-  /** Why it is not solved; `timeout-or-duplicate` for a token that is too old or was used before. */
+  /** Why the challenge is not solved; `timeout-or-duplicate` for a token that is too old or was used before. */
   readonly errors: readonly string[];
 }
 
-/** What a token must have been solved for. */
+/** The action and the host that a token must be for. */
 export interface Expected {
   readonly action: ChallengeAction;
   /** The host of the page with the widget; undefined if unknown. */
   readonly hostname: string | undefined;
 }
 
-/** Reasons that say nothing about the token: our secret is wrong, or the service has a fault. */
+/** Errors that do not concern the token: our secret is wrong, or the service has a fault. */
 const NOT_THE_TOKENS = ["missing-input-secret", "invalid-input-secret", "bad-request", "internal-error"];
 
-/** The reasons that say nothing about the token. */
+/** The errors in a verdict that do not concern the token. */
 export function serviceFaults({ errors }: Pick<TokenVerdict, "errors">): readonly string[] {
   return errors.filter((each) => NOT_THE_TOKENS.includes(each));
 }
 
-/** `unknown`: the service has not judged the token. */
+/** `unknown`: the service has not verified the token. */
 export function judgeToken(verdict: TokenVerdict, expected: Expected): "passed" | "failed" | "unknown" {
   if (!verdict.isSolved) return serviceFaults(verdict).length > 0 ? "unknown" : "failed";
   if (verdict.action !== expected.action) return "failed";
   return expected.hostname === undefined || verdict.hostname === expected.hostname ? "passed" : "failed";
 }
 
-/** Whether text may be a token: then the service is asked. */
+/** Whether the text may be a token; only then is the service asked. */
 export function isTokenLike(token: string): boolean {
   return token.length <= LONGEST_TOKEN && /^[\x21-\x7e]+$/.test(token);
 }

@@ -14,7 +14,6 @@ import type { Failure } from "../failures.ts";
 
 const MAX_TRIES = 5;
 
-/** Dependencies of every change. */
 export interface CommitDependencies {
   readonly db: Db;
   /** When the request or the cron run began. */
@@ -22,32 +21,35 @@ export interface CommitDependencies {
   readonly sleep: Sleep;
   /** A fresh ULID. */
   newOperationId(): string;
-  /** Present while a request with an Idempotency-Key is answered: its change is then not sent, but kept for the batch of the stored answer. */
+  /** Present while a request with an Idempotency-Key is handled: its change is then not sent, but kept for the batch that stores the response. */
   readonly stage?: Stage | undefined;
 }
 
 /** One attempt at the operation of an Idempotency-Key (`runOnce`). */
 interface Stage {
   readonly operationId: string;
-  /** Why the batch of the previous attempt failed, and how many have failed. */
+  /** Why the batch of the previous attempt failed, and how many batches have failed. */
   readonly conflict: BatchConflict | undefined;
   readonly tries: number;
-  /** Takes the change of the request; a second one is a bug. */
+  /** Takes the request's change; a second call is a bug. */
   keep(kept: Kept): void;
 }
 
-/** What a change would have sent, and what it does afterwards. */
+/** The statements that a change would have sent, and what to do after they are committed. */
 export type Kept = Pick<Decision<unknown>, "afterwards"> & { readonly statements: readonly Write[] };
 
 interface Subject<Facts> {
-  /** Names the change in the error of a bug, such as "a change of a wallet". */
+  /** Names the change in the message of a bug, such as "a change of a wallet". */
   readonly name: string;
-  /** The facts that the decision depends on. `tries`: how many batches have failed. At 0, facts read together with the caller will do. */
+  /**
+   * The facts that the decision depends on. `tries`: how many batches have failed. At 0, the facts that were read together with the caller may be
+   * used.
+   */
   read(tries: number): Result<Facts, Failure> | Promise<Result<Facts, Failure>>;
 }
 
 export interface Attempt {
-  /** New for each attempt; ids of new rows derive from it. */
+  /** New for each attempt; with a stage, the same for all attempts. Ids of new rows derive from it. */
   readonly operationId: string;
   /** Id of the operation's first audit entry. One statement inserts that entry; its row shows whether the batch committed. */
   readonly auditId: AuditId;
@@ -58,7 +60,7 @@ export interface Attempt {
 export interface Decision<T> {
   /** What `change` returns once the batch has committed. */
   readonly value: T;
-  /** Assertions first. Without statements nothing is written, and `change` returns `value`. */
+  /** The statements of the batch, assertions first. Without any, nothing is written and `change` returns `value`. */
   readonly statements?: readonly Write[];
   /** Runs after the commit and before the response; must not throw. `results`: one per statement; undefined if D1's response was lost. */
   readonly afterwards?: ((results: readonly unknown[] | undefined) => Promise<void>) | undefined;
@@ -69,9 +71,9 @@ export interface Decision<T> {
 type Decided<T> = Result<Decision<T>, Failure>;
 
 /**
- * Calls `decide` again with fresh facts after each batch that failed because of another writer. Throws if the batch violated a key that no other writer can
- * legitimately hold: that is a bug. Refuses what `read` and `decide` refuse; CONTENTION after five attempts; STORAGE_UNAVAILABLE if it is unknown whether the
- * batch committed. On a stage it decides once and keeps the batch; `runOnce` then has the loop.
+ * Calls `decide` again with fresh facts after each batch that failed because of another writer. Throws if the batch violated a key that no other
+ * writer can legitimately hold: that is a bug. Refuses what `read` and `decide` refuse; CONTENTION after five attempts; STORAGE_UNAVAILABLE if it is
+ * unknown whether the batch committed. With a stage, it decides once and keeps the batch; `runOnce` then repeats if necessary.
  */
 export async function change<Facts, T>(
   deps: CommitDependencies,
@@ -123,13 +125,15 @@ export function changeOnce<T>(
 }
 
 export interface CurrentRow<Row> {
-  /** The row as read together with the caller; undefined if there was none. */
+  /** The row as it was read in the batch that authenticated the caller; undefined if there was no row. */
   readonly read: Row | undefined;
   again(): PromiseLike<readonly Row[]>;
   readonly missing: Failure;
 }
 
-/** The row: as read with the caller on the first attempt, read again on later ones. Refuses `missing` if there is no row. */
+/**
+ * On the first attempt returns the row that was read together with the caller; later attempts read it again. Refuses `missing` if there is no row.
+ */
 export async function currentRow<Row>(
   deps: Pick<CommitDependencies, "sleep">,
   { read, again, missing }: CurrentRow<Row>,

@@ -1,12 +1,13 @@
-// Sort keys for an index over the amounts of a shared address. Amounts are decimal TEXT of any length, so the key is the length followed by the
-// text. Matching looks for amounts whose invoices were open at one moment, which are few among many that have ended. So amounts are in shelves:
-// time buckets by the end of their invoice. A shelf's width is 15 minutes times a power of two: the largest such width that is not longer than the
-// time for which the invoice is open. So at any moment only a few shelves of each width can hold open invoices, and they hold little else.
+// Sort keys for an index over the amounts of a shared address. Amounts are decimal TEXT of any length, so the key is the length followed by the text.
+// Matching looks for amounts whose invoices were open at one moment; these are few, compared with the amounts of ended invoices. So amounts are
+// grouped into shelves: time buckets by the end of their invoice. A shelf's width is 15 minutes times a power of two: the largest such width that is
+// not longer than the time for which the invoice is open. So at any moment only a few shelves of each width can have open invoices, and these shelves
+// have few others.
 
 const NARROWEST_MS = 900_000;
 /** The widest shelf is longer than the longest invoice, 30 days. */
 const WIDTHS = 13;
-/** Above the highest shelf number of any width. */
+/** Higher than the highest shelf number of any width. */
 const SHELVES_OF_A_WIDTH = 1_000_000_000;
 
 const widthOf = (level: number) => NARROWEST_MS * 2 ** level;
@@ -17,7 +18,7 @@ export function amountKey(units: bigint): string {
   return `${100 + text.length}${text}`;
 }
 
-/** The same in SQL for a row of `method_amounts`; the index is on exactly this expression. `prefix`: the row's alias and a dot, or empty. */
+/** The same key in SQL for a row of `method_amounts`; the index is on exactly this expression. `prefix`: the row's alias and a dot, or empty. */
 export const amountKeySql = (prefix = "") => `((100 + length(${prefix}units)) || ${prefix}units)`;
 
 /**
@@ -35,11 +36,11 @@ export function shelfSql(prefix = ""): string {
 interface Shelves {
   readonly from: number;
   readonly to: number;
-  /** Their numbers. The latest come first, because their invoices have not ended. */
+  /** The shelf numbers, latest first: amounts on later shelves are more likely to be of open invoices. */
   readonly each: readonly number[];
 }
 
-/** By width: every shelf that can hold an amount reserved at or before `untilMs` whose invoice ends at or after `atMs`. */
+/** For each width, every shelf that can hold an amount reserved at or before `untilMs` whose invoice ends at or after `atMs`. */
 export function shelvesAt({ atMs, untilMs }: { readonly atMs: number; readonly untilMs: number }): readonly Shelves[] {
   return Array.from({ length: WIDTHS }, (_, level) => {
     const width = widthOf(level);

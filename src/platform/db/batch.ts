@@ -1,4 +1,4 @@
-// Drizzle's `db.batch` accepts only its own builders and compiles each of them every time. `batch` also accepts compiled statements
+// Drizzle's `db.batch` accepts only drizzle's own builders and compiles each of them every time. This `batch` also accepts compiled statements
 // (prepared-statement.ts). It sends all of them as one `d1.batch`, which is D1's transaction: either all commit or none does.
 
 import type { Db, Sender } from "./client.ts";
@@ -21,8 +21,8 @@ export async function batch(db: Sender, statements: readonly Statement[]): Promi
 }
 
 /**
- * The same for what may have consequences: copies of revocations are kept before the batch is sent (otherwise it is not sent), and its listeners are notified
- * once it has committed.
+ * Like `batch`, for statements that may have consequences: copies of revocations are stored first (if that fails, the batch is not sent), and the
+ * listeners are notified once it has committed.
  */
 export function commit<const S extends readonly Write[]>(db: Sender, writes: S): Promise<ResultsOf<S>>;
 export async function commit(db: Sender, writes: readonly Write[]): Promise<readonly unknown[]> {
@@ -37,7 +37,7 @@ export async function commit(db: Sender, writes: readonly Write[]): Promise<read
   return results;
 }
 
-/** Each id once. */
+/** Joins lists of ids to notify. Each id is in the result only once. */
 export function joinNews(news: readonly News[]): Required<News> {
   return {
     wake: [...new Set(news.flatMap(({ wake = [] }) => wake))],
@@ -49,15 +49,15 @@ export function statementOf(write: Write): Statement {
   return write instanceof Effect ? write.statement : write;
 }
 
-/** Runs statements that only read: with those of the request's group if it takes part in one, else as `batch` does. */
+/** Runs statements that only read: in the request's group if it has one, otherwise like `batch`. */
 export function readTogether<const S extends readonly Statement[]>(db: Db, statements: S): Promise<ResultsOf<S>>;
 export function readTogether(db: Db, statements: readonly Statement[]): Promise<readonly unknown[]> {
   return db.group === undefined ? batch(db, statements) : db.group.read(statements);
 }
 
 /**
- * The same for one statement that a request reads later. It does not wait for requests that have just begun, and is never refused for waiting too long, because
- * something is already reserved.
+ * Like `readTogether`, for a single read later in a request. It does not wait for requests that have just begun. It is never refused for waiting too
+ * long, because the request has already reserved something.
  */
 export function readFurther<S extends Statement>(db: Db, statement: S): Promise<Awaited<S>>;
 export async function readFurther(db: Db, statement: Statement): Promise<unknown> {

@@ -1,5 +1,6 @@
-// The database client, and the listeners of its batches: endpoints that have deliveries due, and open checkout pages. Both only save time: the cron finds due
-// deliveries anyway, and pages poll. Copies of revocations are first kept outside the database; without the copy nothing is revoked.
+// The database client, and the listeners of its batches: endpoints that have deliveries due, and open checkout pages. Notifying them only saves time:
+// the cron finds due deliveries anyway, and pages poll. Before a batch that revokes something, a copy of the revocation is stored outside the
+// database; if that fails, nothing is revoked.
 
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
@@ -14,20 +15,20 @@ import type { News } from "./statement.ts";
 export type Db = ReturnType<typeof openDb>;
 
 /**
- * The database client. `commit` (batch.ts) calls the listeners. `group`: the request takes part in groups, in which `readTogether` and `sendChange` send its
- * statements. `meter`: counts every call, for a request in a group, every batch.
+ * The database client. `commit` (batch.ts) calls the listeners. `group`: the request takes part in groups, in which `readTogether` and `sendChange`
+ * send its statements. `meter` counts every call, except that for a request in a group it counts only batches.
  */
 export function openDb(d1: D1Database, listeners: Listeners = {}, group?: RequestGroup, meter?: Meter) {
-  // Statements that a grouped request awaits on their own run alongside its answer, and may or may not finish before it.
+  // A grouped request's statements outside of batches are not counted: they run at the same time as its response, and may finish after it.
   const single = group === undefined ? meter : undefined;
   return Object.assign(drizzle(oneByOne(d1, single)), { $client: d1, listeners, group, meter } satisfies Client);
 }
 
-/** What a batch needs of a client. */
+/** The parts of a client that a batch uses. */
 export interface Sender {
   readonly $client: D1Database;
   readonly listeners: Listeners;
-  /** Counts its calls. */
+  /** Counts the calls of this client. */
   readonly meter: Meter | undefined;
 }
 
@@ -72,8 +73,8 @@ export async function wakeEndpoints(
 }
 
 /**
- * Notifies the open pages of invoices, and the merchant's team of these and of other ids, each given as `<merchantId> <id>`. Rejects if a room does not
- * respond; all of them poll anyway.
+ * Sends ids, each given as `<merchantId> <id>`, to the merchants' rooms, which notify these invoices' open pages and the team. Rejects if a room does
+ * not respond; that does little harm, because pages and teams poll anyway.
  */
 export async function tellRooms(
   env: Pick<Env, "CHECKOUT_ROOM" | "LOCATION_HINT">,
@@ -91,13 +92,13 @@ export async function tellRooms(
   );
 }
 
-/** Each except `keep` is called at most once for a committed batch; the ids are distinct. */
+/** All except `keep` are called at most once for a committed batch, with distinct ids. */
 type Listeners = { readonly [Kind in keyof News]?: (ids: readonly string[]) => void } & {
-  /** Called before a batch that revokes something is sent; it is sent only if this resolves. */
+  /** Called before a batch that revokes something; the batch is sent only if this resolves. */
   readonly keep?: (revocations: readonly Revocation[]) => Promise<void>;
 };
 
-/** One call of the object of each merchant or user. */
+/** Stores the copies, with one call to the object of each owner (a merchant or a user). */
 async function keepRevocations(
   env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">,
   revocations: readonly Revocation[],

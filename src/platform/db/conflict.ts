@@ -1,16 +1,18 @@
-// Why D1 refused a batch. Its message names the columns of a violated key. Drizzle's message around it holds every bound value, so only what is
+// Why D1 refused a batch. D1's message names the columns of a violated key. Drizzle's message around it contains every bound value, so only what is
 // parsed here may be logged.
 
 /** The constraint that made D1 roll a batch back. */
 export type BatchConflict =
   | { readonly kind: "unique"; readonly table: string; readonly columns: readonly string[] }
-  /** An asserted fact did not hold (the `assertions` table); the next read shows which. */
+  /** An asserted fact is not true (the `assertions` table); the next read shows which one. */
   | { readonly kind: "assertion" };
 
 const UNIQUE = /UNIQUE constraint failed: ((?:\w+\.\w+)(?:, \w+\.\w+)*)/;
 const ASSERTION = /CHECK constraint failed: assertion_holds/;
 
-/** Follows `cause`: `db.batch` throws D1's error, a single statement throws a DrizzleQueryError around it. Undefined for any other error. */
+/**
+ * Follows `cause`, because `db.batch` throws D1's error, but a single statement throws a DrizzleQueryError around it. Undefined for any other error.
+ */
 export function batchConflict(error: unknown): BatchConflict | undefined {
   for (const message of d1Messages(error)) {
     if (ASSERTION.test(message)) return { kind: "assertion" };
@@ -25,13 +27,13 @@ export function batchConflict(error: unknown): BatchConflict | undefined {
   return undefined;
 }
 
-/** Whether `conflict` is a violation of exactly this key. */
+/** Whether `conflict` violates exactly this key, or, without `columns`, any key of the table. */
 export function isConflictOn(conflict: BatchConflict | undefined, table: string, columns?: readonly string[]): boolean {
   if (conflict?.kind !== "unique" || conflict.table !== table) return false;
   return columns === undefined || columns.join() === conflict.columns.join();
 }
 
-/** Keys that another writer can legitimately hold: the failed change is decided again. A violation of any other key is a bug. */
+/** Keys that another writer can legitimately have inserted first: the failed change is decided again. A violation of any other key is a bug. */
 const CONTENDED: readonly string[] = [
   "events(invoice_id, sequence)",
   "customers(merchant_id, email_key)",
@@ -57,14 +59,14 @@ export function throwUnlessContention(name: string, conflict: BatchConflict | un
   if (conflict !== undefined && !isContention(conflict)) throw new Error(`${name} met ${describeConflict(conflict)}`);
 }
 
-/** Names the constraint; holds no value of a row. */
+/** Names the constraint, without any value from a row. */
 export function describeConflict(conflict: BatchConflict): string {
   return conflict.kind === "assertion" ? "an assertion" : `${conflict.table}(${conflict.columns.join(", ")})`;
 }
 
 /**
- * The messages of an error and its causes, without drizzle's ("Failed query: ... params: ..."), which hold all bound values: a value that looks
- * like a violation must not be taken for one, and values must not be logged.
+ * The messages of an error and its causes, without drizzle's ("Failed query: ... params: ..."). That message contains all bound values: one of them
+ * could look like a violation, and values must not be logged.
  */
 export function d1Messages(error: unknown): readonly string[] {
   const messages: string[] = [];

@@ -1,15 +1,18 @@
-// Which database holds what (architecture.md "Room to grow"). Today there is one, number 0. Only this file reads the binding, so that adding a second one only
-// changes this file, the ids (`lib/ids.ts`), and the statements listed there.
+// Chooses the database for a caller (architecture.md "Room to grow"). Today there is one, number 0. Only this file reads the binding, so that a
+// second database would change only this file, the ids (`lib/ids.ts`), and the statements that architecture.md lists.
 
-/** The database that holds a merchant's rows. `id`: the merchant's, or that of any row of theirs; both carry its number. It may be malformed. */
+/**
+ * The database that holds a merchant's rows. `id`: the id of the merchant or of one of its rows, because both contain the database's number. It may
+ * be malformed.
+ */
 export function databaseOf(env: WithDatabases, _id: string): D1Database {
   return env.DB;
 }
 
 /**
- * Why a caller names no merchant. ACCOUNTS and CURSORS: their rows belong to none. DELIVERIES: a message of the queue names an endpoint, whose id carries the
- * number. HEALTH and JOBS: they concern every database. AMOUNTS and ADDRESSES: those at an address, and those of a key, may be of several merchants.
- * DEPLOYMENT: its one row.
+ * Why a caller names no merchant. ACCOUNTS and CURSORS: the rows belong to no merchant. DELIVERIES: a message in the queue names an endpoint, whose
+ * id has the database's number. HEALTH and JOBS: they concern every database. AMOUNTS and ADDRESSES: the amounts at an address, and the addresses of
+ * a key, may belong to several merchants. DEPLOYMENT: the one row of the table `deployment`.
  */
 type NoMerchant = "ACCOUNTS" | "ADDRESSES" | "AMOUNTS" | "CURSORS" | "DELIVERIES" | "DEPLOYMENT" | "HEALTH" | "JOBS";
 

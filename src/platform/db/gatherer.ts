@@ -1,28 +1,26 @@
-// Sends the work of many callers together. While a call is running, new items wait for the next one; an idle gatherer sends at once, so nothing ever waits for
-// a timer.
-//
-// "At once" means after the callers that are running now: those that shared the last call continue at the same time and arrive one after another. If the first
-// did not wait for the rest, the group would break up at each call.
+// Sends the work of many callers together. While a call is running, new items wait for the next one. An idle gatherer sends as soon as the callers
+// that are running now have run: those that shared the last call continue together, but arrive one after another. If the first did not wait for the
+// others, the group would break up at each call.
 import { Cancellation, type Sleep } from "../../lib/sleep.ts";
 
-/** Concurrent calls: a stalled one, and one more. */
+/** The most concurrent calls: a stalled one and one more. */
 const MOST_CALLS = 2;
-/** After this many turns without an arrival, all expected callers have arrived. */
+/** After this many turns of the event loop without an arrival, no more callers are expected. */
 const QUIET_TURNS = 2;
 /** The longest wait for late arrivals, even if they never stop coming or other work fills each turn. */
 const LONGEST_GATHERING_MS = 5;
 
 interface Gathering<I, O> {
   /**
-   * Sends the items as one call; resolves to their outcomes in order. What it throws is thrown to all of them. `settle` gives an item its outcome
+   * Sends the items as one call; resolves to their outcomes in order. If it throws, every item gets the error. `settle` gives an item its outcome
    * before the others have theirs.
    */
   send(items: readonly I[], settle: (item: I, outcome: O) => void): Promise<readonly O[]>;
-  /** The first of the waiting items that go with the next call; at least one. */
+  /** Chooses the items of the next call from the waiting ones; at least one. */
   choose(waiting: readonly I[]): readonly I[];
   /** A call that takes longer than this no longer delays the next one. */
   readonly stalledMs: number;
-  /** Whether something else delays the next call. `goOn` must be called when that ends. */
+  /** Whether something else delays the next call. When that is over, `goOn` must be called. */
   isHeldUp?(): boolean;
   /** Called when a call no longer delays the next one. */
   onFree?(): void;
@@ -30,11 +28,11 @@ interface Gathering<I, O> {
   readonly sleep: Sleep;
 }
 
-/** Turns of the event loop, in which the expected callers arrive. */
+/** Lets one turn of the event loop pass, in which expected callers may arrive. */
 interface Turns {
   next(): Promise<void>;
   nowMs(): number;
-  /** With this many waiting, it waits for no more. */
+  /** Once this many items are waiting, the gatherer stops waiting for more. */
   readonly fullAt: number;
 }
 
@@ -47,13 +45,13 @@ interface Waiting<I, O> {
 export class Gatherer<I, O> {
   readonly #gathering: Gathering<I, O>;
   #waiting: Waiting<I, O>[] = [];
-  /** Whether the next call waits for callers that are running now. */
+  /** Whether the gatherer is waiting for callers that are running now, before it sends the next call. */
   #isLettingOthersRun = false;
-  /** Ends the wait for a turn once enough items wait, or it takes too long. */
+  /** Called on each arrival. Ends the wait for the current turn if enough items are waiting, or if the wait has lasted too long. */
   #onArrival = () => {};
   /** How many items the last call had. */
   #lastSize = 0;
-  /** Calls that delay the next one, and all running calls. */
+  /** How many calls delay the next one, and how many are running. */
   #holding = 0;
   #underWay = 0;
 
@@ -61,7 +59,6 @@ export class Gatherer<I, O> {
     this.#gathering = gathering;
   }
 
-  /** Whether `isSo` holds for one of the waiting items. */
   has(isSo: (item: I) => boolean): boolean {
     return this.#waiting.some(({ item }) => isSo(item));
   }
@@ -71,12 +68,11 @@ export class Gatherer<I, O> {
     return this.#waiting.length === 0 && this.#underWay === 0;
   }
 
-  /** Whether the next call waits for expected callers. */
   get isGathering(): boolean {
     return this.#isLettingOthersRun;
   }
 
-  /** Whether a call is running that has not stalled. */
+  /** Whether a call that has not stalled is running. */
   get isCalling(): boolean {
     return this.#holding > 0;
   }
@@ -90,7 +86,7 @@ export class Gatherer<I, O> {
     return outcome;
   }
 
-  /** Sends the waiting items, unless a call delays them. */
+  /** Sends the waiting items, unless a call or something else delays them. */
   goOn(): void {
     if (this.#isLettingOthersRun || !this.#maySend()) return;
     this.#isLettingOthersRun = true;
@@ -101,8 +97,8 @@ export class Gatherer<I, O> {
   }
 
   /**
-   * Callers that were answered together come back together, but spread over the next turns of the event loop: keeps waiting as long as more of them arrive. A
-   * lone caller, whose requests come one after another, does not wait, nor does a full group.
+   * Callers that were answered together usually make their next calls together, but spread over several turns of the event loop. So this waits as
+   * long as more of them arrive. It does not wait for a lone caller, whose requests come one after another, or when the group is full.
    */
   async #letOthersRun(): Promise<void> {
     const { turns } = this.#gathering;
@@ -115,7 +111,7 @@ export class Gatherer<I, O> {
     const isOver = () => this.#waiting.length >= turns.fullAt || turns.nowMs() >= untilMs;
     for (let quiet = 0; quiet < QUIET_TURNS && !isOver(); ) {
       const before = this.#waiting.length;
-      // Under load a turn takes seconds, because the runtime runs timers only when nothing else is to be done. A new arrival ends the wait.
+      // Under load a turn takes seconds, because the runtime runs timers only when it has nothing else to do. So an arrival can end the wait as well.
       const arrived = new Promise<void>((end) => {
         this.#onArrival = () => isOver() && end();
       });
@@ -172,10 +168,10 @@ export class Gatherer<I, O> {
   }
 }
 
-/** The least number of promise steps to allow a caller between one call and its next. */
+/** How many promise steps a caller may take between one call and its next. */
 const STEPS = 100;
 
-/** Resolves once the callers that are running now wait for something else. Only promises, so it takes microseconds. */
+/** Resolves once all callers that are running now are waiting for something. It awaits only promises, so it takes microseconds. */
 async function othersHaveRun(): Promise<void> {
   for (let step = 0; step < STEPS; step++) await undefined;
 }

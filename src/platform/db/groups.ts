@@ -1,6 +1,6 @@
-// The storage calls of the concurrent requests of one merchant, joined into groups: all waiting reads are one batch, and all waiting changes are one batch with
-// one statement for each table. A change is as isolated as without a group: a conflict halves the group down to the change that causes it, and only that one is
-// decided again.
+// The storage calls of the concurrent requests of one merchant, joined into groups: all waiting reads are one batch, and all waiting changes are one
+// batch with one statement for each table. A change is as isolated as without a group: a conflict halves the group down to the change that causes it,
+// which is decided again. After several conflicts, the rest of the group is decided again too.
 
 import type { Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
@@ -15,24 +15,24 @@ import type { AskedWhen, GroupedChange, RequestGroup, Sent } from "./request-gro
 import { faultKind, OverloadedError, withinLimit } from "./retry.ts";
 import type { Statement, Write } from "./statement.ts";
 
-/** The most requests of a group, and the most bytes of its changes' values. */
+/** The most requests in a group, and the most bytes in its changes' values. */
 const MOST_IN_GROUP = 64;
 const MOST_BYTES = 512 * 1_024;
-/** The most requests of a group that browsers may send: a quarter. */
+/** The most requests in a group that may come from browsers: a quarter. */
 const MOST_PUBLIC = MOST_IN_GROUP / 4;
-/** A read that has waited longer is refused: nothing is reserved yet, so its caller may simply repeat the request. */
+/** A read that has waited longer than this is refused: nothing is reserved yet, so its caller can simply repeat the request. */
 const LONGEST_WAIT_MS = 2 * SECOND_MS;
 /** After this many conflicts, the rest of a group is decided again. */
 const MOST_CONFLICTS = 4;
-/** How long a call may delay the next one: less than a read may wait, so that a hanging call does not fail others. */
+/** How long a call may delay the next one. It is shorter than a read may wait, so that a call that hangs does not make other requests fail. */
 const STALLED_MS = SECOND_MS;
-/** The same for calls to another object, which is near and only counts or allocates: a slow one delays only its own callers. */
+/** How long a call to another object may delay the next one. The object is near and does little work, so a slow call delays only its own callers. */
 const STALLED_ASKING_MS = 50;
 /** For how many subjects the last change is remembered. */
 const REMEMBERED_SUBJECTS = 4_096;
 
 interface Waiting {
-  /** Whether anyone can send the request. */
+  /** Whether the request needs no secret, so that anyone can send it from a browser. */
   readonly isPublic: boolean;
 }
 
@@ -70,14 +70,14 @@ interface Question {
   readonly send: (items: readonly unknown[]) => Promise<readonly unknown[]>;
 }
 
-/** The groups of one merchant. Only in memory: requests lost with it were never answered. */
+/** The groups of one merchant. Kept only in memory: requests that are lost with the memory were never answered. */
 export class Groups {
   readonly #deps: GroupDependencies;
   readonly #reads: Gatherer<Reading, ReadOutcome>;
   readonly #writes: Gatherer<Writing, WriteOutcome>;
-  /** By name: the calls to other objects, and whether reads wait for them. */
+  /** The calls to other objects, by name, and whether reads wait for them. */
   readonly #questions = new Map<string, Questions>();
-  /** How many groups of changes have ended, and the number of the last one that changed a subject. */
+  /** How many groups of changes have ended; and for each subject, the number of the last group that changed it. */
   #ended = 0;
   readonly #changedBy = new Map<string, number>();
 
@@ -89,7 +89,7 @@ export class Groups {
       stalledMs: STALLED_MS,
       choose: (waiting) => this.#chooseReads(waiting),
       send: (items) => this.#read(items),
-      // Requests that arrive before or during a write cannot be answered before the next write anyway, so one read serves all of them.
+      // Requests that arrive before the end of a write cannot be written before the next write anyway, so one read serves all of them.
       isHeldUp: () => this.#writes.isCalling || this.#isAsking(),
       turns: { next: () => sleep(0), nowMs: () => deps.nowMs(), fullAt: MOST_IN_GROUP },
     });
@@ -105,7 +105,7 @@ export class Groups {
     });
   }
 
-  /** Whether reads of such requests have waited longer than allowed: a new one would be refused too. */
+  /** Whether reads of requests of this kind have waited longer than allowed; then a new request would be refused too. */
   isBehind(isPublic: boolean): boolean {
     return this.#reads.has((each) => each.isPublic === isPublic && this.#isLate(each));
   }
@@ -141,7 +141,7 @@ export class Groups {
     this.#questions.set(name, questions);
     const { asked } = questions;
     const outcome = await asked.add({ item, send });
-    // There is a name for each address that callers come from.
+    // Deleted once idle, because there is a name for each IP address that calls.
     if (asked.isIdle) this.#questions.delete(name);
     if ("error" in outcome) throw outcome.error;
     return outcome.results[0];
@@ -155,7 +155,7 @@ export class Groups {
       choose: (waiting) => waiting.slice(0, MOST_IN_GROUP),
       send: (questions: readonly Question[]) => askAll(sleep, questions),
       onFree: () => this.#reads.goOn(),
-      // Requests that read together ask together.
+      // The call waits for the read, so that all requests of that read share it.
       isHeldUp: () => when === "BESIDE_READ" && (this.#reads.isGathering || this.#writes.isCalling),
     });
   }
@@ -164,7 +164,7 @@ export class Groups {
     for (const { asked, when } of this.#questions.values()) if (when === "BESIDE_READ") asked.goOn();
   }
 
-  /** Whether a request that has finished its read is calling another object, and the answer is not late. */
+  /** Whether a request that has finished its read is waiting for another object, whose answer is not late. */
   #isAsking(): boolean {
     return [...this.#questions.values()].some(({ asked, when }) => when === "AFTER_READ" && asked.isCalling);
   }
@@ -181,13 +181,13 @@ export class Groups {
     return sinceMs < this.#deps.nowMs() - LONGEST_WAIT_MS;
   }
 
-  /** All late ones, in addition to a full group of the others: if they took places, everyone would be late by their turn, and none would be answered. */
+  /** Takes a full group and all late reads, which are refused. If these counted towards the group, all other reads would become late too. */
   #chooseReads(waiting: readonly Reading[]): readonly Reading[] {
     const late = new Set(waiting.filter((item) => this.#isLate(item)));
     return [...late, ...first(waiting, (item) => !late.has(item))];
   }
 
-  /** One batch. If one of the reads may be the reason for a failure, each is repeated alone. */
+  /** Sends all reads as one batch. If one of them may be the reason for a failure, repeats each alone. */
   async #readAll(items: readonly Reading[]): Promise<ReadonlyMap<Reading, ReadOutcome>> {
     const { db, sleep } = this.#deps;
     if (items.length === 0) return new Map();
@@ -206,7 +206,7 @@ export class Groups {
 
   async #write(items: readonly Writing[], settle: Settle<Writing>): Promise<readonly WriteOutcome[]> {
     const fresh = items.filter(({ isStale }) => !isStale());
-    // Servers' reads first, so that refusing browsers' reads delays only browsers.
+    // Servers' changes first, so that a browser's refused change delays only browsers.
     const inOrder = [...fresh.filter(({ isPublic }) => !isPublic), ...fresh.filter(({ isPublic }) => isPublic)];
     const sent = new Map<Writing, WriteOutcome>();
     await sendGroup(this.#deps, inOrder, {
@@ -230,23 +230,23 @@ export class Groups {
   }
 }
 
-/** For a change that was not sent. */
+/** The outcome of a change that was not sent alone, so that it is unknown whether it conflicts: its request must decide again. */
 const decideAgain = (mayCommit = false): Sent => ({ kind: "conflict", conflict: { kind: "assertion" }, mayCommit });
 
 type Settle<I> = (item: I, outcome: WriteOutcome) => void;
 
 /** A group while it is being sent. */
 interface Sending<I> {
-  /** How many of its changes had their own conflict. */
+  /** How many of its changes conflicted when they were sent alone. */
   conflicts: number;
   /** Called once for each change, as soon as its outcome is known. */
   readonly settle: Settle<I>;
 }
 
 /**
- * Sends the changes as one batch. If the database refuses it, halves it down to the change that is refused, even if an earlier attempt may have committed,
- * because a committed change then violates its own key. If many conflict, a fact that most relied on no longer holds: the rest is decided again instead of sent
- * one by one.
+ * Sends the changes as one batch. If the database refuses it, halves it down to the change that is refused, even if an earlier attempt may have
+ * committed, because a committed change then violates its own key. If several changes conflict, most of the group probably relied on a fact that is
+ * no longer true: the remaining changes are decided again instead of being sent one by one.
  */
 async function sendGroup<I extends Measured>(
   deps: GroupDependencies,
@@ -283,24 +283,24 @@ async function sendOnce(deps: GroupDependencies, items: readonly Measured[]): Pr
   }
 }
 
-/** The client for one batch, which `meter` counts. */
+/** The client for one batch, whose calls `meter` counts. */
 function metered({ $client, listeners }: Sender, meter: Meter): Sender {
   return { $client, listeners, meter };
 }
 
 type Measured = GroupedChange & Pick<Writing, "meter">;
 
-/** Each took part in the calls, and gets its share of their rows. */
+/** Each item took part in all calls, so all calls are counted for it, and a share of their rows. */
 function share({ cost }: Meter, items: readonly Pick<Writing, "meter">[]): void {
   for (const { meter } of items) meter?.add(cost, items.length);
 }
 
-/** `mayCommit`: whether a batch of the whole group, which includes this part, may still commit. */
+/** `mayCommit`: whether an attempt to send the whole group, which included this part, may still commit. */
 function alsoAfter(mayCommit: boolean, part: WriteOutcome): WriteOutcome {
   return "mayCommit" in part ? { ...part, mayCommit: part.mayCommit || mayCommit } : part;
 }
 
-/** All items in one call; if one of them may be the reason for a failure, each in a separate call. */
+/** Sends all items in one call. If one of them may be the reason for a failure, sends each in a separate call. */
 async function askAll(sleep: Sleep, questions: readonly Question[]): Promise<readonly ReadOutcome[]> {
   const [first] = questions;
   if (first === undefined) return [];
@@ -317,7 +317,7 @@ function chooseChanges(waiting: readonly Writing[]): readonly Writing[] {
   const taken = new Set<string>();
   let bytes = 0;
   return first(waiting, (change) => {
-    // It is not sent, but decided again.
+    // A stale change uses up no subjects or bytes: it is not sent, but decided again.
     if (change.isStale()) return true;
     if (change.subjects.some((subject) => taken.has(subject))) return false;
     if (bytes > 0 && bytes + change.bytes > MOST_BYTES) return false;
@@ -327,7 +327,7 @@ function chooseChanges(waiting: readonly Writing[]): readonly Writing[] {
   });
 }
 
-/** The first that fit, at most a group of them. */
+/** The first waiting items that fit, at most a full group. */
 function first<T extends Waiting>(waiting: readonly T[], fits: (item: T) => boolean): readonly T[] {
   const chosen: T[] = [];
   let publicOnes = 0;

@@ -1,14 +1,14 @@
-// The statements of several independent changes as one batch: all inserts into one table become one statement, so that a batch of fifty changes has hardly more
-// statements than a batch of one.
+// Joins the statements of several independent changes into one batch: all inserts into one table become one statement, so that fifty changes need
+// hardly more statements than one.
 import { joinNews, statementOf } from "./batch.ts";
 import { PreparedStatement } from "./prepared-statement.ts";
 import { Effect, type Statement, type Write } from "./statement.ts";
 
-/** D1 accepts a value of up to 2 MB. Our longest row is an event of 128 KB. */
+/** D1 accepts a value of up to 2 MB, and our rows are far smaller. */
 const LONGEST_PARAMETER = 1_000_000;
 
 /**
- * One list of statements that does what the lists do. The order within each list is kept; the lists must not depend on each other, because a
+ * Joins lists of statements into one with the same effect. The order within each list is kept; the lists must not depend on each other, because a
  * statement of the second may come before one of the first.
  */
 export function joinStatements(lists: readonly (readonly Write[])[]): readonly Write[] {
@@ -16,7 +16,7 @@ export function joinStatements(lists: readonly (readonly Write[])[]): readonly W
   for (const list of lists) {
     let from = 0;
     for (const write of list) {
-      // The slot before `from` holds this list's previous statement: after it in the same slot is still after it.
+      // The slot before `from` holds this list's previous statement. A statement appended to that slot still runs after it.
       const found = slots.findIndex((slot, at) => at >= from - 1 && isJoint(slot[0], write));
       if (found === -1) slots.splice(from, 0, [write]);
       else slots[found]?.push(write);
@@ -26,20 +26,20 @@ export function joinStatements(lists: readonly (readonly Write[])[]): readonly W
   return slots.flatMap(joinSlot);
 }
 
-/** The reads of several callers as fewer statements. */
+/** The reads of several callers, joined into fewer statements. */
 interface JoinedReads {
   readonly statements: readonly Statement[];
-  /** For each caller the results of its reads, in their order. `results`: those of `statements`. */
+  /** For each caller, the results of its reads, in their order. `results`: the results of `statements`. */
   resultsOf(results: readonly unknown[]): readonly (readonly unknown[])[];
 }
 
-/** Equal reads become one statement, and so do lookups of one kind. */
+/** Equal reads become one statement. Lookups of one kind become one statement too. */
 export function joinReads(lists: readonly (readonly Statement[])[]): JoinedReads {
   const slots: Statement[][] = [];
   const slotOfKind = new Map<object, number>();
   const known = new Map<object, Map<string, JoinedSlot>>();
   const add = (read: Statement): JoinedSlot => {
-    // It is not compiled, so there is no cheap way to see whether it equals another one.
+    // This read is not compiled, so it cannot be compared cheaply with others.
     if (!(read instanceof PreparedStatement)) return { slot: slots.push([read]) - 1, part: 0 };
     const ofKind = known.get(read.kind) ?? new Map<string, JoinedSlot>();
     known.set(read.kind, ofKind);
@@ -61,7 +61,7 @@ export function joinReads(lists: readonly (readonly Statement[])[]): JoinedReads
   };
 }
 
-/** The joined statement with the result of a read, and the read's place among those that it joins. */
+/** Where the result of a read is found: the joined statement, and the position of the read in it. */
 interface JoinedSlot {
   readonly slot: number;
   readonly part: number;
@@ -84,7 +84,7 @@ function isJoint(one: Write | undefined, other: Write): boolean {
   return first instanceof PreparedStatement && second instanceof PreparedStatement && first.isJointWith(second);
 }
 
-/** As few statements as the longest parameter allows. */
+/** Joins the writes into as few statements as the longest parameter allows. */
 function joinSlot(slot: readonly Write[]): readonly Write[] {
   return slot.length === 1 ? slot : parts(slot).map(joinPart);
 }
@@ -118,7 +118,7 @@ function parts(slot: readonly Write[]): readonly (readonly Write[])[] {
   return [...full, part];
 }
 
-/** An upper bound in bytes of JSON: six for each character, as if JSON escaped it. */
+/** An upper bound in bytes of JSON: six for each character, as if JSON escaped all of them. */
 function lengthOf(statement: Statement): number {
   if (!(statement instanceof PreparedStatement)) return 0;
   return statement.toSQL().params.reduce<number>((sum, each) => sum + 6 * String(each).length + 3, 0);

@@ -1,5 +1,5 @@
-// Selects a record's related rows as JSON columns of the record, so that one statement reads everything: for D1 the overhead of another statement
-// is larger than the cost of most of ours. Members have the schema's names, and each column's own decoder reads them back.
+// Selects a record's related rows as JSON columns of the record, so that one statement reads everything: in D1 an additional statement costs more
+// than most statements need to run. Members have the schema's names, and each column's own decoder decodes its member.
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { parseJson } from "../../lib/typed-json.ts";
@@ -24,7 +24,7 @@ export function rowDecoder<T extends SQLiteTable>(table: T): (text: string) => T
   return (text) => decode(parseJson<T["$inferSelect"]>(text));
 }
 
-/** The same, but null for a damaged row, so that it does not fail a statement that reads many rows. The caller must report it. */
+/** Like the decoder, but returns null for a damaged row, so that it does not fail a statement that reads many rows. The caller must report it. */
 export function orNull<T>(decode: (text: string) => T | null): (text: string) => T | null {
   return (text) => {
     try {
@@ -35,7 +35,7 @@ export function orNull<T>(decode: (text: string) => T | null): (text: string) =>
   };
 }
 
-/** Decodes a `json_group_array` of such objects. */
+/** Decodes a `json_group_array` of `jsonObject`. */
 export function rowsDecoder<T extends SQLiteTable>(table: T): (text: string) => T["$inferSelect"][] {
   const decode = columnsDecoder(table);
   return (text) => {
@@ -45,7 +45,7 @@ export function rowsDecoder<T extends SQLiteTable>(table: T): (text: string) => 
   };
 }
 
-/** Decodes, in place, the columns of a parsed object whose values are not plain JSON; other members stay as they are. */
+/** Decodes, in place, those columns of a parsed object whose values are not plain JSON. The other members do not change. */
 export function columnsDecoder(table: SQLiteTable): <T extends Record<string, unknown>>(row: T) => T {
   const columns = Object.entries(getTableColumns(table)).filter(
     ([, column]) => column.dataType === "custom" || column.dataType === "boolean",

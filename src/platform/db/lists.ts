@@ -1,5 +1,5 @@
-// The reads of every list (decisions 1): a page, newest first by (created_at, id), and a count on request. Comparing row values costs the same
-// on every page.
+// The reads of every list (decisions 1): a page, newest first by (created_at, id), and a count on request. Comparing (created_at, id) as a row value
+// costs the same on every page, unlike an offset.
 import { and, type Column, desc, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Position } from "../../lib/pagination.ts";

@@ -1,4 +1,4 @@
-// Counts the D1 usage of a piece of work: a request, a job, a watcher's pass, a round of deliveries.
+// Counts the D1 usage of a unit of work: a request, a job, a watcher's pass, a round of deliveries.
 
 import type { Cost } from "../../lib/work-log.ts";
 import { askD1 } from "./unanswered.ts";
@@ -7,7 +7,7 @@ export class Meter implements Cost {
   calls = 0;
   rowsRead = 0;
   rowsWritten = 0;
-  /** Statements sent, counting each of a batch, failed ones included: D1 limits their number in an invocation. */
+  /** Statements sent, including each statement in a batch and failed ones: D1 limits their number in an invocation. */
   statements = 0;
 
   /** Called before statements are sent. */
@@ -15,7 +15,7 @@ export class Meter implements Cost {
     this.statements += statements;
   }
 
-  /** Counts a call by its answers; empty for a failed one. */
+  /** Counts an answered call, and the rows that its answers report. A failed call is not counted. */
   count(answers: readonly unknown[]): void {
     this.calls += 1;
     for (const answer of answers) {
@@ -24,7 +24,7 @@ export class Meter implements Cost {
     }
   }
 
-  /** `sharers`: how many pieces of work made the calls together. Each took part in all calls, and gets its share of their rows. */
+  /** `sharers`: how many units of work made the calls together. Each counts all calls, but only its share of the rows. */
   add(cost: Cost, sharers = 1): void {
     this.calls += cost.calls;
     this.rowsRead += cost.rowsRead / sharers;
@@ -55,8 +55,8 @@ function rowsIn(answer: unknown, name: "rows_read" | "rows_written"): number {
 }
 
 /**
- * The database for statements that are awaited one by one, within the bound of unanswered calls (unanswered.ts); `batch` (batch.ts) does both itself. If D1
- * answers only with rows (`raw`), these count as read.
+ * The database for statements that are awaited one by one: counts them, and limits unanswered calls (unanswered.ts), which `batch` (batch.ts) does
+ * itself. If D1 returns only rows (`raw`), their number counts as rows read.
  */
 export function oneByOne(d1: D1Database, meter?: Meter): D1Database {
   return new Proxy(d1, {

@@ -1,6 +1,6 @@
 // Statements that are compiled once. Drizzle needs 30 to 300 microseconds of CPU to turn a builder into SQL, more than D1 needs to run most of
 // our statements. So frequent statements are compiled on first use, with a placeholder for each value; later uses only bind values. Rows are
-// decoded as by the builder itself: by the columns and the `mapWith` that it selected.
+// decoded as the builder itself would: by the columns and the `mapWith` that it selected.
 import { getTableColumns, getTableName, is, Param, Placeholder, QueryPromise, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { lazily } from "../../lib/lazily.ts";
@@ -16,9 +16,9 @@ interface Compiled {
   /** One per `?` placeholder, in order. */
   readonly binds: readonly Bind[];
   decode(answer: D1Result): unknown;
-  /** The same for the values of several statements at once, in their order; undefined if SQL cannot express that. */
+  /** Joins several statements, given by their values in order, into one; undefined if SQL cannot express that. */
   readonly join?: (of: readonly Values[]) => { readonly compiled: Compiled; readonly values: Values };
-  /** The part of a joined read's result that the n-th of its statements returns. */
+  /** The part of a joined read's result that belongs to the n-th of its statements. */
   readonly partOf?: (result: unknown, n: number) => unknown;
 }
 
@@ -42,7 +42,7 @@ export class PreparedStatement<T> extends QueryPromise<T> implements BoundStatem
     return this.#query;
   }
 
-  /** The same object for all statements that differ only in their values. */
+  /** An object that is the same for all statements that differ only in their values. */
   get kind(): object {
     return this.#compiled;
   }
@@ -51,19 +51,22 @@ export class PreparedStatement<T> extends QueryPromise<T> implements BoundStatem
     return this.#compiled.decode(answer);
   }
 
-  /** Whether both are the same SQL, and can be joined into one statement. */
+  /** Whether both have the same SQL and can be joined into one statement. */
   isJointWith(other: PreparedStatement<unknown>): boolean {
     return this.#compiled === other.#compiled && this.#compiled.join !== undefined;
   }
 
-  /** One statement that does what this one and then `others` do; each must be joint with this one. Its result combines theirs. */
+  /**
+   * One statement that does the work of this one and then of `others`. Each of them must satisfy `isJointWith`. The result combines the results of
+   * all.
+   */
   joinedWith(others: readonly PreparedStatement<unknown>[]): PreparedStatement<unknown> {
     const joined = this.#compiled.join?.([this.#values, ...others.map((other) => other.#values)]);
     if (joined === undefined) throw new Error("a statement that cannot be joined");
     return new PreparedStatement(this.#db, joined.compiled, joined.values);
   }
 
-  /** Whether it is joint with every statement of its kind, and each can find its own part of the combined result. */
+  /** Whether several statements of this kind can be joined, and each can then find its own part of the combined result. */
   get isLookup(): boolean {
     return this.#compiled.partOf !== undefined;
   }
@@ -85,7 +88,9 @@ const never = (): never => {
   throw new Error("this client only compiles");
 };
 const blank: D1PreparedStatement = { bind: never, first: never, run: never, all: never, raw: never };
-/** Only builds SQL, so that a compiled statement does not keep a reference to the database client of the first request that used it. */
+/**
+ * This client can only build SQL. With it, a compiled statement does not keep a reference to the database client of the first request that used it.
+ */
 const compiler: Db = openDb({ prepare: () => blank, batch: never, exec: never, withSession: never, dump: never });
 
 /** A placeholder for each value. */
@@ -97,8 +102,9 @@ const placeholders: Readonly<Record<string, Placeholder>> = new Proxy(
 
 /**
  * Compiles the statement that `build` returns; `of` holds a placeholder per value. `valuesOf` turns the statement's arguments into the values. A
- * value that is compared with a column must have D1's type, a value that is inserted the column's type. SQL that several statements share refers
- * to a value with `sql.placeholder(name)`. `joinValues`: the values with which one statement does what several would do one after the other.
+ * value that is compared with a column must have D1's type; a value that is inserted must have the column's type. SQL that several statements share
+ * refers to a value with `sql.placeholder(name)`. `joinValues` joins the values of several calls, so that one statement does the work of all of them
+ * in order.
  */
 export function prepared<A extends readonly unknown[], V extends object, T>(
   valuesOf: (...args: A) => V,
@@ -130,8 +136,8 @@ function compile(
 }
 
 /**
- * The same for a statement over the items of a list (`json_each(of.items)`), where each use has one item: joined, it is one statement over all items. In what
- * it reads, `at` of each row is the `key` of its item, so that each use gets its own rows.
+ * Like `prepared`, for a statement over the items of a list (`json_each(of.items)`). Each call has one item, and joined calls become one statement
+ * over all their items. In a read, `at` of each row must be the `key` of its item, so that each call gets its own rows.
  */
 export function preparedForEach<A extends readonly unknown[], T extends D1Result | readonly { readonly at: number }[]>(
   itemOf: (...args: A) => Item,
@@ -146,7 +152,7 @@ export function preparedForEach<A extends readonly unknown[], T extends D1Result
   return (db, ...args) => new PreparedStatement(db, compiled(), { items: JSON.stringify([itemOf(...args)]) });
 }
 
-/** Each is an array of one item. */
+/** `items` of each call is an array of one item. */
 function allItems(of: readonly Values[]): { readonly items: string } {
   return { items: `[${of.map(({ items }) => String(items).slice(1, -1)).join()}]` };
 }
@@ -154,8 +160,8 @@ function allItems(of: readonly Values[]): { readonly items: string } {
 type Item = Readonly<Record<string, string | number | null>>;
 
 /**
- * Compiles the insert of a whole row; a value is required for every column, by its name in the schema. `key`: columns of a unique key; an
- * existing row with the same key is overwritten, except for the columns in `keep`. `tail`: SQL to append.
+ * Compiles the insert of a whole row; a value is required for every column, by its name in the schema. `key`: the columns of a unique key; if a row
+ * with the same key exists, it is overwritten, except for the columns in `keep`. `tail`: SQL to append.
  */
 export function preparedInsert<T extends SQLiteTable>(
   table: T,
@@ -194,7 +200,7 @@ export function preparedInsert<T extends SQLiteTable>(
   return (db, row) => new PreparedStatement<D1Result>(db, compiled(), row);
 }
 
-/** JSON brings text, numbers and null to SQL as they are, and nothing else. */
+/** In JSON only text, numbers and null reach SQL unchanged. */
 function asJson(value: unknown): string | number | null {
   if (value === null || typeof value === "string" || typeof value === "number") return value;
   throw new Error(`a ${typeof value} in a row`);

@@ -4,18 +4,18 @@ import type { Statement, Write } from "./statement.ts";
 
 /** The outcome of a batch. `mayCommit`: an attempt without a response may have committed, or may still commit. */
 export type Sent =
-  /** `results`: the results of the statements, in order. */
+  /** `results`: the statements' results, in order. */
   | { readonly kind: "answered"; readonly results: readonly unknown[] }
   | { readonly kind: "conflict"; readonly conflict: BatchConflict; readonly mayCommit: boolean }
   | { readonly kind: "unanswered"; readonly mayCommit: boolean };
 
-/** One request's change, to go into a batch. */
+/** One request's change, which becomes part of a batch. */
 export interface GroupedChange {
   readonly statements: readonly Write[];
   /**
-   * What the change inserts that only one request may insert, for example a customer with a new email. Of two changes of one subject, the second goes into a
-   * later group, and is decided again if it was decided before the first committed. The database refuses it in any case; this only saves the group a refused
-   * batch.
+   * Names of rows that the change inserts and no other request may insert, such as a customer with a new email. If two changes have the same subject,
+   * the second goes into a later group, and is decided again if it was decided before the first committed. The database would refuse it anyway; this
+   * only saves the group a refused batch.
    */
   readonly subjects: readonly string[];
 }
@@ -24,14 +24,14 @@ export type AskedWhen = "AFTER_READ" | "BESIDE_READ";
 
 /** The storage of one request that takes part in groups. */
 export interface RequestGroup {
-  /** Like `batch`, for statements that only read; rejects as `batch` does. */
+  /** Like `batch`, for statements that only read. Rejects as `batch` does, after a time limit, or if the read has waited too long to be sent. */
   read(statements: readonly Statement[]): Promise<readonly unknown[]>;
   /** Like `sendBatch`, but without the results of the statements. One statement must insert a unique key. Never rejects, except for bugs. */
   write(change: GroupedChange): Promise<Sent>;
   /**
-   * Sends `item` to an object, in one call with those of other waiting requests. `send` answers in order, and may be repeated. `name` identifies the object and
-   * the question: all items under one name have one type, and any of the `send` functions may send them. Reads of other requests wait for the answer, so that
-   * they share the next group; they do not wait for `BESIDE_READ`.
+   * Sends `item` to an object, in one call with the items of other waiting requests. `send` answers in order, and may be repeated. `name` identifies
+   * the object and the question: all items with one name have the same type, and any of their `send` functions may send them. Reads of other requests
+   * wait for the answer, so that they share the next group. If `when` is `BESIDE_READ`, they do not wait.
    */
   ask<I, O>(name: string, item: I, send: (items: readonly I[]) => Promise<readonly O[]>, when?: AskedWhen): Promise<O>;
 }

@@ -1,9 +1,9 @@
-// The columns of an update, for the copy of a revocation.
+// Converts the columns of an update for the copy of a revocation.
 import { getTableColumns } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { RevokedColumns } from "../revocations/revocation.ts";
 
-/** By their names in the table, with the values as D1 stores them. Members that are not columns are left out. */
+/** The changed columns by their names in the table, with the values as D1 stores them. Members that are not columns are left out. */
 export function revokedColumns(table: SQLiteTable, changes: object): RevokedColumns {
   const named = Object.entries(getTableColumns(table)).flatMap(([member, column]): [string, unknown][] => {
     const value: unknown = Reflect.get(changes, member);

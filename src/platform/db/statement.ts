@@ -1,4 +1,5 @@
-// What a batch is made of: statements of drizzle, and compiled ones (prepared-statement.ts); and the consequences of some of them.
+// The parts of a batch: drizzle's statements, compiled statements (prepared-statement.ts), and the consequences of some statements outside the
+// database.
 import type { Revocation } from "../revocations/revocation.ts";
 
 export interface Query {
@@ -27,10 +28,10 @@ export interface Builder<T> extends PromiseLike<T> {
 /** SQL as drizzle accepts it (`db.run`, `db.all`), for a table that is known only by its name. */
 interface RawQuery<T> extends PromiseLike<T>, PreparedQuery {}
 
-/** A statement of a batch. Awaited alone, it returns the same as in a batch. */
+/** A statement in a batch. Awaited alone, it returns the same result as in a batch. */
 export type Statement<T = unknown> = BoundStatement<T> | Builder<T> | RawQuery<T>;
 
-/** Who is notified of a batch once it has committed. */
+/** The ids to notify once a batch has committed. */
 export interface News {
   /** Ids of endpoints with deliveries due. */
   readonly wake?: readonly string[];
@@ -40,9 +41,12 @@ export interface News {
 
 /** The consequences of a statement outside the database. */
 interface Consequences<T> {
-  /** By the statement's result. A method, because TypeScript compares the parameters of methods bivariantly: an `Effect<X>` is an `Effect<unknown>`. */
+  /**
+   * The ids to notify, given the statement's result. A method, because TypeScript compares the parameters of methods bivariantly: an `Effect<X>`
+   * is an `Effect<unknown>`.
+   */
   newsOf?(result: T): News;
-  /** What it revokes; a copy is kept before the batch is sent. */
+  /** What the statement revokes; a copy is kept before the batch is sent. */
   readonly revokes?: readonly Revocation[];
 }
 
@@ -63,16 +67,15 @@ export class Effect<T> {
   }
 }
 
-/** What a change commits. */
+/** A statement in a change, with or without consequences outside the database. */
 export type Write<T = unknown> = Statement<T> | Effect<T>;
 
-/** A statement whose result says who is to be notified. */
+/** A statement whose result determines who is notified. */
 export function withNews<S extends Statement>(statement: S, newsOf: (result: Awaited<S>) => News): Effect<Awaited<S>>;
 export function withNews(statement: Statement, newsOf: (result: unknown) => News): Effect<unknown> {
   return new Effect(statement, { newsOf });
 }
 
-/** A statement that revokes something. */
 export function withRevocations<T>(statement: Statement<T>, revokes: readonly Revocation[]): Effect<T> {
   return new Effect(statement, { revokes });
 }

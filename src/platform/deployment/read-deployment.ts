@@ -1,6 +1,6 @@
-// Whether the deployment is set up, the origin that its set-up stored, its newest restore, and whether the import has ended. Kept by the isolate, because every
-// request of a deployment may need it. "Set up" and "ended" never become untrue, so they are kept forever; the origin changes with a new set-up link, so it is
-// read again after a minute.
+// Reads whether the deployment is set up, the origin that its set-up stored, its newest restore, and whether the import has ended. The isolate keeps
+// all of this in memory, because every request may need it. "Set up" and "ended" never become untrue, so they are kept forever; the origin changes
+// with a new set-up link, so it is read again after a minute.
 
 import { unattended } from "../../lib/log.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -15,12 +15,12 @@ import { parseRestoreEpoch, printRestoreEpoch, type RestoreEpoch, type RestoreSt
 import { selectDeployment, selectPhase } from "./store.ts";
 
 const ORIGIN_KEPT_MS = MINUTE_MS;
-/** One request reads it again, and the others continue with the kept value: in a stall each would wait for nine seconds. */
+/** How long others use the kept value while one request reads it again: while storage stalls, each of them would otherwise wait for seconds. */
 const READING_MS = 10 * SECOND_MS;
 
 interface Deployment {
   readonly isSetUp: boolean;
-  /** Whether anyone has an account. Not kept once the deployment is set up, because it is no longer needed. */
+  /** Whether anyone has an account. May be out of date once the deployment is set up, when it is no longer needed. */
   readonly hasUsers: boolean;
   /** Null before the set-up, and for a deployment that never redeemed a link. */
   readonly origin: string | null;
@@ -31,7 +31,7 @@ interface Kept {
   readAtMs: number;
 }
 
-/** By the database's binding: requests that share the binding share the kept value, which in an isolate are all requests. */
+/** Keyed by the database's binding, which all requests of an isolate share. */
 const kept = new WeakMap<D1Database, Kept>();
 
 interface ReadingDeployment {
@@ -39,23 +39,24 @@ interface ReadingDeployment {
   readonly sleep: Sleep;
 }
 
-/** Reads storage only while the deployment is not set up. STORAGE_UNAVAILABLE. */
+/** Whether the deployment is set up. Reads storage until this isolate knows that it is. Fails with STORAGE_UNAVAILABLE. */
 export async function readSetUp(env: WithDatabases, of: ReadingDeployment): Promise<Result<Deployment, Failure>> {
   const known = kept.get(databaseOfDeployment(env));
   return known === undefined ? readAnew(env, of) : ok(known.deployment);
 }
 
-/** The number of the newest restore whose import has ended, as far as the isolate has read; by the database's binding. */
+/** The number of the newest restore whose import has ended, as far as this isolate knows; keyed by the database's binding. */
 const ended = new WeakMap<D1Database, number>();
 
-/** One that was never set is undefined, despite the generated types. */
+/** RESTORE_EPOCH is undefined if it was never set, despite the generated types. */
 type WithEpoch = WithDatabases & {
   readonly RESTORE_EPOCH?: string | undefined;
 };
 
 /**
- * How far the import after the deployment's newest restore has come. Reads storage only while it has not ended, and never if no restore is named. A wrong
- * RESTORE_EPOCH counts as an import that has not begun, and so does a number that another restore has used. STORAGE_UNAVAILABLE.
+ * The progress of the import after the deployment's newest restore. Reads storage only while the import has not ended, and never if RESTORE_EPOCH is
+ * empty. A wrong RESTORE_EPOCH counts as an import that has not begun, and so does a number that another restore has used. Fails with
+ * STORAGE_UNAVAILABLE.
  */
 export async function readRestoreStage(env: WithEpoch, sleep: Sleep): Promise<Result<RestoreStage, Failure>> {
   const epoch = parseRestoreEpoch(env.RESTORE_EPOCH);
@@ -72,13 +73,13 @@ export async function readRestoreStage(env: WithEpoch, sleep: Sleep): Promise<Re
   return ok(phase === "DONE" ? "OPEN" : "IMPORTING");
 }
 
-/** Whether an import has not ended: then nothing may be decided from what was read from the chains. Also true if storage does not answer. */
+/** Whether an import has not ended yet. Until it ends, nothing may be decided from chain data. Also true if storage does not answer. */
 export async function isRestoring(env: WithEpoch, sleep: Sleep): Promise<boolean> {
   const stage = await readRestoreStage(env, sleep);
   return !stage.ok || stage.value !== "OPEN";
 }
 
-/** RESTORING while the import keeps the request from being answered; undefined if nothing does. */
+/** RESTORING while the import keeps the request from being answered, STORAGE_UNAVAILABLE if its stage cannot be read; otherwise undefined. */
 export async function restoreRefusal(
   env: WithEpoch,
   sleep: () => Sleep,
@@ -91,7 +92,7 @@ export async function restoreRefusal(
   return isClosed ? { code: "RESTORING" } : undefined;
 }
 
-/** The environment with the stored origin as its PUBLIC_URL, if it has none of its own. STORAGE_UNAVAILABLE. */
+/** The environment, with the stored origin as PUBLIC_URL if it sets none itself. Fails with STORAGE_UNAVAILABLE. */
 export async function withOrigin<E extends WithDatabases & Pick<Env, "PUBLIC_URL">>(
   env: E,
   of: ReadingDeployment,
@@ -102,12 +103,12 @@ export async function withOrigin<E extends WithDatabases & Pick<Env, "PUBLIC_URL
   return ok(origin.value === null ? env : { ...env, PUBLIC_URL: origin.value });
 }
 
-/** By the database's binding; null if there was no restore. */
+/** Keyed by the database's binding; null if there was no restore. */
 const newest = new WeakMap<D1Database, RestoreEpoch | null>();
 
 /**
- * The environment with the newest restore whose import has begun as its RESTORE_EPOCH, if that names an older one or none: a deploy may lose the variable. An
- * isolate reads it once, because the next restore comes with its own deploy. STORAGE_UNAVAILABLE.
+ * The environment. If its RESTORE_EPOCH is empty or names an older restore, it is replaced by the newest restore whose import has begun, because a
+ * deploy may lose the variable. An isolate reads that restore once, because the next one comes with its own deploy. Fails with STORAGE_UNAVAILABLE.
  */
 export async function withRestore<E extends WithEpoch>(env: E, of: ReadingDeployment): Promise<Result<E, Failure>> {
   const named = parseRestoreEpoch(env.RESTORE_EPOCH);
@@ -122,7 +123,7 @@ export async function withRestore<E extends WithEpoch>(env: E, of: ReadingDeploy
   return ok(isNewer ? { ...env, RESTORE_EPOCH: printRestoreEpoch(begun) } : env);
 }
 
-/** The environment with the stored origin and the newest restore. STORAGE_UNAVAILABLE. */
+/** The environment with the stored origin and the newest restore. Fails with STORAGE_UNAVAILABLE. */
 export async function withDeployment<E extends WithEpoch & Pick<Env, "PUBLIC_URL">>(
   env: E,
   of: ReadingDeployment,
@@ -131,7 +132,7 @@ export async function withDeployment<E extends WithEpoch & Pick<Env, "PUBLIC_URL
   return known.ok ? withRestore(known.value, of) : known;
 }
 
-/** The same for work without a request, which throws and is started again. */
+/** Like `withDeployment`, but throws: for work without a request, which is started again. */
 export async function withDeploymentOrThrow<E extends WithEpoch & Pick<Env, "PUBLIC_URL">>(
   env: E,
   of: ReadingDeployment,
@@ -141,12 +142,12 @@ export async function withDeploymentOrThrow<E extends WithEpoch & Pick<Env, "PUB
   return known.value;
 }
 
-/** After a redeemed link: the next request of this isolate reads what it stored. */
+/** Called after a set-up link was redeemed: the next request of this isolate reads the deployment's row again. */
 export function forgetDeployment(env: WithDatabases): void {
   kept.delete(databaseOfDeployment(env));
 }
 
-/** The kept value is used for longer while storage does not answer. */
+/** The kept value is used beyond ORIGIN_KEPT_MS while storage does not answer. */
 async function readOrigin(env: WithDatabases, of: ReadingDeployment): Promise<Result<string | null, Failure>> {
   const known = kept.get(databaseOfDeployment(env));
   const ageMs = known === undefined ? undefined : of.nowMs - known.readAtMs;

@@ -1,4 +1,5 @@
-// RESTORE_EPOCH says that the database was restored to an earlier minute (docs/operations/restore.md): a number that rises with each restore, and the minute.
+// RESTORE_EPOCH names the last restore of the database to an earlier minute (docs/operations/restore.md): a number that increases with each restore,
+// and the minute.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";
 
@@ -9,13 +10,13 @@ export interface RestoreEpoch {
   readonly restoredToMs: number;
 }
 
-/** How far an import has come. CLOSED: revoked keys may still work. IMPORTING: lost invoices are not recovered yet. */
+/** The stage of an import. CLOSED: revoked keys may still work. IMPORTING: lost invoices are not recovered yet. */
 export type RestoreStage = "CLOSED" | "IMPORTING" | "OPEN";
 
 const MOST = 9_999;
 const EPOCH = /^(\d{1,4})@(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)$/;
 
-/** Undefined if it is empty: the database was never restored. The error is a sentence for the operator. */
+/** Parses RESTORE_EPOCH; undefined if it is empty: the database was never restored. The error is a sentence for the operator. */
 export function parseRestoreEpoch(text: string | undefined): Result<RestoreEpoch | undefined, string> {
   const given = (text ?? "").trim();
   if (given === "") return ok(undefined);
@@ -37,8 +38,8 @@ export function printRestoreEpoch({ number, restoredToMs }: RestoreEpoch): strin
 const SKIPPED = 1_000_000;
 
 /**
- * Event sequences after it are greater than any used before the restore. Consumers ignore an event whose sequence is not above the last one they saw, and they
- * saw events that the database has lost.
+ * Event sequences above this floor are greater than any used before the restore. Consumers ignore an event whose sequence is not above the last one
+ * that they saw, and they saw events that the database has lost.
  */
 export function sequenceFloor(epoch: RestoreEpoch | undefined): number {
   return (epoch?.number ?? 0) * SKIPPED;

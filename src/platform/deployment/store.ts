@@ -18,7 +18,7 @@ export function selectDeployment(db: Db) {
     .from(sql`(select 1)`);
 }
 
-/** Records a redeemed set-up link: the time of the first, the origin of the last. */
+/** Records a redeemed set-up link; keeps the time of the first link and the origin of the last. */
 export function recordSetUp(db: Db, of: { readonly origin: string; readonly nowMs: number }) {
   return db
     .insert(deployment)
@@ -26,7 +26,7 @@ export function recordSetUp(db: Db, of: { readonly origin: string; readonly nowM
     .onConflictDoUpdate({ target: deployment.id, set: { origin: of.origin } });
 }
 
-/** How far the import of a RESTORE_EPOCH has come, and to which minute; no row before it begins. */
+/** The progress of the import for a RESTORE_EPOCH, and the restored minute; no row before the import begins. */
 export function selectPhase(db: Db, epoch: number) {
   return db
     .select({ phase: restores.phase, restoredToMs: restores.restoredToMs })

@@ -1,12 +1,12 @@
-// The names of Durable Objects. The platform lists none, and a database restored to an earlier minute has lost the rows that would name the newest ones. So
-// each object writes its name here before its first use.
+// The names of Durable Objects. The platform cannot list them, and a database restored to an earlier minute has lost the rows that would name the
+// newest ones. So each object writes its name here before its first use.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 
-/** The listed objects: those that keep what the database may lose. Each kind has its own directory object, named after the kind. */
+/** The listed objects: those that keep data which the database may lose. Each kind has its own directory object, named after the kind. */
 const OBJECT_KINDS = ["MERCHANTS", "ADDRESSES", "AMOUNTS"] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
-/** The directory's interface: the object's stub. */
+/** The interface of the directory object's stub. */
 export interface DirectoryRpc {
   enter(name: string, nowMs: number): Promise<void>;
   list(after: string, limit: number): Promise<readonly string[]>;
@@ -27,7 +27,7 @@ export class DirectoryEntries {
     this.#sql.exec("INSERT INTO entries (name, entered_at_ms) VALUES (?, ?) ON CONFLICT DO NOTHING", name, nowMs);
   }
 
-  /** Names after the given one, at most `limit`, in their order; "" for the first. */
+  /** At most `limit` names that follow the given one alphabetically; "" starts at the first name. */
   list(after: string, limit: number): readonly string[] {
     const rows = this.#sql
       .exec("SELECT name FROM entries WHERE name > ? ORDER BY name LIMIT ?", after, limit)

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { DirectoryEntries } from "./directory-entries.ts";
 
-/** One object for each kind of listed objects, named after it. Called once per object, and by the import after a restore. */
+/** One object for each kind of listed object, named after the kind. Each listed object calls it once; the import after a restore lists them. */
 export class Directory extends DurableObject<Env> {
   readonly #entries: DirectoryEntries;
 
@@ -10,7 +10,7 @@ export class Directory extends DurableObject<Env> {
     this.#entries = new DirectoryEntries(ctx.storage);
   }
 
-  /** Stored once this returns: the platform holds an answer back until earlier writes are stored. */
+  /** The entry is stored once this returns: the platform delays an answer until earlier writes are stored. */
   enter(name: string, nowMs: number): void {
     this.#entries.enter(name, nowMs);
   }

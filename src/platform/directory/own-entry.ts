@@ -1,5 +1,5 @@
-// An object's own entry in the directory. While the directory does not answer, the object does nothing: addresses and amounts it gave could not be found again
-// after a restore of the database (docs/design/reliability.md, "Restores").
+// An object's own entry in the directory. While the directory does not answer, the object does nothing: addresses and amounts that it gave out could
+// not be found again after a restore of the database (docs/design/reliability.md, "Restores").
 
 import type { LocationHint } from "../../lib/object-of.ts";
 import { objectOf } from "../../lib/object-of.ts";
@@ -13,7 +13,7 @@ interface Listed {
   readonly nowMs: () => number;
 }
 
-/** What opens directories. */
+/** Dependencies for opening directories. */
 interface WithDirectory {
   readonly DIRECTORY: { getByName(name: string, options?: { readonly locationHint?: LocationHint }): DirectoryRpc };
   readonly LOCATION_HINT: string;
@@ -32,18 +32,18 @@ export class OwnEntry {
       const atMs = nowMs();
       const directory: DirectoryRpc = objectOf(env, env.DIRECTORY, kind);
       await directory.enter(name, atMs);
-      // Concurrent calls may all get here.
+      // Concurrent calls may all reach this line.
       if (!this.#isMade) this.#sql.exec("INSERT INTO own_entry (made_at_ms) VALUES (?)", atMs);
       this.#isMade = true;
     };
   }
 
-  /** Check this first: without awaiting, a listed object answers in the turn in which it was called. */
+  /** Check this first: once it is true, `make` need not be awaited, and the object answers without letting other calls run in between. */
   isMade(): boolean {
     return this.#isMade;
   }
 
-  /** Rejects with the fault of the directory, so that the caller may repeat it. */
+  /** Rejects with the directory's fault, so that the caller may retry. */
   async make(): Promise<void> {
     if (!this.#isMade) await this.#enter();
   }

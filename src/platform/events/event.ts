@@ -15,14 +15,14 @@ export const EVENT_TYPES = [
   "invoice.cancelled",
   "invoice.payment_late",
   "invoice.reversed",
-  /** A user marked it as settled; its status still reflects its money. */
+  /** A user marked the invoice as settled; its status still reflects the money received. */
   "invoice.marked",
   /** A payment method was activated. */
   "payment.created",
   "payment.detected",
   "payment.updated",
   "payment.confirmed",
-  /** These four are recorded together with the invoice's event of that name. */
+  /** The next four are recorded together with the invoice's event of the same name. */
   "payment.paid",
   "payment.underpaid",
   "payment.overpaid",
@@ -37,7 +37,7 @@ export const EVENT_TYPES = [
   "wallet.gap_limit_warning",
   "wallet.detection_degraded",
   "wallet.address_degraded",
-  /** 80 % of the amounts of one price are in use on a direct wallet's address. */
+  /** 80 % of the amounts for one price are in use at a direct wallet's address. */
   "wallet.amounts_low",
   "team.member_joined",
   "team.member_removed",
@@ -73,14 +73,14 @@ const TOLD: readonly EventType[] = [
   "team.role_changed",
 ];
 
-/** Whether the merchant's team is notified at once. All other events reach it within half a minute. */
+/** Whether an event without an invoice is sent to the merchant's team at once. The team sees all others of these events within half a minute. */
 export function isNewsForTeam({ type, invoiceId }: Pick<OutboxEvent, "type" | "invoiceId">): boolean {
   return invoiceId === null && TOLD.includes(type);
 }
 
 /**
- * An event for the outbox; `data` is JSON, of an object. `sequence` increases within an invoice, by one, except after a restore; it and `invoiceId` are null
- * for other events.
+ * An event to be recorded. `data` is the JSON text of an object. `sequence` increases within an invoice, by one except after a restore; it and
+ * `invoiceId` are null for events that belong to no invoice.
  */
 export interface OutboxEvent {
   readonly id: EventId;
@@ -89,7 +89,7 @@ export interface OutboxEvent {
   readonly invoiceId: InvoiceId | null;
   readonly sequence: number | null;
   readonly data: string;
-  /** The length of the head that `data` shares with the batch's other events; it ends before a member's comma or the last brace. */
+  /** The length of the part at the start of `data` that the batch's other events share. It ends before the comma of a member or the last brace. */
   readonly headLength?: number;
   readonly createdAtMs: number;
 }
@@ -102,8 +102,8 @@ export interface EventRow extends Omit<OutboxEvent, "type" | "invoiceId" | "head
 }
 
 /**
- * The JSON text of an event. Deliveries and API responses use the same text, so that they are equal byte by byte. `data` is inserted as stored,
- * so the text never changes.
+ * The JSON text of an event. API responses and deliveries in our own format use the same text, so that they are equal byte by byte. `data` is
+ * inserted as stored, so the text never changes.
  */
 export function eventText({ id, type, merchantId, sequence, data, createdAtMs }: EventRow): string {
   const name = JSON.stringify(type);

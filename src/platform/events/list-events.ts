@@ -18,11 +18,11 @@ const BEGINNING = "0";
 interface ListEventsQuery extends Omit<ListQuery, "page"> {
   readonly type?: readonly EventType[] | undefined;
   readonly invoiceId?: string | undefined;
-  /** Excludes `cursor`. */
+  /** Not allowed together with `cursor`. */
   readonly after?: string | undefined;
 }
 
-/** Reads the page and one event more, and the poller's position. Reads nothing for an invalid query. */
+/** Reads the page and one more event, and the poller's position. For an invalid query reads no page. */
 export function eventPageReads(db: Db, merchantId: string, query: ListEventsQuery | undefined) {
   const { limit, after: position } = pageToRead(query);
   const { type: types, invoiceId, after } = query ?? {};
@@ -42,9 +42,10 @@ interface FeedPosition {
 }
 
 /**
- * The JSON text of a list. Newest first, it has a cursor as all lists have. A poller always gets the position to continue from: the last event
- * of a full page, otherwise the merchant's newest event of any type, so that the position does not expire while no event of the wanted type
- * happens. One batch reads both, so they are consistent. Refuses EVENT_NOT_FOUND if the event of `after` no longer exists.
+ * The JSON text of a list. A list that shows the newest events first has a cursor, like all lists. A poller always gets the position to continue
+ * from: the last event of a full page, otherwise the merchant's newest event of any type, so that the position does not expire while no event of the
+ * wanted type happens. One batch reads both, page and position, so they are consistent. Fails with EVENT_NOT_FOUND if the event of `after` no longer
+ * exists.
  */
 export function listEvents(
   read: { readonly rows: readonly (EventRow & { readonly id: string })[]; readonly place: FeedPosition | undefined },

@@ -1,11 +1,11 @@
-// How the `data` of an invoice's event is stored: deflated, and in base64, because rows are inserted from JSON. Most of it is member names, which are in the
-// dictionary; the further events of a change start like its first one, and are deflated with that start as a dictionary too.
+// How the `data` of an invoice's event is stored: compressed with deflate, and in base64, because rows are inserted from JSON. Most of it is member
+// names, which are in the dictionary; the further events of a change start like its first one, and are deflated with that start as a dictionary too.
 import { lazily } from "../../lib/lazily.ts";
 
-// The module is loaded when the first event is written or read, not at the start of an isolate.
+// The module is loaded when the first event is written or read, not when an isolate starts.
 const zlib = lazily(() => process.getBuiltinModule("node:zlib"));
 
-/** A quarter of the default memory, because it is cleared for each event and the texts are short. */
+/** A quarter of the default memory: zlib clears it for each event, and the texts are short. */
 const FORM = { windowBits: 13, memLevel: 6 };
 
 const PAYMENT = {
@@ -80,7 +80,7 @@ const INVOICE = {
   monitorUntil: "20",
 };
 
-/** Values that some events have instead of the sample's members. */
+/** Values that only some events have; the sample below has the more frequent ones. */
 const SELDOM = {
   statuses: "EXPIRED CANCELLED UNDERPAID OVERPAID PARTIALLY_PAID DROPPED REORGED AVAILABLE UNAVAILABLE",
   customer: { id: "cus_01", email: "", name: "", address: null, phoneNumber: null },
@@ -96,8 +96,8 @@ const SELDOM = {
 };
 
 /**
- * A sample of the deflated data, the most common part last. Stored events can only be read with exactly this text: it must not change while they are kept. The
- * format of invoices may; their events then take slightly more space.
+ * A sample of the data to deflate, with the most common part last. Stored events can only be read with exactly this text: it must not change while
+ * they are kept. The format of invoices may change; their events then take slightly more space.
  */
 export const DICTIONARY = JSON.stringify([
   SELDOM,
@@ -118,8 +118,8 @@ export function packData(text: string, before = ""): string {
 }
 
 /**
- * The text that was packed. Three forms are read: JSON of an object as it is; packed JSON; and, divided by spaces, packed JSON, how much of that the text
- * begins with, and the packed rest.
+ * The text that was packed. Reads three forms: plain JSON of an object; packed JSON; and three parts separated by spaces: packed JSON, the length of
+ * the head that the text shares with it, and the packed rest.
  */
 export function unpackData(stored: string): string {
   if (stored.startsWith("{")) return stored;

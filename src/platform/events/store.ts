@@ -11,7 +11,7 @@ import { packData, unpackData } from "./packed-data.ts";
 
 const insertRow = preparedInsert(events);
 
-/** The part of an event's id up to the end of its time. */
+/** The length of an event's id up to the end of its time. */
 const ID_TIME_LENGTH = `evt_${ulidTime(0)}`.length;
 
 /**
@@ -21,16 +21,17 @@ const ID_TIME_LENGTH = `evt_${ulidTime(0)}`.length;
 const WOKEN_MS = 10_000;
 
 /**
- * The id of a delivery, as SQL over `event` and `hook`. It derives from both ids, so that recording it twice delivers it once: time and database of
- * the event, then 8 random characters of the event and 6 of the endpoint, because a merchant has few endpoints and many events in a millisecond.
+ * The id of a delivery, as SQL over `event` and `hook`. It derives from both ids, so that recording a delivery twice stores it once: time and
+ * database of the event, then 8 random characters of the event and 6 of the endpoint, because a merchant has few endpoints and many events in a
+ * millisecond.
  */
 export const deliveryId = sql`'dlv_' || substr(event.id, 5, 12) || substr(event.id, -8) || substr(hook.id, -6)`;
 // Damaged subscriptions of an endpoint must not abort the batch of the event, hence `json_valid`.
 const isSubscribed = sql`exists (select 1 from json_each(iif(json_valid(hook.events), hook.events, '[]')) wanted
   where wanted.value in (event.type, '*', substr(event.type, 1, instr(event.type, '.')) || '*'))`;
 /**
- * A disabled endpoint still collects deliveries, which wait until it is active again. Not the event of its own disabling, which only other
- * endpoints get. An endpoint that was never active, or whose merchant is deleted, collects nothing.
+ * A disabled endpoint still collects deliveries, which wait until it is active again; the event about its own disabling goes only to other endpoints.
+ * An endpoint that was never active, or whose merchant is deleted, collects nothing.
  */
 const isOwed = sql`(hook.is_active = 1 or hook.disabled_at_ms is not null
   and iif(event.type = 'webhook.endpoint_disabled', event.data ->> '$.webhookId', '') <> hook.id)`;
@@ -56,8 +57,8 @@ const insertDeliveries = prepared(
 );
 
 /**
- * Inserts the deliveries of events to all subscribed endpoints, disabled ones included. Subscriptions are read only here, when the event is
- * recorded, so that a later change of a subscription has no effect on it. Must follow the events in their batch; ignores unknown ids.
+ * Inserts the deliveries of events to all subscribed endpoints, disabled ones included. Subscriptions are read only here, when the event is recorded,
+ * so that a later change to a subscription has no effect on it. Must follow the events in their batch; ignores unknown ids.
  */
 export function fanOut(db: Db, ids: readonly EventId[]) {
   return withNews(insertDeliveries(db, ids), (rows) => ({
@@ -72,7 +73,7 @@ interface LooseEvent extends Pick<OutboxEvent, "id" | "merchantId" | "createdAtM
   readonly data: object;
 }
 
-/** Records one event that belongs to no invoice, with its deliveries; in the batch of its change. */
+/** Records one event that belongs to no invoice, with its deliveries, in the batch of its change. */
 export function recordEvent(db: Db, { data, ...event }: LooseEvent) {
   return recordOutbox(db, [{ ...event, invoiceId: null, sequence: null, data: JSON.stringify(data) }]);
 }
@@ -96,8 +97,8 @@ function insertEvent(db: Db, row: OutboxEvent, first: OutboxEvent | undefined) {
 }
 
 /**
- * The events of a change hold the same invoice: the first stores it, the others only what follows it. They are deleted together (`forgetOldEvents`). Events
- * without an invoice are stored as they are.
+ * The events of a change hold the same invoice: the first event stores it, and the others store only the part after it. They are deleted together
+ * (`forgetOldEvents`). Events without an invoice are stored as plain JSON.
  */
 function stored({ data, headLength, ...row }: OutboxEvent, first: OutboxEvent | undefined) {
   if (headLength === undefined) return { data, headSequence: null, headLength: null };
@@ -107,7 +108,7 @@ function stored({ data, headLength, ...row }: OutboxEvent, first: OutboxEvent | 
   return { data: packData(data.slice(headLength), head), headSequence: first.sequence, headLength };
 }
 
-/** Whether two events are always deleted together: they have the same time, also in their ids. */
+/** Whether two events are always deleted together: their times are equal, and so are the times in their ids. */
 function isBeside(one: Omit<OutboxEvent, "data">, other: OutboxEvent): boolean {
   const isOfInvoice = one.invoiceId !== null && one.invoiceId === other.invoiceId;
   return isOfInvoice && one.createdAtMs === other.createdAtMs && timeIn(one.id) === timeIn(other.id);
@@ -133,7 +134,7 @@ const columns = {
 };
 
 interface EventPage {
-  /** Undefined for all types; never empty. */
+  /** The types of the events; undefined for all types, never an empty list. */
   readonly types?: readonly EventType[] | undefined;
   readonly invoiceId?: string | undefined;
   /** Events after this one, oldest first; "0" starts at the oldest event. Without it: newest first. */
@@ -198,8 +199,8 @@ export function selectPlace(db: Db, merchantId: string, id: string) {
 }
 
 /**
- * Deletes `limit` events older than `beforeMs`, oldest first, and those recorded together with the last of them, because the other events of a change need the
- * first one. The time in an id can be earlier than its event's, never later.
+ * Deletes at most `limit` events older than `beforeMs`, oldest first, and those recorded together with the last of them, because the other events of
+ * a change need the first one. The time in an id can be earlier than its event's, never later.
  */
 export function forgetOldEvents(db: Db, of: { readonly beforeMs: number; readonly limit: number }) {
   const old = (columns: SQL) => sql`select ${columns} from events old

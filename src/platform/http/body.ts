@@ -1,5 +1,5 @@
-// The body is read once, before authentication, because the request's single storage read needs values from it. A problem with the body is only reported to an
-// authenticated caller.
+// The body is read once, before authentication, because the request's single read of storage needs values from it. A problem with the body is only
+// reported to an authenticated caller.
 
 import { LIMITS } from "../../lib/limits.ts";
 import { readBytes } from "../../lib/read-bytes.ts";
@@ -17,7 +17,7 @@ export interface ParsedBody {
   readonly json: Json | undefined;
   /** The body as text, for the validator to read again (`validate.ts`); undefined without a body. */
   readonly text: string | undefined;
-  /** Its length in bytes. */
+  /** The body's length in bytes. */
   readonly bytes: number;
 }
 
@@ -37,7 +37,7 @@ export async function readBody(request: Request): Promise<Result<ParsedBody, Fai
   return problem === undefined ? ok({ ...parsed, bytes: bytes.length }) : invalid(problem);
 }
 
-/** Reads the form of a page (`application/x-www-form-urlencoded`), at most 64 KiB. If a name occurs twice, its last value counts. */
+/** Reads a page's form (`application/x-www-form-urlencoded`), at most 64 KiB. If a name occurs twice, its last value counts. */
 export async function readForm(request: Request): Promise<Result<ParsedBody, Failure>> {
   const { bytes, isWhole } = await readBytes(request.body, { limitBytes: MAX_BODY_BYTES });
   if (!isWhole) return err({ code: "BODY_TOO_LARGE" });
@@ -77,7 +77,7 @@ function invalid(message: string): Result<never, Failure> {
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
 
-/** Counts the starts of members and items, outside of strings, before anything is parsed: parsing thousands takes longer than everything else. */
+/** Counts the starts of members and items, outside of strings, before anything is parsed, because parsing thousands of them takes too long. */
 function hasTooManyValues(bytes: Uint8Array): boolean {
   let values = 0;
   let isInText = false;
@@ -91,7 +91,7 @@ function hasTooManyValues(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** NUL and lone surrogates are refused everywhere (decisions 1), keys included, as is nesting beyond `MAX_DEPTH`. */
+/** NUL and lone surrogates are refused everywhere (decisions 1), including in keys, and so is nesting beyond `MAX_DEPTH`. */
 function textProblem(value: Json, depth: number): string | undefined {
   if (typeof value === "string") return stringProblem(value);
   if (value === null || typeof value !== "object") return undefined;

@@ -1,4 +1,4 @@
-// The context of every request (its id and start time), the headers of every response (request id, security headers), the responses to thrown
+// The context of every request (its id and start time), the headers of every response (request id, security headers), and the responses to thrown
 // errors.
 import type { Context, MiddlewareHandler } from "hono";
 import { writePoint } from "../../lib/data-point.ts";
@@ -22,7 +22,7 @@ export interface AppEnv {
     meter: Meter;
     /** The operation of the route. */
     operationId: string | undefined;
-    /** The code of the refusal that is answered. */
+    /** The code of the failure with which the request was refused. */
     refusal: FailureCode | undefined;
   };
 }
@@ -49,7 +49,7 @@ function newRequestId(nowMs: number): RequestId {
 
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
 
-/** Writes the request's line. Leaves out unknown paths and methods, which are the caller's own text. */
+/** Writes the request's log line. Leaves out unknown paths and methods, which are the caller's own text. */
 function noteRequest(c: AppContext): void {
   const { routePath, method } = c.req;
   const { status } = c.res;
@@ -67,7 +67,7 @@ function noteRequest(c: AppContext): void {
   const isCreate = CREATES.includes(c.get("operationId") ?? "") && status < 400;
   if (isCreate && !c.res.headers.has("idempotent-replayed"))
     writePoint(c.env, { kind: "create", subject: "", merchantId, value: 1, ...done });
-  // Only for our own routes: what strangers try on other paths means nothing.
+  // Only for our own routes, because requests to other paths come from strangers and would only distort the counts.
   if (code !== null && c.get("operationId") !== undefined)
     writePoint(c.env, { kind: "refusal", subject: code, merchantId, value: 1, ...done });
 }
@@ -88,8 +88,8 @@ export function refuse(c: AppContext, failure: Failure, own: Readonly<Record<str
 }
 
 /**
- * The failure of a thrown error: a storage fault that no operation caught, or a bug. Logs the error without anything that the caller sent; the
- * response says nothing about it.
+ * The failure that a thrown error becomes: the error is a storage fault that no operation caught, or a bug. Logs the error without anything that the
+ * caller sent; the response reveals nothing about it.
  */
 export function failureOf(error: unknown, of: { readonly requestId: RequestId; readonly route: string }): Failure {
   log("error", { ...of, ...safeError(error) });

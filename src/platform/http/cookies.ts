@@ -1,5 +1,5 @@
-// Our cookies. The prefix `__Host-` binds them to one origin and to https. Only on plain http at localhost are they set without that prefix
-// and without Secure, because browsers would refuse them.
+// Our cookies. The prefix `__Host-` binds them to one host and to https. Only on plain http at localhost are they set without that prefix and without
+// Secure, because browsers would refuse them.
 import { publicUrl } from "./deployment.ts";
 
 export type CookieName = "session" | "signin" | "known" | PageCookie;
@@ -29,7 +29,7 @@ export function setCookie(
   return cookieText(env, name, { value, maxAgeSeconds, path: "/" });
 }
 
-/** The same for a cookie of one page. */
+/** A Set-Cookie header for a cookie of one page. */
 export function setPageCookie(env: Deployment, name: PageCookie, of: CookieOf): string {
   return cookieText(env, name, of);
 }
@@ -49,7 +49,7 @@ function cookieText(env: Deployment, name: CookieName, { value, maxAgeSeconds, p
   return `${fullName(env, name)}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}${secure}; HttpOnly; SameSite=Lax`;
 }
 
-/** `__Host-` wants the path `/`. */
+/** Browsers accept `__Host-` only with the path `/`. */
 function fullName(env: Deployment, name: CookieName): string {
   if (isPlainLocalhost(env)) return name;
   return name === "shown" ? `__Secure-${name}` : `__Host-${name}`;

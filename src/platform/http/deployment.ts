@@ -1,6 +1,9 @@
 // Reads the operator's configuration from the environment. `configuration.ts` checks it.
 
-/** Only `ENVIRONMENT=development` enables what must never be enabled in production (decisions 1 "Variables"). */
+/**
+ * Whether this is a development deployment: only `ENVIRONMENT=development` enables what must never be enabled in production (decisions 1
+ * "Variables").
+ */
 export function isDevelopment(env: Pick<Env, "ENVIRONMENT">): boolean {
   return env.ENVIRONMENT === "development";
 }

@@ -1,8 +1,8 @@
-// What the edge hands over to the object of a merchant (app/merchant-object.ts), and what the object hands back.
+// What the edge hands over to a merchant's object (app/merchant-object.ts), and what the object hands back.
 //
-// While an object refuses more requests than it accepts, because D1 stalls or it is overloaded, most of them are refused at the edge: a refusal that travels
-// all the way to the object costs it time for requests that it could accept. Refused callers come back later, at different times. This is the adaptive
-// throttling of Google's SRE book ("Handling overload"), counted by answers, so that a burst passes.
+// While an object refuses more requests than it accepts, because D1 stalls or the object is overloaded, the edge refuses most of them itself: each
+// request that the object has to refuse costs it time for requests that it could accept. Refused callers come back later, at different times. This is
+// the adaptive throttling of Google's SRE book ("Handling overload"). It counts answers, not requests, so that a burst of requests passes.
 import type { RequestId } from "../../lib/ids.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, type Result } from "../../lib/result.ts";
@@ -15,8 +15,8 @@ import type { Incoming } from "./incoming.ts";
 import { CHALLENGE_TOKEN } from "./route.ts";
 
 /**
- * A request that the edge has read, validated and admitted. The object authenticates it again, and validates it with its own schema. The sender of a page's
- * form is counted at the edge, any other caller in the object.
+ * A request that the edge has read, validated and admitted. The object authenticates it again, and validates it with its own schema. For rate limits,
+ * the sender of a page's form is counted at the edge, any other caller in the object.
  */
 export interface HandedOver {
   readonly operationId: string;
@@ -27,9 +27,9 @@ export interface HandedOver {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly json: Json | undefined;
-  /** Whether anyone can send it: with a public key, or as a form. */
+  /** Whether the request needs no secret: it was sent with a public key, or as a form. */
   readonly isPublic: boolean;
-  /** The length of its body. */
+  /** The length of the request's body, in bytes. */
   readonly bytes: number;
   /** The newest restore known at the edge, in the form of RESTORE_EPOCH; absent from an edge that still runs the previous release. */
   readonly restoreEpoch?: string;
@@ -39,7 +39,7 @@ export interface HandedOver {
 export interface HandedBack {
   readonly result: Result<HandedReply, Failure>;
   readonly headers: Readonly<Record<string, string>>;
-  /** Its D1 usage; absent from an object that still runs the previous release. */
+  /** The request's D1 usage; absent from an object that still runs the previous release. */
   readonly cost?: Cost;
 }
 
@@ -58,7 +58,7 @@ export interface MerchantObjectRpc {
 /** The headers that a route inside the object may read. */
 const HEADERS = ["x-api-key", "cookie", "origin", "idempotency-key", CHALLENGE_TOKEN, "accept", "user-agent"];
 
-/** Has the object of the merchant answer. `isRepeatable`: whether repeating the request is safe. Without a key, the first one may have created something. */
+/** Lets the merchant's object answer. `isRepeatable`: whether repeating is safe, which it is not for a create without an Idempotency-Key. */
 export async function answerInMerchantObject(
   env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">,
   merchantId: string,
@@ -97,11 +97,14 @@ export function handOver(
   return { ...of, requestId, ip, path, params, query, headers: Object.fromEntries(headers), restoreEpoch };
 }
 
-/** An answer counts for this long, with fading weight. */
+/** The time constant with which the weight of an answer fades. */
 const FADES_MS = 3 * SECOND_MS;
-/** The faded surplus of refusals that is tolerated: about three requests a second still test whether the object accepts requests again. */
+/**
+ * How far refusals may outnumber accepted requests, both with their faded weights. About three requests a second still reach the object, to test
+ * whether it accepts requests again.
+ */
 const PASSING = 10;
-/** For how many merchants an isolate counts answers. */
+/** The number of merchants for which an isolate counts answers. */
 const MOST_MERCHANTS = 1_024;
 
 export class Throttle {
@@ -115,7 +118,7 @@ export class Throttle {
     return this.#refused < this.#taken + PASSING ? undefined : OVERLOADED;
   }
 
-  /** What the object has answered. */
+  /** Counts the object's answers. */
   note(result: Result<unknown, Failure>, nowMs: number): void {
     this.#fade(nowMs);
     if (!result.ok && result.error.code === "STORAGE_UNAVAILABLE") this.#refused += 1;
@@ -132,12 +135,12 @@ export class Throttle {
 
 const throttles = new Map<string, Throttle>();
 
-/** The refusal of a request for a merchant's object, before its caller is known. Undefined if the object should be called. */
+/** The refusal for a request to a merchant's object, before its caller is known. Undefined if the object should be called. */
 export function throttled(merchantId: string | undefined): Failure | undefined {
   return throttles.get(merchantId ?? "")?.refusal(Date.now());
 }
 
-/** Records the object's answer to one of the merchant's servers; answers to browsers say nothing about servers. */
+/** Records the object's answer to one of the merchant's servers. Answers to browsers do not count, because browsers have lower limits. */
 export function noteAnswer(merchantId: string, result: Result<unknown, Failure>): void {
   const throttle = throttles.get(merchantId) ?? new Throttle();
   throttles.set(merchantId, throttle);

@@ -1,4 +1,4 @@
-// A request in the form for the pipeline, both at the edge and in the merchant's object.
+// A request in the form that the pipeline uses, both at the edge and in the merchant's object.
 import type { RequestId } from "../../lib/ids.ts";
 import { unattended } from "../../lib/log.ts";
 import { requestSleep } from "../../lib/sleep.ts";
@@ -12,7 +12,7 @@ import type { MerchantContext } from "./merchant-context.ts";
 export interface Incoming {
   readonly env: Env;
   readonly requestId: RequestId;
-  /** When it arrived. */
+  /** When the request arrived. */
   readonly nowMs: number;
   /** The caller's IP address as the edge reported it; undefined without the edge. */
   readonly ip: string | undefined;
@@ -52,13 +52,13 @@ export function givenDependencies(incoming: Incoming): GivenDependencies {
   return { db, nowMs, sleep: requestSleep(), background };
 }
 
-/** What it is to know whether the database that a request needs has stalled. */
+/** The argument of `inTime`, which refuses the request if its database has stalled. */
 export function waitingFor(incoming: Incoming): Waiting {
   const { nowMs: sinceMs, background } = incoming;
   return { d1: databaseOfPath(incoming), sleep: requestSleep(), sinceMs, background };
 }
 
-/** The database of the merchant that the path names, or of the merchant's invoice or product; else that of accounts. */
+/** The database of the merchant, invoice or product that the path names; otherwise that of accounts. */
 function databaseOfPath({ env, params }: Incoming): D1Database {
   const id = params.merchantId ?? params.invoiceId ?? params.productId;
   return id === undefined ? databaseWithoutMerchant(env, "ACCOUNTS") : databaseOf(env, id);

@@ -5,7 +5,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** The schemas under `#/components/schemas`; `jsonSchema` adds to it. */
 export type NamedSchemas = Record<string, JsonSchema>;
 
-/** The prefix of references to them. */
+/** The prefix of references to named schemas. */
 export const NAMED_SCHEMAS = "#/components/schemas/";
 
 /** `input`: a request; `output`: a response. Adds every schema with a title, the outermost included, to `named`. */

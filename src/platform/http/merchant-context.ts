@@ -1,4 +1,4 @@
-// A request inside the object of its merchant (app/merchant-object.ts), where its storage calls join those of the merchant's other requests.
+// A request inside its merchant's object (app/merchant-object.ts), where its storage calls join those of the merchant's other requests.
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../db/client.ts";
 import type { Keys } from "../idempotency/key-reservations.ts";

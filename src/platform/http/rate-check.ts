@@ -9,13 +9,13 @@ import { isDevelopment } from "./deployment.ts";
 import type { Incoming } from "./incoming.ts";
 import { type RateLimiterRpc, type RateVerdict, rateLimitHeaders, WINDOW_SECONDS } from "./rate-limit.ts";
 
-/** The configured limit of one caller per minute; 0 means no limit. A value that is not a whole number gives the default. */
+/** The configured limit per caller and minute; 0 means no limit. A value that is not a whole number counts as unset. */
 function requestsPerMinute(env: Pick<Env, "RATE_LIMIT_PER_MINUTE">): number {
   const text: string | undefined = env.RATE_LIMIT_PER_MINUTE;
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : LIMITS.requestsPerCallerAndMinute;
 }
 
-/** Counts one request of the caller `name`. Adds rate-limit headers to `headers`: always with `isShown`, otherwise on refusal only. */
+/** Counts one request from the caller `name`. Adds rate-limit headers to `headers`: always if `isShown`, otherwise only for a refusal. */
 async function checkRate(
   incoming: Incoming,
   of: { readonly name: string; readonly perMinute: number; readonly isShown: boolean },
@@ -27,7 +27,7 @@ async function checkRate(
   return verdict.isAllowed ? undefined : { code: "RATE_LIMITED", retryAfterSeconds: verdict.resetSeconds };
 }
 
-/** Counts one request of the kind `act` from an IP address. Over the limit it also adds the rate-limit headers to `headers`. */
+/** Counts one request of the kind `act` from an IP address. If it is over the limit, adds the rate-limit headers to `headers`. */
 async function checkRateOfIp(
   incoming: Incoming,
   of: { readonly act: string; readonly ip: string; readonly perMinute: number },
@@ -42,7 +42,7 @@ async function checkRateOfIp(
 }
 
 /**
- * Counts one request of an authenticated caller. Where anyone can see the key, the limit of the caller's IP address comes first: one address that
+ * Counts one request from an authenticated caller. Where anyone can see the key, the limit of the caller's IP address comes first: one address that
  * sends too much must not use up the key's limit for all others.
  */
 export async function limitCaller(
@@ -61,7 +61,7 @@ export async function limitCaller(
   return checkRate(incoming, { name, perMinute, isShown: true }, headers);
 }
 
-/** Counts one request of an unauthenticated caller by IP address (decisions 8); not counted if the edge reports no address. */
+/** Counts one request from an unauthenticated caller by IP address (decisions 8); not counted if the edge reports no address. */
 export async function limitByIp(incoming: Incoming, headers: Record<string, string>): Promise<Failure | undefined> {
   const perMinute = requestsPerMinute(incoming.env);
   const { ip } = incoming;
@@ -70,8 +70,8 @@ export async function limitByIp(incoming: Incoming, headers: Record<string, stri
 }
 
 /**
- * The refusal of a failed credential, counted by its sender's network at the serving edge location, which costs no storage. Counted only after the failure, so
- * that other callers' attempts never cause a valid one to be refused.
+ * The refusal for a request with a failed credential, counted by the sender's network at the edge location that serves it, which needs no storage.
+ * Counted only after the failure, so that other callers' attempts never cause a valid credential to be refused.
  */
 export async function failedCredential({ env, ip }: Pick<Incoming, "env" | "ip">): Promise<Failure> {
   const [own] = countedCallers(env, ip ?? null);
@@ -80,13 +80,13 @@ export async function failedCredential({ env, ip }: Pick<Incoming, "env" | "ip">
   return isOver ? { code: "RATE_LIMITED", retryAfterSeconds: WINDOW_SECONDS } : { code: "UNAUTHORIZED" };
 }
 
-/** The networks counted for an IP address; empty if it is unknown, or loopback in development. */
+/** The networks counted for an IP address; empty if the address is unknown, or loopback in development. */
 export function countedCallers(env: Pick<Env, "ENVIRONMENT">, ip: string | null): readonly CallerNetwork[] {
   return ip === null || (isDevelopment(env) && isLoopback(ip)) ? [] : callersOf(ip);
 }
 
 /**
- * Counts one act of an IP address with `of.take`; `times` multiplies the limit for larger networks. Returns the seconds to wait if the limit is
+ * Counts one act by an IP address with `of.take`; `times` multiplies the limit for larger networks. Returns the seconds to wait if the limit is
  * exceeded, else 0. A limiter that fails returns 0.
  */
 export async function waitOfIp(
@@ -101,7 +101,7 @@ export async function waitOfIp(
   return 0;
 }
 
-/** The same per merchant, for any caller: counts one of the merchant's acts. */
+/** Like `waitOfIp`, but counts the acts of all of a merchant's callers together. */
 export function waitOfMerchant(
   env: Pick<Env, "RATE_LIMITER" | "LOCATION_HINT">,
   act: string,

@@ -1,5 +1,5 @@
 // The exact rate limit of one caller: a fixed one-minute window in the memory of one small Durable Object per caller. The window is not
-// stored: an evicted object starts at 0, which only allows a caller more. If the object fails, requests pass.
+// stored: an evicted object starts at 0, which only allows a caller more requests. If the object fails, requests pass.
 import { DurableObject } from "cloudflare:workers";
 
 export const WINDOW_SECONDS = 60;
@@ -14,7 +14,7 @@ export interface RateVerdict {
 
 export interface RateLimiterRpc {
   take(limit: number, nowMs: number): Promise<RateVerdict>;
-  /** Counts a request for each time; returns the verdicts in order. */
+  /** Counts one request for each of the times; returns the verdicts in order. */
   takeEach(limit: number, timesMs: readonly number[]): Promise<RateVerdict[]>;
   takeInHour(limit: number, nowMs: number): Promise<RateVerdict>;
 }
@@ -41,8 +41,8 @@ export class RateWindow {
   }
 
   /**
-   * `beganMs`: when the request began, by its isolate's clock. One that began before the window, but arrives in it, counts in it: otherwise each would start
-   * the window again.
+   * `beganMs`: when the request began, by its isolate's clock. A request that began before the window but arrives in it counts in it; otherwise each
+   * one would restart the window.
    */
   take(limit: number, beganMs: number): RateVerdict {
     const windowMs = this.#windowMs;
@@ -72,7 +72,10 @@ export class RateLimiter extends DurableObject implements RateLimiterRpc {
     return timesMs.map((nowMs) => this.#window.take(limit, nowMs));
   }
 
-  /** The same for an hour, in storage, because an idle object loses its memory within the hour. Such counters use object names of their own. */
+  /**
+   * Counts in a window of an hour, which is stored, because an idle object loses its memory within the hour. Such counters use separate object
+   * names.
+   */
   async takeInHour(limit: number, nowMs: number): Promise<RateVerdict> {
     const { storage } = this.ctx;
     const window = new RateWindow(HOUR_SECONDS, storage.kv.get<WindowState>("hour"));

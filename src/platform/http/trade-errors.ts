@@ -5,7 +5,7 @@ import type { Failure, TradeFailure } from "../failures.ts";
 export interface Answer {
   readonly status: ContentfulStatusCode;
   readonly message: string;
-  /** Further members of the envelope. */
+  /** Further members for the envelope. */
   readonly facts?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,7 +1,7 @@
-// What the pipeline reads from a request, either as sent or translated from another API's request (commerce/greenfield): reads it, then validates it with
-// Hono's validator. Two of its behaviours are replaced. It responds to an invalid request at once and in its own format: here the pipeline responds in ours,
-// after authentication (401 before 400). It treats an unreadable body as an empty object, or throws: so `body.ts` reads the body first, and only passes on what
-// is JSON or a form.
+// Reads what the pipeline needs from a request, either as sent or translated from another API's request (commerce/greenfield), and validates it with
+// Hono's validator. Two of the validator's behaviours are replaced. It would respond to an invalid request at once and in its own format; instead the
+// pipeline responds in ours, after authentication (401 before 400). It would treat an unreadable body as an empty object, or throw; instead `body.ts`
+// reads the body first, and only passes on JSON and forms.
 import { zValidator } from "@hono/zod-validator";
 import type { MiddlewareHandler } from "hono";
 import type * as z from "zod";
@@ -23,11 +23,11 @@ interface Read {
   readonly request: () => Promise<ValidRequest>;
 }
 
-/** A request in this route's format, translated from the one that was sent. */
+/** A request in this route's format, translated from the request that was sent. */
 export interface TranslatedRequest {
   readonly said: Pick<Incoming, "path" | "params" | "header">;
   readonly query: Query;
-  /** Read by `readBody` and then translated, or the problem with it; reported only to an authenticated caller, as everywhere. */
+  /** The body, read by `readBody` and then translated, or the problem with it, which is only reported to an authenticated caller. */
   readonly parsed: Read["parsed"];
 }
 
@@ -67,7 +67,7 @@ function bothOf(query: Result<unknown, Failure>, body: Result<unknown, Failure>)
   return body.ok ? ok({ body: body.value, query: query.value }) : body;
 }
 
-/** The parsed value, or VALIDATION_FAILED. */
+/** The parsed value, or the failure VALIDATION_FAILED. */
 type Verdict<T = unknown> = Result<T, Failure>;
 
 /** Parses the query. If a name occurs twice, its first value counts. */
@@ -82,7 +82,7 @@ export function validateBody(
   schema: z.ZodType,
   text: string,
 ): Promise<Verdict> {
-  // Hono keeps promises here, although it declares the texts themselves.
+  // Hono stores promises here, although its type declares plain texts.
   Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
   return verdictOf(c, target, schema, target === "form" ? (form) => oneOfEach(form, -1) : (json) => json);
 }
@@ -92,11 +92,11 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown): Verdict<T> {
   return verdict(parse(schema, value));
 }
 
-/** Serializers write null for an absent member. If the schema refuses that null, it counts as absent; if null has a meaning, it is kept. */
+/** Many serializers write null for an absent member. If the schema refuses that null, it counts as absent; if null has a meaning, it is kept. */
 function parse<T>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed;
-  // The last part of a path in a list is a number.
+  // The path of an item in a list ends with a number.
   const nulls = parsed.error.issues.filter(({ input, path }) => input === null && typeof path.at(-1) === "string");
   if (nulls.length === 0) return parsed;
   const rest = structuredClone(value);
@@ -132,13 +132,13 @@ type Parsed<T> =
   | { readonly success: true; readonly data: T }
   | { readonly success: false; readonly error: z.core.$ZodError };
 
-/** Each problem has the path of its field. Schemas refuse unknown fields (`strictObject`), so that a typo is never silently ignored. */
+/** Each problem has the path of its field. Schemas of bodies refuse unknown fields (`strictObject`), so that a typo is not silently ignored. */
 function verdict<T>(parsed: Parsed<T>): Verdict<T> {
   if (parsed.success) return ok(parsed.data);
   return err({ code: "VALIDATION_FAILED", details: parsed.error.issues.flatMap(problemsOf) });
 }
 
-/** Keeps one value of each name; the validator turns repeated names into lists. */
+/** Keeps one value for each name; the validator turns repeated names into lists. */
 function oneOfEach(values: object, which: 0 | -1): object {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.at(which) : value]),

@@ -1,7 +1,7 @@
-// Decides which request runs an operation. One table per merchant: an idempotency key, the fingerprint of its first request, and its operation id. A key keeps
-// its operation id for 24 hours, even after a lease ends: dropping it after a fault would create a second invoice, because a batch whose response was lost may
-// still have committed. Every method is synchronous: no other call can run between its statements, and a Durable Object commits all writes of one turn
-// together.
+// Decides which request runs an operation. One table per merchant: an idempotency key, the fingerprint of its first request, and its operation id. A
+// key keeps its operation id for 24 hours, even after a lease ends: dropping it after a fault could create a second invoice, because a batch whose
+// response was lost may still have committed. Every method is synchronous: no other call can run between its statements, and a Durable Object commits
+// writes together if nothing is awaited between them.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS, SECOND_MS } from "../../lib/time.ts";
 
@@ -25,11 +25,11 @@ export interface Keys {
   reserve(keyHash: string, fingerprint: string, nowMs: number): Promise<KeyReservation>;
   takeOver(keyHash: string, operationId: string, nowMs: number): Promise<TakeOver>;
   endLease(keyHash: string, operationId: string, attempt: number): Promise<void>;
-  /** Whether the key is reserved. Absent if nothing is decided before a reservation. */
+  /** Whether the key is reserved. Absent if requests need no admission before they reserve a key. */
   knows?(keyHash: string, nowMs: number): Promise<boolean>;
-  /** Runs an operation of this key, tracked for `ended`. Absent if other requests of the key may run elsewhere. */
+  /** Runs an operation for this key, so that `ended` can wait for it. Absent if requests with the same key may run in different places. */
   run?<T>(keyHash: string, work: () => Promise<T>): Promise<T>;
-  /** Resolves once no operation of this key runs here. */
+  /** Resolves once no operation for this key is running here. */
   ended?(keyHash: string): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export class KeyReservations {
   readonly #sql: ObjectStorage["sql"];
   readonly #newOperationId: (nowMs: number) => string;
 
-  /** `newOperationId` returns a new ULID; it is called on every `reserve`, also for a known key. */
+  /** `newOperationId` returns a new ULID; it is called on every `reserve`, even for a known key. */
   constructor(storage: ObjectStorage, newOperationId: (nowMs: number) => string) {
     this.#sql = storage.sql;
     this.#newOperationId = newOperationId;
@@ -51,8 +51,9 @@ export class KeyReservations {
   }
 
   /**
-   * Reserves a key. `first`: the caller runs the operation. `known`: it reads the result. A new key costs one statement, a known one no write.
-   * `incarnation`: the instance of the object in which the operation runs; null if it runs elsewhere.
+   * Reserves a key. `first`: the caller runs the operation. `known`: the caller reads the result. `conflict`: the key was first used for a different
+   * request. A new key costs one statement; a known key costs no write. `incarnation`: the instance of the object in which the operation runs; null
+   * if it runs elsewhere.
    */
   reserve(keyHash: string, fingerprint: string, nowMs: number, incarnation: string | null = null): KeyReservation {
     const operationId = this.#newOperationId(nowMs);
@@ -129,7 +130,7 @@ export class KeyReservations {
   }
 }
 
-/** The keys, with the operations that run here: other requests of a key wait for its operation instead of looking for its result. */
+/** The keys, with the operations that run here: other requests with the same key wait for its operation instead of polling for its result. */
 export function joiningKeys(keys: Keys): Keys {
   const running = new Map<string, Promise<unknown>>();
   return {

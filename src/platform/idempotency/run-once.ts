@@ -16,7 +16,7 @@ import type { Failure } from "../failures.ts";
 import type { Keys, TakeOver } from "./key-reservations.ts";
 import { insertOperation, selectOperation, storedBody } from "./store.ts";
 
-/** Attempts at a batch that fails because of other writers. */
+/** The most attempts at a batch that fails because of other writers. */
 const MAX_TRIES = 5;
 /** How long a second request waits for the first. Then it gets 503, not 409, because clients do not retry a 409. */
 const WAIT_LIMIT_MS = 10 * SECOND_MS;
@@ -31,12 +31,12 @@ export interface OnceDependencies {
   background(work: Promise<void>): void;
   /** Returns a new ULID, for a request without a key. */
   newOperationId(): string;
-  /** Encrypts a stored response that holds a secret. Absent: the response is stored as it is. */
+  /** Encrypts a stored response that contains a secret. Absent: the response is stored in plain text. */
   seal?(body: string): Promise<string>;
   open?(stored: string): Promise<string>;
 }
 
-/** The owner of an idempotency key: the merchant of the path, or the user if the path has no merchant (decisions 6). */
+/** The owner of an idempotency key: the merchant in the path, or the user if the path has no merchant (decisions 6). */
 export type ScopeId = MerchantId | UserId;
 
 export interface OnceRequest {
@@ -52,7 +52,10 @@ export type Prepared =
       readonly kind: "ready";
       readonly status: number;
       readonly body: string;
-      /** Where the body is in the `data` of the operation's first event, which ends with it and a brace; then only the event holds it. */
+      /**
+       * The position of the body in the `data` of the operation's first event, which ends with the body and a brace. Then only the event contains the
+       * body.
+       */
       readonly bodyAt?: number | undefined;
       readonly statements: readonly Write[];
       /** See `GroupedChange`. */
@@ -81,9 +84,10 @@ type Run = {
 };
 
 /**
- * Runs `work` at most once per key; every request with that key gets the same bytes for 24 h. Only a committed response is remembered: after a
- * refusal or a fault, the same key and body continue the same operation. Refuses what `work` refuses, IDEMPOTENCY_KEY_REUSED (another body),
- * OPERATION_IN_PROGRESS, CONTENTION, or STORAGE_UNAVAILABLE (it may have committed; a retry with the same key finds out). Throws bugs.
+ * Commits what `work` decides at most once per key; every request with that key gets the same bytes for 24 h. Only a committed response is
+ * remembered: after a refusal or a fault, the same key and body continue the same operation. Refuses what `work` refuses, IDEMPOTENCY_KEY_REUSED (a
+ * different request), OPERATION_IN_PROGRESS, CONTENTION, or STORAGE_UNAVAILABLE (it may have committed; a retry with the same key finds out). Throws
+ * bugs.
  */
 export async function runOnce(deps: OnceDependencies, request: OnceRequest, work: Work): Promise<OnceAnswer> {
   const { merchantId, key } = request;
@@ -101,7 +105,7 @@ export async function runOnce(deps: OnceDependencies, request: OnceRequest, work
   }
 }
 
-/** For an operation that another caller ran or is running: replays its response, waits for it, or takes over once its lease is over. */
+/** Handles an operation that another caller ran or is running: replays its response, waits for it, or takes over once its lease is over. */
 async function follow(
   deps: OnceDependencies,
   known: { merchantId: ScopeId; keyHash: string; operationId: string },
@@ -113,7 +117,7 @@ async function follow(
     const stored = await readStored(deps, known);
     if (!stored.ok) return refused(stored.error);
     if (stored.value !== undefined) return { kind: "answer", ...stored.value, isReplay: true };
-    // Asked on each round, because a caller whose operation was refused ends its lease early.
+    // Called on each iteration, because a caller whose operation was refused ends its lease early.
     const asked = await askKeys<TakeOver>(deps, (keys) =>
       keys.takeOver(known.keyHash, known.operationId, deps.nowMs()),
     );
@@ -161,7 +165,7 @@ async function run(deps: OnceDependencies, of: Run, work: Work): Promise<OnceAns
     const prepared = await prepare(of, work, { conflict, tries });
     if (prepared.kind === "refused") {
       if (mayCommit || of.isTakenOver) {
-        // The refusal may be because the operation is already done.
+        // The operation may have been refused because it is already done.
         const stored = await readStored(deps, of);
         if (!stored.ok) return refused(stored.error);
         if (stored.value !== undefined) return { kind: "answer", ...stored.value, isReplay: true };
@@ -204,7 +208,9 @@ async function run(deps: OnceDependencies, of: Run, work: Work): Promise<OnceAns
   return refused({ code: "CONTENTION" });
 }
 
-/** Runs `work`. A fault of storage or of a Durable Object becomes a refusal. A bug is rethrown; it ends the lease, because nothing was sent. */
+/**
+ * Runs `work`. A fault of storage or of a Durable Object becomes a refusal. A bug is rethrown; it ends the lease, because this attempt sent no batch.
+ */
 async function prepare(
   of: Run,
   work: Work,
@@ -278,7 +284,7 @@ function leased(deps: OnceDependencies, of: Leased): Run {
   };
 }
 
-/** Calls the keys, with retries. Repeating is safe: a reservation whose response was lost is at worst found as `known`. */
+/** Calls the object that stores the keys, with retries. Repeating is safe: a reservation whose response was lost is at worst found as `known`. */
 async function askKeys<T>(deps: OnceDependencies, ask: (keys: Keys) => Promise<T>): Promise<Result<T, Failure>> {
   const answer = await readWithRetry(deps.sleep, () => ask(deps.keys));
   return answer.ok ? answer : err(answer.error);

@@ -15,7 +15,7 @@ const holder = sql<
   string | null
 >`(select event.data from events event where body_at is not null and event.id = ${sql.placeholder("eventId")})`;
 
-/** The stored response of an operation of this merchant; no row until the operation has committed. */
+/** The stored response to one of this merchant's operations; no row until the operation has committed. */
 export const selectOperation = prepared(
   (of: { readonly merchantId: MerchantId | UserId; readonly operationId: string }) => ({
     id: of.operationId,
@@ -34,7 +34,7 @@ export const selectOperation = prepared(
       .where(and(eq(operations.id, of.id), eq(operations.merchantId, of.merchantId))),
 );
 
-/** The response's body; null if the event that holds it is gone. The event's data ends with it and a brace. */
+/** The response's body; null if the event that holds it is gone. The event's data ends with the body and a brace. */
 export function storedBody(of: {
   readonly body: string;
   readonly bodyAt: number | null;
@@ -47,7 +47,7 @@ export function storedBody(of: {
 const KEPT_MS = 25 * HOUR_MS;
 const OPERATIONS_A_RUN = 2_000;
 
-/** Deletes stored responses whose keys have expired, a limited number, oldest first (an id starts with its time). */
+/** Deletes a limited number of stored responses whose keys have expired, oldest first (an id starts with its time). */
 export async function forgetOperations(db: Db, nowMs: number): Promise<Left> {
   const old = db
     .select({ id: operations.id })

@@ -1,2 +1,2 @@
-/** What a run of a scheduled job leaves to the next one: `more` if it stopped at its bound. */
+/** Whether a run of a scheduled job leaves work to the next one: `more` if it stopped at its bound. */
 export type Left = "nothing" | "more";

@@ -1,10 +1,10 @@
-// One bounded run of a scheduled job. Messages may come twice, late and concurrently: each job has one run at a time, and every run may be repeated.
+// One bounded run of a scheduled job. Messages may arrive twice, late or concurrently: each job has one run at a time, and any run may be repeated.
 import { MINUTE_MS } from "../../lib/time.ts";
 import type { Db } from "../db/client.ts";
 import type { Left } from "./left.ts";
 import { beginRun, endRun } from "./store.ts";
 
-/** Longer than any run takes. A run that died blocks the next one for this long. */
+/** The lease of a run, longer than any run takes. A crashed run blocks the next one for this long. */
 export const LEASE_MS = 2 * MINUTE_MS;
 
 interface JobDependencies {

@@ -16,7 +16,7 @@ export function beginRun(
     .returning({ runId: jobRuns.runId });
 }
 
-/** Ends the lease of a run, unless another one has started since. `endedAtMs`: undefined if it failed. */
+/** Ends the lease of a run, unless another run has started since. `endedAtMs`: undefined if the run failed. */
 export function endRun(
   db: Db,
   of: { readonly job: string; readonly runId: string; readonly endedAtMs: number | undefined },

@@ -1,4 +1,5 @@
-// The record of the deployment's keys. It distinguishes a key from another one under the same id, and keeps what outlives a key.
+// The record of the deployment's keys: a fingerprint, which reveals a different key under the same id, and whatever is still needed of a key after it
+// is removed.
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import { isMacOf, type KeyedMac, type Keyring, macText, type SecretKey } from "../../lib/keyring.ts";
 import { DAY_MS } from "../../lib/time.ts";
@@ -17,12 +18,12 @@ interface RecordedPublicKey {
   readonly macKeyId: string | null;
 }
 
-/** 64 bits, which reveal nothing about the key. */
+/** A fingerprint of 64 bits, which reveals nothing about the key. */
 export function fingerprintOf(key: SecretKey): string {
   return macText([key], "edgetill key fingerprint v1").mac.slice(0, 16);
 }
 
-/** The HMAC under which a public key is recorded: an attacker who can only write to the database cannot have their own key published. */
+/** The HMAC with which a public key is recorded: an attacker who can only write to the database cannot have their own key published. */
 export function macOfPublicKey(macKeys: Keyring, of: Pick<RecordedPublicKey, "keyId" | "kept" | "leftAtMs">): KeyedMac {
   return macText(macKeys, publicKeyText(of));
 }
@@ -31,7 +32,7 @@ export function isPublicKeyIntact(macKeys: Keyring, of: RecordedPublicKey): bool
   return isMacOf(macKeys, publicKeyText(of), of);
 }
 
-/** Whether a recorded public key is published: it verifies, and has not left its keyring for too long. */
+/** Whether a recorded public key is published: its HMAC verifies, and its key is in SIGNING_KEY or left it less than PUBLISHED_MS ago. */
 export function isPublished(macKeys: Keyring, of: RecordedPublicKey, nowMs: number): boolean {
   return isPublicKeyIntact(macKeys, of) && (of.leftAtMs === null || nowMs < of.leftAtMs + PUBLISHED_MS);
 }
@@ -69,5 +70,5 @@ export const PEPPER_ROWS: SealedRows = {
   contextOf: pepperContext,
 };
 
-/** The keyrings that are valid, by their settings. */
+/** The valid keyrings, by their names. */
 export type Keyrings = Readonly<Partial<Record<KeyringName, Keyring>>>;

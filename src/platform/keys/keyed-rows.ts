@@ -1,5 +1,6 @@
-// Which rows carry the id of a key: what the job must know about a table to renew its rows under the newest key. The features that own the tables declare them.
-// Rows that live for less than a day are not included: the job simply waits for emailed codes, attempts at a provider and stored answers to expire.
+// Which rows carry the id of a key: what the rotation job (rotate-keys.ts) must know about a table to renew its rows under the newest key. The
+// features that own the tables declare them. Short-lived rows are not included: the job simply waits for emailed codes, attempts at a provider and
+// stored responses to expire.
 import type { KeyringName } from "./keyrings.ts";
 
 export const KEYED_KINDS = ["wallets", "methods", "signingKeys", "webhookSecrets", "totpSecrets", "peppers"] as const;
@@ -10,18 +11,18 @@ export type Cells = Readonly<Record<string, string | number | null>>;
 
 interface Keyed {
   readonly kind: KeyedKind;
-  /** Its name in SQL; so are the columns below. */
+  /** The table's name in SQL; the columns below are named as in SQL too. */
   readonly table: string;
-  /** SQL condition for the rows that count; undefined for all. */
+  /** SQL condition for the rows to include; undefined for all. */
   readonly where?: (nowMs: number) => string;
 }
 
 /** Rows with an HMAC in `mac` and `mac_key_id`. */
 export interface MacRows extends Keyed {
   readonly keyring: "ROW_MAC_KEY";
-  /** What `textOf` needs; the first one names the row in the log. */
+  /** The columns that `textOf` needs; the first one names the row in the log. */
   readonly columns: readonly string[];
-  /** The text under the HMAC. */
+  /** The text that the HMAC covers. */
   readonly textOf: (cells: Cells) => string;
   /** Whether the feature has its own way to freeze altered rows. */
   readonly freezes?: true;
@@ -39,8 +40,8 @@ export interface SealedRows extends Keyed {
 export type KeyedRows = MacRows | SealedRows;
 
 /**
- * Prefix of the key id of a row that does not verify under an existing key. No keyring can have such an id, so the row stays hidden and unchanged, whatever
- * happens to the key, and can be investigated.
+ * Prefix of the key id of a row that does not verify under an existing key. No keyring can have such an id, so the row stays hidden and unchanged,
+ * whatever happens to the key, and can be investigated.
  */
 export const DAMAGED = "!";
 

@@ -1,10 +1,10 @@
-// The keys of a deployment. MASTER_KEY is all that an operator must set: each keyring is derived from it, under the same key ids. A keyring that is set
-// explicitly is used as it is.
+// The keys of a deployment. MASTER_KEY is all that an operator must set: each keyring is derived from it, under the same key ids. A keyring that is
+// set explicitly replaces the derived one.
 import { deriveKeyring, type Keyring, parseKeyring } from "../../lib/keyring.ts";
 import { remembering } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 
-/** By setting: the label of its keys in HKDF's info, `edgetill/<label>`. A label never changes, because stored rows depend on it. */
+/** The label of each keyring's keys in HKDF's info, `edgetill/<label>`. A label never changes, because stored rows depend on it. */
 export const KEYRING_LABELS = {
   ROW_MAC_KEY: "row-mac",
   CODE_PEPPER: "code-pepper",
@@ -23,7 +23,7 @@ export const KEYRING_NAMES = [
   "API_KEY_MAC_KEY",
 ] as const satisfies readonly KeyringName[];
 
-/** The part of the environment that provides these keyrings. */
+/** The part of the environment from which these keyrings are read. */
 export type KeySettings<Name extends KeyringName = KeyringName> = {
   readonly [setting in Name | "MASTER_KEY"]?: string | undefined;
 };
@@ -41,7 +41,7 @@ export function keyringOf<Name extends KeyringName>(settings: KeySettings<Name>,
   return derived.ok ? ok(derived.value[name]) : derived;
 }
 
-/** Parses MASTER_KEY. Its key ids differ, because rows and verifiers find a key by its id. */
+/** Parses MASTER_KEY. No two of its keys have the same id, because rows and verifiers find a key by its id. */
 export function parseMasterKey(text: string | undefined): Result<Keyring, string> {
   const keys = parseKeyring("MASTER_KEY", text);
   if (!keys.ok) return keys;
@@ -54,7 +54,7 @@ export function isSet(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== "";
 }
 
-// Once per isolate: ten HMACs per key are too many for each request.
+// Derived once per isolate: ten HMACs per key are too many for each request.
 const derivedFrom = remembering((text: string): Result<Readonly<Record<KeyringName, Keyring>>, string> => {
   const master = parseMasterKey(text);
   if (!master.ok) return master;

@@ -1,4 +1,4 @@
-// Answers whether a key may be dropped: how many rows are left under it, and from when on it is not needed.
+// Reports whether a key may be removed: how many rows still depend on it, and when it is no longer needed.
 import { DAY_MS } from "../../lib/time.ts";
 import { batch } from "../db/batch.ts";
 import type { Db } from "../db/client.ts";
@@ -7,18 +7,18 @@ import type { KeyedKind, KeyedRows } from "./keyed-rows.ts";
 import { KEYRING_NAMES, type KeyringName } from "./keyrings.ts";
 import { countRows, type DeploymentKey, selectKeys } from "./store.ts";
 
-/** Answers stored under a key for replays live for a day, and so does everything else that is not counted. */
+/** How long rows that are not counted may still need a key, such as the responses that are stored for replays. */
 const WAITED_MS = DAY_MS;
 
 export interface KeyUse {
-  /** The secret that has the key: MASTER_KEY, or a keyring that is set explicitly. */
+  /** The secret that contains the key: MASTER_KEY, or a keyring that is set explicitly. */
   readonly setting: "MASTER_KEY" | KeyringName;
   readonly keyId: string;
-  /** Whether rows are written under it. It cannot be retired. */
+  /** Whether new rows are written under the key; then it cannot be retired. */
   readonly isNewest: boolean;
-  /** Rows that depend on it, by their kind. */
+  /** The number of rows that depend on the key, by their kind. */
   readonly left: Readonly<Partial<Record<KeyedKind, number>>>;
-  /** When it may be dropped from the setting; null while rows are left, and until a walk has found none. */
+  /** When the key may be removed from the setting; null while rows depend on the key, and until a complete walk has found no such row. */
   readonly retirableAtMs: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface UseDependencies {
   readonly kinds: readonly KeyedRows[];
 }
 
-/** One entry for each key of each secret, newest first. Counts all rows, so it is not for every request. */
+/** One entry for each key of each secret, newest first. Counts all rows, so it is too slow to run on every request. */
 export async function readKeys(deps: UseDependencies): Promise<readonly KeyUse[]> {
   const { db, nowMs, kinds } = deps;
   const [recorded, ...counts] = await batch(db, [selectKeys(db), ...kinds.map((rows) => countRows(db, rows, nowMs))]);
@@ -62,7 +62,7 @@ function settingsOf({
   return [{ setting: "MASTER_KEY", keyrings: valid.filter((name) => !explicit.has(name)) }, ...own];
 }
 
-/** Since when no row of any of the keyrings depends on the key; null if one does, or if unknown. */
+/** When the last of these keyrings stopped needing the key; null if one of them still needs it, or if this is unknown. */
 function unusedSince(
   keyrings: readonly KeyringName[],
   keyId: string,

@@ -1,5 +1,5 @@
-// Records the deployment's keys before they are needed: a public key must outlive the key that signed, and backup codes need the pepper under which they were
-// stored, because only their HMACs are known. Writes nothing while the keys match the record.
+// Records the deployment's keys before they are needed: a public key must outlive its signing key, and backup codes need the pepper under which they
+// were stored, because only their HMACs are known. Writes nothing while the keys match the record.
 import { base64 } from "@scure/base";
 import type { SecretKey } from "../../lib/keyring.ts";
 import type { Report } from "../../lib/log.ts";
@@ -23,7 +23,7 @@ export interface RecordDependencies {
 
 type Named = { readonly keyring: KeyringName; readonly key: SecretKey; readonly isNewest: boolean };
 
-/** Returns the names (`meetingName`) of keys that differ from those recorded under their ids: they must not be used to judge rows. */
+/** Returns the names (`meetingName`) of keys that differ from those recorded under their ids: no row may be verified with them. */
 export async function recordKeys(deps: RecordDependencies): Promise<ReadonlySet<string>> {
   const { db } = deps;
   const rows = await selectKeys(db);

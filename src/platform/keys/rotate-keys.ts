@@ -1,6 +1,6 @@
-// The job that lets a key be retired: it walks through all rows that carry the id of a key, and renews those of older keys under the newest one. It does
-// nothing while each keyring has one key. A walk that finds an older key is followed by another; one that finds none is repeated every hour, because an isolate
-// from before the rotation may still write.
+// The job that lets a key be retired: it walks through all rows that carry the id of a key, and renews those of older keys under the newest one.
+// While each keyring has one key, it only records the keys. A walk that finds rows of an older key is followed by another at once; one that finds no
+// such row is repeated every hour, because an isolate from before the rotation may still write.
 import type { Keyring } from "../../lib/keyring.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
@@ -17,13 +17,13 @@ export interface RotateDependencies extends RecordDependencies, RowDependencies 
 }
 
 const WALK = "ROWS";
-/** Rows per stretch, which is one batch, and stretches per run. */
+/** The number of rows in a stretch, which one batch renews, and the most stretches in a run. */
 const STRETCH = 500;
 const STRETCHES = 20;
 
 type Met = Readonly<Record<string, number>>;
 
-/** At most 20 stretches of 500 rows. */
+/** Reads at most 20 stretches of 500 rows, and renews those under older keys. */
 export async function rotateKeys(deps: RotateDependencies): Promise<Left> {
   const foreign = await recordKeys(deps);
   const older = olderKeys(deps, foreign);
@@ -41,7 +41,10 @@ interface OlderKey {
   readonly keyId: string;
 }
 
-/** All but the newest key of each keyring. Empty for a keyring whose newest key is not the recorded one: nothing may be written under it. */
+/**
+ * All but the newest key of each keyring, without keys that differ from the recorded ones. Empty for a keyring whose newest key differs: nothing may
+ * be written under it.
+ */
 function olderKeys({ rings }: RotateDependencies, foreign: ReadonlySet<string>): readonly OlderKey[] {
   return KEYRING_NAMES.flatMap((keyring) => {
     const [newest, ...rest] = rings[keyring] ?? [];
@@ -70,7 +73,7 @@ function beginning({ kinds, nowMs }: RotateDependencies, keys: string): KeyWalk 
   return { name: WALK, keys, kind, after: 0, met: "{}", beganAtMs: nowMs, endedAtMs: null };
 }
 
-/** Renews the rows of the next stretch, and advances the walk, in one batch. */
+/** Renews the rows in the next stretch, and advances the walk, in one batch. */
 async function walkOn(deps: RotateDependencies, walk: KeyWalk, older: readonly OlderKey[]): Promise<KeyWalk> {
   const at = deps.kinds.findIndex(({ kind }) => kind === walk.kind);
   const rows = deps.kinds[at];
@@ -112,7 +115,7 @@ async function endWalk(deps: RotateDependencies, walk: KeyWalk, older: readonly 
   return ended;
 }
 
-/** Whether what outlives a key of the keyring can be recorded: a pepper is sealed, and a public key is signed, with another keyring. */
+/** Whether the part of a key that is kept after its removal can be recorded: a key of another keyring must encrypt a pepper, or sign a public key. */
 function isRecordSafe({ rings }: RotateDependencies): (key: OlderKey) => boolean {
   return ({ keyring }) => {
     if (keyring === "CODE_PEPPER") return rings.SECRETS_AES_KEY !== undefined;

@@ -1,5 +1,5 @@
-// One stretch of a table: every row under an older key is verified with that key and renewed under the newest one. A row that does not verify is never signed
-// again: it was altered, and stays hidden or is frozen. A row that changes between the read and the write is left to the next walk.
+// One stretch of a table: every row under an older key is verified with that key and renewed under the newest one. A row that does not verify is
+// never signed again: it was altered, and stays hidden or is frozen. A row that changes between the read and the write is left to the next walk.
 import { isMacOf, type Keyring, macText } from "../../lib/keyring.ts";
 import type { Report } from "../../lib/log.ts";
 import { seal, unseal } from "../../lib/seal.ts";
@@ -14,7 +14,7 @@ export interface RowDependencies {
   readonly db: Db;
   readonly nowMs: number;
   readonly report: Report;
-  /** Freezes the altered rows of a kind, for a kind that `freezes`. Does nothing with rows that are intact. */
+  /** Freezes the altered rows of a kind, for a kind that `freezes`. Leaves intact rows unchanged. */
   freeze(ids: readonly string[]): Promise<void>;
 }
 

@@ -29,7 +29,7 @@ export function recordKey(
   return db.insert(deploymentKeys).values(row).onConflictDoUpdate({ target, set: changes });
 }
 
-/** Deletes kept peppers under which no backup code is left. */
+/** Deletes the kept peppers that have left their keyring and under which no backup code is left. */
 export function forgetUnusedPeppers(db: Db) {
   return db
     .update(deploymentKeys)
@@ -40,12 +40,12 @@ export function forgetUnusedPeppers(db: Db) {
     );
 }
 
-/** After another rotation, finds out again which keys are unused. */
+/** Clears the times at which keys were found unused, because another rotation has begun; the next walk checks all keys again. */
 export function resetUnused(db: Db) {
   return db.update(deploymentKeys).set({ unusedSinceMs: null }).where(isNotNull(deploymentKeys.unusedSinceMs));
 }
 
-/** `sinceMs`: when it was found unused, unless an earlier time is stored; null if it is in use. */
+/** `sinceMs`: when the key was found unused, null if it is in use. An earlier stored time is kept. */
 export function noteUnused(
   db: Db,
   of: { readonly keyring: KeyringName; readonly keyId: string; readonly sinceMs: number | null },
@@ -68,7 +68,7 @@ export function saveWalk(db: Db, walk: KeyWalk) {
 /** A stretch of a table, in the order of its rowids. */
 export interface Stretch {
   readonly after: number;
-  /** How many rows it has. */
+  /** The number of rows in the stretch. */
   readonly length: number;
   /** Ids of the keys whose rows are wanted. */
   readonly keyIds: readonly string[];
@@ -92,7 +92,7 @@ function within({ table, where }: KeyedRows, { after, length, keyIds, nowMs }: S
     and ${sql.raw(keyId)} in (select value from json_each(${JSON.stringify(keyIds)})) and ${sql.raw(where?.(nowMs) ?? "1")}`;
 }
 
-/** The stretch's rows under one of the keys. */
+/** The rows in the stretch whose HMAC was made with one of the keys. */
 export function selectMacs(db: Db, rows: MacRows, stretch: Stretch) {
   const members = rows.columns.map((name) => `'${name}', ${name}`).join(", ");
   return db
@@ -106,7 +106,7 @@ export function selectMacs(db: Db, rows: MacRows, stretch: Stretch) {
     .where(within(rows, stretch, "mac_key_id"));
 }
 
-/** The key id of a sealed text, `v1.<key id>.<...>`; null for another text. */
+/** The key id of a sealed text, `v1.<key id>.<...>`; null for any other text. */
 function sealKeyId(column: string): string {
   return `case when ${column} like 'v1.%' then substr(${column}, 4, instr(substr(${column}, 4), '.') - 1) end`;
 }
@@ -153,7 +153,7 @@ export function replaceSeals(db: Db, { table, column }: SealedRows, changes: rea
   return db.run(change);
 }
 
-/** How many rows there are under each key, in use or not, except those marked as damaged. Reads the whole table. */
+/** The number of rows under each key, except rows marked as damaged. Reads the whole table. */
 export function countRows(db: Db, rows: KeyedRows, nowMs: number) {
   const keyId = sql.raw("column" in rows ? sealKeyId(rows.column) : "mac_key_id");
   return db

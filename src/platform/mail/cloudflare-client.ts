@@ -32,7 +32,7 @@ async function send(of: CloudflareMailSettings, mail: Mail): Promise<Result<unde
   }
 }
 
-/** Permanent errors: a sender, recipient or content that is not allowed. */
+/** Errors that a retry within seconds does not change: a sender, recipient or content that is not allowed, or the daily limit. */
 const LASTING = /^E_(VALIDATION|FIELD|TOO_MANY|SENDER|RECIPIENT|HEADER|CONTENT|DAILY)/;
 
 function problemOf(error: unknown): MailProblem {

@@ -7,9 +7,9 @@ interface MailDescription {
   /** One address without a name. */
   readonly to: string;
   readonly subject: string;
-  /** The first one says why the email was sent. The code and the link follow it, then the other paragraphs. */
+  /** The first paragraph gives the reason for the email. The code and the link follow it, then the other paragraphs. */
   readonly paragraphs: readonly string[];
-  /** On a line of its own in the text. */
+  /** Shown on a separate line of the text. */
   readonly code?: string;
   readonly link?: { readonly text: string; readonly url: string };
   /** The values of `lang` and `dir` in HTML; English if absent. */

@@ -15,7 +15,7 @@ import { resendClient } from "./resend-client.ts";
 import { sendMail, TRY_LIMIT_MS } from "./send-mail.ts";
 
 /**
- * With an invalid variable, emails are lost and each loss is logged. Operations that do not need the email continue, and no response reveals how
+ * If a variable is invalid, emails are lost and each loss is logged. Operations that do not need the email continue, and no response reveals how
  * the deployment is configured.
  */
 export function mailerOf(
@@ -34,12 +34,14 @@ export function mailerOf(
   return { post: async (mail) => given.background(sendMail(deps, client.value, mail, crypto.randomUUID())) };
 }
 
-/** Whether the operator has configured how mail is sent, even if wrongly. Without it an emailed code would never come. */
+/**
+ * False if an emailed code would never arrive, because the operator has not set MAIL_PROVIDER. True if it is set wrongly, and always in development.
+ */
 export function isMailOffered(env: Pick<Env, "ENVIRONMENT" | "MAIL_PROVIDER">): boolean {
   return isDevelopment(env) || isSet(env.MAIL_PROVIDER);
 }
 
-/** For callers that record which emails were sent. With an invalid variable every email fails. */
+/** A client for callers that record which emails were sent. If a variable is invalid, every email fails. */
 export function mailClientOf(env: Env, nowMs: () => number): MailClient {
   const provider = parseMailProvider(env.MAIL_PROVIDER, isDevelopment(env));
   if (!provider.ok) return failingClient(provider.error);
@@ -64,7 +66,7 @@ function mailboxClient(env: Env, nowMs: () => number): MailClient {
   };
 }
 
-/** Lists the development mailbox, newest first: emails to `to`, in any case; all emails without it. */
+/** Lists the development mailbox, newest first: the emails to `to`, in upper or lower case, or all if it is undefined. */
 export function mailboxReader(env: Env): {
   readonly list: (to: string | undefined) => Promise<readonly KeptMail[]>;
 } {

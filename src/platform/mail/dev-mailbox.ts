@@ -1,10 +1,10 @@
-// The development mailbox keeps the emails that would have been sent, for `/dev/mail`. It is a Durable Object, so that a code or link of an email is
+// The development mailbox keeps the emails that would have been sent, for `/dev/mail`. It is a Durable Object, so that a code or link in an email is
 // never stored in plain text in the database. Only available with ENVIRONMENT=development (decisions 1).
 import { DurableObject } from "cloudflare:workers";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Mail } from "./mail.ts";
 
-/** Older emails are deleted. */
+/** The number of emails that are kept; older ones are deleted. */
 const KEPT = 500;
 
 export interface KeptMail extends Mail {
@@ -14,7 +14,7 @@ export interface KeptMail extends Mail {
 
 interface MailboxRpc {
   keep(mail: KeptMail): Promise<void>;
-  /** Newest first; upper and lower case of `to` are equal. */
+  /** Newest first; `to` may be in upper or lower case. */
   list(to: string | undefined): Promise<KeptMail[]>;
 }
 

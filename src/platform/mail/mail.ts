@@ -1,4 +1,4 @@
-// An email, and the interfaces of those that send it, independent of the provider.
+// An email, and the interfaces through which it is sent, independent of the provider.
 import type { Result } from "../../lib/result.ts";
 
 export interface Mail {
@@ -20,7 +20,7 @@ export interface Mailer {
 
 /** Why an attempt failed. */
 export interface MailProblem {
-  /** Our own words, without anything of the email, because it is logged. */
+  /** Our own words, without any content of the email, because it is logged. */
   readonly reason: string;
   /** Whether another attempt may succeed. */
   readonly isPassing: boolean;

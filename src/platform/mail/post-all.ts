@@ -1,7 +1,7 @@
 import { logAlert } from "../../lib/log.ts";
 import type { Mail, Mailer } from "./mail.ts";
 
-/** Emails about a change that has committed: losing one does not undo it, and is logged without an address. */
+/** Sends emails about a committed change. A lost email does not undo the change; the loss is logged without an address. */
 export async function postAll<Reader>(
   mailer: Mailer,
   what: string,

@@ -27,7 +27,7 @@ const provider = lazily(() =>
 /** `mailbox` keeps emails for `/dev/mail`; `cloudflare` uses the binding SEND_EMAIL; `resend` uses an HTTP service. */
 export type MailProvider = z.output<ReturnType<typeof provider>>;
 
-/** Parses MAIL_PROVIDER; unset it is the mailbox in development, and no email in production. The error never repeats the value, which may hold an API key. */
+/** Parses MAIL_PROVIDER. If unset: the mailbox in development, an error in production. The error never repeats the value, because it is a secret. */
 export function parseMailProvider(text: string | undefined, isDevelopment: boolean): Result<MailProvider, string> {
   if (text === undefined || text.trim() === "") {
     return isDevelopment

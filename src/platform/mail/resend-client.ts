@@ -41,7 +41,7 @@ async function post(of: ResendSettings, mail: Mail, { id, signal }: Sending): Pr
     if (response.ok) return ok(undefined);
     return err({ reason: `status ${response.status}`, isPassing: isPassing(response.status) });
   } catch {
-    // The error's message may contain anything, so it is not logged. Which of the two cases it was is enough.
+    // The error's message may contain anything, so it is not logged. It is enough to distinguish a timeout from a failed connection.
     return err({ reason: signal.aborted ? "no answer in time" : "no connection", isPassing: true });
   }
 }

@@ -1,4 +1,4 @@
-/** The part of an R2 bucket that exports use. */
+/** The methods of an R2 bucket that exports use. */
 export interface Bucket {
   get(key: string): Promise<{ text(): Promise<string> } | null>;
   put(key: string, value: string | Uint8Array): Promise<unknown>;

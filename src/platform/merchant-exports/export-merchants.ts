@@ -1,5 +1,5 @@
-// Exports every merchant's rows to a bucket, once a night. A run is bounded; its progress, and where the next one continues, is an object in the bucket. A run
-// that dies is repeated from there, and writes the same keys again.
+// Exports every merchant's rows to a bucket, once a night. A run is bounded; an object in the bucket holds the progress, from which the next run
+// continues. A crashed run is repeated from there, and writes the same keys again.
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { Report } from "../../lib/log.ts";
 import { isoTime, SECOND_MS } from "../../lib/time.ts";
@@ -28,7 +28,7 @@ interface ExportDependencies {
   readonly nowMs: number;
   readonly clock: () => number;
   readonly release: string;
-  /** Null: nothing is deleted. */
+  /** How many days exports are kept; if null, nothing is deleted. */
   readonly keepDays: number | null;
   readonly report: Report;
   readonly bounds: typeof RUN_BOUNDS;
@@ -37,7 +37,7 @@ interface ExportDependencies {
 interface State {
   readonly date: string;
   readonly phase: "merchants" | "forget" | "done";
-  /** How many runs have started since the last one that ended well. */
+  /** How many runs have started since the last one that succeeded. */
   readonly attempts: number;
   readonly afterMerchant: string;
   readonly current: Progress | null;
@@ -46,17 +46,17 @@ interface State {
 }
 
 /**
- * Bounds of a run, after which it reads no more pages: well below the limits of memory and CPU, and of 1,000 queries. It ends long before its lease, after
- * which another one would start.
+ * A run that reaches one of these bounds reads no more pages. They are well below the platform's limits on memory, CPU and queries (1,000). A run
+ * ends long before its lease, after which another run could start.
  */
 export const RUN_BOUNDS = { characters: 16_000_000, statements: 600, ms: 20 * SECOND_MS };
-/** A merchant whose export has killed runs for half an hour is skipped this night, so that others are not. */
+/** After this many crashed runs in a row (half an hour), the merchant is skipped for the night, so that the others are still exported. */
 const MOST_ATTEMPTS = 30;
 
 export async function exportMerchants(deps: ExportDependencies): Promise<Left> {
   const begun = await readState(deps);
   if (begun.phase === "done") return "nothing";
-  // Written before the work: what kills a run, such as a lack of memory, cannot be caught as an error.
+  // Written before the work, because a fault that kills the run, such as a lack of memory, cannot be caught as an error.
   const state = withoutFailing({ ...begun, attempts: begun.attempts + 1 }, deps.report);
   await writeState(deps, state);
   const next = state.phase === "forget" ? await forgetOld(deps, state) : await exportSome(deps, state);
@@ -64,7 +64,7 @@ export async function exportMerchants(deps: ExportDependencies): Promise<Left> {
   return next.phase === "done" ? "nothing" : "more";
 }
 
-/** An unfinished night continues; then the last one that has begun is next. */
+/** Continues the export of an unfinished night; if there is none, starts the export of the latest night that has begun. */
 async function readState({ bucket, nowMs }: ExportDependencies): Promise<State> {
   const date = nightOf(nowMs);
   const json: JsonOf<State> | undefined = await (await bucket.get(STATE_KEY))?.text();
@@ -120,12 +120,12 @@ async function nextMerchant(deps: ExportDependencies, state: State): Promise<Pro
   const [merchant] = await selectNextMerchant(deps.db, state.afterMerchant);
   if (merchant === undefined) return null;
   const current = beginMerchant(merchant.id, deps.clock());
-  // A run died earlier: if it dies again, this shows at which merchant.
+  // An earlier run crashed: if this run crashes too, the state shows at which merchant.
   if (state.attempts > 1) await writeState(deps, { ...state, current });
   return current;
 }
 
-/** Writes the parts; returns the progress with them. */
+/** Writes the parts to the bucket; returns the progress that includes them. */
 async function putParts(deps: ExportDependencies, current: Progress, { state, lines }: Read): Promise<Progress> {
   const { numbers } = current;
   const written = await packParts(lines, { folder: folderOf(state.date, current.merchantId), numbers });
@@ -138,7 +138,7 @@ async function putParts(deps: ExportDependencies, current: Progress, { state, li
   };
 }
 
-/** The manifest is a merchant's last object. */
+/** Writes the manifest of a merchant, after all its other objects. */
 async function endMerchant(deps: ExportDependencies, current: Progress, read: Read): Promise<State> {
   const { state } = read;
   const { merchantId, begunAtMs, parts } = await putParts(deps, current, read);

@@ -5,7 +5,7 @@ import { oldNights, PREFIX } from "./manifest.ts";
 /** A list returns at most 1,000 keys, and a delete call accepts as many. */
 const LISTS_A_RUN = 20;
 
-/** Deletes the objects of nights that are older than `keepDays`, a bounded number of them. */
+/** Deletes a bounded number of objects, from nights that are older than `keepDays`. */
 export async function forgetExports(bucket: Bucket, date: string, keepDays: number): Promise<Left> {
   const { delimitedPrefixes } = await bucket.list({ prefix: PREFIX, delimiter: "/" });
   const old = oldNights(delimitedPrefixes, date, keepDays);

@@ -1,4 +1,4 @@
-// Proof that a merchant's export is complete. It is written last: without it there is no export. The import reads it first.
+// Proof that a merchant's export is complete. It is written last, so an export without a manifest is not complete. The import reads it first.
 import { DAY_MS, HOUR_MS, isoTime } from "../../lib/time.ts";
 
 export interface ExportedPart {
@@ -12,20 +12,20 @@ export interface ExportedPart {
 
 export interface Manifest {
   readonly format: 1;
-  /** The release that wrote it. */
+  /** The release that wrote the manifest. */
   readonly release: string;
   readonly date: string;
   readonly merchantId: string;
-  /** Rows created later are not in the export. */
+  /** When the merchant's export began. Invoices created later are not in it. */
   readonly begunAt: string;
   readonly endedAt: string;
-  /** Lines in all parts of a table. A row may be there twice; the later line counts. */
+  /** Number of lines in all parts of each table. A row may occur twice; the later line counts. */
   readonly rows: Readonly<Record<string, number>>;
-  /** In the order read. */
+  /** In the order in which they were read. */
   readonly parts: readonly ExportedPart[];
 }
 
-/** All merchants of a night; written when the last one is done. */
+/** All merchants in a night's export; written when the last one is done. */
 export interface NightIndex {
   readonly format: 1;
   readonly date: string;
@@ -34,9 +34,9 @@ export interface NightIndex {
   readonly failed: readonly string[];
 }
 
-/** All keys begin with it. */
+/** The prefix of all keys. */
 export const PREFIX = "exports/";
-/** How far the job has come. */
+/** The progress of the job. */
 export const STATE_KEY = `${PREFIX}state.json`;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -53,7 +53,7 @@ export function nightOf(nowMs: number): string {
   return isoTime(nowMs - BEGINS_AT_HOUR * HOUR_MS).slice(0, 10);
 }
 
-/** Those of the folders that belong to nights older than `keepDays` on `date`; ignores anything else in the bucket. */
+/** The folders of nights older than `keepDays` on `date`; ignores anything else in the bucket. */
 export function oldNights(folders: readonly string[], date: string, keepDays: number): readonly string[] {
   const first = isoTime(Date.parse(date) - keepDays * DAY_MS).slice(0, 10);
   return folders.filter((folder) => {

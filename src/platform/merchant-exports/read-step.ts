@@ -1,4 +1,5 @@
-// One step of reading a merchant: a page, or all of the few rows with which an export begins and ends. Each step is one batch, and so a consistent snapshot.
+// One step in reading a merchant: a page of a table, or all of the small tables that are read at the start or at the end. Each step is one batch, and
+// therefore a consistent snapshot.
 import { batch } from "../db/batch.ts";
 import type { Db } from "../db/client.ts";
 import type { ExportedPart } from "./manifest.ts";
@@ -13,11 +14,11 @@ import {
 } from "./store.ts";
 import { CLOSING, OPENING, WALKS, type Walk, type Whole } from "./tables.ts";
 
-/** How far the export of a merchant has come. */
+/** The progress of a merchant's export. */
 export interface Progress {
   readonly merchantId: string;
   readonly begunAtMs: number;
-  /** 0: the opening; then the walks; then the closing. */
+  /** 0: the tables read at the start; then one stage per table that is read by pages; the last stage: the tables read at the end. */
   readonly stage: number;
   readonly after: RowKey | null;
   /** How many parts each table has. */
@@ -26,7 +27,7 @@ export interface Progress {
 }
 
 interface Step {
-  /** By table, in the order in which they are to be inserted. */
+  /** The rows by table, in the order in which they are to be inserted. */
   readonly rows: readonly (readonly [string, readonly StoredRow[]])[];
   readonly next: Progress;
   readonly isLast: boolean;

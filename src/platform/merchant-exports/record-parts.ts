@@ -1,12 +1,12 @@
-// The parts of a run: the rows read of each table, as lines of JSON, compressed at the end of the run.
+// The parts of a run: the rows read from each table, as lines of JSON, compressed at the end of each merchant and of the run.
 import { bytesToHex } from "../../lib/bytes.ts";
 import { type ExportedPart, partKey } from "./manifest.ts";
 import type { StoredRow } from "./store.ts";
 
-/** By table. */
+/** Lines of JSON by table. */
 export type Lines = Map<string, string[]>;
 
-/** Adds rows in their order, and returns their length in characters. */
+/** Adds rows in the given order, and returns their length in characters. */
 export function addRows(lines: Lines, rows: readonly (readonly [string, readonly StoredRow[]])[]): number {
   let characters = 0;
   for (const [table, found] of rows) {

@@ -1,4 +1,4 @@
-// Reads the rows of an export. Tables are known only by name, so that a new column is exported without a change here.
+// Reads the rows for an export. Tables are known only by name, so that a new column is exported without a change here.
 import { type SQL, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { merchants } from "../db/schema/merchants.ts";
@@ -28,7 +28,7 @@ export interface Page {
   readonly limit: number;
 }
 
-/** The last key of a page, with the number of rows that were read; no row if there are none. */
+/** The last key of a page, with the number of rows that were read; no row if the page is empty. */
 export function selectPageEnd(db: Db, walk: Walk, page: Page): Statement<StoredRow[]> {
   const last = walk.key.map((_, at) => `k${at} desc`).join();
   return db.all(
@@ -36,7 +36,7 @@ export function selectPageEnd(db: Db, walk: Walk, page: Page): Statement<StoredR
   );
 }
 
-/** The rows of a page, in its order. */
+/** The rows on a page, in the order of its keys. */
 export function selectPageRows(db: Db, walk: Walk, page: Page): Statement<StoredRow[]> {
   const { table, key, filter = "true" } = walk;
   const same = key.map((column, at) => `t.${column} = page.k${at}`).join(" and ");
@@ -60,7 +60,7 @@ function columnsOf(table: string, alias: string): SQL {
   return sql.raw(WITHOUT_ROWID.has(table) ? `${alias}.*` : `${alias}.rowid as rowid, ${alias}.*`);
 }
 
-/** The keys of the page as k0, k1 and so on; a key `id` also by its name, for companions. */
+/** The keys of the page as k0, k1 and so on; a key `id` also under its own name, for companions. */
 function pageOf(walk: Walk, { merchantId, cutMs, after, limit }: Page): SQL {
   const { table, from = `${table} t`, scope = "t.merchant_id", key, endsAtCut = false, where } = walk;
   const columns = key.map((column, at) => `t.${column} as k${at}`);

@@ -31,13 +31,13 @@ interface ResolverSettings {
   readonly fetch: BoundedRequest["fetch"];
   /** Any resolver with the JSON API, which takes `name` and `type` in the query. */
   readonly resolverUrl?: string;
-  /** The time limit of each of the two queries, which run in parallel. */
+  /** The time limit for each of the two queries, which run in parallel. */
   readonly timeoutMs?: number;
 }
 
 /**
  * `public`: the host has addresses, and all are global unicast. `refused`: it has no address, or one that is not global unicast. `unknown`: the
- * lookup failed; it is repeated later and never counts as a permission. `why` is a clause for the user.
+ * lookup failed; it is repeated later and never counts as permission. `why` is a clause for the user.
  */
 export type Resolution =
   | { readonly kind: "public"; readonly addresses: readonly string[] }

@@ -1,5 +1,5 @@
-// The copies of revocations in the object of their merchant or user. They are written before the batch, so every successful revocation has a copy. A copy whose
-// batch never committed revokes a right only after a restore, and only if the restored minute was before it.
+// The copies of revocations in the object of their merchant or user. They are written before the batch, so every successful revocation has a copy. A
+// copy whose batch never committed revokes a right only after a restore to a minute before the copy was written.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
@@ -34,8 +34,8 @@ export class RevocationCopies {
   }
 
   /**
-   * Copies kept at or after a time, oldest first, after a place; 0 for the first. A page with fewer than `limit` is the last one, so kinds of another release
-   * do not count.
+   * Copies kept at or after `sinceMs` and after the position `after` (0 to start), oldest first. A page with fewer than `limit` is the last one, so
+   * copies of kinds that only another release knows are left out before counting.
    */
   since(
     sinceMs: number,

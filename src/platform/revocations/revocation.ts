@@ -1,17 +1,17 @@
-// A copy of a revocation outside the database: after a restore, the import repeats it (docs/operations/restore.md). A copy names rows by id and the columns
-// that changed, and holds no secrets, only hashes. Sessions need no copy, because an import ends all of them.
+// A copy of a revocation outside the database: after a restore, the import repeats the revocation (docs/operations/restore.md). A copy names rows by
+// id and the columns that changed, and holds no secrets, only hashes. Sessions need no copy, because an import ends all of them.
 
 /** What is revoked or narrowed. Each kind is a table, or a part of its rows. */
 export const REVOCATION_KINDS = [
-  /** A key was deleted, rotated, or given different limits: its new columns. */
+  /** A key was deleted, rotated, or given different limits; the copy holds its new columns. */
   "API_KEY",
-  /** A member was removed, or got another role. */
+  /** A member was removed, or got a different role. */
   "MEMBER_REMOVED",
   "MEMBER_ROLE",
   "INVITATION",
-  /** A wallet was deleted, switched on or off, or frozen: its new columns. */
+  /** A wallet was deleted, switched on or off, or frozen; the copy holds its new columns. */
   "WALLET",
-  /** A merchant was deleted, suspended or resumed: its new columns. */
+  /** A merchant was deleted, suspended or resumed; the copy holds its new columns. */
   "MERCHANT",
   "OPERATOR",
   "PASSKEY",
@@ -26,7 +26,7 @@ type RevocationKind = (typeof REVOCATION_KINDS)[number];
 export type RevokedColumns = Readonly<Record<string, string | number | null>>;
 
 export interface Revocation {
-  /** The merchant, or the user whose account it is about: their object keeps the copy. */
+  /** The merchant, or the user whose account is concerned; the owner's object keeps the copy. */
   readonly owner: string;
   readonly kind: RevocationKind;
   /** The row's id. */
@@ -37,12 +37,12 @@ export interface Revocation {
 export type NewRevocation = Omit<Revocation, "owner">;
 
 export interface KeptRevocation extends NewRevocation {
-  /** Its place in the order in which they were kept. */
+  /** The copy's position in the order in which copies were kept. */
   readonly place: number;
   readonly atMs: number;
 }
 
-/** The part of a merchant's object that keeps copies: its stub. */
+/** The methods of a merchant object's stub that keep and return copies. */
 export interface RevocationsRpc {
   keepRevocations(revocations: readonly NewRevocation[], nowMs: number): Promise<void>;
   revocationsSince(sinceMs: number, after: number, limit: number): Promise<readonly KeptRevocation[]>;

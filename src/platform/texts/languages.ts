@@ -1,6 +1,6 @@
 // The languages of the payer's pages, and the choice of one for a browser.
 
-/** By the value of `<html lang>`, each with its own name. English, the fallback, comes first. */
+/** Keyed by the value of `<html lang>`; each has its name in its own language. English, the fallback, comes first. */
 export const LANGUAGES = {
   en: { name: "English", direction: "ltr", locale: "en-US" },
   es: { name: "Español", direction: "ltr", locale: "es" },
@@ -23,7 +23,7 @@ export function isLanguage(text: string): text is Language {
   return Object.hasOwn(LANGUAGES, text);
 }
 
-/** The browser's preferred language among ours (RFC 9110, 12.5.4): by weight, then in the listed order. For `de-AT` only `de` counts. */
+/** The browser's preferred language among ours (RFC 9110, 12.5.4): by weight, then in the order of the header. For `de-AT` only `de` counts. */
 export function negotiateLanguage(acceptLanguage: string | undefined): Language {
   const wanted = (acceptLanguage ?? "")
     .slice(0, 500)

@@ -12,7 +12,7 @@ export const apiKeys = sqliteTable(
     name: text("name").notNull(),
     hash: text("hash").notNull().unique(),
     display: text("display").notNull(),
-    /** SHA-256 of the secret before the last rotation, which works until the overlap ends. */
+    /** SHA-256 of the previous secret, which works until the overlap after a rotation ends. */
     previousHash: text("previous_hash").unique(),
     previousExpiresAtMs: integer("previous_expires_at_ms"),
     /** Names in upper snake case (decisions 7). */
@@ -24,13 +24,13 @@ export const apiKeys = sqliteTable(
     createdBy: text("created_by"),
     lastUsedAtMs: integer("last_used_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
-    /** The origin of the application that a user gave the key to; null for a key that no application asked for, as are the next three. */
+    /** The origin of the application for which a user created the key. Like the next three columns, null for a key that no application asked for. */
     givenTo: text("given_to"),
-    /** The rights given, by the application's names (accounts/applications/rights.ts). */
+    /** The rights that the user granted, under the names that applications use (accounts/applications/rights.ts). */
     rights: jsonText<readonly string[]>("rights"),
-    /** Names the question that the key answers: each is answered once. */
+    /** Identifies the application's request for the key: each request gets at most one key. */
     question: text("question"),
-    /** When the key stops working unless it was used before. */
+    /** The key stops working at this time unless it has been used before. */
     unusedUntilMs: integer("unused_until_ms"),
   },
   (t) => [

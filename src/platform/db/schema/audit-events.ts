@@ -3,7 +3,10 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { AuditId, MerchantId, RequestId } from "../../../lib/ids.ts";
 import type { AuditAction } from "../../column-values.ts";
 
-/** The audit log (decisions 10): append-only, written in the batch of the change. `merchant_id` is null if a user changed their own account. */
+/**
+ * The audit log (decisions 10): append-only, written in the batch of the change. `merchant_id` is null for changes that concern no merchant, such as
+ * those of a user's own account or of the operators.
+ */
 export const auditEvents = sqliteTable(
   "audit_events",
   {
@@ -23,7 +26,8 @@ export const auditEvents = sqliteTable(
   },
   (t) => [
     index("audit_events_listed").on(t.merchantId, t.createdAtMs, t.id),
-    // Neither holds the actions of each invoice, which are most of the entries. Filters by a key, by the system and by these actions read the list of all.
+    // The next two indexes are partial, because most entries record what keys and the system do for each invoice. Filters by a key, by the system or
+    // by the excluded actions read the list of all entries.
     index("audit_events_actor").on(t.merchantId, t.actorId, t.createdAtMs, t.id).where(sql`actor_kind = 'USER'`),
     index("audit_events_action")
       .on(t.merchantId, t.action, t.createdAtMs, t.id)

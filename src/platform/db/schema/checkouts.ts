@@ -10,12 +10,14 @@ export const checkouts = sqliteTable("checkouts", {
   openedAtMs: integer("opened_at_ms").notNull(),
 });
 
-/** Emails about paid invoices: one per invoice and recipient, even if its status changes later. `next_attempt_ms` is both the schedule and the lease. */
+/**
+ * Emails about paid invoices: one per invoice and recipient, even if its status changes later. `next_attempt_ms` is both the schedule and the lease.
+ */
 export const receipts = sqliteTable(
   "receipts",
   {
     invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
-    /** The kind of recipient; the addresses are read when the email is sent. */
+    /** The kind of recipient. The email addresses are read when the email is sent. */
     recipient: text("recipient", { enum: ["CUSTOMER", "MERCHANT"] }).notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     attempts: integer("attempts").notNull(),
@@ -37,7 +39,7 @@ export const receiptMails = sqliteTable(
     invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
     recipient: text("recipient", { enum: ["CUSTOMER", "MERCHANT"] }).notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** SHA-256 of the customer's address in lower case; null for the copies to the team. */
+    /** SHA-256 of the customer's address in the form that `countedMailboxOf` gives it (lib/email.ts); null for the copies to the team. */
     mailbox: text("mailbox"),
     atMs: integer("at_ms").notNull(),
   },

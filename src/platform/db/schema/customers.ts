@@ -18,7 +18,7 @@ export const customers = sqliteTable(
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),
     deletedAtMs: integer("deleted_at_ms"),
-    /** Like those of an invoice. */
+    /** The customer's search words, as in `invoices`. */
     searchText: text("search_text"),
     indexedAtMs: integer("indexed_at_ms"),
   },
@@ -31,8 +31,8 @@ export const customers = sqliteTable(
 );
 
 /**
- * Where a customer's checkout page was last opened, as the edge estimates it. A separate table, so that a visit by someone else neither changes
- * the customer's row nor appears in what is derived from it.
+ * Where a customer's checkout page was last opened, as the edge estimates it. A separate table, because someone else may have opened the page: such a
+ * visit must not change the customer's row or anything derived from it.
  */
 export const customerLocations = sqliteTable("customer_locations", {
   customerId: text("customer_id").$type<CustomerId>().primaryKey(),
@@ -41,6 +41,6 @@ export const customerLocations = sqliteTable("customer_locations", {
   country: text("country").notNull(),
   city: text("city"),
   visitedAtMs: integer("visited_at_ms").notNull(),
-  /** When the allowance for changes of this row is full again. */
+  /** When the rate limit for changes to this row is fully replenished (commerce/customers/location.ts). */
   allowanceFullAtMs: integer("allowance_full_at_ms").notNull(),
 });

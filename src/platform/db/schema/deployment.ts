@@ -7,7 +7,7 @@ export const deployment = sqliteTable(
   "deployment",
   {
     id: integer("id").primaryKey(),
-    /** When the first set-up link was redeemed; for a deployment older than such links, when it was upgraded. */
+    /** When the first set-up link was redeemed. If the deployment is older than set-up links, when it was upgraded. */
     setUpAtMs: integer("set_up_at_ms").notNull(),
     /** The origin at which the last set-up link was redeemed; used if PUBLIC_URL is empty. */
     origin: text("origin"),

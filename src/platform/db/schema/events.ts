@@ -13,16 +13,17 @@ export const events = sqliteTable(
     type: text("type").notNull(),
     invoiceId: text("invoice_id").$type<InvoiceId>(),
     sequence: integer("sequence"),
-    /** The event's `data` as `packed-data.ts` stores it; of an event with `headLength` only what follows the head. */
+    /** The event's `data` as `packed-data.ts` stores it; for an event with `headLength` only the part after the head. */
     data: text("data").notNull(),
     createdAtMs: integer("created_at_ms").notNull(),
-    /** The invoice's event of the same batch whose `data` begins with this event's head too; below, the head's length in characters. */
+    /** The sequence of the event in the same batch that stores the head of this event's `data`. */
     headSequence: integer("head_sequence"),
+    /** The head's length in characters. */
     headLength: integer("head_length"),
   },
   (t) => [
     uniqueIndex("events_lock").on(t.invoiceId, t.sequence),
-    // Both indexes end with the rowid, which is the commit order: continuing from an event misses none that commits later.
+    // Both indexes end with the rowid, which is the commit order: a reader that continues after an event misses none that commits later.
     index("events_listed").on(t.merchantId),
     index("events_of_type").on(t.merchantId, t.type),
   ],

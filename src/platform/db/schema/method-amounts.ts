@@ -6,9 +6,9 @@ import { amountKeySql, shelfSql } from "../amount-order.ts";
 import { baseUnits } from "../columns.ts";
 
 /**
- * The amounts that invoices asked for at a shared address, for the matching of payments. Nothing here prevents two invoices from having one amount: the
- * address's allocator does. A row stays for a while after its release, because a payment that is read long after it was made is matched by the amounts of its
- * own time.
+ * The amounts that invoices asked for at a shared address, for the matching of payments. Nothing in the database prevents two invoices from having
+ * the same amount; the address's allocator does. A row is kept for a while after the amount is released, because a payment that is read late is
+ * matched by the amounts that were asked for when it was made.
  */
 export const methodAmounts = sqliteTable(
   "method_amounts",
@@ -19,23 +19,26 @@ export const methodAmounts = sqliteTable(
     units: baseUnits("units").notNull(),
     invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** The quote for which it was last asked, before anything was subtracted. */
+    /** The quoted price for which the amount was last given. The amount itself may be slightly lower, so that it is unique at the address. */
     priceUnits: baseUnits("price_units").notNull(),
     /** The merchant's rank at the address when the invoice got its first amount there. */
     rank: integer("rank").$type<Rank>().notNull(),
-    /** Since when the invoice asks for it. */
+    /** When the invoice began to ask for the amount. */
     createdAtMs: integer("created_at_ms").notNull(),
     /** When the invoice ends; with `createdAtMs` it determines the amount's shelf (amount-order.ts). */
     openUntilMs: integer("open_until_ms").notNull(),
-    /** Payments until then may be meant for it: the end of monitoring, which a cancel makes earlier. */
+    /** Payments up to this time may be meant for the amount: the end of monitoring, which a cancellation makes earlier. */
     heldUntilMs: integer("held_until_ms").notNull(),
-    /** It is not released before this: the end of monitoring at the time the amount was given, later if the allocator did not answer. */
+    /**
+     * The amount is not released before this time. It is the end of monitoring as known when the amount was reserved, or later if the allocator did
+     * not answer.
+     */
     releaseAfterMs: integer("release_after_ms").notNull(),
-    /** Null while the allocator keeps it for this invoice. */
+    /** When the amount was released; null while the allocator reserves it for this invoice. */
     releasedAtMs: integer("released_at_ms"),
   },
   (t) => [
-    // This order finds the amounts of an invoice by its methods, without an index on the invoice.
+    // With this column order the amounts of an invoice are found by its methods, without an index on the invoice.
     primaryKey({ columns: [t.network, t.cryptocurrency, t.address, t.invoiceId, t.units] }),
     index("method_amounts_amount")
       .on(t.network, t.cryptocurrency, t.address, t.rank, sql.raw(amountKeySql()), t.units)

@@ -2,7 +2,9 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { MerchantId } from "../../../lib/ids.ts";
 
-/** Emails to a team that are combined: the last email of each kind about each resource, and how many have been held back since. */
+/**
+ * Emails to a team that are combined: when the last email of each kind about each resource was sent, and how many changes have had no email since.
+ */
 export const notices = sqliteTable(
   "notices",
   {
@@ -11,16 +13,16 @@ export const notices = sqliteTable(
     }).notNull(),
     /** The id of the resource. */
     thing: text("thing").notNull(),
-    /** The actor's name in emails; empty for the system. Emails about different actors are separate. */
+    /** The actor's name in emails; empty for the system. Changes by different actors are not combined. */
     actor: text("actor").notNull(),
     /** Whether the email has a link that undoes the change. */
     isLinked: integer("is_linked", { mode: "boolean" }).notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     /** When the last email was sent, or was about to be sent. */
     sentAtMs: integer("sent_at_ms").notNull(),
-    /** How often it has happened since without an email. */
+    /** How many further changes have happened since, without an email. */
     waiting: integer("waiting").notNull(),
-    /** When these are emailed together; null while `waiting` is 0. */
+    /** When these changes are emailed together; null while `waiting` is 0. */
     dueAtMs: integer("due_at_ms"),
   },
   (t) => [

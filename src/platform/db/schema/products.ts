@@ -13,7 +13,7 @@ export const products = sqliteTable(
     description: text("description"),
     priceMicros: micros("price_micros").notNull(),
     currency: text("currency").notNull(),
-    /** The name of a row of `images`. */
+    /** The name of a row in `images`. */
     image: text("image"),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),
     askForName: integer("ask_for_name", { mode: "boolean" }).notNull(),
@@ -52,9 +52,9 @@ export const imageFacts = sqliteTable(
     name: text("name").notNull(),
     /** The file's size in bytes. */
     size: integer("size").notNull(),
-    /** Since when the sweep has found no reference to it; null while there is one. */
+    /** When the sweep first found no reference to the image; null while there is a reference. */
     unusedSinceMs: integer("unused_since_ms"),
-    /** When it was uploaded or last checked by the sweep, which begins with the oldest. */
+    /** When the image was uploaded or last checked by the sweep, which begins with the oldest. */
     sweptAtMs: integer("swept_at_ms").notNull(),
   },
   (t) => [

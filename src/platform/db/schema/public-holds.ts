@@ -2,8 +2,8 @@ import { index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { InvoiceId, MerchantId } from "../../../lib/ids.ts";
 
 /**
- * Active invoices and addresses of extended keys that anonymous callers hold of a merchant, by the callers' IP network. The network is stored as
- * a hash with the merchant's own key. A trigger deletes each row once its invoice no longer needs it.
+ * Active invoices and addresses of extended keys that anonymous callers hold at a merchant, by the callers' IP network. The network is stored as a
+ * hash, keyed for each merchant. A trigger deletes each row once its invoice no longer needs it.
  */
 export const publicHolds = sqliteTable(
   "public_holds",

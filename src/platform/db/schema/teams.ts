@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { InvitationId, MemberId, MerchantId, UserId } from "../../../lib/ids.ts";
 
-/** One team per merchant, with the merchant's id: the security settings that it requires of its members (Interface 2.3, 5.6). */
+/** The security settings that a team requires of its members; one team per merchant, with the merchant's id (Interface 2.3, 5.6). */
 export const teams = sqliteTable("teams", {
   merchantId: text("merchant_id").$type<MerchantId>().primaryKey(),
   enforceTfa: integer("enforce_tfa", { mode: "boolean" }).notNull().default(false),
@@ -32,7 +32,7 @@ export const members = sqliteTable(
   ],
 );
 
-/** Invitations, with the SHA-256 of the token (Interface 2.3). Pending means neither accepted nor revoked, expired or not. */
+/** Invitations, with the SHA-256 of the token (Interface 2.3). Pending means neither accepted nor revoked; it may have expired. */
 export const invitations = sqliteTable(
   "invitations",
   {
@@ -49,11 +49,11 @@ export const invitations = sqliteTable(
     acceptedAtMs: integer("accepted_at_ms"),
     acceptedBy: text("accepted_by").$type<UserId>(),
     revokedAtMs: integer("revoked_at_ms"),
-    /** When its newest email was sent; null while that email waits because of a daily limit. */
+    /** When the newest email for the invitation was sent; null while that email waits because of a daily limit. */
     mailedAtMs: integer("mailed_at_ms"),
     /** The earliest time for a waiting email; null if no email waits. */
     mailDueAtMs: integer("mail_due_at_ms"),
-    /** Whether the email waits because of its mailbox's daily limit. Then it does not delay other emails of its sender. */
+    /** Whether the email waits because of its mailbox's daily limit. Then it does not delay other emails from its sender. */
     waitsForMailbox: integer("waits_for_mailbox", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [
@@ -70,7 +70,7 @@ export const invitations = sqliteTable(
   ],
 );
 
-/** One row per invitation email of the last day, for the daily limits of merchants, users and mailboxes. */
+/** One row per invitation email in the last day, for the daily limits of merchants, users and mailboxes. */
 export const invitationMails = sqliteTable(
   "invitation_mails",
   {

@@ -18,16 +18,16 @@ export const users = sqliteTable("users", {
   /** The last accepted 30 s step, so that a code works only once. */
   totpLastStep: integer("totp_last_step"),
   emailOtpEnabledAtMs: integer("email_otp_enabled_at_ms"),
-  /** Since when the user is an operator of the deployment; null for everyone else. It gives no role in any team. */
+  /** When the user became an operator of the deployment; null for everyone else. It gives no role in any team. */
   operatorSinceMs: integer("operator_since_ms"),
-  /** Both are unused: `factor_guesses` counts attempts. The previous release still writes them. */
+  /** This column and the next are unused: `factor_guesses` counts attempts. The previous release still writes them. */
   factorFailures: integer("factor_failures").notNull().default(0),
   factorWindowStartMs: integer("factor_window_start_ms").notNull().default(0),
   createdAtMs: integer("created_at_ms").notNull(),
   updatedAtMs: integer("updated_at_ms").notNull(),
 });
 
-/** Signed-in browsers. Only the SHA-256 of the token is stored; sign-in and step-up replace it. */
+/** Signed-in browsers. Only the SHA-256 of the token is stored; sign-in and step-up replace the token. */
 export const sessions = sqliteTable(
   "sessions",
   {
@@ -81,9 +81,9 @@ export const emailCodes = sqliteTable(
     ip: text("ip"),
     /** The /48 around that network, for IPv6. */
     site: text("site"),
-    /** Whether it counts against the address's limit; it does not if the browser had signed in to the address before. */
+    /** Whether the code counts against the address's limit; it does not if the browser had signed in with the address before. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull().default(true),
-    /** SHA-256 of the browser's proof of an earlier sign-in to the address; such browsers have their own limit. */
+    /** SHA-256 of the browser's proof of an earlier sign-in with the address; such browsers have their own limit. */
     knownBrowser: text("known_browser"),
     createdAtMs: integer("created_at_ms").notNull(),
     expiresAtMs: integer("expires_at_ms").notNull(),
@@ -136,14 +136,14 @@ export const passkeys = sqliteTable(
   (t) => [index("passkeys_user").on(t.userId)],
 );
 
-/** Linked accounts of sign-in providers. An identity is (provider, subject), never an email. */
+/** Linked accounts at sign-in providers. An identity is (provider, subject), never an email. */
 export const identities = sqliteTable(
   "identities",
   {
     provider: text("provider", { enum: ["google", "github"] }).notNull(),
     subject: text("subject").notNull(),
     userId: text("user_id").$type<UserId>().notNull(),
-    /** The provider's email address of the account, for display only. */
+    /** The account's email address at the provider, for display only. */
     email: text("email"),
     createdAtMs: integer("created_at_ms").notNull(),
     lastUsedAtMs: integer("last_used_at_ms"),

@@ -13,7 +13,7 @@ export const webhooks = sqliteTable(
     /** Subscriptions: event types, `invoice.*` or `*`. */
     events: jsonText<readonly string[]>("events").notNull(),
     description: text("description"),
-    /** GREENFIELD: bodies and signature of BTCPay Server, for its shop plugins. */
+    /** GREENFIELD: bodies and signatures as BTCPay Server sends them, for its shop plugins. */
     format: text("format", { enum: ["STANDARD", "GREENFIELD"] })
       .notNull()
       .default("STANDARD"),
@@ -24,7 +24,7 @@ export const webhooks = sqliteTable(
     failuresInRow: integer("failures_in_row").notNull(),
     /** When the current run of failures began; null while deliveries succeed. */
     failingSinceMs: integer("failing_since_ms"),
-    /** For an endpoint that is being probed: no delivery is sent before this time. */
+    /** While the endpoint is being probed, no delivery is sent before this time; null if it is not being probed. */
     probeAtMs: integer("probe_at_ms"),
     /** Why we disabled the endpoint; null if we did not. */
     disabledReason: text("disabled_reason", { enum: ["GONE", "FAILING"] }),
@@ -81,21 +81,21 @@ export const deliveries = sqliteTable(
     index("deliveries_due").on(t.webhookId, t.nextAttemptMs).where(sql`status = 'PENDING'`),
     // Only leased deliveries, so that counting them reads few rows, however many are pending.
     index("deliveries_leased").on(t.merchantId, t.nextAttemptMs).where(sql`claim is not null`),
-    // Ends with the rowid, which is the commit order of events. A list of all merges the three statuses.
+    // Ends with the rowid, which is the commit order of events. A list of all deliveries merges the three statuses.
     index("deliveries_listed").on(t.webhookId, t.status),
   ],
 );
 
-/** Every POST request of a delivery, with its response. */
+/** Every attempt of a delivery, with the response, if there was one. */
 export const deliveryAttempts = sqliteTable(
   "delivery_attempts",
   {
     deliveryId: text("delivery_id").$type<DeliveryId>().notNull(),
-    /** 1 for the first. */
+    /** The number of the attempt, from 1. */
     number: integer("number").notNull(),
     atMs: integer("at_ms").notNull(),
     latencyMs: integer("latency_ms").notNull(),
-    /** Null without a response. */
+    /** The status of the response; null without a response. */
     statusCode: integer("status_code"),
     /** A stable code if there was no response or no request: TIMEOUT, CONNECTION_FAILED, URL_REFUSED ... */
     error: text("error"),
