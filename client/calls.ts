@@ -4,7 +4,7 @@ import type { PublicCall } from "./public.ts";
 import { open, type Request, send, type Transport } from "./request.ts";
 import type { Call, Open } from "./resources.ts";
 
-/** What a client needs to know, and how long it waits. */
+/** The address and key of a client, and how long it waits and retries. */
 export interface EdgetillOptions {
   /** The service's address: `https://pay.example.com`. */
   readonly baseUrl: string;
@@ -18,7 +18,10 @@ export interface EdgetillOptions {
   readonly maxRetries?: number | undefined;
   /** Time limit of one attempt; 30,000 by default. The service itself may wait 10 s for another request with the same Idempotency-Key. */
   readonly timeoutMs?: number | undefined;
-  /** Before the first retry it waits a random time up to `baseMs`, doubling for each further one up to `capMs`; 500 and 8,000 by default. */
+  /**
+   * Before the first retry the client waits a random time up to `baseMs`; the limit doubles with each further retry, up to `capMs`. 500 and 8,000
+   * by default.
+   */
   readonly backoff?: { readonly baseMs: number; readonly capMs: number } | undefined;
 }
 
@@ -63,7 +66,7 @@ interface Parts {
   readonly body?: object;
 }
 
-/** An id as one segment of a path. An empty one, or one with dots, would be another route. */
+/** An id as one segment of a path. An empty id, `.` or `..` would lead to another route. */
 function segment(name: string, id: string): string {
   if (id === "" || id === "." || id === "..") throw new TypeError(`${name} is missing, or is not an id`);
   return encodeURIComponent(id);

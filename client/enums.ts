@@ -9,15 +9,15 @@ import type {
   UploadImageBody,
 } from "./api-types.ts";
 
-/** What was changed, by its name in the audit log. */
+/** The action of an entry in the audit log. */
 export type AuditEventAction = AuditEvent["action"];
 /** The code of a currency or coin in which an invoice may be priced. */
 export type Currency = NonNullable<CreateInvoiceBody["currency"]>;
 /** The result of a delivery. */
 export type DeliveryStatus = Delivery["status"];
-/** A type of event, all of a domain such as `invoice.*`, or `*`. */
+/** An event type, `invoice.*` for all types of a domain, or `*` for all types. */
 export type EventName = CreateWebhookBody["events"][number];
-/** The kind of an image. */
+/** The media type of an image. */
 export type ImageContentType = UploadImageBody["contentType"];
 /** The state of an invoice. Ship on PAID and OVERPAID. */
 export type InvoiceStatus = Invoice["status"];

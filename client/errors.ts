@@ -1,14 +1,14 @@
-// How a call fails: the API refused it (EdgetillError), its outcome is unknown (EdgetillConnectionError, EdgetillTimeoutError), or the caller aborted it, which
-// throws the reason of their signal. No message of ours holds the API key.
+// How a call fails: the API refused it (EdgetillError), its outcome is unknown (EdgetillConnectionError, EdgetillTimeoutError), or the caller
+// aborted it, which throws the reason of the caller's signal. None of these errors has the API key in its message.
 
 import type { ErrorTable } from "./error-table.ts";
 
-/** A code of the catalogue, such as `INVOICE_NOT_FOUND`. A newer service may send others: have a default. */
+/** A code of the catalogue, such as `INVOICE_NOT_FOUND`. A newer service may send other codes, so have a default case. */
 export type ErrorCode = keyof ErrorTable;
 
 /**
- * A refusal with this code: its `status` and `facts` are those of the code. For all codes it is a union that `switch (error.code)` narrows. An answer that is
- * not the API's own, such as a proxy's, has the code `HTTP_<status>` and no facts.
+ * A refusal with this code; its `status` and `facts` have the types of the code. By default it is the union of all codes, which
+ * `switch (error.code)` narrows. An answer that is not the API's own, such as a proxy's, has the code `HTTP_<status>` and no facts.
  */
 export type Refusal<Code extends ErrorCode = ErrorCode> =
   | { [Each in Code]: EdgetillError & { readonly code: Each } & ErrorTable[Each] }[Code]
@@ -16,7 +16,7 @@ export type Refusal<Code extends ErrorCode = ErrorCode> =
 
 /** A field of the request that was refused, and why. */
 export interface ErrorDetail {
-  /** Path in the body or the query, joined by dots: `paymentMethods.0.network`; empty for the whole. */
+  /** Path in the body or the query, joined by dots: `paymentMethods.0.network`; empty if the body or query as a whole is wrong. */
   readonly path: string;
   /** In English, for people. */
   readonly message: string;
@@ -26,15 +26,15 @@ export interface ErrorDetail {
 export interface FailedCall {
   /** `POST /invoices` */
   readonly route: string;
-  /** How often it was sent. If it is above 1, a refusal may be about what an earlier attempt did, such as 404 for a second DELETE. */
+  /** How many times the call was sent. If it is above 1, an earlier attempt may be the reason for a refusal, such as 404 for a second DELETE. */
   readonly attempts: number;
-  /** For a POST: the same call with this key continues where this one ended, for 24 hours. */
+  /** Undefined for a GET. Repeating the call with this key within 24 hours continues where this one ended. */
   readonly idempotencyKey: string | undefined;
 }
 
 /**
- * The API refused the call. Compare `code`, show `message`, give `requestId` to the operator of the service. `error instanceof EdgetillError` narrows to the
- * union `Refusal`, in which `error.code === "EXTERNAL_ID_EXISTS"` gives `error.facts.invoiceId`.
+ * The API refused the call. Compare `code`, show `message`, give `requestId` to the operator of the service. `error instanceof EdgetillError` narrows
+ * to the union `Refusal`, in which `error.code === "EXTERNAL_ID_EXISTS"` gives `error.facts.invoiceId`.
  */
 export class EdgetillError extends Error implements FailedCall {
   override readonly name = "EdgetillError";
@@ -72,7 +72,7 @@ export class EdgetillError extends Error implements FailedCall {
 
   /** Only for the compiler; the runtime does the same by default. */
   static override [Symbol.hasInstance](value: unknown): value is Refusal {
-    // biome-ignore lint/complexity/noThisInStatic: of a subclass, its own instances alone.
+    // biome-ignore lint/complexity/noThisInStatic: for a subclass, only its own instances match.
     return Function.prototype[Symbol.hasInstance].call(this, value);
   }
 }

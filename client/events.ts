@@ -1,9 +1,9 @@
-// The content of deliveries and events, by type: `switch (event.type)` narrows `event.data`. Types may be added, so have a default.
+// The content of deliveries and events, by type: `switch (event.type)` narrows `event.data`. New types may be added, so have a default case.
 import type { ApiKey, Invoice, Payment, PaymentMethod, Wallet } from "./api-types.ts";
 import type { InvoiceStatus } from "./enums.ts";
 
 interface Event<Type extends string, Data> {
-  /** The same on every attempt and in every list: act once for each. */
+  /** The same on every attempt and in every list: act once for each id. */
   id: string;
   type: Type;
   /** The type again, for older consumers. */
@@ -17,14 +17,14 @@ interface Event<Type extends string, Data> {
   data: Data;
 }
 
-/** One member of the union for each type, so that `Extract<WebhookEvent, { type: "invoice.paid" }>` is one. */
+/** One member of the union for each type, so that `Extract<WebhookEvent, { type: "invoice.paid" }>` selects one member. */
 type EventOf<Type extends string, Data> = Type extends string ? Event<Type, Data> : never;
 
 interface OfInvoice {
   invoiceId: string;
   /** As GET returns it, with its newest 20 payments and timeline items. */
   invoice: Invoice;
-  /** Members of the invoice that were cut, because the event would have been too large: read the invoice for them. */
+  /** Members of the invoice that were shortened, because the event would have been too large: read the invoice to get all of them. */
   truncated?: string[];
 }
 interface Moved extends OfInvoice {
@@ -40,14 +40,14 @@ interface WithMethod extends OfInvoice {
 interface UnmatchedTransfer {
   payment: Payment;
 }
-/** Replaces the single events beyond the hundredth unmatched transfer of a day to one address. */
+/** Sent instead of single events after a hundred unmatched transfers in a day to one address in one range of values. */
 interface UnmatchedSummary {
   payment: null;
   network: string;
   toAddress: string;
   unmatchedToday: number;
   isTruncated: true;
-  /** The range of values in US dollars that is full; null if the value is unknown, or the range has no end. */
+  /** The range of values in US dollars; null if the value is unknown, or if the range has no end. */
   worthFrom: string | null;
   worthBelow: string | null;
 }

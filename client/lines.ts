@@ -1,4 +1,4 @@
-// Exports: lines of JSON that arrive as they are read, and continue after a broken connection.
+// Exports: lines of JSON that are returned as they arrive, and continue after a broken connection.
 import type { CallOptions } from "./request.ts";
 
 /** Where an export continues. */
@@ -7,7 +7,9 @@ interface ResumePoint {
   readonly after?: string | undefined;
 }
 
-/** Every line of an export, each once. Throws what a call throws, and the connection's error if not one more line arrived since the last break. */
+/**
+ * Every line of an export, each once. Throws like any call, and throws the connection's error if no further line has arrived since the last break.
+ */
 export async function* linesOf<Line extends { readonly id: string | null }>(
   open: (place: ResumePoint) => Promise<Response>,
   { signal }: CallOptions = {},
@@ -16,7 +18,7 @@ export async function* linesOf<Line extends { readonly id: string | null }>(
   for (;;) {
     const began = place.after;
     const response = await open(place);
-    // Sums at the end have no id: they are sent again after a break, so none is returned before all have arrived.
+    // Sums at the end have no id. They are sent again after a break, so none is returned before all have arrived.
     const sums: Line[] = [];
     const asOf = place.asOf ?? response.headers.get("export-as-of") ?? undefined;
     try {
@@ -43,7 +45,7 @@ export async function bodyOf(response: Response | Promise<Response>): Promise<Re
   return body ?? new ReadableStream({ start: (controller) => controller.close() });
 }
 
-/** The lines of the text. */
+/** The lines of a stream of text. */
 async function* textLines(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

@@ -6,10 +6,10 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-/** `await` returns the first page; `for await` returns every row, and fetches each page when it gets there. */
+/** `await` returns the first page. `for await` returns every row, and fetches each page when it is needed. */
 export type Pages<T, P> = Promise<P> & AsyncIterable<T>;
 
-/** `read` returns the page at a cursor, or the first one without a cursor. The first is fetched at once. */
+/** `read` returns the page at a cursor, or the first one without a cursor. The first page is fetched at once. */
 export function pagesOf<T, P>(read: (cursor?: string) => Promise<P & Page<T>>): Pages<T, P> {
   const first = read();
   return Object.assign(first, {

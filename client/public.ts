@@ -1,4 +1,4 @@
-// What a web page may do with a public key: sell, and follow the invoice that it sold.
+// What a web page may do with a public key: create invoices, read any invoice whose id it knows, add payment methods, and list products.
 import type * as Api from "./api-types.ts";
 import { callsOf, type EdgetillOptions } from "./calls.ts";
 import { pagesOf } from "./pages.ts";
@@ -8,8 +8,8 @@ import { type NewInvoice, pageAt } from "./resources.ts";
 type ServersOnly = "externalId" | "metadata" | "expiresInSeconds";
 
 /**
- * An invoice that a page may create, with at most one payment method. If it names a product, that one's price and currency apply. Without a product the visitor
- * names the price.
+ * An invoice that a page may create, with at most one payment method. If it names a product, the price and currency are the product's. Without a
+ * product the visitor chooses the price.
  */
 export type NewPublicInvoice = NewInvoice & { readonly [Name in ServersOnly]?: never };
 
@@ -28,7 +28,7 @@ export type PublicCall = <Name extends keyof Api.PublicOperations>(
   options: PublicCallOptions | undefined,
 ) => Promise<Api.PublicOperations[Name]["answer"]>;
 
-/** For browsers: anyone may read a public key, and it can do only this. Answers contain neither customers nor the merchant's notes. */
+/** For browsers: anyone may read a public key, and this is all that it can do. Answers contain neither customers nor the merchant's notes. */
 export class EdgetillPublic {
   readonly invoices: ReturnType<typeof publicInvoices>;
   readonly products: ReturnType<typeof publicProducts>;
@@ -45,12 +45,12 @@ export class EdgetillPublic {
 const publicInvoices = (call: PublicCall) => ({
   /** Send the visitor to the `checkoutUrl` of the answer. An `idempotencyKey` for each order makes it safe to press the button twice. */
   create: (body: NewPublicInvoice, options?: PublicCallOptions) => call("createInvoice", { body }, options),
-  /** The current state of any invoice of the merchant whose id the page knows. */
+  /** The current state of any of the merchant's invoices whose id the page knows. */
   get: (invoiceId: string, options?: PublicCallOptions) => call("getInvoice", { params: { invoiceId } }, options),
-  /** Active methods, and those that can be picked. */
+  /** The active payment methods, and those that the customer can pick. */
   listPaymentMethods: (invoiceId: string, options?: PublicCallOptions) =>
     call("listPaymentMethods", { params: { invoiceId } }, options),
-  /** Locks the rate and returns an address or an amount; the same pair again returns the same. */
+  /** Locks the rate and returns an address or an amount. Another call with the same pair returns the same method. */
   addPaymentMethod: (invoiceId: string, body: Api.ActivatePaymentMethodBody, options?: PublicCallOptions) =>
     call("activatePaymentMethod", { params: { invoiceId }, body }, options),
 });

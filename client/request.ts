@@ -1,7 +1,6 @@
-// One call: sends it, judges the answer, and repeats it while that is safe and may help.
-//
-// Every method is repeated. GET changes nothing. Any other carries an Idempotency-Key, the same on each attempt: if an answer was lost, the next attempt gets
-// the result of the first, not the refusal of a second.
+// One call: sends it, reads the answer, and repeats the call while that is safe and may help. Calls of every method can be repeated: GET changes
+// nothing, and the others carry an Idempotency-Key, the same on each attempt. If an answer was lost, the next attempt gets the result of the first
+// instead of a refusal.
 import { EdgetillConnectionError, EdgetillError, EdgetillTimeoutError, type FailedCall } from "./errors.ts";
 import { type Backoff, isRetryable, parseRetryAfter, retryDelayMs } from "./retry.ts";
 
@@ -17,7 +16,7 @@ export interface Transport {
 export interface CallOptions {
   /** For any call except GET; 1 to 255 characters, sent as UTF-8. Random by default: pass your own to be safe across a restart of your server too. */
   readonly idempotencyKey?: string | undefined;
-  /** Aborts the call at any stage; it then throws the signal's reason. */
+  /** Aborts the call at any stage; the call then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Time limit of one attempt, instead of the client's. */
   readonly timeoutMs?: number | undefined;
@@ -38,7 +37,7 @@ export interface Request {
 /** Extracts the result of a call from a successful response. */
 type Take<T> = (response: Response) => Promise<T>;
 
-/** The caller must wait for a longer Retry-After: the error says how long. */
+/** If Retry-After is longer, the call is not repeated: the error says how long the caller must wait. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** The JSON of the answer; undefined if it has no body. Throws an error of errors.ts, or the reason of the caller's signal. */
@@ -49,7 +48,7 @@ export async function send<T>(transport: Transport, request: Request, options: C
   });
 }
 
-/** The answer as soon as it begins; its body may take any time, and the caller reads it. */
+/** The response as soon as its headers have arrived. The caller reads the body, which may take any time. */
 export async function open(transport: Transport, request: Request, options: CallOptions): Promise<Response> {
   return sendAndTake(transport, request, options, async (response) => response);
 }
@@ -83,7 +82,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   });
 }
 
-/** Never follows a redirect: that would send the key to wherever it leads. */
+/** Never follows a redirect, because that would send the key to the redirect's target. */
 function requestInit(
   { apiKey }: Transport,
   { method, body, turnstileToken }: Request,
@@ -98,8 +97,8 @@ function requestInit(
 }
 
 /**
- * Text as the value of a header that carries its UTF-8. By the Fetch standard each character of a value is one byte; Workers encode as UTF-8 themselves, and
- * are recognised by accepting a character above one byte.
+ * Encodes a text as UTF-8 for the value of a header. By the Fetch standard each character of a value is one byte. Workers encode values as UTF-8
+ * themselves; they are recognised because they accept a character above one byte.
  */
 function asHeader(text: string): string {
   const bytes = new TextEncoder().encode(text);
@@ -112,7 +111,7 @@ function asHeader(text: string): string {
   }
 }
 
-/** The service recognises a web page by its Origin. */
+/** Logged if the service warns that a web page sent a secret key. The service recognises a web page by the Origin header. */
 const SHOWN =
   "Edgetill: this web page sends a secret key (sk_), so everyone who opens it can read and use the key. Rotate it now, and use EdgetillPublic with a public key (pk_) here.";
 
@@ -146,7 +145,7 @@ async function attempt<T>(
     const { status, headers } = response;
     const retryAfterMs = parseRetryAfter(headers.get("retry-after"), Date.now());
     const answer = { status, requestId: headers.get("x-request-id"), retryAfterMs };
-    // A proxy in between may echo the request in its answer.
+    // A proxy may echo the request, and thus the key, in its answer.
     const error = new EdgetillError(call, { ...answer, text: text.replaceAll(transport.apiKey, "[API key]") });
     return { error, mayRetry: isRetryable(status), retryAfterMs };
   } catch (cause) {

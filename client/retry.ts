@@ -1,19 +1,21 @@
-// When a call is repeated, and after how long (Interface 8 "Client retry guidance"). Pure.
+// Decides whether a call is repeated, and after how long (Interface 8 "Client retry guidance"). Pure functions.
 
-/** Answers that may change next time. Never another 4xx: a conflict or a refusal stays one. */
+/**
+ * Whether another attempt may succeed. Of the 4xx statuses only 429 is retried, because after the others the call would fail again in the same way.
+ */
 export function isRetryable(status: number): boolean {
   return status === 429 || status === 500 || (status >= 502 && status <= 504);
 }
 
 export interface Backoff {
-  /** Ceiling of the first wait; it doubles with each. */
+  /** Upper limit of the first wait; it doubles with each further wait. */
   readonly baseMs: number;
   readonly capMs: number;
 }
 
 /**
- * Full jitter: a random share of a ceiling that doubles up to `capMs`, on top of what Retry-After asks, so that callers refused together do not come back
- * together. `retry` is 0 for the first; `random` is in [0, 1).
+ * Full jitter: a random share of a limit that doubles up to `capMs`, in addition to the time that Retry-After asks for, so that callers that were
+ * refused at the same time do not all return at the same time. `retry` is 0 for the first retry; `random` is in [0, 1).
  */
 export function retryDelayMs(
   of: Backoff & { retry: number; random: number; retryAfterMs: number | undefined },

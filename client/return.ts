@@ -13,7 +13,7 @@ export type ReturnRefusal =
 /** The return is refused; `reason` says why. */
 export class ReturnVerificationError extends Error {
   override readonly name = "ReturnVerificationError";
-  /** Stable. */
+  /** A stable code. */
   readonly reason: ReturnRefusal;
 
   constructor(reason: ReturnRefusal) {
@@ -22,28 +22,28 @@ export class ReturnVerificationError extends Error {
   }
 }
 
-/** The answer of `/.well-known/edgetill-keys.json`, as far as needed. */
+/** The part of `/.well-known/edgetill-keys.json` that is needed here. */
 export interface ReturnKeys {
   readonly keys: readonly { readonly kid: string; readonly x: string }[];
 }
 
 /** A return to verify, with `keys` or `baseUrl`. */
 export interface ReturnRequest {
-  /** The address that the customer came to; a path with its query is enough, such as node's `request.url`. */
+  /** The URL at which the customer arrived; a path with its query is enough, such as node's `request.url`. */
   readonly url: string | URL;
-  /** The service's public keys; if absent they are fetched from `baseUrl`, for each return that needs it. */
+  /** The service's public keys; if absent they are fetched from `baseUrl` each time they are needed. */
   readonly keys?: ReturnKeys | undefined;
-  /** The service's address: `https://pay.example.com`. */
+  /** The service's URL: `https://pay.example.com`. */
   readonly baseUrl?: string | undefined;
   /** How old a return may be, and how far the service's clock may be ahead of yours; 300 by default. */
   readonly maxAgeSeconds?: number | undefined;
-  /** The clock, for tests. */
+  /** The current time, for tests. */
   readonly nowMs?: number | undefined;
   /** A `fetch` to use instead of the runtime's own. */
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** What the service says about the invoice. */
+/** The verified statement about the invoice. */
 export interface VerifiedReturn {
   /** Compare it with the invoice of the order that you show: a genuine return may belong to another order. */
   readonly invoiceId: string;
@@ -55,9 +55,9 @@ export interface VerifiedReturn {
 const FETCH_LIMIT_MS = 10_000;
 
 /**
- * What the service says about the customer's invoice. Anyone who has the address can use it for `maxAgeSeconds`: use it to thank the customer, and the webhook
- * to deliver. Throws a ReturnVerificationError for a return that fails verification, an EdgetillConnectionError if the keys cannot be fetched, and a TypeError
- * if neither keys nor `baseUrl` are given.
+ * Verifies a return, and returns what the service signed about the customer's invoice. Anyone who has the URL can use it for `maxAgeSeconds`, so use
+ * it only to thank the customer, and deliver when the webhook arrives. Throws a ReturnVerificationError for a return that fails verification, an
+ * EdgetillConnectionError if the keys cannot be fetched, and a TypeError if neither keys nor `baseUrl` are given.
  */
 export async function verifyReturn(request: ReturnRequest): Promise<VerifiedReturn> {
   const { keys, baseUrl, maxAgeSeconds = 300, nowMs = Date.now() } = request;
@@ -123,7 +123,7 @@ async function fetchKeys(baseUrl: string, fetcher: typeof fetch | undefined): Pr
   } catch (error) {
     throw new EdgetillConnectionError(call, "the public keys could not be fetched", error);
   }
-  // A refusal has no keys either.
+  // A refused request returns no keys, so it fails here too.
   if (!isKeys(answer)) throw new EdgetillConnectionError(call, "the answer holds no public keys", undefined);
   return answer;
 }
@@ -135,7 +135,7 @@ function isKeys(value: unknown): value is ReturnKeys {
   return value.keys.every(isKey);
 }
 
-/** Undefined unless the text is the canonical encoding of exactly this many bytes: each value has one spelling. */
+/** The decoded bytes; undefined unless the text is the canonical encoding of exactly this many bytes. */
 function base64urlBytes(text: string, length: number): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[\w-]+$/.test(text)) return undefined;
   try {

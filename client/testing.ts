@@ -1,4 +1,4 @@
-// An in-memory fake of the API, for the tests of a shop: the client calls it instead of a server, and the test plays the customer who pays.
+// An in-memory fake of the API, for a shop's tests: the client calls it instead of a server, and the test acts as the customer who pays.
 
 import type { Payment as PaymentRow } from "../src/commerce/payments/payment.ts";
 import { paymentBodyOf } from "../src/commerce/payments/payment-body.ts";
@@ -23,7 +23,7 @@ interface FakeWalletOptions {
   readonly cryptocurrency: string;
   /** Such as `ETH`. */
   readonly network: string;
-  /** By default one that no one owns. */
+  /** By default an address that no one owns. */
   readonly address?: string | undefined;
   /** 1 by default. */
   readonly requiredConfirmations?: number | undefined;
@@ -33,29 +33,29 @@ interface FakeWalletOptions {
 interface FakeOptions {
   /** One per pair; USDT on ETH by default. All are direct wallets: invoices share the address and are distinguished by their amounts. */
   readonly wallets?: readonly FakeWalletOptions[] | undefined;
-  /** Its start time, in milliseconds since 1970; now by default. Its clock runs from then on, and `advance` moves it. */
+  /** The start time of the fake's clock, in milliseconds since 1970; now by default. The clock runs from then on, and `advance` moves it. */
   readonly nowMs?: number | undefined;
 }
 
 /** How the next requests fail. `CONNECTION`: there is no answer. `LOST_ANSWER`: the request is carried out, but its answer is lost. */
 type Failing = "CONNECTION" | "LOST_ANSWER" | "RATE_LIMITED" | "STORAGE_UNAVAILABLE" | "INTERNAL_ERROR";
 
-/** For the rows that the service signs. Only the fake has its rows. */
+/** The key for the HMACs of rows. Only the fake has rows signed with it. */
 const MAC_KEYS: FakeState["macKeys"] = [{ id: "fake", secret: new Uint8Array(32) }];
 
 const STATUS = { RATE_LIMITED: 429, STORAGE_UNAVAILABLE: 503, INTERNAL_ERROR: 500 } as const;
 
 /**
- * One merchant of one service, in memory. It answers as the API does, with the same bodies, codes, paging, idempotency, events and signatures, at the fixed
- * prices of development: one test suite runs against both. Anything it does not support is refused with 501 and the code `NOT_IN_FAKE`, or throws an Error that
- * says so.
+ * One merchant of one service, in memory. It answers as the API does, with the same bodies, codes, paging, idempotency, events and signatures, at
+ * the fixed prices used in development: the same tests run against the fake and the service. Anything it does not support is refused with 501 and
+ * the code `NOT_IN_FAKE`, or throws an Error that says so.
  */
 export class FakeEdgetill {
   /** For `new Edgetill(fake.options)`. Add `backoff` to make retries quick. */
   readonly options: EdgetillOptions;
   /** For `new EdgetillPublic(fake.publicOptions)`. */
   readonly publicOptions: EdgetillOptions;
-  /** Replaces the runtime's own, for the client and for `verifyReturn`. */
+  /** Replaces the runtime's own `fetch`, for the client and for `verifyReturn`. */
   readonly fetch: typeof fetch;
   readonly #state: FakeState;
   readonly #failing: Failing[] = [];
@@ -83,13 +83,13 @@ export class FakeEdgetill {
     this.publicOptions = { ...at, apiKey: keys.publicKey };
   }
 
-  /** A customer pays an invoice, in full unless an amount is given. Throws if the fake does not support the payment, such as one that comes too late. */
+  /** A customer pays an invoice, in full unless an amount is given. Throws if the fake does not support the payment, such as a late one. */
   pay(invoiceId: string, transfer: Transfer = {}): Payment {
     this.#tick();
     return shown(pay(this.#state, invoiceId, transfer));
   }
 
-  /** A transfer that matches no invoice: it waits to be resolved by hand. Must name its pair and amount. */
+  /** A transfer that matches no invoice, and waits to be resolved by hand. It must name its pair and amount. */
   payUnmatched(transfer: Transfer): Payment {
     this.#tick();
     return shown(payUnmatched(this.#state, transfer));
@@ -101,7 +101,7 @@ export class FakeEdgetill {
     return shown(confirm(this.#state, paymentId));
   }
 
-  /** Advances the clock. As in the service, what expires shows when it is read. */
+  /** Advances the clock, and applies the expiries and new quotes that are then due to all invoices. */
   advance(ms: number): void {
     if (!(ms >= 0)) throw new TypeError("the clock moves forward, never back");
     this.#aheadMs += ms;
@@ -109,7 +109,7 @@ export class FakeEdgetill {
     for (const id of this.#state.invoices.keys()) currentFile(this.#state, id);
   }
 
-  /** The next requests fail, whatever they are. */
+  /** Makes the next requests fail, no matter what they ask for. */
   failNext(how: Failing, times = 1): void {
     for (let time = 0; time < times; time += 1) this.#failing.push(how);
   }
@@ -120,15 +120,15 @@ export class FakeEdgetill {
   }
 
   /**
-   * Passes every pending delivery to your handler, one after another, signed like the service's. A delivery not answered with 2xx is repeated by the next call,
-   * with the same event id.
+   * Passes every pending delivery to your handler, one after another, signed like the service's. A delivery not answered with 2xx is repeated by the
+   * next call, with the same event id.
    */
   deliver(handler: (request: Request) => Response | Promise<Response>): Promise<readonly Delivered[]> {
     this.#tick();
     return deliver(this.#state, handler);
   }
 
-  /** The address at which the customer of a paid invoice returns to your shop. Throws for one that is not paid or has no `redirectUrl`. */
+  /** The URL at which the customer of a paid invoice returns to your shop. Throws for an invoice that is not paid or has no `redirectUrl`. */
   returnUrl(invoiceId: string): Promise<string> {
     this.#tick();
     return this.#returns.sign(currentFile(this.#state, invoiceId).invoice, this.#nowMs);

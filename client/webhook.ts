@@ -1,4 +1,4 @@
-// Whether a request to your webhook endpoint is from Edgetill: Standard Webhooks 1.0, with only Web Crypto.
+// Verifies that a request to your webhook endpoint is from Edgetill, by Standard Webhooks 1.0 and with only Web Crypto.
 import type { WebhookEvent } from "./events.ts";
 
 /** Why a request is refused; the values are stable. */
@@ -13,7 +13,7 @@ export type WebhookRefusal =
 /** The request is refused; `reason` says why. */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
-  /** Stable. */
+  /** A stable code. */
   readonly reason: WebhookRefusal;
 
   constructor(reason: WebhookRefusal) {
@@ -22,7 +22,7 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/** `Headers`, a Map, pairs, or an object such as node's `request.headers`; names in any case. */
+/** `Headers`, a Map, pairs, or an object such as node's `request.headers`; names are not case-sensitive. */
 export type WebhookHeaders =
   | Iterable<readonly [string, string]>
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -32,18 +32,18 @@ export interface WebhookRequest {
   /** The body exactly as received; never parsed and serialised again. */
   readonly payload: string | Uint8Array;
   readonly headers: WebhookHeaders;
-  /** `whsec_` and base64. During a rotation pass both, or only one of them. */
+  /** `whsec_` and base64. During a rotation, pass both secrets or either of them. */
   readonly secret?: string | undefined;
   readonly secrets?: readonly string[] | undefined;
-  /** How far the sender's clock may be from yours, either way; 300 by default. */
+  /** How far the sender's clock may be from yours, in either direction; 300 by default. */
   readonly toleranceSeconds?: number | undefined;
-  /** The clock, for tests. */
+  /** The current time, for tests. */
   readonly nowMs?: number | undefined;
 }
 
 /**
- * The event in the request. It may arrive again, and late: act once for each `event.id`. Throws a WebhookVerificationError for a request that fails
- * verification, and a TypeError for an invalid secret.
+ * Verifies a request, and returns its event. An event may arrive late or more than once: act once for each `event.id`. Throws a
+ * WebhookVerificationError for a request that fails verification, and a TypeError for an invalid secret.
  */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEvent> {
   const { payload, toleranceSeconds = 300, nowMs = Date.now() } = request;
@@ -100,7 +100,7 @@ function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Undefined unless the text is canonical base64: each value has one spelling. */
+/** The decoded bytes; undefined unless the text is canonical base64. */
 function base64Bytes(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const binary = atob(text);
@@ -110,7 +110,7 @@ function base64Bytes(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** A repeated header is joined, as in HTTP, and then matches none that we sent. */
+/** A repeated header is joined, as in HTTP, and then equals no value that we sent. */
 function namedInLowerCase(headers: WebhookHeaders): ReadonlyMap<string, string> {
   const pairs = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
   const named = new Map<string, string>();

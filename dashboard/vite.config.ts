@@ -1,20 +1,20 @@
 // Builds the console (`npm run dashboard:build`, through scripts/dashboard-assets.ts) and serves it while it is developed
-// (`npm run dashboard:dev`, beside `npm start`).
+// (`npm run dashboard:dev`, while `npm start` runs the Worker).
 import { join } from "node:path";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 
-/** Where the Worker is while the console is developed. */
+/** The URL of the Worker during development. */
 const WORKER = process.env.EDGETILL_URL ?? "http://localhost:8787";
-/** Everything that is not the console's own. */
+/** Paths that the Worker serves itself. */
 const OF_THE_WORKER = ["/api", "/images", "/pay", "/buy", "/docs", "/openapi.json", "/assets", "/dev"];
 
-/** In bytes before they are packed. Smaller ones join those of other pages: a request each would cost more than what is loaded too early. */
+/** In bytes before minification. Smaller chunks are merged with others: an extra request costs more than loading some code too early. */
 const SMALL = 12_000;
-/** By how many pages and dialogs a module is used: what so many have in common is one file, and what some share goes into a few. */
+/** A module used by at least `MOST` pages and dialogs goes into one common file. A module used by at least `SOME` goes into one of a few files. */
 const MOST = 14;
 const SOME = 3;
-/** Large, and for wallets alone. */
+/** Large modules that only wallets need. */
 const SELDOM = /@noble|@scure|src[\\/]chains|viem/;
 
 interface Module {
@@ -27,11 +27,11 @@ interface Graph {
   getModuleInfo(id: string): Module | null;
 }
 
-/** Each part of a library is exported by its index, which would make all of them one. */
+/** A library's index imports all of the library's parts. If the index counted as their importer, the first script would load them all. */
 const INDEX = /node_modules[\\/]@mantine[\\/]\w+[\\/]esm[\\/](.*[\\/])?index\.mjs$/;
 const COMPONENT = /[\\/]esm[\\/]\w+[\\/](\w+)[\\/]\1\.mjs$/;
 
-/** Whether the first script loads this module, and not only a page that is opened. */
+/** Whether the first script loads this module. Otherwise the module is loaded with a page that needs it. */
 function isAtStart(id: string, graph: Graph, seen = new Set<string>()): boolean {
   const of = graph.getModuleInfo(id);
   if (of === null || seen.has(id) || INDEX.test(id)) return false;
@@ -39,7 +39,7 @@ function isAtStart(id: string, graph: Graph, seen = new Set<string>()): boolean 
   return of.isEntry || importersOf(id, of, graph).some((each) => isAtStart(each, graph, seen));
 }
 
-/** A component of the library is imported by whoever names it, through the index. */
+/** A module that imports a component by name, through the library's index, counts as the component's importer. */
 function importersOf(id: string, { importers }: Module, graph: Graph): readonly string[] {
   const [, name] = COMPONENT.exec(id) ?? [];
   const index = importers.find((each) => INDEX.test(each));
@@ -52,7 +52,7 @@ function importersOf(id: string, { importers }: Module, graph: Graph): readonly 
 
 const STYLED = /[\\/]@mantine[\\/]core[\\/]esm[\\/].*[\\/](\w+)\.module\.mjs$/;
 
-/** Refuses a component whose styles nobody imports: it would be shown without them. */
+/** Fails the build if the styles of a used component are not imported: it would be shown without them. */
 function stylesAreThere(): Plugin {
   return {
     name: "styles-are-there",
@@ -71,20 +71,20 @@ function stylesAreThere(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), stylesAreThere()],
-  // The Worker puts the nonce of each answer in the place of this word.
+  // The Worker replaces this placeholder with the nonce of each response.
   html: { cspNonce: "CSP_NONCE" },
   build: {
     target: "es2023",
-    // Browsers that know modules in workers and `import.meta` know modulepreload.
+    // Browsers that support modules in workers and `import.meta` also support modulepreload.
     modulePreload: { polyfill: false },
-    // A file in a data: URL would be in the page that is sent each time.
+    // A file that is inlined as a data: URL would be sent again with each page.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
       input: { console: join(import.meta.dirname, "index.html") },
       output: {
         hashCharacters: "hex",
-        // What the first script loads is one file.
+        // Everything that the first script loads goes into one file.
         codeSplitting: {
           groups: [
             { debugName: "frame", name: (id, graph) => (isAtStart(id, graph) ? "frame" : null) },
@@ -110,7 +110,7 @@ export default defineConfig({
   },
 });
 
-/** With the Worker's own origin, because a session's changes are refused from any other. */
+/** Sends the Worker's own origin, because the Worker refuses a session's writes from any other origin. */
 function proxied() {
   return { target: WORKER, changeOrigin: true, ws: true, headers: { origin: WORKER } };
 }

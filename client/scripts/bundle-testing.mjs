@@ -1,5 +1,5 @@
-// `edgetill/testing` is built from the service's own rules (src/), which an installed package does not have: each form of the entry is one file with everything
-// it uses, and its types are only those of testing.ts. Each ends with the licenses of the bundled packages.
+// `edgetill/testing` is built from the service's own rules (src/), which an installed package does not have. So its ESM form and its CommonJS form
+// are each one file with all the code that it uses, followed by the licenses of the bundled packages. Its types are only those of testing.ts.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,10 @@ import ts from "typescript";
 const CLIENT = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE = join(CLIENT, "testing.ts");
 
-/** No module of src/ does anything when it is loaded (test/unit/import-rules.test.ts): an unused one is left out, with its packages. */
+/**
+ * No module in src/ has side effects when it is loaded (test/unit/import-rules.test.ts), so an unused module is left out, together with the packages
+ * that it imports.
+ */
 const withoutEffects = {
   name: "modules of src have no effects",
   setup: ({ onResolve, resolve }) =>
@@ -32,7 +35,7 @@ for (const [format, folder] of [
     outfile: file,
     bundle: true,
     format,
-    // Node and Workers have everything that a browser has.
+    // A bundle for browsers also runs in Node and in Workers.
     platform: "browser",
     target: "es2022",
     metafile: true,
@@ -46,7 +49,7 @@ for (const [format, folder] of [
   writeFileSync(join(CLIENT, folder, "testing.d.ts"), typesOf(readFileSync(SOURCE, "utf8")));
 }
 
-/** For each package with code in the bundle. */
+/** The license of each package with code in the bundle. */
 function licensesOf(inputs) {
   const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
   const texts = [...folders].sort().map((folder) => {
@@ -58,7 +61,7 @@ function licensesOf(inputs) {
   return texts.length === 0 ? "" : `/*!\n${texts.join("\n\n----\n\n").replaceAll("*/", "* /")}\n*/\n`;
 }
 
-/** The declarations of one file: every type in it is written out, so that no other file is read for them. */
+/** The type declarations of one file. All its types are written out, so that no other file has to be read. */
 function typesOf(source) {
   const compilerOptions = { declaration: true, isolatedDeclarations: true, target: ts.ScriptTarget.ES2022 };
   const { outputText, diagnostics = [] } = ts.transpileDeclaration(source, { compilerOptions, fileName: "testing.ts" });

@@ -1,4 +1,4 @@
-// The client's reference as Markdown, only from its types and their comments. Throws if something that users see has no comment.
+// The client's reference as Markdown, made only from its types and their comments. Throws if an export or a method has no comment.
 import ts from "typescript";
 
 /** The pages, by name. `entries`: the modules that users import, by the names of their pages. */
@@ -29,7 +29,7 @@ interface Context {
   readonly checker: ts.TypeChecker;
   /** The API's description of each operation. */
   readonly operations: ReadonlyMap<string, string>;
-  /** Members without a comment. */
+  /** Exports and methods without a comment. */
   readonly silent: string[];
 }
 
@@ -83,7 +83,7 @@ function signatureText(declaration: ts.FunctionDeclaration | ts.MethodDeclaratio
   return withoutBody(declaration).replace(/^(export |async )+/, "");
 }
 
-/** A declaration as its users see it. */
+/** The text of a declaration without its body and without `export`. */
 function withoutBody(declaration: ts.Declaration): string {
   const text = declaration.getText();
   const { body } = Object(declaration);
@@ -115,7 +115,7 @@ function classParts(declaration: ts.ClassDeclaration, name: string, context: Con
   return [...table, ...parts];
 }
 
-/** Whether it is an object of methods, or one method. */
+/** Whether the type is an object of methods, or a single method. */
 function isResource(type: ts.Type): boolean {
   const isOwn = (symbol: ts.Symbol | undefined) =>
     /client\/(resources|public)\.ts$/.test(symbol?.getDeclarations()?.[0]?.getSourceFile().fileName ?? "");
@@ -166,7 +166,7 @@ function tableOf(members: readonly ts.Symbol[], { checker }: Context): string {
   return ["| member | type | |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** The type as written, which names what it refers to, or else as the compiler infers it. */
+/** The type as written, which keeps the names of other types, or else as the compiler infers it. */
 function writtenType(member: ts.Symbol, checker: ts.TypeChecker): string {
   const { type } = Object(member.valueDeclaration);
   if (type === undefined) return shortType(checker.getTypeOfSymbol(member), checker);

@@ -30,7 +30,7 @@ export function createProduct(state: FakeState, { image, ...wanted }: Body<"crea
   return product;
 }
 
-/** Deleted ones are not found; nor, for a public key, are those not for sale. */
+/** Deleted products are not found; with a public key, neither are products that are not for sale. */
 export function productOf(state: FakeState, id: string, isPublic: boolean): Product {
   const product = state.products.get(id);
   if (product === undefined || !isShownTo(product, isPublic)) throw new Refused({ code: "PRODUCT_NOT_FOUND" });
@@ -60,7 +60,7 @@ function refuseImage(image: string | null | undefined): void {
   if (typeof image === "string") throw new Error("the fake does not do images of products");
 }
 
-/** With the email of a known customer, changes that one. */
+/** Creates a customer, or changes the one with this email. */
 export function upsertCustomer(state: FakeState, said: CustomerChange) {
   const known = said.email == null ? undefined : customerWithEmail(state, said.email);
   if (known !== undefined) return { status: 200, customer: changeCustomer(state, known, said) };
@@ -109,7 +109,7 @@ function putCustomer(state: FakeState, before: CustomerRecord, after: CustomerRe
   return customer;
 }
 
-/** The time of a change: each change of a row gets a later one. */
+/** The time of a change to a row, which is later than that of the previous change. */
 function laterThan(state: FakeState, { updatedAtMs }: { readonly updatedAtMs: number }): number {
   return Math.max(state.now(), updatedAtMs + 1);
 }

@@ -1,4 +1,4 @@
-// Applies the service's decision about an invoice: the new rows, the amounts asked for from then on, and the events.
+// Applies a change that the service's rules decided for an invoice: the new rows, the amounts asked for from then on, and the events.
 import { isSamePair } from "../../src/chains/registry/pair.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "../../src/commerce/invoice-records/invoice.ts";
 import { isQuoteOver, lockEndMs } from "../../src/commerce/invoice-records/invoice.ts";
@@ -14,12 +14,12 @@ import { allowed } from "./refusal.ts";
 import { type FakeState, fileOf } from "./state.ts";
 import { amountFor } from "./wallets.ts";
 
-/** Without what only the service's tables need. */
+/** A change without the fields that only the service's tables need. */
 type Decided = Pick<Change, "columns" | "methods" | "payments" | "moves"> & {
   readonly events: readonly ChangeEvent[];
 };
 
-/** The invoice after the change. */
+/** Stores the change, and returns the invoice after it. */
 export function carryOut(state: FakeState, file: InvoiceFile, change: Decided): InvoiceFile {
   const { columns, methods = [], payments = [], moves = [], events } = change;
   const { id, timelinePosition, eventSequence, status } = file.invoice;
@@ -46,7 +46,7 @@ export function carryOut(state: FakeState, file: InvoiceFile, change: Decided): 
   return after;
 }
 
-/** An invoice as of now: settled if its time is over, with new quotes if a lock is over. */
+/** The current invoice: settled if that is due, and with new quotes in place of expired ones. */
 export function currentFile(state: FakeState, id: string): InvoiceFile {
   const file = fileOf(state, id);
   const due = isDue(file.invoice, state.now()) ? settlementChange(file, state.now()) : undefined;
@@ -70,13 +70,13 @@ function requoted(state: FakeState, file: InvoiceFile): InvoiceFile {
   if (methods.length === 0) return file;
   const events = methods.map((method) => ({ type: "payment.updated" as const, method }));
   const quoted = file.methods.map((method) => methods.find((other) => isSamePair(method, other)) ?? method);
-  // A payment that came before the new quote was made may belong to that quote.
+  // The new quote may apply to a payment that was made before it.
   const settled: Decided | undefined = settlementChange({ ...file, methods: quoted }, nowMs);
   const { columns = {}, payments = [], moves = [], events: more = [] } = settled ?? {};
   return carryOut(state, file, { columns, payments, moves, methods, events: [...events, ...more] });
 }
 
-/** The change, with an amount for the rest after a partial payment (the service's reserve-remainder.ts). */
+/** The change, together with an amount for the remainder after a partial payment (the service's reserve-remainder.ts). */
 export function withRests(state: FakeState, file: InvoiceFile, change: Decided): Decided {
   const { invoice } = file;
   const { status, receivedMicros } = { ...invoice, ...change.columns };

@@ -14,7 +14,7 @@ import { allowed, Refused } from "./refusal.ts";
 import type { Query } from "./requests.ts";
 import { bodyContext, type FakeState } from "./state.ts";
 
-/** Records the events of one change; `file` is the invoice after it. */
+/** Records the events of one change; `after` is the invoice after it. */
 export function recordChange(state: FakeState, after: InvoiceFile, events: readonly ChangeEvent[]): void {
   const { invoice, payments, cursors } = after;
   const context = bodyContext(state);
@@ -42,7 +42,7 @@ export function record(state: FakeState, news: News): void {
     if (parseJson(webhook.events).some((name) => typesNamed(name).includes(event.type))) owe(state, webhook, event);
 }
 
-/** To one endpoint only, whatever it subscribes to. */
+/** Records a ping for one endpoint only, even if it does not subscribe to pings. */
 export function ping(state: FakeState, webhook: Webhook): { readonly id: DeliveryId; readonly eventId: EventId } {
   const data = JSON.stringify({ webhookId: webhook.id });
   const event = eventOf(state, { type: "ping", invoiceId: null, sequence: null, data });

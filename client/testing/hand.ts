@@ -1,4 +1,4 @@
-// What a test does as the customer, and the deliveries it sees.
+// Types for what a test does as the customer, and for the deliveries to the shop's code.
 
 /** A transfer to one of the merchant's addresses. */
 export interface Transfer {
@@ -7,7 +7,7 @@ export interface Transfer {
   readonly network?: string | undefined;
   /** In whole coins, such as "49.9"; by default the amount still due. */
   readonly amount?: string | undefined;
-  /** Whether it has all its confirmations at once; true by default. */
+  /** Whether the transfer has all its confirmations at once; true by default. */
   readonly isConfirmed?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Invoices of the fake: created, changed, cancelled, decided by hand, and their payment methods.
+// The fake's invoices: created, changed, cancelled, decided by hand, and their payment methods.
 import { isSamePair, type Pair } from "../../src/chains/registry/pair.ts";
 import { type Customer, namesCustomer, newCustomer, withFields } from "../../src/commerce/customers/customer.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "../../src/commerce/invoice-records/invoice.ts";
@@ -66,7 +66,7 @@ export function createInvoice(state: FakeState, wanted: NewInvoice, isPublic: bo
   return made;
 }
 
-/** Stores the customer of an invoice. A new one gets an id from the fake, which sorts by creation. */
+/** Stores the customer of an invoice. A new customer gets an id from the fake, which sorts by creation. */
 function putCustomer(state: FakeState, customer: Customer, before: Customer | undefined): Customer {
   const id = before?.id ?? state.newId("cus");
   const { metadata = null } = state.customers.get(id) ?? {};
@@ -99,13 +99,16 @@ export function updateInvoice(state: FakeState, id: string, update: Body<"update
   return carryOut(state, file, { columns, events: [{ type: "invoice.updated" }] });
 }
 
-/** With an email, the customer with that email; else the invoice's own; else a new one. With the given fields. */
+/**
+ * The customer after an update: the one with the given email; otherwise the invoice's own, unless that has a different email; otherwise a new
+ * customer. The given fields are set.
+ */
 function customerAfter(state: FakeState, file: InvoiceFile, update: Body<"updateInvoice">): Customer {
   const own = file.customer?.deletedAtMs === null ? file.customer : undefined;
   const { customerEmail: email } = update;
   const isOwn = email === undefined || own?.emailKey === emailKeyOf(email);
   const named = isOwn ? own : customerWithEmail(state, email);
-  // A customer without an email gets this one; a customer with another email is a different customer.
+  // A customer without an email gets the new email; a customer with a different email is a different customer.
   const before = named ?? (own?.emailKey === null ? own : undefined);
   const nowMs = state.now();
   if (before === undefined)
@@ -148,7 +151,7 @@ export function resolveInvoice(state: FakeState, id: string, body: Body<"resolve
   return carryOut(state, file, settled ?? { columns, events: [{ type: "invoice.updated" }] });
 }
 
-/** Whether the method was just created, the method, and its invoice. */
+/** Adds a method, and returns whether it is new, the method, and its invoice. */
 export function addMethod(state: FakeState, id: string, pair: Pair) {
   const file = currentFile(state, id);
   const { invoice, methods } = file;
@@ -188,7 +191,7 @@ function activate(state: FakeState, invoice: Invoice, wallet: Wallet): Result<Pa
   return ok(withRemainder(plain, { remainderUnits, forMicros, nowMs, isUsed: () => false }));
 }
 
-/** A prefix of the name, or an exact id, reference or email. */
+/** Whether a search finds the invoice: by a prefix of the name, or an exact id, reference or email. */
 export function isFound({ invoice, customer }: InvoiceFile, text: string): boolean {
   const { name, id, externalId } = invoice;
   return name.startsWith(text) || id === text || externalId === text || customer?.emailKey === emailKeyOf(text);

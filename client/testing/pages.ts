@@ -7,7 +7,7 @@ export function pageOf<T extends Position>(rows: readonly T[], query: ListQuery,
   return allowed(pageBody({ rows: rowsOfPage(rows, query), total: rows.length }, query, bodyOf));
 }
 
-/** The rows that the service would read for a page: one row more than it has. */
+/** The rows that the service would read for a page: one more than the page shows. */
 export function rowsOfPage<T extends Position>(rows: readonly T[], query: ListQuery): readonly T[] {
   const { limit, offset, after } = pageToRead(query);
   const newest = rows.toReversed();

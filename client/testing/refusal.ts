@@ -56,7 +56,6 @@ export function allowed<T>(result: Result<T, Failure>): T {
   return result.value;
 }
 
-/** The answer to a refusal. */
 export function refusalAnswer({ failure }: Refused, requestId: string): Response {
   return failureResponse(failure, requestId);
 }

@@ -42,7 +42,7 @@ export const QUERIES = {
 export type Body<Name extends keyof typeof BODIES> = z.output<ReturnType<(typeof BODIES)[Name]>>;
 export type Query<Name extends keyof typeof QUERIES> = z.output<ReturnType<(typeof QUERIES)[Name]>>;
 
-/** A request parsed by its schema. Throws VALIDATION_FAILED with every problem. `given`: undefined without a body. */
+/** Parses a request by its schema. Throws VALIDATION_FAILED with every problem. `given`: undefined without a body. */
 export function checked<T>(schema: () => z.ZodType<T>, given: unknown): T {
   return allowed(validate(schema(), given));
 }

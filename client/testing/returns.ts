@@ -1,4 +1,4 @@
-// Signed returns of the fake: a key of its own, and addresses that `verifyReturn` accepts.
+// Signed returns of the fake: it has its own key, and makes URLs that `verifyReturn` accepts.
 import { base64urlnopad } from "@scure/base";
 import { returnText, returnUrl } from "../../src/checkout/signed-redirect/return-url.ts";
 import type { Invoice } from "../../src/commerce/invoice-records/invoice.ts";

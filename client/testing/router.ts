@@ -1,4 +1,4 @@
-// The fake's HTTP: from a request to an operation, in the order in which the API refuses, with the envelope and the idempotency of the API.
+// The fake's HTTP layer: maps a request to an operation, checks in the order in which the API refuses, and uses the API's envelope and idempotency.
 
 import { NO_BODY, type ParsedBody, readBody } from "../../src/platform/http/body.ts";
 import { answerHeaders } from "../../src/platform/http/security-headers.ts";
@@ -9,7 +9,7 @@ import { type FakeAnswer, OPERATIONS, PUBLIC_OPERATIONS } from "./operations.ts"
 import { allowed, Refused, refusalAnswer } from "./refusal.ts";
 import type { FakeState } from "./state.ts";
 
-/** The two keys that the fake knows. */
+/** The two keys that the fake accepts. */
 interface FakeKeys {
   readonly secretKey: string;
   readonly publicKey: string;
@@ -17,11 +17,11 @@ interface FakeKeys {
   readonly keyId: string;
 }
 
-/** A key that was used, and the request it was used for. */
+/** The request for which an idempotency key was used. */
 interface Reserved {
   readonly fingerprint: string;
   readonly expiresAtMs: number;
-  /** Undefined if it was refused: the same request runs again. */
+  /** Undefined if the request was refused: the same request then runs again. */
   answer: FakeAnswer | undefined;
 }
 
@@ -71,7 +71,7 @@ export class FakeRouter {
     return false;
   }
 
-  /** The same key and request get the same answer for as long as the service remembers it; a refused request runs again. */
+  /** Repeats the stored answer for the same key and request, for as long as the service would; a refused request runs again. */
   #once(
     { method, headers, url }: Request,
     { isPublic, json }: Pick<ParsedBody, "json"> & { readonly isPublic: boolean },
@@ -95,7 +95,7 @@ export class FakeRouter {
   }
 }
 
-/** JSON in the API's format. */
+/** A response with JSON in the API's format. */
 export function answer(
   status: number,
   text: string | null,
@@ -152,7 +152,9 @@ function paramsIn(pattern: string, path: string): Found["params"] | undefined {
   return params;
 }
 
-/** A header carries the bytes of UTF-8, one per character; if it has other characters, it is already the text. */
+/**
+ * The text of a header's value, which has one character per UTF-8 byte. A value with a character that does not fit into a byte is the text itself.
+ */
 function headerText(value: string): string {
   const bytes = Array.from(value, (character) => character.charCodeAt(0));
   return bytes.some((byte) => byte > 255) ? value : new TextDecoder().decode(Uint8Array.from(bytes));

@@ -52,7 +52,7 @@ export function newWallet(
   return { ...row, ...signRow(state.macKeys, walletMacSubject(row)) };
 }
 
-/** The wallets in the form that a create reads: no other merchant has their addresses. */
+/** The wallets in the form in which they are read for a new invoice. In the fake, no other merchant has their addresses. */
 export function payableWallets({ wallets }: FakeState): readonly PayableWallet[] {
   const alone = { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
   return wallets.map((each) => ({ ...each, ...alone, isKeyShared: false, paidAddresses: 0, isPaused: false }));
@@ -62,7 +62,10 @@ export function walletFor({ wallets }: FakeState, pair: Pair): Wallet | undefine
   return wallets.find((wallet) => isSamePair(wallet, pair));
 }
 
-/** The amount that an invoice asks for at a price: the first that no other watched invoice has. The same invoice and price always get the same amount. */
+/**
+ * The amount that an invoice asks for at a price: the first one that no other watched invoice uses. The same invoice and price always get the same
+ * amount.
+ */
 export function amountFor(state: FakeState, { id: invoiceId }: Invoice, pair: Pair, priceUnits: bigint): bigint {
   const key = pairKey(pair);
   const held = state.amounts.filter((each) => each.pair === key);
@@ -79,7 +82,7 @@ export function amountFor(state: FakeState, { id: invoiceId }: Invoice, pair: Pa
   throw new Error(`every amount near ${priceUnits} is taken: the fake has too many open invoices of one price`);
 }
 
-/** An invoice that is being created is not stored yet. */
+/** Whether an invoice's amount is still watched for. An invoice that is being created is not stored yet. */
 function isWatched({ invoices, now }: FakeState, id: string): boolean {
   const { invoice } = invoices.get(id) ?? {};
   return invoice === undefined || now() <= invoice.monitorUntilMs;

@@ -23,7 +23,7 @@ export function createWebhook(
   const id = state.newId("whk");
   const secret = given ?? webhookSecret(crypto.getRandomValues(new Uint8Array(32)));
   const preview = secretKeyPreview(secret);
-  // Not encrypted: the fake is no safer than its memory.
+  // Not encrypted, because all of the fake's data is in memory anyway.
   const row = { id: state.newId("whs"), webhookId: id, sealed: secret, preview, expiresAtMs: null, createdAtMs: nowMs };
   const webhook: Webhook = {
     ...wanted,
@@ -57,7 +57,7 @@ export function updateWebhook(state: FakeState, id: string, wanted: SettingsUpda
   return after;
 }
 
-/** Deletes its pending deliveries too. */
+/** Also deletes the endpoint's pending deliveries. */
 export function deleteWebhook(state: FakeState, id: string): void {
   webhookOf(state, id);
   state.webhooks.delete(id);
@@ -65,7 +65,7 @@ export function deleteWebhook(state: FakeState, id: string): void {
   state.deliveries.splice(0, state.deliveries.length, ...left);
 }
 
-/** Like in development, also allows this machine. */
+/** As in development, URLs of this machine are allowed too. */
 function hrefOf(text: string): string {
   const url = parseEndpointUrl(text, { isLoopbackOpen: true });
   if (!url.ok) throw new Refused({ code: "WEBHOOK_URL_REFUSED", reason: url.error });
@@ -82,7 +82,7 @@ export async function deliver(
   for (const delivery of due) {
     const { event, webhookId } = delivery;
     const to = state.webhooks.get(webhookId);
-    // The handler may have deleted it meanwhile.
+    // The handler may have deleted the endpoint.
     if (to === undefined) continue;
     const { status } = await receive(await signedRequest(delivery, to, state.now()));
     all.push({ eventId: event.id, type: event.type, webhookId, status });

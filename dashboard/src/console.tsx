@@ -16,7 +16,7 @@ import { isNotSetUp } from "./shell/deployment.ts";
 import { ME } from "./shell/merchants.ts";
 import { cssVariables, theme } from "./theme.ts";
 
-// Pages outside /console ask for the sign-in themselves: they only need to learn when it ends.
+// Pages outside /console show the sign-in themselves, so they only need to know when the session ends.
 const queries = createQueryClient(() => {
   const { pathname, href } = router.state.location;
   if (pathname.startsWith("/console")) void router.navigate({ to: "/sign-in", search: { returnTo: href } });

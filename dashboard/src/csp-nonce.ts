@@ -3,7 +3,7 @@ import { setNonce } from "get-nonce";
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
 
-// The package that Mantine's modals use to lock scrolling gets it from get-nonce.
+// The package with which Mantine's modals lock scrolling reads the nonce from get-nonce.
 setNonce(nonce);
 
 export function cspNonce(): string {

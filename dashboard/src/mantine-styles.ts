@@ -1,5 +1,5 @@
-// The styles of the components that the console uses, in the order in which the library has them; all of them are half as much again. The build fails
-// where those of a component are missing (dashboard/vite.config.ts).
+// The styles of the components that the console uses, in the library's order; the styles of all components would be half as large again. The build
+// fails if those of a used component are missing (dashboard/vite.config.ts).
 import "@mantine/core/styles/baseline.css";
 import "@mantine/core/styles/default-css-variables.css";
 import "@mantine/core/styles/global.css";

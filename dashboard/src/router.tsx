@@ -32,7 +32,7 @@ import { Shell } from "./shell/shell.tsx";
 import { StepUpDialog } from "./shell/step-up-dialog.tsx";
 import { signInSearch } from "./sign-in/search.ts";
 
-/** `/console/:merchantId` as this router writes it. */
+/** `/console/:merchantId` in this router's syntax. */
 type Pattern<P extends string> = P extends `${infer Head}:${infer Rest}` ? `${Head}$${Pattern<Rest>}` : P;
 
 function pathOf<P extends string>({ path }: { readonly path: P }): Pattern<P> {
@@ -80,7 +80,7 @@ const authorize = createRoute({
   component: lazyRouteComponent(() => import("./authorize/authorize-page.tsx"), "AuthorizePage"),
 });
 
-/** Pages of a signed-in user: the user and their merchants are read first. */
+/** Pages of a signed-in user. The user and their merchants are read first. */
 const frame = createRoute({
   getParentRoute: () => root,
   id: "frame",
@@ -118,7 +118,7 @@ const account = createRoute({
   component: lazyRouteComponent(() => import("./account/account-page.tsx"), "AccountPage"),
 });
 
-/** For operators of the deployment; for everyone else it does not exist. */
+/** The page for operators of the deployment. Other users get the page for unknown addresses. */
 const operator = createRoute({
   getParentRoute: () => frame,
   path: pathOf(CONSOLE_PAGES.operator),
@@ -136,7 +136,7 @@ const ofMerchant = createRoute({
     const merchantId = "merchantId" in params ? params.merchantId : undefined;
     const named = ({ id }: Merchant) => id === merchantId;
     const known = (await context.queries.ensureQueryData(MERCHANTS)).data.find(named);
-    // A merchant just created or joined is not in the cached list.
+    // A merchant that was just created or joined is not in the cached list.
     const merchant = known ?? (await context.queries.fetchQuery({ ...MERCHANTS, staleTime: 0 })).data.find(named);
     if (merchant === undefined) throw new ApiError(404, { code: "MERCHANT_NOT_FOUND" });
     rememberMerchant(merchant);

@@ -1,4 +1,4 @@
-// The look of the whole console. Colours are set here once, so that every component meets WCAG AA contrast in both schemes: Mantine's own
+// The appearance of the whole console. Colours are set here once, so that every component meets WCAG AA contrast in both schemes: Mantine's own
 // shades for dimmed text, light badges and errors do not.
 import {
   Badge,
@@ -28,7 +28,7 @@ const INDIGO: MantineColorsTuple = [
   "#312e81",
 ];
 
-/** Bluish greys, from the paper to the darkest background. */
+/** Bluish greys, from the lightest surface to the darkest background. */
 const SLATE: MantineColorsTuple = [
   "#e6e9f0",
   "#c3c9d6",
@@ -65,13 +65,13 @@ export const theme = createTheme({
         centered: true,
         radius: "lg",
         closeButtonProps: { "aria-label": "Close" },
-        // Its <header> would be a second banner of the page.
+        // Without this, the dialog's <header> would count as a second banner of the page.
         attributes: { header: { role: "presentation" } },
       },
     }),
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { "aria-label": "Close the notice" } },
-      // Below a title it would be a paler grey.
+      // By default, the text below a title would be a paler grey.
       styles: { description: { color: "var(--mantine-color-dimmed)" } },
     }),
     PasswordInput: PasswordInput.extend({ defaultProps: { visibilityToggleButtonProps: { "aria-label": "Show" } } }),

@@ -5,7 +5,7 @@ import { Edgetill, verifyWebhook, WebhookVerificationError } from "edgetill";
 const { BASE_URL = "http://localhost:8787", MERCHANT_ID = "", API_KEY = "" } = process.env;
 const { WEBHOOK_SECRET = "", PORT = "3000" } = process.env;
 const edgetill = new Edgetill({ baseUrl: BASE_URL, merchantId: MERCHANT_ID, apiKey: API_KEY });
-const paidOrders = new Set<string>(); // in a shop: a column of the order, set in one transaction with shipping it
+const paidOrders = new Set<string>(); // in a shop: a column of the order, set in the same transaction as its shipping
 
 createServer(async (request, response) => {
   try {

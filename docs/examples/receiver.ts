@@ -1,4 +1,4 @@
-// A receiver of Edgetill's webhooks: verifies, acts once for each event, answers at once. WEBHOOK_SECRET=whsec_... npm run receiver
+// A receiver of Edgetill's webhooks: verifies each event, acts on it once, and answers at once. WEBHOOK_SECRET=whsec_... npm run receiver
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { dirname } from "node:path";
@@ -7,15 +7,15 @@ import { Webhook, WebhookVerificationError } from "standardwebhooks";
 interface WebhookEvent {
   id: string;
   type: string;
-  sequence: number | null; // grows with the events of an invoice; null where the event is of no invoice
+  sequence: number | null; // increases with each event of an invoice; null for an event without an invoice
   data: { invoice?: { id: string; rawAmount: string; currency: string; status: string } };
 }
 
 const { WEBHOOK_SECRET = "", PORT = "4242", RECEIVER_STATE = ".edgetill/receiver.ids" } = process.env;
 const url = `http://127.0.0.1:${PORT}/webhooks`;
-const MAX_LENGTH = 65_536; // an event has less than 20 KB
+const MAX_LENGTH = 65_536; // an event is smaller than 20 KB
 
-// While a secret is rotated give the old one and the new one, with a space between.
+// During a rotation, set both the old and the new secret, separated by a space.
 const webhooks = WEBHOOK_SECRET.split(/\s+/).flatMap((secret) => (secret === "" ? [] : [new Webhook(secret)]));
 if (webhooks.length === 0) {
   console.error(`WEBHOOK_SECRET is not set. Register ${url} and start again with the secret of the answer:
@@ -23,11 +23,11 @@ if (webhooks.length === 0) {
   process.exit(1);
 }
 
-// What was acted on, a line for each event: `evt_... inv_... 4`. In a shop a table, written in one transaction with the order.
+// The processed events, one per line: `evt_... inv_... 4`. A shop would use a table, written in the same transaction as the order.
 const processed = new Set<string>();
 const newest = new Map<string, number>();
 mkdirSync(dirname(RECEIVER_STATE), { recursive: true });
-appendFileSync(RECEIVER_STATE, "\n"); // ends a line that a crash has cut
+appendFileSync(RECEIVER_STATE, "\n"); // ends a line that a crash cut off
 for (const line of readFileSync(RECEIVER_STATE, "utf8").split("\n")) {
   const [eventId, invoiceId, sequence] = line.split(" ");
   if (eventId && invoiceId && sequence) remember(eventId, invoiceId, Number(sequence));
@@ -38,7 +38,7 @@ function remember(eventId: string, invoiceId: string, sequence: number): void {
   newest.set(invoiceId, Math.max(sequence, newest.get(invoiceId) ?? 0));
 }
 
-/** Acts on an event that is genuine. Events come at least once, and in any order. */
+/** Acts on a genuine event. Events arrive at least once, and in any order. */
 function act({ id, type, sequence, data: { invoice } }: WebhookEvent): void {
   const about = invoice ? `${invoice.id} ${invoice.rawAmount} ${invoice.currency} ${invoice.status}` : id;
   if (processed.has(id)) {
@@ -50,7 +50,7 @@ function act({ id, type, sequence, data: { invoice } }: WebhookEvent): void {
   const stale = sequence !== null && sequence < known ? `, stale: ${known} is known` : "";
   appendFileSync(RECEIVER_STATE, `${id} ${invoice?.id ?? "-"} ${sequence ?? 0}\n`);
   remember(id, invoice?.id ?? "-", sequence ?? 0);
-  // Here a shop ships an invoice whose status is PAID or OVERPAID, once. A stale event shows it as it was: what it is now came before.
+  // Here a shop ships the order, once, when the status is PAID or OVERPAID. A stale event shows an older state than one already received.
   console.log(`${type} ${about} (verified${order}${stale})`);
 }
 
@@ -68,7 +68,7 @@ function isGenuine(body: string, given: IncomingMessage["headers"]): boolean {
   });
 }
 
-/** The status to answer with: 2xx says that the event need not come again. */
+/** The status to answer with: 2xx means that the event need not be sent again. */
 async function receive(request: IncomingMessage): Promise<number> {
   let body = "";
   for await (const piece of request.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
@@ -83,7 +83,7 @@ async function receive(request: IncomingMessage): Promise<number> {
 const server = createServer(async (request, response) => {
   const status = await receive(request).catch((error) => {
     console.error(error);
-    return 500; // it comes again
+    return 500; // Edgetill sends the event again
   });
   response.writeHead(status, status === 413 ? { connection: "close" } : {}).end();
 });

@@ -1,5 +1,5 @@
-// One call of the API, typed by its operation. The session is in a cookie; the browser automatically sends the origin that writes
-// need.
+// One call of the API, typed by its operation. The session is in a cookie, and the browser adds the `Origin` header, without which the service
+// refuses writes.
 import { connection } from "./connection.ts";
 import { ApiError, ConnectionError } from "./errors.ts";
 import { type Operations, ROUTES } from "./operations.ts";
@@ -8,10 +8,10 @@ import { stepUp } from "./step-up.ts";
 export type OperationId = keyof Operations;
 export type AnswerOf<K extends OperationId> = Operations[K]["answer"];
 
-/** An operation's input; `merchantId` for a merchant's routes. */
+/** An operation's input. Only merchant routes need `merchantId`. */
 export type InputOf<K extends OperationId> = Omit<Operations[K], "answer"> & { readonly merchantId?: string };
 
-/** The parts of any input. */
+/** The parts that the input of any operation may have. */
 interface Input {
   readonly merchantId?: string;
   readonly params?: Readonly<Record<string, string>>;
@@ -21,9 +21,9 @@ interface Input {
 
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** For a call that creates something: the same for each attempt of one intent. */
+  /** For a call that creates something: the same key for every attempt to make one change. */
   readonly idempotencyKey?: string | undefined;
-  /** Wraps each request: what must not happen meanwhile. The step-up dialog is outside it. */
+  /** Called around each request, for example to pause other requests meanwhile. The step-up dialog is not wrapped. */
   readonly around?: (<T>(sending: () => Promise<T>) => Promise<T>) | undefined;
 }
 
@@ -98,7 +98,7 @@ export function targetOf(operation: OperationId, input: Input): { readonly metho
   for (const [name, value] of Object.entries(input.query ?? {})) {
     if (value !== undefined && value !== null && value !== "") query.set(name, String(value));
   }
-  // The console pages by cursor: no page shows a row count, so none is requested.
+  // An empty cursor requests paging by cursor, without a count of all rows, which no page of the console shows.
   const isFirstPage = query.has("limit") && !["cursor", "page", "after"].some((name) => query.has(name));
   if (isFirstPage) query.set("cursor", "");
   const ending = query.size === 0 ? "" : `?${query}`;

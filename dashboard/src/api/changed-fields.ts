@@ -1,6 +1,6 @@
 /**
- * The fields of `after` that differ from `before`, including nested fields. A form compares with its initial values, never with later reads: a field
- * that only a colleague changed meanwhile is not sent, and so keeps their change.
+ * The fields of `after` that differ from `before`, including nested fields. A form compares with its initial values, never with later reads: a
+ * field that only a colleague changed meanwhile is not sent, so the colleague's change stays.
  */
 export function changedFields<B extends object>(before: B, after: B): Partial<B> {
   const old = new Map<string, unknown>(Object.entries(before));

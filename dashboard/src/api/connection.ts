@@ -1,5 +1,4 @@
-// Whether the service can be reached: every call reports its outcome, and after a failure the service is polled until it
-// answers.
+// The state of the connection to the service. Every call reports its outcome, and after a failure the service is polled until it answers.
 
 const ASK_AGAIN_MS = 3_000;
 

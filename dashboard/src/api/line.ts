@@ -5,22 +5,22 @@ const LONGEST_PAUSE_MS = 60_000;
 /** A "ping" must be answered within this time, or the socket counts as lost: a dead connection gives no other sign. */
 export const PING_MS = 30_000;
 
-/** Doubled with each failure, with some jitter for each client: all lose their socket when the service restarts. */
+/** The pause before the next attempt. It doubles with each failure, and has jitter because a restart of the service disconnects all clients. */
 export function pauseMs(failures: number, random: number): number {
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.75 + random / 2);
 }
 
 interface Options {
-  /** Called before each attempt. */
+  /** Opens a socket. Called for each attempt. */
   readonly connect: () => WebSocket;
   readonly onText: (text: string) => void;
 }
 
 interface Line {
   isOpen(): boolean;
-  /** Skips the pause after a failure. */
+  /** Reconnects at once, without the pause after a failure. */
   join(): void;
-  /** Closes it permanently. */
+  /** Closes the connection permanently. */
   close(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Types a string as a member of an API enum that the console does not contain: it came from the service, or from its offered choices. The service
- * refuses any other value, and names the field.
+ * Types a string as a member of an API enum whose values the console does not list. The string came from the service, or from choices that it
+ * offered. The service refuses any other value, and names the field.
  */
 export function listed<T extends string>(text: string): T {
   return text as T;

@@ -1,4 +1,5 @@
-// A call refused for lack of a recent factor waits here: the dialog (shell/step-up-dialog.tsx) asks the user, and the call continues.
+// A call that was refused because the user gave no recent factor waits here: the dialog (shell/step-up-dialog.tsx) asks the user, and then the call
+// continues.
 import { StepUpCancelled } from "./errors.ts";
 
 type Listener = () => void;

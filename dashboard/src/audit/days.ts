@@ -5,7 +5,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 export function startOfDay(date: string, timeZone: string): Date {
   const utcMs = Date.parse(date);
   const firstMs = utcMs - offsetAt(utcMs, timeZone);
-  // The clocks may have changed between the two.
+  // Daylight saving time may have begun or ended between the two times.
   return new Date(utcMs - offsetAt(firstMs, timeZone));
 }
 

@@ -15,7 +15,7 @@ const COLUMNS = [
   "request_id",
 ];
 
-/** `nameOf`: "" where no name is known. */
+/** `nameOf` returns "" if no name is known. */
 export function entryLine(nameOf: (actor: AuditEvent["actor"]) => string): Line<AuditEvent> {
   return {
     columns: COLUMNS,

@@ -1,4 +1,4 @@
-// The names of what entries are about: the log has ids alone, because names can be changed and erased.
+// The names of the objects in log entries: the log has only ids, because names can be changed and erased.
 import { useQueries } from "@tanstack/react-query";
 import type { AuditEvent } from "../api/operations.ts";
 import { reading } from "../api/queries.ts";
@@ -8,7 +8,10 @@ import type { Known } from "./sentence.ts";
 
 interface Names extends Pick<Known, "nameOf" | "moneyOf" | "money" | "coins"> {}
 
-/** Each invoice of the page is read once; who may not see invoices reads of "an invoice". `others`: names that are known already. */
+/**
+ * Names for the objects in these entries. Reads each invoice once, but none if the user may not see invoices: an entry then says "an invoice".
+ * `others`: names that are already known.
+ */
 export function useNames(entries: readonly AuditEvent[], others: ReadonlyMap<string, string>): Names {
   const { id: merchantId } = useMerchant();
   const { money, coins } = useFormats();

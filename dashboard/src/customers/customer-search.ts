@@ -1,4 +1,4 @@
-// Which of the customer's invoices are listed.
+// The search parameters of a customer's page: the page of the invoice list.
 import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 
 export function customerSearch({ cursor }: Readonly<Record<string, unknown>>): WithCursor {

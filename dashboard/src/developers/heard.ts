@@ -1,5 +1,5 @@
-// The events an endpoint gets. One in the format of BTCPay Server's plugins starts with those that say an invoice is settled: some of these plugins
-// treat every signed message as a payment.
+// The events that an endpoint gets. By default, an endpoint in the format of BTCPay Server's plugins gets only the events for settled invoices,
+// because some of these plugins treat every signed message as a payment.
 import { BY_HAND, sourcesOf, WEBHOOK_TYPES } from "../../../src/commerce/greenfield/webhook-type.ts";
 import type { CreateWebhookBody, Webhook } from "../api/operations.ts";
 
@@ -14,7 +14,7 @@ export interface Heard {
 
 export const ALL_OF_PLUGINS: readonly string[] = sourcesOf(WEBHOOK_TYPES);
 
-/** A form's initial value, for an existing endpoint or a new one. */
+/** The initial value of the form's events, for an existing endpoint or a new one. */
 export function heardBy(
   endpoint: Pick<Webhook, "format" | "events"> | undefined,
   format: Format = endpoint?.format ?? "STANDARD",

@@ -17,7 +17,7 @@ export function KeysSection() {
   const { id: merchantId } = useMerchant();
   const mayCreate = useMay("api_key:create");
   const [isCreating, creating] = useDisclosure();
-  // Only in this component: the secret is shown once, and stored nowhere.
+  // Kept only in this component: the secret is shown once, and stored nowhere.
   const [secret, setSecret] = useState<string>();
   const keys = useGrowingList(["listApiKeys", { merchantId }], (cursor, signal) =>
     call("listApiKeys", { merchantId, query: { limit: AT_ONCE, cursor } }, { signal }),

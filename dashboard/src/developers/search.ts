@@ -1,7 +1,7 @@
-// The page's search parameters: the open part, and the events' filter and page.
+// The page's search parameters: the open tab, and the filter and page of the events.
 import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 
-/** The keys are shown first. */
+/** The tabs, in order. The API keys are shown by default. */
 export const TABS = { keys: "API keys", endpoints: "Endpoints", events: "Events" } as const;
 type Tab = keyof typeof TABS;
 

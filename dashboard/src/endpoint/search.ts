@@ -1,4 +1,4 @@
-// Which of an endpoint's deliveries are listed.
+// The search parameters of an endpoint's page: the filter and the page of its deliveries.
 import type { Delivery } from "../api/operations.ts";
 import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 

@@ -4,7 +4,7 @@ import { useFormats } from "../shell/reader.tsx";
 interface Props {
   /** 0.25 is a quarter more; undefined if there is nothing to compare with. */
   readonly ratio: number | undefined;
-  /** If less is better: invoices that expired. */
+  /** Whether less is better, as for invoices that expired. */
   readonly isLessBetter?: boolean;
 }
 

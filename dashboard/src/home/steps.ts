@@ -1,17 +1,17 @@
-// A merchant's first steps: which remain on Home.
+// A merchant's first steps, and which of them are still shown on Home.
 import type { Merchant } from "../api/operations.ts";
 
 export const STEPS = ["WALLET", "SALE", "PAID"] as const;
 export type Step = (typeof STEPS)[number];
 
-/** Any of them is enough to complete the step. */
+/** The permissions for each step; any one of them is enough to complete it. */
 const NEEDED: Readonly<Record<Step, readonly Merchant["permissions"][number][]>> = {
   WALLET: ["wallet:create"],
   SALE: ["product:create", "api_key:create"],
   PAID: ["invoice:create"],
 };
 
-/** What the user may do. */
+/** The steps for which the user has permission. */
 export function stepsFor({ permissions }: Pick<Merchant, "permissions">): readonly Step[] {
   return STEPS.filter((step) => NEEDED[step].some((each) => permissions.includes(each)));
 }

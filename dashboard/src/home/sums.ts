@@ -20,7 +20,7 @@ export function growth(amount: string, before: string): number | undefined {
   return Number(((now - past) * 1_000n) / past) / 1_000;
 }
 
-/** The same for counts. */
+/** The relative change of a count. */
 export function growthOfCount(count: number, before: number): number | undefined {
   return before > 0 ? (count - before) / before : undefined;
 }
@@ -30,7 +30,7 @@ export function receivedIn({ received }: Pick<Sums, "received">, currency: strin
   return received.find((each) => each.currency === currency)?.amount ?? NOTHING;
 }
 
-/** Every currency with receipts in either period, the one with the most days first. */
+/** Every currency with receipts in either period. The currency with receipts on the most days comes first. */
 export function currenciesOf(now: ReportTotals, before: ReportTotals): readonly string[] {
   const days = [...now.periods, ...before.periods].flatMap(({ received }) => received);
   const daysIn = (currency: string) => days.filter((each) => each.currency === currency).length;
@@ -38,7 +38,7 @@ export function currenciesOf(now: ReportTotals, before: ReportTotals): readonly 
   return [...new Set(all)].toSorted((a, b) => daysIn(b) - daysIn(a));
 }
 
-/** Payments in coins without value, which are in no other sum. */
+/** The number of payments in test coins, which no other sum includes. */
 export function testPaymentsOf({ coins }: Pick<Sums, "coins">): number {
   return coins.reduce((sum, { isTest, payments }) => sum + (isTest ? payments : 0), 0);
 }
@@ -46,7 +46,7 @@ export function testPaymentsOf({ coins }: Pick<Sums, "coins">): number {
 export interface CoinRow {
   readonly name: string;
   readonly cryptocurrency: string;
-  /** Undefined: nothing was received in it during that time. */
+  /** Undefined if nothing was received in this coin in the period. */
   readonly now: Coin | undefined;
   readonly before: Coin | undefined;
 }
@@ -71,13 +71,13 @@ function nameOf({ cryptocurrency, network }: Coin): string {
   return coinName(cryptocurrency, network);
 }
 
-/** Seconds; undefined if no invoice was paid after a method was picked. */
+/** The mean time in seconds; undefined if no invoice was paid after a method was picked. */
 export function meanTimeToPaid({ timeToPaid }: Pick<Sums, "timeToPaid">): number | undefined {
   const { invoices, seconds } = timeToPaid;
   return invoices === 0 ? undefined : Number(BigInt(seconds) / BigInt(invoices));
 }
 
-/** Paid in full or more. */
+/** Invoices that were paid in full or overpaid. */
 export function paidOf({ invoices }: Pick<Sums, "invoices">): number {
   return invoices.paid + invoices.overpaid;
 }

@@ -2,7 +2,7 @@ import { Group, TextInput } from "@mantine/core";
 import type { Inputs } from "../shell/form.tsx";
 import { LONGEST } from "./longest.ts";
 
-/** Identifies an invoice's customer. */
+/** The fields that identify an invoice's customer. */
 export function ContactFields({ form }: { readonly form: Inputs<"customerEmail" | "customerName"> }) {
   return (
     <Group grow align="flex-start">

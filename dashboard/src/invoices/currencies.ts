@@ -1,4 +1,4 @@
-/** Those that customers see most; the API knows more, and keeps the one of a product. */
+/** The most common currencies. The API accepts more, and a product keeps a currency that is not in this list. */
 export const CURRENCIES = [
   "USD",
   "EUR",

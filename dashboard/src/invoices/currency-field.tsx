@@ -1,7 +1,7 @@
 import { Select, type SelectProps } from "@mantine/core";
 import { CURRENCIES } from "./currencies.ts";
 
-/** A price may be in a currency that is not offered here. */
+/** The field also accepts the stored currency of a price if it is not in the list. */
 export function CurrencyField({ value = null, ...input }: Omit<SelectProps<string>, "data">) {
   return (
     <Select

@@ -1,4 +1,4 @@
-// A line of the file of invoices that the list shows.
+// A line of the exported file of invoices.
 import type { Invoice } from "../api/operations.ts";
 import type { Line } from "../shell/list-export.ts";
 

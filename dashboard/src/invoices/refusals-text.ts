@@ -1,4 +1,4 @@
-// What could not be done with some of several invoices, by name.
+// The message that names the selected invoices that could not be cancelled.
 import { plainText } from "../../../src/lib/plain-text.ts";
 import { withRequestId } from "../api/errors.ts";
 
@@ -7,7 +7,7 @@ export interface Refusal {
   readonly error: Error;
 }
 
-/** More would not be read before the notice goes. */
+/** More names could not be read before the notice disappears. */
 const NAMED = 3;
 
 /** `“Order 1” was not cancelled: …`; undefined if nothing was refused. */

@@ -3,8 +3,8 @@ import { reading } from "../api/queries.ts";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 
 /**
- * The pairs that the merchant's enabled wallets accept, such as `USDT on ETH`. A member without access to wallets is treated as having one, so
- * that nothing is claimed that they cannot know.
+ * The pairs that the merchant's enabled wallets accept, such as `USDT on ETH`. If the wallets cannot be read, for example because the user may not
+ * see them, at least one pair is assumed.
  */
 export function useWalletPairs(): { readonly isRead: boolean; readonly pairs: readonly string[] } {
   const maySee = useMay("wallet:view");

@@ -4,12 +4,12 @@ const DIGITS = 18;
 const DECIMAL = /^(\d+)(?:\.(\d{1,18}))?$/;
 
 interface Difference {
-  /** Without its sign and without trailing zeros. */
+  /** Without a sign or trailing zeros. */
   readonly amount: string;
   readonly is: "more" | "less" | "equal";
 }
 
-/** How much more or less `paid` is than `asked`; undefined if one of them is not an amount. */
+/** By how much `paid` is above or below `asked`; undefined if one of them is not an amount. */
 export function differenceOf(paid: string, asked: string): Difference | undefined {
   const [one, other] = [unitsOf(paid), unitsOf(asked)];
   if (one === undefined || other === undefined) return undefined;

@@ -2,7 +2,7 @@ import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 import { isListedStatus, type ListedStatus } from "./status.tsx";
 
 export interface PaymentsSearch extends WithCursor {
-  /** Those that need a decision by default. */
+  /** By default, payments that need a decision. */
   readonly status?: ListedStatus | undefined;
   readonly network?: string | undefined;
   readonly txHash?: string | undefined;

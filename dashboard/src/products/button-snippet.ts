@@ -3,7 +3,7 @@ interface Of {
   readonly checkoutUrl: string;
 }
 
-/** A link that looks like a button, for any page: it needs no script, and works even where inline styles are forbidden. */
+/** A link that looks like a button, for any web page: it needs no script, and works even if inline styles are forbidden. */
 export function buttonSnippet({ name, checkoutUrl }: Of): string {
   const style =
     "display:inline-block;padding:.7em 1.4em;border-radius:.5em;background:#4338ca;color:#fff;font:600 1rem system-ui,sans-serif;text-decoration:none";

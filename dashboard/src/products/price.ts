@@ -2,7 +2,7 @@ import type { Product } from "../api/operations.ts";
 import { isOpen } from "../invoices/columns.tsx";
 import { useFormats } from "../shell/reader.tsx";
 
-/** The price in words; a product with price 0 leaves it to the customer. */
+/** The price as text. If it is 0, the customer chooses the amount. */
 export function usePrice(): (product: Pick<Product, "price" | "currency">) => string {
   const { money } = useFormats();
   return ({ price, currency }) => (isOpen(price) ? "Any amount" : money(price, currency));

@@ -1,7 +1,7 @@
 import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 
 export interface ProductsSearch extends WithCursor {
-  /** Only products for sale, or only the others. */
+  /** True: only products for sale. False: only products that are not for sale. */
   readonly isActive?: boolean | undefined;
   readonly search?: string | undefined;
 }

@@ -1,8 +1,7 @@
 import { CURRENCIES } from "../invoices/currencies.ts";
 
-/** What the address of the page carries. */
 export interface ReadinessSearch {
-  /** Of the prices; without it, that of new invoices. */
+  /** The currency of the prices; by default that of new invoices. */
   readonly currency?: (typeof CURRENCIES)[number];
 }
 

@@ -1,4 +1,4 @@
-// An export that is read as it arrives and becomes a browser file; browsers keep large ones on disk. After a lost connection it continues after the
+// Reads an export as it arrives and collects it in blobs; browsers keep large blobs on disk. After a lost connection the export continues after the
 // last complete record, with the same snapshot time.
 import { targetOf } from "../api/call.ts";
 import { connection } from "../api/connection.ts";
@@ -16,7 +16,7 @@ export interface Wanted {
   readonly fileName: string;
 }
 
-/** Records that have arrived. */
+/** Called with the number of records that have arrived. */
 type OnProgress = (records: number) => void;
 
 export async function download(wanted: Wanted, onProgress: OnProgress, signal: AbortSignal): Promise<void> {
@@ -24,7 +24,7 @@ export async function download(wanted: Wanted, onProgress: OnProgress, signal: A
   let records = 0;
   let place: Readonly<Record<string, string>> = {};
   for (;;) {
-    // What arrived after the last record with an id; it is resent after a lost connection.
+    // The text after the last record with an id. After a lost connection the service sends it again.
     let rest: readonly string[] = [];
     let more = 0;
     try {
@@ -68,7 +68,7 @@ interface Part {
   readonly last: string;
 }
 
-/** What has arrived, cut after complete records. */
+/** The text that has arrived, split after complete records. */
 async function* partsOf(format: Format, { body }: Response): AsyncGenerator<Part> {
   const reader = body?.getReader();
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

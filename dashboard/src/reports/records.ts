@@ -1,17 +1,17 @@
-// Complete records in the part of an export that has arrived, so that a broken one can continue after the last of them.
+// Finds the complete records in the part of an export that has arrived, so that a broken export can continue after the last of them.
 
 export type Format = "csv" | "jsonl";
 
 interface Whole {
   /** How many complete records there are. */
   readonly count: number;
-  /** Where the last one ends. */
+  /** The offset at which the last complete record ends. */
   readonly end: number;
-  /** The last one's text; "" if there is none. */
+  /** The text of the last complete record; "" if there is none. */
   readonly last: string;
 }
 
-/** In CSV a value may have line ends, between quotes. */
+/** A CSV value in quotes may contain line ends. */
 const MARKS: Readonly<Record<Format, RegExp>> = { csv: /"|\r\n/g, jsonl: /\n/g };
 
 export function wholeRecords(format: Format, text: string): Whole {

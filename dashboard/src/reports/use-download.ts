@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { showDone, showError } from "../api/queries.ts";
 import { download, type Wanted } from "./download.ts";
 
-/** One export at a time. `records`: how many have arrived; undefined while none is running. */
+/** Runs one export at a time. `records` is the number that has arrived; undefined while no export is running. */
 export function useDownload() {
   const [records, setRecords] = useState<number>();
   const running = useRef<AbortController>(undefined);

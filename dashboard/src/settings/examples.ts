@@ -1,5 +1,4 @@
-// What the tolerances mean for an invoice, as the service calculates (src/commerce/settlement/value.ts): in whole cents here, rounded
-// down.
+// What the tolerances mean for an invoice, calculated as the service does (src/commerce/settlement/value.ts), but in whole cents, rounded down.
 
 interface Tolerances {
   readonly underpaidPercent: number;
@@ -9,9 +8,9 @@ interface Tolerances {
 }
 
 interface Bounds {
-  /** An invoice is paid from this amount. */
+  /** From this amount on, the invoice counts as paid. */
   readonly from: string;
-  /** Above it, it is overpaid. */
+  /** Above this amount, the invoice counts as overpaid. */
   readonly to: string;
 }
 

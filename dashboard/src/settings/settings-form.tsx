@@ -1,5 +1,4 @@
-// One part of the settings: its own form, which sends only what was changed in it. Users who may not change settings can
-// read them.
+// One part of the settings, with its own form, which sends only the fields changed in it. Users who may not change settings can read them.
 import { Box, Button, Group, Stack } from "@mantine/core";
 import { type FormValidateInput, type UseFormReturnType, useForm } from "@mantine/form";
 import type { ReactNode } from "react";

@@ -50,7 +50,7 @@ export function SettingsPage() {
 
 function Parts({ settings }: { readonly settings: Settings }) {
   const { hash } = useLocation();
-  // They are not there yet when the browser looks for the one that the address names.
+  // The parts do not exist yet when the browser looks for the anchor in the address.
   useEffect(() => {
     if (isPart(hash)) document.getElementById(hash)?.scrollIntoView();
   }, [hash]);

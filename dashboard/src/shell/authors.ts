@@ -3,7 +3,7 @@ import type { AuditEvent } from "../api/operations.ts";
 import { reading } from "../api/queries.ts";
 import { useMay, useMerchant } from "./merchants.ts";
 
-/** Names the author of a change: members and keys by their names in the team. */
+/** Returns a function that names the author of a change: a member of the team, or one of its keys. */
 export function useAuthors(): (actor: AuditEvent["actor"]) => string {
   const { id: merchantId } = useMerchant();
   const maySeeTeam = useMay("team:view");
@@ -21,7 +21,7 @@ export function useAuthors(): (actor: AuditEvent["actor"]) => string {
   };
 }
 
-/** The same for a user's decision, which names only the id of a user or an API key. */
+/** The same for a decision, which only has the id of a user or an API key. */
 export function useDeciders(): (id: string) => string {
   const authorOf = useAuthors();
   return (id) => authorOf({ kind: id.startsWith("key_") ? "API_KEY" : "USER", id });

@@ -8,7 +8,7 @@ interface Props {
   readonly tallest?: number;
 }
 
-/** Code verbatim, in a box that scrolls sideways, by keyboard too. */
+/** Code verbatim, in a box that can be scrolled sideways with mouse and keyboard. */
 export function CodeBlock({ name, code, tallest }: Props) {
   return (
     <Box component="section" aria-label={name} tabIndex={0} style={{ overflow: "auto" }} mah={tallest}>

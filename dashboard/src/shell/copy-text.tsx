@@ -3,7 +3,7 @@ import { Icon } from "./icons.tsx";
 
 interface Props {
   readonly value: string;
-  /** What it is, for the button's name: `Copy the address`. */
+  /** The noun in the button's name: `Copy the address`. */
   readonly name: string;
   /** The displayed text; the value itself by default. */
   readonly shown?: string;

@@ -10,11 +10,11 @@ interface Props {
   readonly max?: string | undefined;
   readonly error?: boolean;
   readonly required?: boolean;
-  /** With "" only if it is optional. */
+  /** Called with "" only if the date is optional. */
   readonly onChange: (date: string) => void;
 }
 
-/** A half-typed day is not a date yet, and stays as typed. */
+/** Input for a day. A half-typed day is not a date yet, and stays as typed. */
 export function DayInput({ value, required = false, onChange, ...of }: Props) {
   const [typed, setTyped] = useState({ text: value, of: value });
   if (typed.of !== value) setTyped({ text: value, of: value });

@@ -1,4 +1,4 @@
-// The ranges of days that people ask for by name.
+// Named ranges of days, such as this month.
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -19,7 +19,7 @@ export interface Days {
   readonly to: string;
 }
 
-/** `today` is a day of the reader's time zone. */
+/** `today` is a day in the reader's time zone. */
 export function presetDays(preset: Preset, today: string): Days {
   switch (preset) {
     case "today":
@@ -37,7 +37,7 @@ export function presetDays(preset: Preset, today: string): Days {
   }
 }
 
-/** The name by which these days are asked for; undefined for days of the reader's own choice. */
+/** The preset with exactly these days; undefined for any other range. */
 export function presetOf({ from, to }: Partial<Days>, today: string): Preset | undefined {
   return PRESETS.find((preset) => {
     const days = presetDays(preset, today);

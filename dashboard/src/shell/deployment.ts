@@ -1,15 +1,15 @@
-// What the console must know about the deployment before any request. The Worker puts it into the page (src/app/console/routes.ts), so the
-// console requests nothing that does not exist.
+// Facts about the deployment that the console needs before its first request. The Worker writes them into the page (src/app/console/routes.ts), so
+// the console makes no requests to routes that do not exist.
 const words = (document.querySelector<HTMLMetaElement>('meta[name="deployment"]')?.content ?? "").split(" ");
 
-/** Nothing is served yet: every address shows the page that says so. */
+/** Whether the deployment is not set up yet. If so, every address except that of the set-up page shows a page that says so. */
 export const isNotSetUp = words.includes("not-set-up");
 
-/** Emails are not sent, but shown at /dev/mail. */
+/** Whether emails are shown at /dev/mail instead of being sent. */
 export const hasMailbox = import.meta.env.DEV || words.includes("mailbox");
 
-/** Identifies an application's request, on the page it opened (src/accounts/applications/asked-page.ts). */
+/** Identifies an application's request, on the page that the application opened (src/accounts/applications/asked-page.ts). */
 export const questionToken = words.find((word) => word.startsWith("question="))?.slice("question=".length);
 
-/** `npm start` can run a local chain, and pay on it. */
+/** Whether the console can start a local chain and pay on it, which only `npm start` provides. */
 export const hasTestChain = import.meta.env.DEV || words.includes("test-chain");

@@ -1,5 +1,5 @@
-// What was typed into an unsent form. It stays in this tab, for one user and one form, for at most a day: never in the browser's persistent
-// storage, and never a secret, because each form names the fields to keep.
+// Unsent input of forms. It stays in this tab, for one user and one form, for at most a day: never in the browser's persistent storage, and never a
+// secret, because each form names the fields to keep.
 import { DAY_MS } from "../../../src/lib/time.ts";
 
 const PREFIX = "edgetill-draft ";
@@ -7,11 +7,11 @@ const PREFIX = "edgetill-draft ";
 interface DraftPlace {
   readonly userId: string;
   readonly merchantId: string;
-  /** Key of the form, and of the object it changes. */
+  /** Identifies the form, and the object that it changes. */
   readonly form: string;
 }
 
-/** A field's value: a string, a selection of strings, or a tick. */
+/** A field's value: a string, a selection of strings, or the state of a checkbox. */
 type Field = string | boolean | readonly string[];
 type Fields = { readonly [name: string]: Field };
 
@@ -22,7 +22,7 @@ interface Stored {
 
 type Tab = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
 
-/** Fields of `kept` that changed since the form was opened; nothing is kept if there are none. */
+/** Stores the fields that changed since the form was opened; deletes the draft if there are none. */
 export function keepDraft(tab: Tab, place: DraftPlace, fields: Fields, nowMs: number): void {
   if (Object.keys(fields).length === 0) {
     tab.removeItem(keyOf(place));
@@ -32,11 +32,11 @@ export function keepDraft(tab: Tab, place: DraftPlace, fields: Fields, nowMs: nu
     const stored: Stored = { savedAtMs: nowMs, fields };
     tab.setItem(keyOf(place), JSON.stringify(stored));
   } catch {
-    // The tab has no space for it: the form still works.
+    // The tab has no space for the draft, but the form still works.
   }
 }
 
-/** What was typed; undefined without a draft. Other users' drafts and old ones are deleted. */
+/** The kept fields; undefined without a draft. Deletes other users' drafts and old ones. */
 export function draftIn(tab: Tab, place: DraftPlace, nowMs: number): Fields | undefined {
   for (const key of keysIn(tab)) {
     const isOwn = key.startsWith(`${PREFIX}${place.userId} `);
@@ -59,7 +59,7 @@ export function changesOf(before: object, now: object, kept: readonly string[]):
   return Object.fromEntries(changed);
 }
 
-/** The part of a draft that fits this form: another release of the console may have written it. */
+/** The part of a draft that matches this form, because another release of the console may have written it. */
 export function fitting(fields: Fields, form: object, kept: readonly string[]): Fields {
   const known = new Map<string, unknown>(Object.entries(form));
   const isLike = (one: unknown, other: unknown) =>

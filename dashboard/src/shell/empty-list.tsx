@@ -3,9 +3,9 @@ import type { ReactNode } from "react";
 
 interface Props {
   readonly title: string;
-  /** Why the list is empty, and what to do. */
+  /** Says why the list is empty, and what to do. */
   readonly children?: ReactNode;
-  /** The button that does it. */
+  /** The button for the next step. */
   readonly action?: ReactNode;
 }
 

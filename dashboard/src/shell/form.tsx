@@ -9,12 +9,12 @@ interface Props {
   /** Label of the submit button. */
   readonly action: string;
   readonly isBusy: boolean;
-  /** The button next to it, which sends nothing. */
+  /** The button next to the submit button, which does not submit the form. */
   readonly leave?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** Fields, and the button that sends them. The form itself shows what is wrong, instead of the browser. */
+/** Fields, and the button that submits them. The form shows errors itself, instead of the browser. */
 export function Form({ onSubmit, action, isBusy, leave, children }: Props) {
   return (
     <form onSubmit={onSubmit} noValidate>
@@ -47,7 +47,7 @@ interface Refusable {
   readonly setErrors: (errors: Errors) => void;
 }
 
-/** Shows why a form's change was refused: at its fields, and next to them. */
+/** Shows why the service refused a form's change: at the fields, and as a notification. */
 export function refusedIn(form: Refusable, errorsOf: (error: Error) => Errors = fieldErrors) {
   return {
     onError: (error: Error) => {

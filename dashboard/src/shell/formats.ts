@@ -1,19 +1,19 @@
-// Amounts, coins and times as the reader's browser writes them. Amounts are decimal texts and stay texts: Intl formats them digit by digit.
+// Amounts, coins and times in the reader's locale. Amounts are decimal texts and stay texts: Intl formats them digit by digit.
 
 import { currencyDisplay } from "../../../src/lib/fiat-codes.ts";
 
-/** A decimal as the API sends it. TypeScript calls it a literal, because Intl reads other texts as NaN. */
+/** A decimal as the API sends it. TypeScript accepts only this type for Intl, which reads other texts as NaN. */
 type Decimal = `${number}`;
 
 export interface Reader {
-  /** Undefined: the browser's own. */
+  /** If undefined, the browser's own locale is used. */
   readonly locale: string | undefined;
-  /** An IANA name, such as Europe/Lisbon; undefined: the computer's own. */
+  /** An IANA name, such as Europe/Lisbon. If undefined, the computer's own time zone is used. */
   readonly timeZone: string | undefined;
 }
 
 const MOST_DIGITS = 18;
-/** Codes that Intl has signs and digits for; others, such as USDT, are written after the number. */
+/** Codes for which Intl knows the symbol and the digits; others, such as USDT, are written after the number. */
 const ISO_CODE = /^[A-Z]{3}$/;
 
 /** `49.900000` USD is `$49.90`: trailing zeros beyond the currency's own digits are left out, and nothing is rounded. */
@@ -23,7 +23,7 @@ export function money(amount: string, currency: string, { locale }: Reader): str
   return new Intl.NumberFormat(locale, { ...styleOf(currency), maximumFractionDigits: MOST_DIGITS }).format(amount);
 }
 
-/** A sum of many amounts, in the currency's own digits; exact if that would round it to nothing. */
+/** A sum of many amounts, rounded to the currency's own digits. A sum below 1 is shown with all digits, so that it is not rounded to zero. */
 export function sum(amount: string, currency: string, reader: Reader): string {
   if (!isDecimal(amount) || !ISO_CODE.test(currency) || Math.abs(Number(amount)) < 1)
     return money(amount, currency, reader);
@@ -48,7 +48,7 @@ export function dateTimeWithSeconds(time: string, { locale, timeZone }: Reader):
   return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium", timeZone }).format(new Date(time));
 }
 
-/** With seconds and the name of the time zone, for tooltips. */
+/** A time with seconds and the name of the time zone, for tooltips. */
 export function exactTime(time: string, { locale, timeZone }: Reader): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "long", timeZone }).format(new Date(time));
 }
@@ -80,7 +80,7 @@ export function duration(seconds: number, { locale }: Pick<Reader, "locale">): s
   return format.format(Math.round(seconds / size));
 }
 
-/** From one moment to another, in its two largest units: `42 sec`, `3 min, 5 sec`, `2 days, 4 hr`. */
+/** The time between two points in time, in its two largest units: `42 sec`, `3 min, 5 sec`, `2 days, 4 hr`. */
 export function elapsed(from: string, to: string, { locale }: Pick<Reader, "locale">): string {
   let left = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1_000));
   const parts = ELAPSED_UNITS.map(([unit, size]) => {
@@ -112,7 +112,7 @@ const STEPS = [
   ["week", 5],
 ] as const;
 
-/** `3 minutes ago`, `in 2 hours`; in months from five weeks on. */
+/** `3 minutes ago`, `in 2 hours`; in months after five weeks. */
 export function fromNow(time: string, nowMs: number, { locale }: Pick<Reader, "locale">): string {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
   let value = (Date.parse(time) - nowMs) / 1_000;
@@ -123,7 +123,7 @@ export function fromNow(time: string, nowMs: number, { locale }: Pick<Reader, "l
   return format.format(Math.round((value * 5 * 7) / 30), "month");
 }
 
-/** The ends of an address, which people compare. */
+/** The beginning and the end of an address, which are the parts that people compare. */
 export function shortened(address: string): string {
   return address.length <= 16 ? address : `${address.slice(0, 8)}…${address.slice(-6)}`;
 }

@@ -7,7 +7,7 @@ interface Props<Row> {
   readonly query: UseInfiniteQueryResult<readonly Row[], Error>;
   /** The message for an empty list. */
   readonly none?: string;
-  /** The button for more rows. */
+  /** Label of the button that loads more rows. */
   readonly more?: string;
   readonly children: (row: Row) => ReactNode;
 }
@@ -27,7 +27,7 @@ export function GrowingList<Row extends { readonly id: string }>({ query, none, 
   );
 }
 
-/** Nothing once all rows are shown. */
+/** Not shown once all rows are loaded. */
 export function MoreButton({
   query,
   children = "Show more",

@@ -1,4 +1,4 @@
-// The few icons of the console: strokes on a grid of 24, in the colour of the text. They are decorative; names are next to them or on their
+// The console's few icons: strokes in a 24-unit square, in the colour of the text. They are decorative; their names are next to them or on their
 // buttons.
 
 const PATHS = {

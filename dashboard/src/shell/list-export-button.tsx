@@ -10,11 +10,11 @@ interface Props<Row> {
   readonly line: Line<Row>;
   /** How the file's name begins. */
   readonly fileName: string;
-  /** What the rows are, one and more: `["entry", "entries"]`. */
+  /** Singular and plural of the rows' name: `["entry", "entries"]`. */
   readonly noun: readonly [one: string, many: string];
 }
 
-/** Every row that is as the filters want it, on all pages. */
+/** Exports every row that matches the filters, from all pages. */
 export function ListExportButton<Row>(props: Props<Row>) {
   const { progress, start, stop } = useExport(props);
   const { count } = useFormats();
@@ -41,7 +41,7 @@ export function ListExportButton<Row>(props: Props<Row>) {
   );
 }
 
-/** One export at a time; it ends with the page. `progress` is undefined while none is under way. */
+/** Runs one export at a time; it stops when the page is left. `progress` is undefined while none is running. */
 function useExport<Row>({ read, line, fileName, noun: [one, many] }: Props<Row>) {
   const { count } = useFormats();
   const [progress, setProgress] = useState<Progress>();

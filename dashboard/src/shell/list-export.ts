@@ -1,13 +1,13 @@
-// Rows of a list as a file, read page after page by the route of the list. The cursor goes back in time, so that what happens meanwhile moves
-// nothing: the file has every row that there was when it was begun.
+// Rows of a list as a file, read page after page through the list's route. The cursor goes back in time, so new rows do not shift the pages: the
+// file has every row that existed when the export began.
 import { headOf } from "../../../src/commerce/exports/line-format.ts";
 import { csvRecord } from "../../../src/lib/csv.ts";
 import { ApiError, isPassing } from "../api/errors.ts";
 
 const AT_ONCE = 100;
-/** A user has 300 requests a minute for everything they have open: this leaves them a third. */
+/** A user may make 300 requests a minute in all tabs together. This pause leaves a third of them for other pages. */
 const PAUSE_MS = 300;
-/** A failing page is retried for five minutes. */
+/** The pause before a failed page is tried again. The export fails after five minutes of such attempts. */
 const TRY_AGAIN_MS = 5_000;
 const TRIES = 60;
 
@@ -20,7 +20,7 @@ interface Place {
 interface Page<Row> {
   readonly data: readonly Row[];
   readonly nextCursor: string | null;
-  /** If a page was requested by number. */
+  /** Present if the page was requested by number. */
   readonly pagination?: { readonly total: number } | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface Progress {
   readonly total: number;
 }
 
-/** What a line of the file has. */
+/** The file's columns, and the fields of a row in these columns. */
 export interface Line<Row> {
   readonly columns: readonly string[];
   readonly fieldsOf: (row: Row) => readonly string[];
@@ -42,7 +42,7 @@ export interface Source<Row> {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** As CSV. */
+/** Reads all pages of a list and returns them as CSV. */
 export async function exportList<Row>({ read, onProgress, wait }: Source<Row>, line: Line<Row>): Promise<Blob> {
   const { pagination } = await triedAgain(() => read({ page: 1, limit: 1 }), wait);
   const parts: Blob[] = [];

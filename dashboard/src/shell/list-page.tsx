@@ -1,4 +1,4 @@
-// A page that is one list of the merchant: its filters and page in the address, its rows, and its message if empty.
+// A page that shows one list of the merchant: the rows, or a message if there are none. The filters and the list's page are in the address.
 import { Button, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { EmptyList } from "./empty-list.tsx";
@@ -14,13 +14,13 @@ export interface Address<S> {
   readonly search: S;
   /** Changes filters; the list then restarts at the first page. */
   readonly filter: (change: Partial<S>) => void;
-  /** To another page of the same filters. */
+  /** Goes to another page with the same filters. */
   readonly turn: (cursor: string | undefined) => void;
-  /** With exactly these filters. */
+  /** Shows the list with exactly these filters. */
   readonly show: (search: Partial<S>) => void;
 }
 
-/** `go` is the `navigate` of the page's own address. */
+/** `go` is `navigate`, bound to the page's own route. */
 export function addressOf<S extends WithCursor>(search: S, go: Go<S>): Address<S> {
   const moved = (last: Partial<S>, cursor: string | undefined) => ({ ...last, cursor });
   return {
@@ -38,11 +38,11 @@ interface Props<Row> extends Pick<ListProps<Row>, "query" | "children"> {
   /** Shown above the rows. */
   readonly filters: ReactNode;
   readonly address: Pick<Address<WithCursor>, "search" | "turn" | "show">;
-  /** If there is nothing yet: no row, and no filter. */
+  /** Shown if there is no row and no filter. */
   readonly none: ReactNode;
-  /** If no row matches: the message, and the label of the button to all rows. */
+  /** Shown if no row matches the filters: the message, and the label of the button that shows all rows. */
   readonly unmatched: { readonly title: string; readonly all: string; readonly about?: string };
-  /** Whether something was found elsewhere: then an empty list has no message. */
+  /** Whether something was found elsewhere. If so, an empty list shows no message. */
   readonly isFoundElsewhere?: boolean;
 }
 
@@ -79,7 +79,7 @@ export function ListPage<Row>({ query, children, title, subtitle, actions, filte
   );
 }
 
-/** Next to a page's title: creates what the page lists. */
+/** The button next to a page's title that creates what the page lists. */
 export function NewButton({ onClick, children }: { readonly onClick: () => void; readonly children: string }) {
   return (
     <Button leftSection={<Icon name="plus" />} onClick={onClick}>

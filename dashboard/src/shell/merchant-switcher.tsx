@@ -59,7 +59,7 @@ export function Brand() {
   );
 }
 
-/** The first letter, whatever its script. */
+/** The first letter of the name, in any script. */
 function MerchantAvatar({ name }: { readonly name: string }) {
   const [letter = "?"] = name.trim();
   return (

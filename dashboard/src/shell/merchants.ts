@@ -31,7 +31,7 @@ export function useNavigationMerchant(): Merchant | undefined {
   return open ?? firstMerchant(merchants);
 }
 
-/** For pages below a merchant, which are only shown if it exists. */
+/** The open merchant, for pages that are only shown if there is one. */
 export function useMerchant(): Merchant {
   const merchant = useOpenMerchant();
   if (merchant === undefined) throw new Error("no merchant is open");

@@ -27,7 +27,7 @@ export function Navigation({ onChosen }: { readonly onChosen: () => void }) {
             label={name}
             leftSection={<Icon name={icon} />}
             onClick={onChosen}
-            // Every page of the merchant is below Home.
+            // Home is active only on its own address, because the addresses of all other pages begin with it.
             activeOptions={{ exact: to === "/console/$merchantId" }}
             active={Boolean(matches({ to, params: { merchantId: open.id }, fuzzy: to !== "/console/$merchantId" }))}
             {...LOOK}

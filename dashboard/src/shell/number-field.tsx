@@ -4,17 +4,20 @@ import { type NumberRule, readingOf } from "./amounts.ts";
 interface Props extends Omit<TextInputProps, "value" | "onChange" | "description" | "error"> {
   readonly label: string;
   readonly rule: NumberRule;
-  /** As typed. */
+  /** The text as the user typed it. */
   readonly value?: string;
   readonly onChange: (text: string) => void;
-  /** The expected format; it is replaced by what is typed. */
+  /** The expected format; a note about the typed text replaces it. */
   readonly hint?: string;
   readonly error?: TextInputProps["error"];
   /** Unit shown after the number, such as `hours`. */
   readonly unit?: string;
 }
 
-/** A number or an amount of money, in the notation of the reader's country. What will be sent is shown below. */
+/**
+ * A number or an amount of money, in the notation of the reader's country. The value that will be sent is shown below, except for plain digits
+ * without a currency.
+ */
 export function NumberField({ rule, value = "", onChange, hint, error, unit, ...input }: Props) {
   // Plain digits are never ambiguous.
   const isPlain = rule.currency === undefined && /^\d*$/.test(value);

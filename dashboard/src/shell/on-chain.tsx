@@ -1,4 +1,4 @@
-// Transactions and addresses: to copy, and with a link to their network's explorer if the deployment has one.
+// Transactions and addresses, with a button to copy them, and a link to the network's explorer if the deployment has one.
 import { ActionIcon, Group, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { reading } from "../api/queries.ts";

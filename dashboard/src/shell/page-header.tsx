@@ -5,7 +5,7 @@ interface Props {
   /** The page's heading, and its title in the browser. */
   readonly title: string;
   readonly subtitle?: ReactNode;
-  /** Next to the title: the shown object's state. */
+  /** Shown next to the title: the object's state. */
   readonly mark?: ReactNode;
   readonly actions?: ReactNode;
 }

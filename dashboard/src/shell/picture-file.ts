@@ -2,14 +2,14 @@
 
 export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
 const MOST_BYTES = 32 * 1_024;
-/** A larger picture is scaled down until it fits. */
+/** The side lengths in pixels to which a larger picture is scaled down, one after the other, until it fits. */
 const SIDES = [1_024, 640, 400, 256];
 const QUALITY = 0.85;
 
 /** For a file field's `accept`. */
 export const ACCEPTED = PICTURE_TYPES.join(",");
 
-/** The file as a data URL that the service accepts; throws if it is not a picture. */
+/** The file as a data URL that the service accepts; throws if it is not a picture, or is too large at every size. */
 export async function fittingDataUrl(file: File): Promise<string> {
   const isFit = file.size <= MOST_BYTES && PICTURE_TYPES.some((type) => type === file.type);
   if (isFit) return dataUrlOf(file);

@@ -2,7 +2,7 @@ import { qrPath } from "../../../src/checkout/pay/qr.ts";
 
 interface Props {
   readonly text: string;
-  /** Its content, for a scanner. */
+  /** The accessible name, for screen readers. */
   readonly label: string;
   readonly size?: number;
 }

@@ -8,7 +8,7 @@ interface Props<T> {
   readonly children: (data: T) => ReactNode;
 }
 
-/** The loaded data; its outline while loading, or the reason for a failure. */
+/** Shows the loaded data, a placeholder while it loads, or the reason for a failure. */
 export function Read<T>({ query, children }: Props<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error !== null) return <Problem error={query.error} retry={() => void query.refetch()} />;

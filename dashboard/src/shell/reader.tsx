@@ -1,4 +1,4 @@
-// How this reader sees amounts and times: the browser's language, and the time zone chosen on the Account page.
+// How amounts and times are shown to this reader: in the browser's language, and in the time zone chosen on the Account page.
 import { useLocalStorage } from "@mantine/hooks";
 import {
   coins,
@@ -15,7 +15,7 @@ import {
   sum,
 } from "./formats.ts";
 
-/** "" is the computer's own time zone. */
+/** The chosen time zone; "" means the computer's own. */
 export function useTimeZone() {
   return useLocalStorage({ key: "edgetill-time-zone", defaultValue: "", getInitialValueInEffect: false });
 }
@@ -25,7 +25,7 @@ export function useZoneName(): string {
   const [timeZone] = useTimeZone();
   if (timeZone !== "") return timeZone;
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  // A computer without a zone reports an offset, which the API refuses: nobody's calendar follows a fixed offset.
+  // A computer without a time zone reports a fixed offset instead, which the API refuses.
   return /^[A-Za-z]/.test(own) && own !== "Etc/Unknown" ? own : "UTC";
 }
 

@@ -6,13 +6,16 @@ export interface Column<Row> {
   readonly name: string;
   /** Right-aligned, in tabular figures. */
   readonly isNumeric?: true;
-  /** Has a button that makes no row taller and stays visible however wide the table is. Only a screen reader reads its name. */
+  /**
+   * Whether the cell holds a button. The button does not make its row taller, and stays visible however wide the table is.
+   * The column's name is only for screen readers.
+   */
   readonly isAction?: true;
   readonly maxWidth?: number;
   readonly show: (row: Row) => ReactNode;
 }
 
-/** Which rows are chosen, of those that are shown. */
+/** Which of the shown rows are selected. */
 interface Selection<Row> {
   readonly ids: ReadonlySet<string>;
   readonly nameOf: (row: Row) => string;
@@ -22,13 +25,13 @@ interface Selection<Row> {
 interface Props<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** A row's text where there is no room for columns. */
+  /** How a row is shown if there is no room for columns. */
   readonly card: (row: Row) => ReactNode;
   /** Whether other rows are loading. */
   readonly isStale?: boolean;
-  /** In pixels; a narrower table scrolls separately. */
+  /** In pixels. If there is less space, the table scrolls separately from the page. */
   readonly minWidth?: number;
-  /** Where something can be done with several rows at once. */
+  /** Present if something can be done with several rows at once. */
   readonly selection?: Selection<Row>;
 }
 

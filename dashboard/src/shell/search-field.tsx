@@ -15,11 +15,10 @@ interface Props {
   /** The search text when the page opens. */
   readonly asked: string | undefined;
   readonly longest?: number;
-  /** Called once the reader stops typing; undefined if empty. */
+  /** Called when the reader stops typing; with undefined if the field is empty. */
   readonly onSearch: (words: string | undefined) => void;
 }
 
-/** The search of a list. */
 export function SearchField({ name, hint, asked = "", longest = LONGEST_SEARCH, onSearch }: Props) {
   const [text, setText] = useState(asked);
   const search = useDebouncedCallback((words: string) => onSearch(words === "" ? undefined : words), SEARCH_AFTER_MS);

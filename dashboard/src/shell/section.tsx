@@ -3,14 +3,14 @@ import { type ReactNode, useId } from "react";
 
 interface Props {
   readonly title: string;
-  /** By which an address leads to it. */
+  /** The part's id, for links to it. */
   readonly anchor?: string;
   readonly about?: ReactNode;
   readonly actions?: ReactNode;
   readonly children?: ReactNode;
 }
 
-/** A part of a page, as a region with a name. */
+/** A part of a page, as a named region. */
 export function Section({ title, anchor, about, actions, children }: Props) {
   const id = useId();
   return (

@@ -1,15 +1,15 @@
-// A secret that the service does not keep in the clear: it is shown when created, only in this dialog, and never again.
+// A dialog that shows a new secret. The service does not store it in plain text, so this is the only time that it is shown.
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CopyText } from "./copy-text.tsx";
 
 interface Props {
   readonly title: string;
-  /** Undefined if there is none to show. */
+  /** Undefined if there is no secret to show. */
   readonly secret: string | undefined;
-  /** For the button's name: `the key`. */
+  /** Completes the label of the copy button: `the key`. */
   readonly name: string;
-  /** Explains where it belongs. */
+  /** Explains where to store or enter the secret. */
   readonly children: ReactNode;
   readonly onKept: () => void;
 }

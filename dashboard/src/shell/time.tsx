@@ -3,11 +3,11 @@ import { useFormats } from "./reader.tsx";
 
 interface Props {
   readonly value: string;
-  /** Where moments of one minute are told apart. */
+  /** Whether to show seconds, for lists with several times in the same minute. */
   readonly hasSeconds?: boolean;
 }
 
-/** A moment, with its seconds and time zone on hover. */
+/** Shows a time. Its tooltip also shows the seconds and the time zone. */
 export function Time({ value, hasSeconds = false }: Props) {
   const { dateTime, dateTimeWithSeconds, exactTime } = useFormats();
   return (

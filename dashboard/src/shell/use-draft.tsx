@@ -5,11 +5,11 @@ import { changesOf, draftIn, fitting, keepDraft } from "./drafts.ts";
 import { useMe, useMerchant } from "./merchants.ts";
 
 interface Options<V> {
-  /** Key of the form, and of the object it changes. */
+  /** Identifies the form and the object that it edits. */
   readonly name: string;
   readonly initialValues: V;
   readonly validate: FormValidateInput<V>;
-  /** The restored fields. Never one for a secret or a picture. */
+  /** The fields that are kept and restored. Never a secret or a picture. */
   readonly kept: readonly (keyof V & string)[];
 }
 
@@ -17,11 +17,11 @@ interface Draft {
   /** Whether the form shows a restored draft. */
   readonly isBack: boolean;
   readonly discard: () => void;
-  /** Called once the form was sent. */
+  /** Called once the form has been sent. */
   readonly forget: () => void;
 }
 
-/** A form of the open merchant that survives Escape and a reload. */
+/** A form for the open merchant that keeps its input when the user presses Escape or reloads the page. */
 export function useDraft<V extends object>({ name, initialValues, validate, kept }: Options<V>) {
   const { id: userId } = useMe();
   const { id: merchantId } = useMerchant();

@@ -1,4 +1,4 @@
-// The open merchant's data that match the typed text, for Ctrl-K.
+// Searches the open merchant's data for the text typed into the Ctrl-K dialog.
 
 import { useDebouncedValue } from "@mantine/hooks";
 import type { SpotlightActionData, SpotlightActionGroupData } from "@mantine/spotlight";
@@ -13,7 +13,7 @@ import { Icon } from "./icons.tsx";
 import { useFormats } from "./reader.tsx";
 
 const ASK_AFTER_MS = 250;
-/** The API's limit. */
+/** The longest query that the API accepts, in characters. */
 const LONGEST = 320;
 
 interface Found {
@@ -39,7 +39,8 @@ function useGroups(merchantId: string) {
   const toInvoice = (invoiceId: string) =>
     navigate({ to: "/console/$merchantId/invoices/$invoiceId", params: { merchantId, invoiceId } });
   return ({ invoices = [], customers = [], payments = [] }: SearchResults, asked: string) => {
-    // The dialog only shows entries that contain the typed text, but a name does not contain the hash that found it.
+    // The dialog only shows entries that contain the typed text. An invoice found by its transaction hash does not contain it, so it becomes a
+    // keyword.
     const group = (name: string, actions: readonly SpotlightActionData[]) =>
       actions.length === 0 ? [] : [{ group: name, actions: actions.map((each) => ({ ...each, keywords: [asked] })) }];
     return [

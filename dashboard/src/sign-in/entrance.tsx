@@ -1,4 +1,4 @@
-// The frame of pages outside the console: signing in, and what emails link to.
+// The layout of pages outside the console: sign-in, and pages that emails link to.
 import { Card, Center, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useEffect } from "react";
 import { Brand } from "../shell/merchant-switcher.tsx";

@@ -1,4 +1,4 @@
-// Asks for a factor: to complete a sign-in, or to confirm the user (step-up). The API says which kinds count.
+// Asks for a factor, to complete a sign-in or to confirm the user's identity (step-up). The API lists the kinds of factors that it accepts.
 import { Alert, Button, Divider, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
@@ -49,7 +49,7 @@ function Ways({
       await verify.mutateAsync({ body: { method: "passkey", credential } });
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
-      // A passkey's options work once.
+      // Passkey options work only once, so new ones are requested.
       again();
     }
   };

@@ -1,4 +1,4 @@
-// Shows its content to a signed-in user, and the sign-in to others: for pages that emails link to.
+// Shows its content to a signed-in user, and the sign-in form to anyone else. For pages that emails link to.
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -9,13 +9,16 @@ import { ME } from "../shell/merchants.ts";
 import { Loading, Problem } from "../shell/problem.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 
-/** If a provider sent the browser back with a mailbox still to prove: the address the code was sent to. Read once, then forgotten. */
+/**
+ * The email address to which a code was sent. Set if a provider sent the browser back and the user must still prove access to the mailbox. It is read
+ * once from the URL's fragment, which is then removed.
+ */
 const proof = new URLSearchParams(location.hash.slice(1)).get("proof");
 if (proof !== null) history.replaceState(history.state, "", location.pathname + location.search);
 
 interface Props {
   readonly here: string;
-  /** Shown above the sign-in. */
+  /** Shown above the sign-in form. */
   readonly intro?: string;
   readonly children: (me: Me) => ReactNode;
 }
@@ -25,7 +28,7 @@ export function Gate({ here, intro, children }: Props) {
   if (me.isPending) return <Loading />;
   const { data, error } = me;
   if (!(error instanceof ApiError) || !isSignedOut(error)) {
-    // A later failed read removes nothing.
+    // If a later refetch fails, the content that is already loaded stays visible.
     return data === undefined ? <Problem error={error} retry={() => void me.refetch()} /> : children(data);
   }
   return (

@@ -1,4 +1,4 @@
-// The browser's passkeys: takes options from the API, returns an answer for the API.
+// Uses the browser's passkeys: takes options from the API and returns the response that the API expects.
 import type {
   AddPasskeyBody,
   PasskeyCreationOptions,
@@ -10,12 +10,11 @@ export const hasPasskeys = "PublicKeyCredential" in window && "parseRequestOptio
 
 const NOT_GIVEN = "No passkey was used. Try again.";
 
-/** The browser's own message does not help users: the dialog was closed, or there is no passkey here. */
+/** The user closed the dialog, or the device has no passkey for this site. Replaces the browser's own message, which does not help users. */
 class PasskeyNotGiven extends Error {
   override readonly name = "PasskeyNotGiven";
 }
 
-/** Asks the user for a passkey. */
 export async function givePasskey(options: PasskeyRequestOptions): Promise<VerifyPasskeySignInBody["credential"]> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as PublicKeyCredentialRequestOptionsJSON);
   const credential = await navigator.credentials.get({ publicKey }).catch(refuse);
@@ -24,7 +23,6 @@ export async function givePasskey(options: PasskeyRequestOptions): Promise<Verif
   return { ...others, type: "public-key", response };
 }
 
-/** Has the user's device create a passkey. */
 export async function makePasskey(options: PasskeyCreationOptions): Promise<AddPasskeyBody["credential"]> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options as PublicKeyCredentialCreationOptionsJSON);
   const credential = await navigator.credentials.create({ publicKey }).catch(refuse);

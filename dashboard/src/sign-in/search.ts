@@ -1,4 +1,4 @@
-/** The sign-in page's search parameters: where to go afterwards, a path of this origin. */
+/** The sign-in page's search parameter: where to go afterwards, a path on this origin. */
 export function signInSearch(search: Readonly<Record<string, unknown>>): { readonly returnTo?: string } {
   const { returnTo } = search;
   return typeof returnTo === "string" && isOwnPath(returnTo) ? { returnTo } : {};

@@ -20,7 +20,7 @@ export function SignInPage() {
   );
 }
 
-/** Signed in: continues to where the user wanted to go. */
+/** After a sign-in, continues to the page that the user wanted. */
 function Leave({ to }: { readonly to: string }) {
   const navigate = useNavigate();
   useEffect(() => {

@@ -4,7 +4,7 @@ import { useMerchant } from "../shell/merchants.ts";
 
 const AT_ONCE = 100;
 
-/** The members of the open merchant's team, newest first, page by page. */
+/** The members of the open merchant's team, newest first; further pages load on request. */
 export function useMembers() {
   const { id: merchantId } = useMerchant();
   return useGrowingList(["listMembers", { merchantId }], (cursor, signal) =>

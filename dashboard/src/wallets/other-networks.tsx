@@ -1,5 +1,5 @@
-// One address on several EVM networks: they are queried first, selected one by one, confirmed with the whole address, and registered one after
-// the other, each like any wallet.
+// Registers one address on several EVM networks. The service checks the networks, and the user selects them one by one and confirms the whole
+// address. Then each is registered in turn, like any wallet.
 import { Button, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -30,7 +30,7 @@ export function OtherNetworks({ wallet }: Props) {
 function Asked({ wallet }: Props) {
   const { id: walletId, merchantId, address } = wallet;
   const [chosen, setChosen] = useState<readonly Pair[]>();
-  // Each read queries every network, so the answer is kept until the page is left, and then dropped.
+  // Each check queries every network, so its answer is kept until the user leaves the page.
   const networks = useQuery({
     ...reading("checkNetworks", { merchantId, params: { walletId } }),
     enabled: chosen === undefined,

@@ -1,4 +1,4 @@
-// What may be received at an address or with a key, for the form that registers one.
+// The coins that an address or key can receive, for the form that registers a wallet.
 import { NETWORKS, networkNamed } from "../../../src/chains/registry/networks.ts";
 import type { Recognised } from "./recognise.ts";
 
@@ -10,7 +10,7 @@ export interface Pair {
   readonly recommendedConfirmations: number;
 }
 
-/** The usual stablecoin first. Test networks are for those who know them. */
+/** USDT comes first. Test networks are left out. */
 export function pairsFor(recognised: Recognised): readonly Pair[] {
   if (recognised.kind === "SECRET" || recognised.kind === "UNKNOWN") return [];
   const { coin } = recognised;
@@ -22,7 +22,7 @@ export function pairsFor(recognised: Recognised): readonly Pair[] {
     .toSorted((a, b) => Number(b.cryptocurrency === "USDT") - Number(a.cryptocurrency === "USDT"));
 }
 
-/** The pair; undefined for a network unknown to this console. */
+/** The pair in a list, or an empty list for a network unknown to this console. */
 export function pairOf(cryptocurrency: string, network: string): readonly Pair[] {
   const known = networkNamed(network);
   if (known === undefined) return [];
@@ -30,17 +30,17 @@ export function pairOf(cryptocurrency: string, network: string): readonly Pair[]
   return [{ cryptocurrency, network, recommendedConfirmations, label: `${cryptocurrency} on ${displayName}` }];
 }
 
-/** As payers see it: `Base`. */
+/** The name that payers see: `Base`. */
 export function displayNameOf(network: string): string {
   return networkNamed(network)?.displayName ?? network;
 }
 
-/** Whether addresses of the network are the same on others. */
+/** Whether an address of this network can also be used on other networks. */
 export function isOnEvm(network: string): boolean {
   return networkNamed(network)?.family === "evm";
 }
 
-/** How many confirmations a payment on the network should have; undefined for a network unknown to this console. */
+/** The recommended number of confirmations for a payment; undefined for a network unknown to this console. */
 export function recommendedConfirmations(network: string): number | undefined {
   return networkNamed(network)?.recommendedConfirmations;
 }

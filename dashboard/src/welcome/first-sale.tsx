@@ -7,11 +7,11 @@ import { FirstProduct } from "./first-product.tsx";
 interface Props {
   readonly merchant: Merchant;
   readonly onDone: () => void;
-  /** The same as done by default. */
+  /** By default the same as `onDone`. */
   readonly onSkip?: () => void;
 }
 
-/** A product with its own page, or three lines of code: depending on the user's permissions. */
+/** Offers a product with its own page, or three lines of code, depending on the user's permissions. */
 export function FirstSale({ merchant, onDone, onSkip = onDone }: Props) {
   const [isCode, setIsCode] = useState(!merchant.permissions.includes("product:create"));
   const isChoice = merchant.permissions.includes("product:create") && merchant.permissions.includes("api_key:create");

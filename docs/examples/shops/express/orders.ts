@@ -1,11 +1,11 @@
-// The orders of the shop and how events change them. SQLite of Node 24; yours may be any database with transactions.
+// The orders of the shop, and how events change them. This uses SQLite of Node 24; any database with transactions will do.
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Invoice, WebhookEvent } from "edgetill";
 
-// The price is the shop's own, never the browser's. Amounts of the API are texts with six digits, so equal amounts are equal texts.
+// The price comes from the shop, never from the browser. The API's amounts are strings with six decimals, so equal amounts are equal strings.
 export const PRODUCT = { name: "A bag of coffee", amount: "12.500000", currency: "USD" } as const;
 
 export const STATES: Readonly<Record<Invoice["status"], string>> = {
@@ -22,14 +22,14 @@ export interface Order {
   readonly id: string;
   readonly amount: string;
   readonly currency: typeof PRODUCT.currency;
-  /** The status of its invoice, as the newest event has it. */
+  /** The status of the order's invoice, from the newest event. */
   readonly status: Invoice["status"];
-  /** Of the newest event. */
+  /** The sequence of the newest event. */
   readonly sequence: number;
-  /** Null while it is not known whether there is an invoice. */
+  /** Null until an invoice is known to exist. */
   readonly invoice: string | null;
   readonly checkout: string | null;
-  /** When it became paid for the first time. */
+  /** When the order was first paid. */
   readonly paid_at: number | null;
 }
 
@@ -51,7 +51,7 @@ const setPaid = database.prepare("UPDATE orders SET paid_at = ? WHERE id = ?");
 const orderIn = (row: unknown) => row as Order; // its columns are those of the table above
 
 export function newOrder(): Order {
-  const id = randomBytes(8).toString("hex"); // cannot be guessed: who knows it may see the order
+  const id = randomBytes(8).toString("hex"); // cannot be guessed: anyone who knows it may see the order
   return orderIn(insertOrder.get(id, PRODUCT.amount, PRODUCT.currency));
 }
 
@@ -64,7 +64,7 @@ export function storeInvoice(orderId: string, { id, checkoutUrl }: Invoice): voi
   setInvoice.run(id, checkoutUrl, orderId);
 }
 
-/** Acts on a genuine event: all that it changes is stored, or nothing. Events come at least once and in any order. */
+/** Acts on a genuine event, and stores all of its changes or none. Events arrive at least once, and in any order. */
 export function record(event: WebhookEvent): void {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -81,18 +81,18 @@ function change({ id, type, sequence, data }: WebhookEvent): void {
   if (!isNew || sequence === null || !("invoice" in data)) return;
   const { invoice } = data;
   const order = findOrder(invoice.externalId ?? "");
-  // It is of another shop, or older than what is known.
+  // The event is for another shop, or older than the stored state.
   if (order === undefined || sequence <= order.sequence) return;
   const isItsInvoice = order.invoice === null || order.invoice === invoice.id;
   if (!isItsInvoice || invoice.rawAmount !== order.amount || invoice.currency !== order.currency) {
     console.error(`Order ${order.id}: ${invoice.id} is not its invoice, or asks for another amount; ignored`);
     return;
   }
-  // The newest event has the invoice as it is now, whatever the event's type. It may come before the answer of the create.
+  // Whatever its type, the newest event has the current invoice. It may arrive before the response to the request that created the invoice.
   storeInvoice(order.id, invoice);
   setStatus.run(invoice.status, sequence, order.id);
   if (["PAID", "OVERPAID"].includes(invoice.status) && order.paid_at === null) {
-    // Once for each order. Here a shop stores what is to be shipped, in this same transaction.
+    // Only once for each order. Here a shop would store what must be shipped, in the same transaction.
     setPaid.run(Date.now(), order.id);
     console.log(`Order ${order.id} is paid`);
   } else if (type === "invoice.reversed") {

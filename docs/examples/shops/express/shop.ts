@@ -15,7 +15,7 @@ const edgetill = new Edgetill({
   baseUrl: EDGETILL_URL,
   merchantId: EDGETILL_MERCHANT,
   apiKey: EDGETILL_KEY,
-  // A customer waits: better an honest "try again" than many silent attempts.
+  // A customer is waiting, so an honest "try again" is better than many silent attempts.
   timeoutMs: 15_000,
   maxRetries: 1,
 });
@@ -28,7 +28,7 @@ app.get("/", (_, response) => {
 });
 
 app.post("/orders", express.urlencoded(), async (request, response) => {
-  const again: unknown = request.body?.order; // "Try again" names the order
+  const again: unknown = request.body?.order; // the "Try again" button sends the order's id
   const order = (typeof again === "string" ? findOrder(again) : undefined) ?? newOrder();
   try {
     const { checkoutUrl } = await invoiceOf(order);
@@ -46,22 +46,22 @@ app.get("/orders/:id", (request, response, next) => {
   else sendOrder(response, order);
 });
 
-// Not express.json(): the bytes as they came are what is signed.
+// Not express.json(), because the signature is over the raw bytes.
 app.post("/webhooks", express.raw({ type: () => true, limit: "64kb" }), async (request, response) => {
   const payload: Uint8Array = request.body ?? new Uint8Array();
-  // While a secret is rotated WEBHOOK_SECRET has the old one and the new one, with a space between.
+  // During a rotation, WEBHOOK_SECRET has both the old and the new secret, separated by a space.
   record(await verifyWebhook({ payload, headers: request.headers, secrets: WEBHOOK_SECRET.split(" ") }));
-  response.sendStatus(204); // 2xx says that the event need not come again
+  response.sendStatus(204); // 2xx means that the event need not be sent again
 });
 
 const onError: ErrorRequestHandler = (error, _request, response, _next) => {
   console.error(error);
-  // Express has a status for what it refused itself, such as a body that is too long. After a 500 the event comes again.
+  // Express sets the status if it refused the request itself, such as for a body that is too long. After a 500, Edgetill sends the event again.
   response.sendStatus(error instanceof WebhookVerificationError ? 400 : (error.status ?? 500));
 };
 app.use(onError);
 
-/** The order's one invoice, however often this is called: the same key and body give the same answer. Throws if that is not known now. */
+/** The order's only invoice, however often this is called: the same key and body give the same answer. Throws if there is no usable answer. */
 async function invoiceOf({ id, amount, currency }: Order): Promise<Invoice> {
   const body = {
     name: `${PRODUCT.name}, order ${id}`,
@@ -71,7 +71,7 @@ async function invoiceOf({ id, amount, currency }: Order): Promise<Invoice> {
     redirectUrl: `${SHOP_URL}/orders/${id}`,
   };
   const invoice = await edgetill.invoices.create(body, { idempotencyKey: `order-${id}` }).catch((error) => {
-    // Edgetill forgets the key after 24 hours, and never the order's number.
+    // Edgetill forgets the key after 24 hours, but never the order's number.
     if (!(error instanceof EdgetillError) || error.code !== "EXTERNAL_ID_EXISTS" || !error.facts.invoiceId) throw error;
     return edgetill.invoices.get(error.facts.invoiceId);
   });
@@ -79,7 +79,7 @@ async function invoiceOf({ id, amount, currency }: Order): Promise<Invoice> {
   return invoice;
 }
 
-// All that is put into pages is the shop's own or Edgetill's; what customers write would have to be escaped.
+// All text in these pages comes from the shop or from Edgetill. Text from customers would have to be escaped.
 function sendOrder(response: Response, { id, status, checkout }: Order): void {
   const retry = `<input type="hidden" name="order" value="${id}"><button>Try again</button>`;
   const [state, way] =

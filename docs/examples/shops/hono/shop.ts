@@ -18,7 +18,7 @@ const edgetill = new Edgetill({
   baseUrl: EDGETILL_URL,
   merchantId: EDGETILL_MERCHANT,
   apiKey: EDGETILL_KEY,
-  // A customer waits: better an honest "try again" than many silent attempts.
+  // A customer is waiting, so an honest "try again" is better than many silent attempts.
   timeoutMs: 15_000,
   maxRetries: 1,
 });
@@ -31,7 +31,7 @@ app.get("/", (c) => {
 });
 
 app.post("/orders", async (c) => {
-  const { order: again } = await c.req.parseBody(); // "Try again" names the order
+  const { order: again } = await c.req.parseBody(); // the "Try again" button sends the order's id
   const order = (typeof again === "string" ? findOrder(again) : undefined) ?? newOrder();
   try {
     const { checkoutUrl } = await invoiceOf(order);
@@ -51,18 +51,18 @@ app.get("/orders/:id", (c) => {
 });
 
 app.post("/webhooks", bodyLimit({ maxSize: 65_536 }), async (c) => {
-  const payload = new Uint8Array(await c.req.arrayBuffer()); // the bytes as they came: they are what is signed
-  // While a secret is rotated WEBHOOK_SECRET has the old one and the new one, with a space between.
+  const payload = new Uint8Array(await c.req.arrayBuffer()); // the raw bytes, because the signature is over them
+  // During a rotation, WEBHOOK_SECRET has both the old and the new secret, separated by a space.
   record(await verifyWebhook({ payload, headers: c.req.raw.headers, secrets: WEBHOOK_SECRET.split(" ") }));
-  return c.body(null, 204); // 2xx says that the event need not come again
+  return c.body(null, 204); // 2xx means that the event need not be sent again
 });
 
 app.onError((error, c) => {
   console.error(error);
-  return c.text("refused", error instanceof WebhookVerificationError ? 400 : 500); // after a 500 the event comes again
+  return c.text("refused", error instanceof WebhookVerificationError ? 400 : 500); // after a 500, Edgetill sends the event again
 });
 
-/** The order's one invoice, however often this is called: the same key and body give the same answer. Throws if that is not known now. */
+/** The order's only invoice, however often this is called: the same key and body give the same answer. Throws if there is no usable answer. */
 async function invoiceOf({ id, amount, currency }: Order): Promise<Invoice> {
   const body = {
     name: `${PRODUCT.name}, order ${id}`,
@@ -72,7 +72,7 @@ async function invoiceOf({ id, amount, currency }: Order): Promise<Invoice> {
     redirectUrl: `${SHOP_URL}/orders/${id}`,
   };
   const invoice = await edgetill.invoices.create(body, { idempotencyKey: `order-${id}` }).catch((error) => {
-    // Edgetill forgets the key after 24 hours, and never the order's number.
+    // Edgetill forgets the key after 24 hours, but never the order's number.
     if (!(error instanceof EdgetillError) || error.code !== "EXTERNAL_ID_EXISTS" || !error.facts.invoiceId) throw error;
     return edgetill.invoices.get(error.facts.invoiceId);
   });

@@ -1,7 +1,7 @@
 export default {
-  // Below another project's folder, as the guide has it, Next.js would take that for the root.
+  // In a folder inside another project, as in the guide, Next.js would take that project for the root.
   turbopack: { root: import.meta.dirname },
-  // An order has one address: people get its page, programs that accept JSON its state.
+  // An order has one address: people get its page, and programs that accept JSON get its state.
   rewrites: async () => ({
     beforeFiles: [
       {

@@ -1,12 +1,12 @@
-// The orders of the shop: how each gets its one invoice, and how events change it. SQLite of Node 24; yours may be any database with
-// transactions.
+// The orders of the shop: how each gets its invoice, and how events change it. This uses SQLite of Node 24; any database with transactions
+// will do.
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Edgetill, EdgetillError } from "edgetill";
 
-// The price is the shop's own, never the browser's. Amounts of the API are texts with six digits, so equal amounts are equal texts.
+// The price comes from the shop, never from the browser. The API's amounts are strings with six decimals, so equal amounts are equal strings.
 export const PRODUCT = { name: "A bag of coffee", amount: "12.500000", currency: "USD" };
 
 export const STATES = {
@@ -21,14 +21,14 @@ export const STATES = {
 
 let opened;
 
-/** Opened by the first request: `next build` loads this file, too. */
+/** Opened by the first request, because `next build` loads this file too. */
 function database() {
   if (opened !== undefined) return opened;
   const { SHOP_STATE = ".edgetill/shop.sqlite" } = process.env;
   mkdirSync(dirname(SHOP_STATE), { recursive: true });
-  // Next.js may load this file more than once: each then waits for the other's transactions.
+  // Next.js may load this file more than once. The connections then wait for each other's transactions.
   opened = new DatabaseSync(SHOP_STATE, { timeout: 10_000 });
-  // invoice and checkout: null while it is not known whether there is an invoice. sequence: of the newest event.
+  // invoice and checkout: null until an invoice is known to exist. sequence: that of the newest event.
   opened.exec(`
     CREATE TABLE IF NOT EXISTS orders (
       id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL, invoice TEXT, checkout TEXT,
@@ -42,17 +42,17 @@ export function findOrder(id) {
 }
 
 export function newOrder() {
-  const id = randomBytes(8).toString("hex"); // cannot be guessed: who knows it may see the order
+  const id = randomBytes(8).toString("hex"); // cannot be guessed: anyone who knows it may see the order
   const { amount, currency } = PRODUCT;
   database().prepare("INSERT INTO orders (id, amount, currency) VALUES (?, ?, ?)").run(id, amount, currency);
   return findOrder(id);
 }
 
-/** The order's one invoice, however often this is called: the same key and body give the same answer. Throws if that is not known now. */
+/** The order's only invoice, however often this is called: the same key and body give the same answer. Throws if there is no usable answer. */
 export async function invoiceOf({ id, amount, currency }) {
   const { EDGETILL_URL = "http://localhost:8787", EDGETILL_MERCHANT = "", EDGETILL_KEY = "" } = process.env;
   const { PORT = "3000", SHOP_URL = `http://127.0.0.1:${PORT}` } = process.env;
-  // A customer waits: better an honest "try again" than many silent attempts.
+  // A customer is waiting, so an honest "try again" is better than many silent attempts.
   const patience = { timeoutMs: 15_000, maxRetries: 1 };
   const edgetill = new Edgetill({
     baseUrl: EDGETILL_URL,
@@ -68,7 +68,7 @@ export async function invoiceOf({ id, amount, currency }) {
     redirectUrl: `${SHOP_URL}/orders/${id}`,
   };
   const invoice = await edgetill.invoices.create(body, { idempotencyKey: `order-${id}` }).catch((error) => {
-    // Edgetill forgets the key after 24 hours, and never the order's number.
+    // Edgetill forgets the key after 24 hours, but never the order's number.
     if (!(error instanceof EdgetillError) || error.code !== "EXTERNAL_ID_EXISTS") throw error;
     return edgetill.invoices.get(error.facts.invoiceId);
   });
@@ -77,7 +77,7 @@ export async function invoiceOf({ id, amount, currency }) {
   return invoice;
 }
 
-/** Acts on a genuine event: all that it changes is stored, or nothing. Events come at least once and in any order. */
+/** Acts on a genuine event, and stores all of its changes or none. Events arrive at least once, and in any order. */
 export function record(event) {
   database().exec("BEGIN IMMEDIATE");
   try {
@@ -93,7 +93,7 @@ function change(database, { id, type, sequence, data: { invoice } }) {
   const isNew = database.prepare("INSERT OR IGNORE INTO events VALUES (?)").run(id).changes === 1;
   if (!isNew || sequence === null || invoice === undefined) return;
   const order = findOrder(invoice.externalId);
-  // It is of another shop, or older than what is known.
+  // The event is for another shop, or older than the stored state.
   if (order === undefined || sequence <= order.sequence) return;
   if (invoice.rawAmount !== order.amount || invoice.currency !== order.currency) {
     console.error(`Order ${order.id}: ${invoice.id} asks for another amount, ignored`);
@@ -103,12 +103,12 @@ function change(database, { id, type, sequence, data: { invoice } }) {
     console.error(`Order ${order.id}: ${invoice.id} is not its invoice, ignored`);
     return;
   }
-  // The newest event has the invoice as it is now, whatever the event's type. It may come before the answer of the create.
+  // Whatever its type, the newest event has the current invoice. It may arrive before the response to the request that created the invoice.
   database
     .prepare("UPDATE orders SET invoice = ?, checkout = ?, status = ?, sequence = ? WHERE id = ?")
     .run(invoice.id, invoice.checkoutUrl, invoice.status, sequence, order.id);
   if (["PAID", "OVERPAID"].includes(invoice.status) && order.paid_at === null) {
-    // Once for each order. Here a shop stores what is to be shipped, in this same transaction.
+    // Only once for each order. Here a shop would store what must be shipped, in the same transaction.
     database.prepare("UPDATE orders SET paid_at = ? WHERE id = ?").run(Date.now(), order.id);
     console.log(`Order ${order.id} is paid`);
   } else if (type === "invoice.reversed") {

@@ -31,7 +31,7 @@ function shopPage(): Response {
 }
 
 async function startPayment(request: Request, env: Env): Promise<Response> {
-  // "Try again" names the order.
+  // The "Try again" button sends the order's id.
   const again = new URLSearchParams(await request.text()).get("order");
   const order = (again === null ? null : await findOrder(env.DB, again)) ?? (await newOrder(env.DB));
   try {
@@ -44,23 +44,23 @@ async function startPayment(request: Request, env: Env): Promise<Response> {
 }
 
 async function receive(request: Request, env: Env): Promise<Response> {
-  if (Number(request.headers.get("content-length")) > 65_536) return new Response(null, { status: 413 }); // an event has less than 20 KB
-  const payload = new Uint8Array(await request.arrayBuffer()); // the bytes as they came: they are what is signed
-  // While a secret is rotated WEBHOOK_SECRET has the old one and the new one, with a space between.
+  if (Number(request.headers.get("content-length")) > 65_536) return new Response(null, { status: 413 }); // an event is smaller than 20 KB
+  const payload = new Uint8Array(await request.arrayBuffer()); // the raw bytes, because the signature is over them
+  // During a rotation, WEBHOOK_SECRET has both the old and the new secret, separated by a space.
   const secrets = env.WEBHOOK_SECRET.split(" ");
   try {
     await record(env.DB, await verifyWebhook({ payload, headers: request.headers, secrets }));
   } catch (error) {
-    if (!(error instanceof WebhookVerificationError)) throw error; // 500: it comes again
+    if (!(error instanceof WebhookVerificationError)) throw error; // 500: Edgetill sends the event again
     return new Response(null, { status: 400 });
   }
-  return new Response(null, { status: 204 }); // 2xx says that it need not come again
+  return new Response(null, { status: 204 }); // 2xx means that the event need not be sent again
 }
 
-/** The order's one invoice, however often this is called: the same key and body give the same answer. Throws if that is not known now. */
+/** The order's only invoice, however often this is called: the same key and body give the same answer. Throws if there is no usable answer. */
 async function invoiceOf({ id, amount, currency }: Order, shopUrl: string, env: Env): Promise<Invoice> {
   const { EDGETILL_URL: baseUrl, EDGETILL_MERCHANT: merchantId, EDGETILL_KEY: apiKey } = env;
-  // A customer waits: better an honest "try again" than many silent attempts.
+  // A customer is waiting, so an honest "try again" is better than many silent attempts.
   const edgetill = new Edgetill({ baseUrl, merchantId, apiKey, timeoutMs: 15_000, maxRetries: 1 });
   const body = {
     name: `${PRODUCT.name}, order ${id}`,
@@ -70,7 +70,7 @@ async function invoiceOf({ id, amount, currency }: Order, shopUrl: string, env: 
     redirectUrl: `${shopUrl}/orders/${id}`,
   };
   const invoice = await edgetill.invoices.create(body, { idempotencyKey: `order-${id}` }).catch((error) => {
-    // Edgetill forgets the key after 24 hours, and never the order's number.
+    // Edgetill forgets the key after 24 hours, but never the order's number.
     if (!(error instanceof EdgetillError) || error.code !== "EXTERNAL_ID_EXISTS" || !error.facts.invoiceId) throw error;
     return edgetill.invoices.get(error.facts.invoiceId);
   });
@@ -78,7 +78,7 @@ async function invoiceOf({ id, amount, currency }: Order, shopUrl: string, env: 
   return invoice;
 }
 
-// All that is put into pages is the shop's own or Edgetill's; what customers write would have to be escaped.
+// All text in these pages comes from the shop or from Edgetill. Text from customers would have to be escaped.
 function orderPage({ id, status, checkout }: Order, httpStatus: number): Response {
   if (checkout !== null) {
     const link = `<p><a href="${checkout}">To the payment</a></p>`;

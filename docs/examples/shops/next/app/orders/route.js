@@ -1,8 +1,8 @@
-// The button: an order, its invoice, and on to the checkout.
+// Handles the button: creates an order and its invoice, and redirects to the checkout.
 import { findOrder, invoiceOf, newOrder } from "../../shop.js";
 
 export async function POST(request) {
-  const again = new URLSearchParams(await request.text()).get("order"); // "Try again" names the order
+  const again = new URLSearchParams(await request.text()).get("order"); // the "Try again" button sends the order's id
   const order = (again === null ? undefined : findOrder(again)) ?? newOrder();
   try {
     const { checkoutUrl } = await invoiceOf(order);
@@ -13,7 +13,7 @@ export async function POST(request) {
   }
 }
 
-/** As text: a route answers with no React. */
+/** A page as text, because a route handler cannot answer with React. */
 function tryAgain({ id }) {
   return `<!doctype html><html lang="en"><title>Coffee</title>
     <h1>Not started: our payment service could not be reached</h1><p>Order ${id}</p>

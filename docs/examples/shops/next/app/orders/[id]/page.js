@@ -3,7 +3,7 @@ import { connection } from "next/server";
 import { findOrder, STATES } from "../../../shop.js";
 
 export default async function Page({ params }) {
-  await connection(); // how it is now: never from a cache
+  await connection(); // always the current state, never a cached page
   const order = findOrder((await params).id);
   if (order === undefined) notFound();
   const { id, status, checkout } = order;
