@@ -6,8 +6,8 @@ import { keepTemporaryFilesInMemory } from "./test/support/memory-folder.ts";
 import MixedOrder from "./test/support/mixed-order.ts";
 
 /**
- * How long a test, a hook or a wait for a condition may take: no measure of anything, only an end to what hangs. A test of 8 s took 22 on a busy machine
- * and 126 under a load of 15 on two cores.
+ * How long a test, a hook or a wait for a condition may take. These are not performance bounds; they only end tests that hang. A test of 8 s took 22
+ * s on a busy machine, and 126 s under a load of 15 on two cores.
  */
 const PATIENT = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } } as const;
 
@@ -20,13 +20,13 @@ function partOf(name: string | undefined): Part {
   throw new Error(`TESTS is "selection" or "rest", or is not set for all tests. It is "${name}".`);
 }
 
-// wrangler warns that the secrets of wrangler.toml are missing. The tests' values are bindings of the worker project below.
+// Hides wrangler's warning that the secrets of wrangler.toml are missing. The tests' values are bindings of the worker project below.
 process.env.WRANGLER_LOG ??= "error";
 
 const WORKER_BINDINGS = {
   ENVIRONMENT: "development",
   WEBHOOK_LOOPBACK: "on",
-  // Nothing answers there.
+  // Nothing listens on this port.
   DEV_CONTROL: "http://127.0.0.1:9/token",
   RATE_SOURCE: "fixed",
   PUBLIC_URL: "http://localhost:8787",
@@ -36,7 +36,7 @@ const WORKER_BINDINGS = {
   API_KEY_MAC_KEY: "test:MzEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
   SIGNING_KEY: "test:nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=",
   CHAIN_SOURCES: "{}",
-  // Tests of these lines set it.
+  // No sampled log lines; the tests of these lines set it themselves.
   LOG_SAMPLE: "0",
   SIGN_UP: "open",
   SIGN_IN_PROVIDERS: "{}",
@@ -44,8 +44,8 @@ const WORKER_BINDINGS = {
   MAIL_FROM: "Edgetill <pay@example.com>",
 };
 
-// Where projects do not isolate their files: a third to a half of their time was loading the same modules anew. So none of these files may replace a
-// module (vi.mock): those who loaded it before would keep the real one.
+// Some projects do not isolate their files, because a third to a half of their time was spent loading the same modules again. None of their files
+// may replace a module (vi.mock): files that loaded it before would keep the real one.
 const unit = {
   plugins: [textModules],
   test: {
@@ -62,7 +62,7 @@ const inEngine = (file: string) => new URL(`test/simulation/engine/${file}`, imp
 
 const simulation = {
   plugins: [textModules],
-  // Classes of objects run in Node, and hashing answers at a moment that a schedule can know.
+  // Durable Object classes run in Node. Hashing stays on the main thread, because no schedule could control another thread.
   resolve: {
     alias: [
       { find: "cloudflare:workers", replacement: inEngine("workers-runtime.ts") },
@@ -84,9 +84,9 @@ const worker = async () => ({
     cloudflareTest({
       wrangler: { configPath: "./wrangler.toml" },
       miniflare: {
-        // As the development server has it: deliveries that hang must not hold the queue.
+        // As in the development server: deliveries that hang must not block the queue.
         compatibilityFlags: ["queue_consumer_no_wait_for_wait_until"],
-        // Not as EXPORTS: a deployment without a bucket is the usual one.
+        // Not bound as EXPORTS, because a deployment usually has no bucket.
         r2Buckets: ["TEST_EXPORTS"],
         bindings: {
           TEST_MIGRATIONS: await readD1Migrations("migrations"),
@@ -116,7 +116,7 @@ const chain = {
     ...filesOf("chain", PART),
     environment: "node",
     globalSetup: ["./test/support/static-assets.ts", "./test/support/build-worker.ts"],
-    // Real nodes: each file starts its own, and waits for them more than it works.
+    // Each file starts its own nodes, and spends more time waiting for them than computing.
     ...PATIENT,
   },
 };
@@ -152,9 +152,10 @@ const browser = {
 export default defineConfig(async () => ({
   test: {
     reporters: ["default", "./test/support/expected-noise.ts", "./test/support/closing-line.ts"],
-    // Console output is shown of tests that fail; deep campaigns show what they exercised. `--silent=false` shows all.
+    // Only failed tests show their console output, but deep campaigns show what they exercised. `--silent=false` shows everything.
     silent: process.env.DEEP ? false : ("passed-only" as const),
-    // Two more than the cores of a small machine: tests on real nodes wait more than they work, and mostly one of four is theirs (mixed-order.ts).
+    // Two more than the cores of a small machine: tests with real nodes mostly wait, and usually one of the four workers runs such a test
+    // (mixed-order.ts).
     maxWorkers: 4,
     sequence: { sequencer: MixedOrder },
     projects: [unit, simulation, await worker(), chain, contract, upgrade, browser],

@@ -1,4 +1,4 @@
-// Bundles a worker the way `wrangler deploy --minify` does: workerd's conditions, without the runtime's own modules.
+// Bundles a worker like `wrangler deploy --minify`: for workerd's conditions, without the runtime's own modules.
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -8,7 +8,7 @@ import { TEXT_FILE } from "../scripts/text-modules.ts";
 
 /** wrangler keeps function names unless told otherwise. */
 const DROPS_NAMES = /^keep_names *= *false/m;
-/** A line of `[alias]`: a package, and the file that replaces it. No other line of wrangler.toml names a source like this. */
+/** A line of `[alias]`: a package, and the file that replaces it. No other line of wrangler.toml names a source in this form. */
 const ALIAS = /^"(.+)" = "(\.\/src\/.+\.ts)"$/gm;
 
 /** A text module: uploaded next to the code and imported by path. */
@@ -22,21 +22,21 @@ export interface Bundle {
   /** JSON; empty unless the bundle is for a profile. */
   readonly sourceMap: string;
   readonly texts: readonly TextModule[];
-  /** Size of the code and the texts. */
+  /** Gzipped size of the code and the texts. */
   readonly gzipBytes: number;
   readonly metafile: Metafile;
 }
 
-/** A file of the repository, or source text resolved from its root. */
+/** The entry point: a file of the repository, or source text whose imports are resolved from the repository's root. */
 export type Entry = { readonly file: string } | { readonly text: string };
 
-/** V8 attributes JSON.parse and JSON.stringify to their caller; as functions of the bundle they appear under their own names. */
+/** V8 attributes the time of JSON.parse and JSON.stringify to their caller; as functions of the bundle they appear under their own names. */
 const PROFILED_JSON = `
 function jsonParse(...args) { return JSON.parse(...args); }
 function jsonStringify(...args) { return JSON.stringify(...args); }
 `;
 
-/** `isProfiled` leaves the code as written and gives JSON's functions names; everything measured is minified. */
+/** `isProfiled` leaves the code readable and gives JSON's functions names. For any other measurement the code is minified. */
 export async function bundleWorker(entry: Entry, isProfiled = false): Promise<Bundle> {
   await makeMcpLibrary();
   const configuration = readFileSync("wrangler.toml", "utf8");
@@ -77,7 +77,7 @@ export async function bundleWorker(entry: Entry, isProfiled = false): Promise<Bu
   return { code, sourceMap: textOf(".js.map") ?? "", texts, gzipBytes, metafile: built.metafile };
 }
 
-/** Leaves imports of texts in the code, and collects their paths. */
+/** Leaves imports of text files in the code, and collects the paths of these files. */
 function keepingTexts(texts: TextModule[]): Plugin {
   return {
     name: "texts",
@@ -91,7 +91,7 @@ function keepingTexts(texts: TextModule[]): Plugin {
   };
 }
 
-/** Minified bytes of each package in a bundle, largest first; our own sources are "edgetill". */
+/** Minified bytes of each package in a bundle, largest first; our own sources count as "edgetill". */
 export function bytesByLibrary(metafile: Metafile): readonly (readonly [string, number])[] {
   const totals = new Map<string, number>();
   for (const output of Object.values(metafile.outputs)) {

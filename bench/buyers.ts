@@ -1,6 +1,6 @@
-// Buyers at the demo shop: each opens the page of a product, sends its form, picks a way to pay, and pays on a local Ethereum, again and again.
-// Not part of `npm run bench`: it runs on the development server, whose proxy costs more than what is measured (performance.md "Where"), so its
-// figures only compare commits on one machine. Run with `node bench/buyers.ts`.
+// Buyers at the demo shop: each opens the page of a product, sends its form, chooses a payment method, and pays on a local Ethereum chain, again
+// and again. Not part of `npm run bench`: it runs on the development server, whose proxy takes more time than what is measured (performance.md
+// "How it is measured"), so its figures only compare commits on one machine. Run with `node bench/buyers.ts`.
 import * as z from "zod";
 import { type EvmChain, startEvmChain } from "../scripts/demo-story/evm-chain.ts";
 import { payDue } from "../scripts/demo-story/pay-due.ts";
@@ -13,7 +13,7 @@ const PURCHASES_EACH = Number(process.env.PURCHASES ?? 2);
 const COINS = ["USDT", "USDC"];
 const PAID_WITHIN_MS = 120_000;
 
-/** Transfers are sent one after the other: the chain's accounts would pick the same nonce twice. */
+/** Transfers are sent one after the other, because concurrent ones would use the same nonce. */
 let lastSent: Promise<void> = Promise.resolve();
 
 interface Tally {

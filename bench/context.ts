@@ -45,7 +45,7 @@ export class Context {
     return this.#peer;
   }
 
-  /** One server per `name`; the first call's options apply. */
+  /** Starts one server per `name`, with the options of the first call. */
   product(name = "default", options: ProductOptions = {}): Promise<Product> {
     const known = this.#products.get(name);
     if (known !== undefined) return known;
@@ -56,13 +56,13 @@ export class Context {
     return started;
   }
 
-  /** The one merchant of the default product that holds the extended key: a second one may hold few of its addresses. */
+  /** The only merchant of the default product that has the extended key, because a second merchant could use only a few of its addresses. */
   xpubMerchant(make: (product: Product) => Promise<Merchant>): Promise<Merchant> {
     this.#xpubMerchant ??= this.product().then(make);
     return this.#xpubMerchant;
   }
 
-  /** Stops `served` with everything else. */
+  /** Stops `served` together with all other servers. */
   keep<T extends { stop(): Promise<void> }>(served: Promise<T>): Promise<T> {
     this.#stops.push(async () => (await served).stop());
     return served;
@@ -74,7 +74,7 @@ export class Context {
     return { from, count: NUMBERS_A_WINDOW };
   }
 
-  /** One line, overwritten on a terminal, and kept in a log. */
+  /** Prints one line, which is overwritten on a terminal and kept in a log. */
   progress(text: string): void {
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${text}`);
     else process.stderr.write(`  ${text}\n`);

@@ -3,7 +3,7 @@
 interface Counts {
   calls: number;
   rowsRead: number;
-  /** Every entry of an index is a row too. */
+  /** Includes index entries, which D1 counts as rows. */
   rowsWritten: number;
 }
 
@@ -22,7 +22,7 @@ export async function counted<E extends { readonly DB: D1Database }>(
   return new Response(response.body, { status: response.status, headers });
 }
 
-/** The same database; adds each call's cost to `counts`. */
+/** Wraps a database, and adds the cost of each call to `counts`. */
 export function countingDatabase(database: D1Database, counts: Counts): D1Database {
   const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
   const note = <T>(result: D1Result<T>): D1Result<T> => {
@@ -35,7 +35,7 @@ export function countingDatabase(database: D1Database, counts: Counts): D1Databa
       counts.calls++;
       return note(await work);
     };
-    /** `raw` and `first` report no counts: the same statement is rerun with `all` for them. */
+    /** `raw` and `first` report no counts, so the same statement is run again with `all`. */
     const alsoCounted = () => counting(statement.all());
     const wrapped: D1PreparedStatement = new Proxy(statement, {
       get(of, name) {

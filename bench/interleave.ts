@@ -1,4 +1,4 @@
-// Rounds in turn: A B A B, each for a short window, so that other load on the machine affects both (performance.md).
+// Runs rounds in turn, A B A B, each for a short window, so that other load on the machine affects both (performance.md).
 import type { Context } from "./context.ts";
 import { COUNTER } from "./load/job.ts";
 import { type RequestShape, requestText } from "./load/request.ts";
@@ -10,11 +10,11 @@ export interface Target {
   readonly served: Reachable;
   readonly templates: readonly string[];
   readonly expectStatus: number;
-  /** One group; every answer must match. */
+  /** A regular expression with one capturing group. Every answer must match it. */
   readonly pattern: string;
   /** Whether every answer must be about a different object, as for creates. */
   readonly isDistinct: boolean;
-  /** Numbers used repeatedly, for a replay; otherwise each request gets a new one. */
+  /** The request numbers that a replay reuses; without them, each request gets a new number. */
   readonly numbers?: { readonly from: number; readonly count: number };
 }
 
@@ -81,7 +81,7 @@ export async function interleave(context: Context, targets: readonly Target[], w
   }));
 }
 
-/** One round of one target, after a warm-up: for rounds with something else in between. */
+/** Measures one round of one target, after a warm-up. For rounds with other work in between. */
 export async function interleaveOnce(context: Context, of: Target, window: Window): Promise<Measured> {
   const [measured] = await interleave(context, [of] as const, { ...window, rounds: 1 });
   return measured;
@@ -125,7 +125,7 @@ async function measure(context: Context, of: Target, window: Window) {
   return { ...result, cpuMs: (cpuSeconds * 1_000) / result.requests };
 }
 
-/** Median over rounds, as text with its unit. */
+/** The median over rounds, as text with its unit. */
 export function medianText(values: readonly number[], unit: string): string {
   const sorted = [...values].sort((a, b) => a - b);
   if (sorted.length === 0) return "not measured";

@@ -2,13 +2,13 @@
 // notice, each within a minute of CPU (docs/design/reliability.md 6).
 //   --seed, --count     which mutants
 //   --seconds 60        CPU seconds that the simulators may use for one
-//   --again             those that survived the last run of this seed once more
+//   --again             tests the survivors of the last run of this seed once more
 //   --part 1/2          every second mutant, for two runs at once
 //   --only text         only mutants whose name has the text
 //   --list              prints the mutants and runs none
-//   --reach             measures again which simulator comes by which place; without it only simulators that are new
-//   --by text           only simulators whose name has the text; with --reach what was measured of the others is kept
-//   --control           runs all simulators on the sources as they are, to their end
+//   --reach             measures again which simulator reaches which code; without it, only new simulators are measured
+//   --by text           only simulators whose name has the text; with --reach the measurements of the others are kept
+//   --control           runs all simulators on the unchanged sources, to their end
 // Results are kept, so an interrupted run resumes.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ const settings: Settings = {
   wholes: existsSync(wholesFile) ? JSON.parse(readFileSync(wholesFile, "utf8")) : {},
 };
 mkdirSync(folder, { recursive: true });
-// So that what was started ends with this process: each simulator waiting for its turn adds a listener.
+// Each simulator that waits for its turn adds a listener that ends the simulator when this process ends, even after a signal.
 process.setMaxListeners(0);
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -88,7 +88,7 @@ async function runMutants(): Promise<void> {
     const simulators = nearest(reaches, mutant.file, mutant.start).filter((each) => each.includes(values.by));
     if (values.by !== "" && simulators.length === 0) continue;
     const outcome = await runSimulators(settings, simulators, { file: mutant.file, text: mutatedText(text, mutant) });
-    // If some simulators miss it, that says nothing about the others.
+    // A mutant that these simulators miss may still be found by others, so its survival is not recorded.
     if (values.by === "" || outcome.killedBy !== undefined)
       writeFileSync(file, `${JSON.stringify({ ...mutant, ...outcome }, null, 1)}\n`);
     const by =
@@ -99,7 +99,7 @@ async function runMutants(): Promise<void> {
   say(printTable(files.map((text): Result => JSON.parse(text))));
 }
 
-/** The seed's mutants as first drawn: files changed since would give others. */
+/** The mutants that the seed chose first. They are stored, because the same seed would choose others after files have changed. */
 function chosen(): readonly Mutant[] {
   const file = join(folder, `mutants-${values.seed}-${values.count}.json`);
   if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8"));
@@ -110,7 +110,7 @@ function chosen(): readonly Mutant[] {
   return mutants;
 }
 
-/** Each simulator's last measurement; those without one are measured now. */
+/** Each simulator's last measurement. Simulators that have no measurement are measured now. */
 async function reachOf(): Promise<readonly Reach[]> {
   const file = join(folder, "reach.json");
   const simulators = simulatorsOf(root);

@@ -4,11 +4,11 @@ import { parseArgs } from "node:util";
 export interface Options {
   /** Names of the benchmarks to run; empty means all. */
   readonly only: readonly string[];
-  /** About a minute instead of seven: shorter windows, one concurrency, fewer rows. */
+  /** About a minute instead of about 25: shorter windows, one number of clients, fewer rows. */
   readonly isQuick: boolean;
-  /** Concurrent clients, for benchmarks that take several numbers; undefined for their own. */
+  /** The numbers of concurrent clients, for benchmarks that use several; if undefined, each benchmark uses its own. */
   readonly connections: readonly number[] | undefined;
-  /** Print the table as markdown, to be pasted into bench/README.md. */
+  /** Prints the table as markdown, to be pasted into bench/README.md. */
   readonly isMarkdown: boolean;
   /** How many invoices the large table has. */
   readonly largeRows: number;
@@ -18,7 +18,7 @@ const FULL_ROWS = 1_000_000;
 const MOST_CONNECTIONS = 256;
 const QUICK_ROWS = 100_000;
 
-/** Throws with a message for the caller for an unknown option or name. */
+/** Throws for an unknown option or name, with a message for the user. */
 export function parseOptions(args: readonly string[], known: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

@@ -1,6 +1,7 @@
-// The product as it is deployed: the minified bundle of src/app/worker.ts with the bindings of wrangler.toml, its own migrations, and
-// merchants with keys. Three settings differ from production: rates are fixed, networks need no chain source (ENVIRONMENT=development), and
-// webhooks may go to loopback. The queue is the development server's, with its flag (scripts/wrangler.ts).
+// The product as it is deployed: the minified bundle of src/app/worker.ts with the bindings of wrangler.toml, its own migrations, and merchants with
+// keys. Three settings differ from production: rates are fixed, networks need no chain source (ENVIRONMENT=development), and webhooks may go to
+// loopback. The queue is that of the development server, with the compatibility flag that keeps a hanging endpoint from blocking other deliveries
+// (scripts/wrangler.ts).
 import { readdirSync, readFileSync } from "node:fs";
 import { COMPATIBILITY_FLAGS } from "../scripts/wrangler.ts";
 import { newApiKey } from "../src/accounts/auth/api-key.ts";
@@ -12,37 +13,37 @@ import { bundleWorker, type Entry } from "./bundle.ts";
 import { type BenchDatabase, type Served, serve, type WorkerShape } from "./serve.ts";
 
 export interface ProductOptions {
-  /** Requests per minute and key; 0 switches the limiter off. */
+  /** Requests per minute and key; 0 disables the limiter. */
   readonly rateLimit?: number;
-  /** The share of the log's lines that are written; 1 by default, as in production. */
+  /** The share of log lines that are written; 1 by default, as in production. */
   readonly logSample?: string;
   /** Whether data points are written, to Miniflare's own dataset. */
   readonly hasAnalytics?: boolean;
   readonly entry?: Entry;
-  /** Opens the inspector and leaves the code readable, for a profile. */
+  /** Opens the inspector and does not minify the code, for a profile. */
   readonly inspectorPort?: number;
 }
 
 export interface Merchant {
   readonly merchantId: string;
   readonly headers: { readonly "x-api-key": string };
-  /** Path below this merchant's. */
+  /** The full path for a path below the merchant's own, such as `/invoices`. */
   readonly path: (rest: string) => string;
 }
 
 export interface Product {
   readonly served: Served;
   readonly code: string;
-  /** For a profile's bundle, otherwise empty. */
+  /** The source map of a profile's bundle; otherwise empty. */
   readonly sourceMap: string;
   readonly database: BenchDatabase;
   readonly newMerchant: () => Promise<Merchant>;
 }
 
 export const WORKER_NAME = "edgetill";
-/** Never reached, but counted: creates are measured with the limiter on. */
+/** A limit that is never reached. Requests are still counted, so creates are measured with the limiter on. */
 const ALLOW_ALL = 1_000_000;
-/** No merchant of a benchmark reaches its limit of active invoices. */
+/** So high that no merchant of a benchmark reaches its limit of active invoices. */
 const MAX_ACTIVE_INVOICES = 1_000_000_000;
 
 export async function serveProduct(options: ProductOptions = {}): Promise<Product> {
@@ -65,10 +66,10 @@ async function workerOptions(
   { rateLimit = ALLOW_ALL, logSample = "1", hasAnalytics = false }: ProductOptions,
   masterKey: string,
 ): Promise<WorkerShape["options"]> {
-  // Set before wrangler is loaded, which warns about secrets that it cannot know here.
+  // Set before wrangler is loaded, because it warns about secrets that it cannot find here.
   process.env.WRANGLER_LOG = "none";
   const { unstable_getMiniflareWorkerOptions } = await import("wrangler");
-  // No static assets are measured, and with them every request would take one more step.
+  // Static assets are not measured, and with them every request would take one more step.
   const { assets: _, ...workerOptions } = unstable_getMiniflareWorkerOptions("wrangler.toml").workerOptions;
   return {
     ...workerOptions,
@@ -93,7 +94,7 @@ function freshKeyring(): string {
   return `bench:${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
 }
 
-/** The headers of a live session of a new member of the merchant's team. */
+/** Adds a member to the merchant's team, and returns the headers of a session of that member. */
 export async function memberHeaders(database: BenchDatabase, merchantId: string): Promise<{ readonly cookie: string }> {
   const nowMs = Date.now();
   const newId = (prefix: "usr" | "mem" | "ses") =>

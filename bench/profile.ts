@@ -1,6 +1,6 @@
 // `npm run bench:profile -- create [--connections 64] [--seconds 8]`: where the Worker's own time goes, at the edge and in its objects, by area,
-// file and function, from V8's sampling profiler. D1 and the objects' storage run elsewhere: they appear as (elsewhere) or (idle), and in the
-// CPU of the process. Other scenarios are in SCENARIOS.
+// file and function, from V8's sampling profiler. D1 and the storage of objects run elsewhere: they appear as (elsewhere) or (idle), and in the CPU
+// time of the process. Other scenarios are in SCENARIOS.
 import { parseArgs } from "node:util";
 import {
   createTarget,
@@ -32,7 +32,7 @@ const SCENARIOS = ["create", "create-xpub", "create-direct", "create-merchants",
 const scenario = positionals[0] ?? "create";
 if (!SCENARIOS.includes(scenario)) throw new Error(`no scenario ${scenario}; there are ${SCENARIOS.join(", ")}`);
 const connections = Number(values.connections);
-// Another profile may be running on the same machine.
+// Not a fixed port: another profile may be running on the same machine.
 const inspectorPort = await freePort();
 const product = await serveProduct({ inspectorPort });
 const load = startLoadGenerator();
@@ -83,7 +83,7 @@ try {
   await product.served.stop();
 }
 
-/** The scenario's creates, or those that create what it reads. */
+/** The target for the scenario's creates. Scenarios that read also start with creates, for the objects that they read. */
 async function creates(of: Product): Promise<{ readonly merchant: Merchant; readonly create: Target }> {
   if (scenario === "create-direct") {
     const merchant = await merchantWithProof(of, freshDirectWallet());
@@ -109,7 +109,7 @@ function ownUs(times: ReadonlyMap<string, number>): number {
   return [...times].filter(([name]) => !NOT_OWN.includes(name)).reduce((sum, [, us]) => sum + us, 0);
 }
 
-/** Shares are of the time in which the worker's own isolate ran. */
+/** Shares are relative to the time in which the worker's own isolate ran. */
 function print(title: string, times: ReadonlyMap<string, number>, requests: number): void {
   const own = ownUs(times);
   const largest = [...times].sort(([, a], [, b]) => b - a).slice(0, SHOWN);

@@ -1,8 +1,8 @@
-// The single format of every figure, and its two outputs. A figure is a ratio to a baseline of the same run; absolute numbers are
-// shown only to judge the machine.
+// The common format of all figures, and its output as text and as markdown. A figure is a ratio to a baseline of the same run; absolute numbers only
+// show how fast the machine is.
 import type { Spread } from "./statistics.ts";
 
-/** performance.md's requirement for a figure. */
+/** The requirement of performance.md for a figure. */
 export type Target = { readonly atLeast: number } | { readonly atMost: number };
 
 export interface Figure {
@@ -14,7 +14,7 @@ export interface Figure {
   readonly measured: string;
 }
 
-/** A table that is not a ratio, such as bytes by library. */
+/** A table of something other than ratios, such as bytes by library. */
 export interface Listing {
   readonly title: string;
   readonly columns: readonly string[];

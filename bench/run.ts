@@ -1,8 +1,8 @@
 // `npm run bench`: measures the product against baselines of the same run, prints one table and writes JSON as well.
-//   npm run bench -- --only create,derive    some of them
-//   npm run bench -- --quick                 about a minute: shorter windows, one concurrency, fewer rows
-//   npm run bench -- --connections 16,64     so many clients at once, instead of 1, 16 and 64
-//   npm run bench -- --markdown              the table as bench/README.md holds it
+//   npm run bench -- --only create,derive    only these benchmarks
+//   npm run bench -- --quick                 about a minute: shorter windows, one number of clients, fewer rows
+//   npm run bench -- --connections 16,64     the numbers of concurrent clients, instead of 1, 16 and 64
+//   npm run bench -- --markdown              prints the table in markdown, for bench/README.md
 //   npm run bench -- --rows 100000           the size of the large table
 // A whole run writes results/latest.json, which is committed as the source of the table in bench/README.md; any other run writes
 // results/partial.json, which is not.

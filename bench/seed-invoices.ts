@@ -8,24 +8,24 @@ const CHUNK = 10_000;
 const INVOICES_A_CUSTOMER = 10;
 
 /**
- * `n` is the invoice's number; ids are a ULID's shape with the number in its digits, so they sort in order of creation.
+ * An id in the form of a ULID. Its digits are the invoice's number `n`, so ids sort in order of creation.
  */
 const id = (prefix: string, n: string) => `'${prefix}_01' || printf('%024d', ${n})`;
 const CUSTOMER_NUMBER = `(n / ${INVOICES_A_CUSTOMER}) * ${INVOICES_A_CUSTOMER}`;
 
 const NUMBERS =
   "WITH RECURSIVE numbers(n) AS (SELECT cast(?1 AS integer) UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ?2)";
-/** ?3 is the merchant, ?4 the time of invoice 0; each later one is a second younger. */
+/** ?3 is the merchant, ?4 the time of invoice 0; each further invoice is created a second later. */
 const CREATED_AT = "?4 + n * 1000";
 
-/** SQL of what differs between seeded invoices. */
+/** SQL of the values that differ between seeded invoices. */
 interface State {
   readonly status: string;
   readonly paidMicros: string;
   readonly expiresAt: string;
 }
 
-/** As the product writes them (src/commerce/search-index/words.ts). */
+/** Numbers as the product writes them (src/commerce/search-index/words.ts). */
 const PADDED = "printf('%07d', n)";
 const wordsOf = (kind: "I" | "C", words: string, which = "?4 > 0") =>
   `INSERT OR IGNORE INTO search_words (merchant_id, kind, word, id)
@@ -61,9 +61,9 @@ const FINISHED: State = {
 };
 
 export interface SeededRange {
-  /** How much the word index has enlarged the database. */
+  /** How many bytes the word index has added to the database. */
   readonly wordBytes: number;
-  /** Time and id of the invoice with this number, 0 the oldest. */
+  /** Creation time and id of the invoice with this number; 0 is the oldest. */
   readonly positionOf: (n: number) => { readonly createdAtMs: number; readonly id: string };
 }
 
@@ -93,7 +93,7 @@ export async function seedInvoices(
 }
 
 /**
- * Adds `count` invoices without payments, `count` divided evenly among the merchants, all of which became due within the last minute.
+ * Adds `count` invoices without payments, divided evenly among the merchants. All of them became due within the last minute.
  */
 export async function seedDueInvoices(
   database: BenchDatabase,
@@ -118,7 +118,7 @@ export async function seedDueInvoices(
 /** The values of ?1 to ?4. */
 type Values = readonly [number, number, string, number];
 
-/** Returns by how many bytes the word statements have enlarged the database. */
+/** Returns how many bytes the word statements have added to the database. */
 async function insert(database: BenchDatabase, state: State, values: Values): Promise<number> {
   const statements = statementsOf(state);
   const done = await database.batch(statements.map((sql) => database.prepare(sql).bind(...values)));

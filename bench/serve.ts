@@ -1,13 +1,13 @@
-// Serves a bundled worker in Miniflare on a direct loopback socket: without a proxy in front (performance.md "Where"). All state is
-// in a temporary directory of Miniflare's, removed with it.
+// Serves a bundled worker in Miniflare on a direct loopback socket, without a proxy in front (performance.md "How it is measured"). All state is in one of
+// Miniflare's temporary directories, which is removed with it.
 import { readdirSync, readFileSync } from "node:fs";
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
 import type { TextModule } from "./bundle.ts";
 
-/** The D1 binding, reached from outside the worker. */
+/** The D1 binding, used from outside the worker. */
 export type BenchDatabase = D1Database;
 
-/** What the load generator needs from a server. */
+/** The parts of a server that the load generator needs. */
 export interface Reachable {
   readonly host: string;
   readonly port: number;
@@ -19,7 +19,7 @@ export interface Served extends Reachable {
   /** Resident memory of its process; undefined if unreadable. */
   readonly memoryBytes: () => number | undefined;
   readonly database: () => Promise<BenchDatabase>;
-  /** Sends messages to the queue of a producer's binding. */
+  /** Sends messages to the queue of a producer binding. */
   readonly sendToQueue: (binding: string, bodies: readonly unknown[]) => Promise<void>;
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
   readonly stop: () => Promise<void>;
@@ -31,11 +31,11 @@ export interface WorkerShape {
   /** Bindings, compatibility and limits in wrangler's own form, without the script. */
   readonly options: Omit<V4WorkerOptions, "modules" | "script" | "scriptPath" | "modulesRoot">;
   readonly inspectorPort?: number | undefined;
-  /** The same worker this many times in one runtime, for timing start-up; the first one answers. */
+  /** Runs this many copies of the worker in one runtime, for timing start-up; the first one answers. */
   readonly copies?: number;
 }
 
-/** Ticks per second of /proc's CPU times; Linux on every platform that Node runs on. */
+/** Ticks per second in the CPU times of /proc, on every Linux that Node supports. */
 const TICKS_PER_SECOND = 100;
 
 export async function serve(shape: WorkerShape): Promise<Served> {
@@ -77,7 +77,7 @@ export async function serve(shape: WorkerShape): Promise<Served> {
   };
 }
 
-/** Shows a worker's first log lines: a fault under load repeats a thousand times. */
+/** Shows only a worker's first log lines, because an error under load may repeat a thousand times. */
 function firstLogs(): (log: { readonly message: string }) => void {
   let left = 3;
   return ({ message }) => {
@@ -111,7 +111,7 @@ function memoryBytesOf(pid: number): number | undefined {
     const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
   } catch {
-    return undefined; // it has ended since
+    return undefined; // The process has ended.
   }
 }
 
@@ -121,7 +121,7 @@ function statOf(pid: number): { name: string; parent: number; userTicks: number;
   try {
     text = readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch {
-    return undefined; // it has ended since
+    return undefined; // The process has ended.
   }
   const nameEnd = text.lastIndexOf(")");
   const fields = text.slice(nameEnd + 2).split(" ");

@@ -1,11 +1,11 @@
-// `npm run bench:soak -- --minutes 60`: `npm start` under a steady load, and what memory it holds. Prints a row every five minutes.
+// `npm run bench:soak -- --minutes 60`: measures the memory of `npm start` under a steady load. Prints a row every five minutes.
 //   --minutes 60        how long, from 1 to 240
 //   --per-second 30     requests a second, from 1 to 200
-//   --every 5           minutes of a row
+//   --every 5           minutes per row
 //   --rest 0            minutes without load afterwards, in rows of the same length
 //   --collect           collects V8's garbage before each row
 //   --heap-snapshots    a folder: a snapshot of the Worker's heap at the end of the first row and of the last one
-// Linux only: memory is read from /proc. Ends with all that it started; the state of the server is in a folder of its own, which is deleted.
+// Linux only: memory is read from /proc. Ends everything that it started, and deletes the folder with the server's state.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -72,7 +72,7 @@ async function soak(pid: number): Promise<void> {
   printRatios(rows.filter(({ minute }) => minute <= minutes));
 }
 
-/** The inspector belongs to the workerd that `wrangler dev` runs in front of the Worker's. */
+/** The inspector belongs to the workerd that `wrangler dev` runs in front of the Worker's own workerd. */
 async function inspectorOfServer(pid: number): Promise<string> {
   for (const { pid: runtime } of runtimesOf(pid)) {
     const inspector = await inspectorOf(runtime);

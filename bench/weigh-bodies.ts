@@ -1,6 +1,6 @@
-// What a body costs before its sender has proved anything, for every route with a body: generated bodies, each placed where the route's schema has a string, a
-// list, or nothing, against plain text in the same place. `node bench/weigh-bodies.ts` prints a line for each route; with `--quick` each body is tried once, in
-// a member that the route does not have.
+// The CPU time that a body costs before its sender is authenticated, for every route with a body. Generated bodies are placed in each member of the
+// route's body and in an unknown member, and compared with plain text in the same place. `node bench/weigh-bodies.ts` prints a line for each route;
+// with `--quick` each body is tried once, in an unknown member only.
 import * as z from "zod";
 import { loadRoutes } from "../scripts/load-routes.ts";
 import { ChecksumBudget } from "../src/chains/secrets/checksum-budget.ts";
@@ -11,15 +11,15 @@ import { readBody, readForm } from "../src/platform/http/body.ts";
 import type { RouteSpec } from "../src/platform/http/route.ts";
 import { validate } from "../src/platform/http/validate.ts";
 
-/** A route's cost: the worst generated body, and the plain one of the same size and place. */
+/** The cost for a route: that of its worst generated body, and that of plain text of the same size in the same place. */
 interface Weighed {
   readonly operationId: string;
   readonly worst: string;
   readonly worstMs: number;
   readonly plainMs: number;
-  /** The most checksums computed for one body of the route. */
+  /** The highest number of checksums computed for one body of the route. */
   readonly checksums: number;
-  /** The most problems found in one body. */
+  /** The highest number of problems found in one body. */
   readonly problems: number;
 }
 
@@ -47,7 +47,7 @@ const filled = (unit: string, bytes: number) =>
     .repeat(Math.ceil(bytes / Buffer.byteLength(unit)))
     .slice(0, Math.floor((bytes * unit.length) / Buffer.byteLength(unit)));
 
-/** One unit as one text, as many texts, and as member names. */
+/** The unit repeated in one text, in many texts, and in member names. */
 function shapesOf(unit: string): Readonly<Record<string, Json>> {
   const many = (texts: number) => Array.from({ length: texts }, () => filled(unit, Math.floor(BYTES / texts) - 4));
   return {
@@ -58,7 +58,7 @@ function shapesOf(unit: string): Readonly<Record<string, Json>> {
   };
 }
 
-/** Values that are costly by their number. */
+/** Values that are costly because there are many of them. */
 const CROWDS: Readonly<Record<string, Json>> = {
   "30,000 numbers": Array.from({ length: 30_000 }, () => 0),
   "20,000 objects": Array.from({ length: 20_000 }, () => ({})),
@@ -66,7 +66,7 @@ const CROWDS: Readonly<Record<string, Json>> = {
   "999 numbers": Array.from({ length: 999 }, () => 0),
 };
 
-/** The members of a route's body, and one that it does not have. */
+/** The members of a route's body, and one unknown member. */
 function placesOf(spec: RouteSpec): readonly string[] {
   const { properties } = z.toJSONSchema(spec.body(), { io: "input", unrepresentable: "any" });
   return [...Object.keys(properties ?? {}), "unknown"];
@@ -93,7 +93,7 @@ async function weigh(
     const start = process.cpuUsage();
     const read = await (spec.isPage ? readForm(request) : readBody(request));
     const verdict = read.ok ? validate(spec.body(), read.value.json) : read;
-    // Routes without proof also search the body.
+    // Routes without authentication also search the body.
     if (read.ok && spec.callers === "ANYBODY") containsSecret(read.value.json ?? null, FREE_TEXT, budget);
     const { user, system } = process.cpuUsage(start);
     const isNamed = !verdict.ok && verdict.error.code === "VALIDATION_FAILED";
@@ -103,11 +103,11 @@ async function weigh(
   return best;
 }
 
-/** Weighs every route that accepts a body. */
+/** Measures every route that accepts a body. */
 async function weighBodies(isQuick: boolean): Promise<readonly Weighed[]> {
   const routes = (await loadRoutes()).filter(({ method }) => method !== "GET");
   const weighed: Weighed[] = [];
-  // Code that has run a few times is compiled: without this the first route would seem the most expensive.
+  // Code is compiled after a few runs: without a warm-up the first route would seem the most expensive.
   for (const spec of isQuick ? [] : routes.slice(0, 1))
     for (const unit of Object.values(TEXTS))
       for (const body of Object.values(shapesOf(unit))) await weigh(spec, { unknown: body }, 4);

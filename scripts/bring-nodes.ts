@@ -1,5 +1,5 @@
-// Runs before `npm run test:all`: installs the nodes, the browser and the Python that tests need (install-nodes.sh), if possible. Otherwise the
-// tests run anyway: those that need one are skipped, and the end of the run says why (test/support/closing-line.ts).
+// Runs before `npm run test:all`: tries to install the nodes, the browser and the Python that tests need (install-nodes.sh). If that fails, the tests
+// run anyway: those that need what is missing are skipped, and the end of the run says why (test/support/closing-line.ts).
 import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ function install(): Promise<string | undefined> {
   });
 }
 
-/** The script's own first line, without its note on where apt's messages are. */
+/** The reason that the script printed, without its reference to apt's message above. */
 function reasonIn(said: string): string {
   const [, reason] = /^nodes: (.*?)(; apt's message is above)?\.?$/m.exec(said) ?? [];
   return reason ?? "scripts/install-nodes.sh failed";

@@ -12,7 +12,7 @@ const FOLDER = "static";
 /** Records which files were built from which sources. Never uploaded (static/.assetsignore). */
 const STAMP_FILE = join(FOLDER, "made-from.json");
 
-/** A part built separately, when one of its own sources has changed. */
+/** A part of the assets that is rebuilt only when one of its own sources has changed. */
 interface Part {
   readonly sources: readonly string[];
   readonly make: () => Promise<readonly BuiltFile[]>;
@@ -50,7 +50,7 @@ async function buildPart(name: string, part: Part): Promise<void> {
   writeInOneStep(STAMP_FILE, JSON.stringify({ ...readStamps(), [name]: { sources, files } satisfies Stamp }));
 }
 
-/** A hash of contents, because each git checkout resets modification times. */
+/** A hash of the contents. Modification times would not work, because each git checkout resets them. */
 function hashOf(sources: readonly string[]): string {
   const hash = createHash("sha256");
   const files = globSync([...sources]).filter((path) => !/\.generated\.[jt]s$/.test(path));
@@ -77,7 +77,10 @@ async function checkoutFiles(): Promise<readonly BuiltFile[]> {
   ];
 }
 
-/** /openapi.json without an origin (the deployment adds its own), /docs with the files that it loads, and the tools of /mcp. */
+/**
+ * /openapi.json without an origin (the deployment adds its own), the document of BTCPay Server's routes, /docs with the files that it loads, and the
+ * tools of /mcp.
+ */
 async function referenceFiles(): Promise<readonly BuiltFile[]> {
   const { SPECS: specs, GREENFIELD_SPECS } = await loadAllRoutes();
   const { greenfieldDocument } = await import("../src/app/greenfield-openapi.ts");
@@ -104,7 +107,7 @@ async function referenceFiles(): Promise<readonly BuiltFile[]> {
   ];
 }
 
-/** Without the link to its source map, which is not served. */
+/** The file's text without the link to its source map, which is not served. */
 function swaggerFile(name: string): string {
   const text = readFileSync(join("node_modules/swagger-ui-dist", name), "utf8");
   return text.replace(/^(?:\/\/|\/\*)# sourceMappingURL=.*$/gm, "");

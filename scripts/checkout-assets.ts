@@ -1,6 +1,6 @@
-// Bundles and minifies the script and the style of the payers' pages, and the script that BTCPay Server plugins use to show them. The script is a
-// static asset whose name changes with its content. The style is inside each page, so the first view needs no further request. src/checkout/pay keeps
-// what the Worker needs: the script's name and, as a text module, the style.
+// Bundles and minifies the script and the style of the payers' pages, and the script that BTCPay Server plugins use to show them. The pages' script
+// is a static asset whose name changes with its content. The style is inside each page, so the first view needs no further request.
+// src/checkout/pay keeps what the Worker needs: the name of the pages' script and, as a text module, the style.
 import { createHash } from "node:crypto";
 import { build } from "esbuild";
 import { keepGenerated } from "./generated-file.ts";
@@ -8,22 +8,22 @@ import { keepGenerated } from "./generated-file.ts";
 const NAME_FILE = "src/checkout/pay/assets.generated.ts";
 const STYLE_FILE = "src/checkout/pay/style.generated.txt";
 const COMMAND = "npm run assets:build";
-/** A notice in the file that shops load, for its readers. */
+/** The comment at the top of the script that shops load. */
 const MODAL_NOTICE =
   "/* Shows the payer's page over a page of a shop. Its messages are never a proof of payment: believe a webhook, or the invoice as your server reads it. */";
-/** Digits of SHA-256: enough that no two files share a name, since browsers cache them for a year. */
+/** Digits of the SHA-256: enough for distinct names, which matter because browsers cache the files for a year. */
 const HASH_LENGTH = 16;
 
 interface CheckoutAssets {
   readonly script: string;
   readonly style: string;
-  /** Served as MODAL_PATH. */
+  /** Served at MODAL_PATH. */
   readonly modalScript: string;
-  /** Path under which the script is served. */
+  /** The path at which `script` is served. */
   readonly scriptPath: string;
 }
 
-/** Plugins know this name, so it has no hash. */
+/** Plugins use this name, so it has no hash. */
 export const MODAL_PATH = "/modal/btcpay.js";
 
 export async function checkoutAssets(): Promise<CheckoutAssets> {

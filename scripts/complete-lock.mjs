@@ -1,14 +1,14 @@
-// `npm run lock:complete`, after every change of the packages: makes package-lock.json independent of the registry that wrote it. If a mirror
-// lacks other systems' packages, npm silently omits them; npm 11's `npm ci` then refuses the lock file, and on such a system the compiled part
-// would be missing. This adds an entry for each, marked for its system and fetched only there, with the integrity that the registry names: a
-// package without one would be installed unchecked. Registry URLs are removed, so everyone installs from their own registry. Running it twice
+// `npm run lock:complete`, after every change to the packages: makes package-lock.json independent of the registry that wrote it. If a mirror lacks
+// the packages for other systems, npm silently omits them; npm 11's `npm ci` then refuses the lock file, and on such a system the compiled part would
+// be missing. This adds an entry for each missing package, marked for its system and fetched only there, with the hash that the registry gives: a
+// package without a hash would be installed unchecked. Registry URLs are removed, so everyone installs from their own registry. Running it twice
 // changes nothing.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
 const LOCK_FILE = "package-lock.json";
 const EXACT_VERSION = /^\d+\.\d+\.\d+/;
-/** How packages name a system, and npm's name for it. */
+/** Operating systems as written in package names, and npm's names for them. */
 const SYSTEMS = new Map([
   ["darwin", "darwin"],
   ["windows", "win32"],
@@ -33,17 +33,17 @@ const lock = JSON.parse(before);
 const packages = lock.packages;
 
 for (const [path, entry] of Object.entries(packages)) {
-  // The `resolved` of a workspace is its folder.
+  // The `resolved` of a workspace is its folder, so it is kept.
   if (entry.link !== true) delete entry.resolved;
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {}))
     addIfAbsent(path, entry, name, version);
 }
 for (const [path, entry] of Object.entries(packages)) {
   if (!path.includes("node_modules/") || entry.link === true || entry.integrity !== undefined) continue;
-  // The client of this repository, which the shops install from a file.
+  // The client in this repository: the example shops install it from a file, so it has no hash.
   if (path === "node_modules/edgetill") continue;
   const { version, ...more } = entry;
-  // npm's order of the fields.
+  // The fields in npm's order.
   packages[path] = { version, integrity: integrityOf(path, entry), ...more };
 }
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -56,15 +56,15 @@ function addIfAbsent(path, parent, name, version) {
   const places = placesOf(path, name);
   const present = places.find((place) => packages[place] !== undefined);
   if (present !== undefined && (packages[present].version === version || !EXACT_VERSION.test(version))) return;
-  // Another version would be found there, so this one goes below its parent.
+  // Node would find a different version, so this one goes below its parent.
   const place = present === undefined ? `node_modules/${name}` : places[0];
   const { cpu, libc, os } = systemOf(name, version);
-  // npm's order of the fields; undefined ones are not written.
+  // The fields in npm's order. Undefined ones are not written.
   packages[place] = { version, cpu, dev: parent.dev, libc, optional: true, os };
   console.log(`added ${place} ${version}`);
 }
 
-/** The SHA-512 of a package, as the registry names it. */
+/** The SHA-512 of a package, as the registry states it. */
 function integrityOf(path, { name = path.replace(/^.*node_modules\//, ""), version }) {
   const spec = `${name}@${version}`;
   const isWindows = process.platform === "win32";

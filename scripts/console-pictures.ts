@@ -1,6 +1,6 @@
-// `npm run console:pictures`: takes pictures of every page of the console, of a merchant with a full month and of an empty one, wide and
-// narrow, light and dark. Run it by hand after a visual change, and look at them. Writes docs/screenshots/console/: `invoices.png` is wide and
-// light, the others are `invoices-dark.png`, `invoices-narrow.png` and `invoices-narrow-dark.png`. Names given as arguments limit it to those.
+// `npm run console:pictures`: takes pictures of every page of the console, for a merchant with a full month and for an empty one, wide and narrow,
+// light and dark. Run it by hand after a visual change, and look at them. Writes docs/screenshots/console/: `invoices.png` is wide and light, the
+// others are `invoices-dark.png`, `invoices-narrow.png` and `invoices-narrow-dark.png`. Names given as arguments limit the run to those.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -16,7 +16,7 @@ import { palettePng } from "./palette-png.ts";
 const FOLDER = "docs/screenshots/console";
 const WIDTHS = { "": 1280, "-narrow": 390 } as const;
 const SCHEMES = { "": "light", "-dark": "dark" } as const;
-/** Longer pages are cut off: their ends repeat the rest. */
+/** In pixels. Longer pages are cut off here, because the rest of them looks the same. */
 const TALLEST = 1_900;
 const USUAL = 844;
 const DAYS_BETWEEN = [4, 5, 3, 6, 4, 5, 2];
@@ -80,7 +80,8 @@ async function take(page: Page, of: (typeof CONSOLE_PAGES)[number], seen: Seen):
 }
 
 async function photograph(page: Page, width: number): Promise<Buffer> {
-  // The window grows with the page, because fixed elements do not. A dialog stays in the middle of a normal one.
+  // The window is made as tall as the page, so that elements with a fixed position appear in the right place. With a dialog it keeps its normal size,
+  // so that the dialog stays in the middle.
   const tall = await page.evaluate<number>("document.documentElement.scrollHeight");
   const hasDialog = (await page.getByRole("dialog").count()) > 0;
   await page.setViewportSize({ width, height: hasDialog ? USUAL : Math.min(Math.max(tall, USUAL), TALLEST) });

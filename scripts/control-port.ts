@@ -1,5 +1,5 @@
-// The control port of `npm start`: does on this machine, at the development Worker's request, what a Worker cannot. It starts a test chain,
-// and pays on it as a customer would. It answers only callers with the token, and never a page in a browser.
+// The control port of `npm start`. For the development Worker, it does on this machine what a Worker cannot: it starts a test chain, and pays on it
+// as a customer would. It only answers callers that have the token, and never a page in a browser.
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -12,19 +12,19 @@ import { payDue } from "./demo-story/pay-due.ts";
 import { findFreePort } from "./free-port.ts";
 import { portOf } from "./port-of.ts";
 
-/** While a payment is confirmed. */
+/** The time between blocks while a payment is being confirmed. */
 const MINE_EVERY_MS = 1_000;
-/** Otherwise: a chain without new blocks is reported as unreadable, and a fast one would fill the disk. */
+/** The time between blocks otherwise. Without new blocks the chain would be reported as unreadable; frequent blocks would fill the disk. */
 const IDLE_MINE_EVERY_MS = 60_000;
 const MOST_BODY_BYTES = 4_096;
 
-/** A stablecoin: the amount asked for is the price. */
+/** A stablecoin, so that the amount to pay equals the price. */
 const CRYPTOCURRENCY = "USDC";
 
 export interface ControlPort {
-  /** Variables of the Worker: this port, and the chain's address, whether or not it runs yet. */
+  /** Variables for the Worker: this port, and the address of the chain, even if the chain is not running yet. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Restarts the chain if an earlier run of this home had one: its payments must not disappear. */
+  /** Restarts the chain if an earlier run with this home had one, so that its payments do not disappear. */
   resume(): Promise<void>;
   /** Ends the chain and the port. May be called again. */
   stop(): Promise<void>;
@@ -96,7 +96,7 @@ function testChain(port: number, stateFile: string) {
   };
 }
 
-/** One after the other, so that each confirmation is visible. */
+/** Mines one block after the other, so that each confirmation is visible. */
 async function mineBlocks(chain: EvmChain, count: number): Promise<void> {
   try {
     for (let mined = 0; mined < count; mined++) {
@@ -108,7 +108,7 @@ async function mineBlocks(chain: EvmChain, count: number): Promise<void> {
   }
 }
 
-/** It does not exist for every system. */
+/** Whether anvil is installed; it does not exist for every system. */
 function hasAnvil(): boolean {
   try {
     return existsSync(anvilProgram());

@@ -1,11 +1,11 @@
 // Builds the console with Vite (`dashboard/vite.config.ts`). Its scripts and styles are static assets with the hash of their content in their
-// names; its page is one that only the Worker serves, because each answer needs its own nonce.
+// names; only the Worker serves its page, because each answer needs its own nonce.
 import { build, type Rolldown } from "vite";
 import type { BuiltFile } from "./dashboard-sources.ts";
 
-/** Paths below static/. */
+/** Files by their paths below static/. */
 export async function dashboardFiles(): Promise<readonly BuiltFile[]> {
-  // The caller's, such as "test", would select React's development build: half as large again.
+  // The caller's value, such as "test", would select React's development build, which is 50% larger.
   process.env.NODE_ENV = "production";
   const options = { build: { write: false }, mode: "production", logLevel: "warn" } as const;
   const built = await build({ ...options, configFile: "dashboard/vite.config.ts" });

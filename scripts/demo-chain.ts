@@ -1,5 +1,5 @@
-// `npm run demo:chain`: a local Ethereum chain with the real tokens' addresses, for paying invoices of `npm start` manually. Its state is
-// kept next to the server's, so both continue where they stopped.
+// `npm run demo:chain`: a local Ethereum chain with the real tokens' addresses, for paying invoices of `npm start` manually. Its state is kept next
+// to the server's, so both continue where they stopped.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import "./end-with-parent.ts";

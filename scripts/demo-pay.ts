@@ -1,5 +1,5 @@
-// `npm run demo:pay [-- inv_...]`: pays an invoice of `npm start` on the chain of `npm run demo:chain`, exactly the amount still due; without
-// an id creates an invoice first. Ends when the invoice no longer awaits payment.
+// `npm run demo:pay [-- inv_...]`: pays an invoice of `npm start` on the chain of `npm run demo:chain`, exactly the amount still due; without an id
+// creates an invoice first. Ends when the invoice neither awaits payment nor is being confirmed, or after two minutes.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { chainUrl } from "./demo-story/chain-place.ts";
@@ -56,7 +56,7 @@ async function payable(shop: Shop, id: string | undefined): Promise<Invoice> {
   return invoice;
 }
 
-/** The method paid on the local chain; the invoice may not have one yet. */
+/** The payment method on the local chain; the invoice may not have one yet. */
 async function methodOf(shop: Shop, { id, paymentMethods }: Invoice): Promise<PaymentMethod> {
   const active = paymentMethods.find(({ network, status }) => network === PAIR.network && status === "ACTIVE");
   return active ?? (await shop.activate(id, PAIR));

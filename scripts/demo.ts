@@ -1,4 +1,4 @@
-// demo.json: the data with which scripts call the server. The merchant and its keys are created once and kept; the address follows PORT.
+// demo.json: the data that scripts need to call the server. The merchant and its keys are created once and kept; the base URL changes with PORT.
 import { existsSync, readFileSync } from "node:fs";
 import * as z from "zod";
 import { parseId } from "../src/lib/ids.ts";
@@ -11,7 +11,7 @@ const Demo = z.object({
   merchantId: z.string().startsWith("mer_"),
   secretKey: z.string(),
   publicKey: z.string(),
-  /** Absent if the merchant is older than accounts. */
+  /** Absent for a merchant that was created before user accounts existed. */
   ownerEmail: z.string().optional(),
 });
 
@@ -38,7 +38,7 @@ function makeDemo(home: Home, nowMs: number): Omit<Demo, "baseUrl" | "ownerEmail
   return { merchantId: merchant.id, secretKey: secret.secret, publicKey: open.secret };
 }
 
-/** Adds the owner of a merchant that is older than accounts. */
+/** Adds an owner to a merchant that was created before user accounts existed. */
 function addOwner(home: Home, merchantId: string, nowMs: number): void {
   const id = parseId("mer", merchantId);
   if (id === undefined) throw new StartError(`${home.demoFile} names no merchant. Delete it to get a new one.`);

@@ -21,15 +21,15 @@ export const DISTRICTS = [
 
 type District = (typeof DISTRICTS)[number][0];
 
-/** 0 is the top; undefined for a path outside all districts. */
+/** The position of a path's district, 0 for the top; undefined for a path outside all districts. */
 export function floorOf(path: string): number | undefined {
   const floor = DISTRICTS.findIndex(([name]) => path.startsWith(`src/${name}/`));
   return floor === -1 ? undefined : floor;
 }
 
 /**
- * The features of each district, floor by floor from the top down: its folders, and "" for files outside them. A feature may import from
- * lower floors of its district, but not from its own floor or above. The import test enforces it.
+ * The features of each district, floor by floor from the top down: their folders, and "" for files outside them. A feature may import from lower
+ * floors of its district, but not from its own floor or above. The import test enforces it.
  */
 export const FEATURES: Readonly<Record<District, readonly (readonly string[])[]>> = {
   app: [
@@ -78,7 +78,7 @@ export const FEATURES: Readonly<Record<District, readonly (readonly string[])[]>
   lib: [[""]],
 };
 
-/** The feature that a file of a district belongs to, as `district/feature`; `district/` for a file in no feature's folder. */
+/** The feature of a file in a district, as `district/feature`; `district/` for a file in no feature's folder. */
 export function featureOf(path: string): string {
   const [, district = "", feature = "", ...rest] = path.split("/");
   return `${district}/${rest.length > 0 ? feature : ""}`;

@@ -1,5 +1,5 @@
-// `npm run drill`: a deployment with a thousand invoices, pending payments, its database restored to an earlier minute, and the import that recovers
-// what was lost. The exit status is 0 only if nothing is missing. With `-- --without <safeguard>` one safeguard is removed, and the drill must report
+// `npm run drill`: runs a deployment with a thousand invoices and pending payments, restores its database to an earlier minute, and imports what
+// was lost. The exit status is 0 only if nothing is missing. With `-- --without <safeguard>` one safeguard is removed, and the drill must report
 // what goes wrong. It leaves no process and no file.
 import "./end-with-parent.ts";
 
@@ -9,9 +9,9 @@ import { isSafeguard, SAFEGUARDS, type Safeguard } from "./drill/safeguards.ts";
 import { logEnd, openStage, type Stage } from "./drill/stage.ts";
 import { StartError } from "./settings.ts";
 
-/** 1,000 invoices before, 400 in the lost period. */
+/** Per shop. The two shops together have 1,000 invoices before the restored minute, and 400 in the lost period. */
 const SIZES: Sizes = { before: 500, lost: 200, after: 50 };
-/** With `--small`: the same in less than two minutes. */
+/** The sizes for `--small`, which takes less than two minutes. */
 const SMALL: Sizes = { before: 50, lost: 24, after: 10 };
 const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 const WATCH_EVERY_MS = 250;
 
 const parent = process.ppid;
-/** The npm process above the shell in which it runs scripts: a killed npm leaves that shell waiting for us. */
+/** The npm process above the shell in which npm runs scripts. If npm is killed, that shell stays and waits for us. */
 const npm = statusOf(statusOf(parent)?.parent)?.name.startsWith("npm") ? statusOf(parent)?.parent : undefined;
 
 setInterval(() => {

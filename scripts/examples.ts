@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import type { Demo } from "./demo.ts";
 
 /**
- * BIP84, "Test vectors", account 0 of the mnemonic "abandon ... about": its private key is public. The path is written
- * with h, which needs no quoting in a shell.
+ * BIP84, "Test vectors", account 0 of the mnemonic "abandon ... about": its private key is public. The path is written with h, which needs no
+ * quoting in a shell.
  */
 const TEST_KEY = {
   walletType: "XPUB_WALLET",

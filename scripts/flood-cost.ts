@@ -1,8 +1,14 @@
-// What it costs a stranger to delay a network's cursor for an hour with transfers that no rule credits: a model, for docs/limits.md.
+// Estimates, for docs/limits.md, what it costs a stranger to delay a network's cursor for an hour with transfers that no rule credits.
 
-/** As counted by `test/simulation/detection/floods.test.ts`: one transfer of every possible amount, to an address that 100 merchants share. */
+/**
+ * How many transfers a pass decides, as counted by `test/simulation/detection/floods.test.ts`: one of every possible amount, to an address that 100
+ * merchants share.
+ */
 const DECIDED_A_PASS = 2_000;
-/** For such a pass on a busy machine, with the pause before the next one; not measured in production. */
+/**
+ * The duration of a pass that decides about this many transfers on a busy machine, including the pause before the next pass. Not measured in
+ * production.
+ */
 const PASS_SECONDS = 16;
 const HOUR_SECONDS = 3_600;
 

@@ -1,4 +1,4 @@
-// Checks a port before anything else: wrangler reports a used port late, with its own message.
+// Checks the port before anything is started, because wrangler reports a used port late and with its own message.
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { StartError } from "./settings.ts";
@@ -25,7 +25,7 @@ export async function demandFreePort(port: number): Promise<void> {
 
 const LOOK_EVERY_MS = 50;
 
-/** Waits until the port is free, at most `withinMs`; says whether it is. */
+/** Waits until the port is free, at most `withinMs`; returns whether it is free. */
 export async function portIsFree(port: number, withinMs: number): Promise<boolean> {
   const lateAtMs = Date.now() + withinMs;
   for (;;) {
@@ -36,17 +36,17 @@ export async function portIsFree(port: number, withinMs: number): Promise<boolea
   }
 }
 
-/** Below the ports of outgoing connections, because one of those could be taken before a test's server listens. */
+/** These are below the ports that outgoing connections use, because such a connection could take a port before a test's server listens on it. */
 const TEST_PORTS = { from: 12_000, to: 32_000 };
 const MOST_TRIES = 100;
 
-/** The test worker's number; 0 outside one. Each has its own ports, because another could take a port before the server listens. */
+/** Each test worker has its own slice of the ports, because another worker could otherwise take a port before the server listens on it. */
 const SLICES = 8;
 const sliceAt = Number(process.env.VITEST_POOL_ID ?? 0) % SLICES;
 const SLICE = (TEST_PORTS.to - TEST_PORTS.from) / SLICES;
 const given = new Set<number>();
 
-/** A port that is free now, for a test's server; random, so that two processes get different ports. */
+/** A port that is free now, for a test's server. It is random, so that two processes rarely get the same port. */
 export async function findFreePort(): Promise<number> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const port = TEST_PORTS.from + sliceAt * SLICE + randomInt(SLICE);

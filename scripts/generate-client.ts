@@ -11,7 +11,7 @@ const { openApiDocument } = await import("../src/app/openapi.ts");
 const { clientErrors } = await import("./client-errors.ts");
 const { SECRET_KEY_PERMISSIONS } = await import("../src/accounts/roles/permissions.ts");
 const document: ApiDocument = JSON.parse(JSON.stringify(openApiDocument(specs, "")));
-/** Tags of public routes that the console uses. */
+/** Tags of public routes that the console calls. */
 const FOR_USERS: readonly string[] = ["Sign-in", "Wallets", "Deployment", "Service"];
 const held = new Set<string>(SECRET_KEY_PERMISSIONS);
 
@@ -32,12 +32,12 @@ keepGenerated({
   command: "npm run client:generate",
 });
 
-/** Whether a secret key may call it. */
+/** Whether a secret key may call the route. */
 function isForKeys({ callers, permission }: RouteSpec): boolean {
   return callers === "MEMBER_OR_KEY" && (permission ?? "").split(" or ").some((each) => held.has(each));
 }
 
-/** Whether a user may call it, signed in or signing in. */
+/** Whether a user may call the route, signed in or while signing in. */
 function isForUsers({ callers, path, tag }: RouteSpec): boolean {
   if (callers === "KEY") return false;
   return callers !== "ANYBODY" || (path.startsWith("/api/") && FOR_USERS.includes(tag));

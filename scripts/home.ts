@@ -1,5 +1,5 @@
-// The home of a development server (EDGETILL_HOME): secrets created once, the state of D1 and Durable Objects, and demo.json for scripts. Only
-// the owner can read secret files.
+// The home of a development server (EDGETILL_HOME): secrets that are created once, the state of D1 and Durable Objects, and demo.json for scripts.
+// Only the owner can read secret files.
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,14 +15,14 @@ export interface Home {
   readonly state: string;
   /** NAME=value lines for `wrangler dev --env-file`. */
   readonly secretsFile: string;
-  /** The rows of the demo merchant, inserted at every start, so an emptied state gets them again. */
+  /** The rows of the demo merchant. They are inserted at every start, so that a deleted state gets them again. */
   readonly seedFile: string;
   readonly demoFile: string;
   /** Releases this home for another start. May be called again. */
   release(): void;
 }
 
-/** How a missing secret is created. Homes older than MASTER_KEY have their own keyrings, which replace it. */
+/** How a missing secret is created. A home from before MASTER_KEY has its own keyrings instead. */
 export const SECRETS: Readonly<Record<string, () => string>> = { MASTER_KEY: newKeyring };
 
 function newKeyring(): string {
@@ -54,7 +54,7 @@ export function apiKeyMacKeys({ secretsFile }: Pick<Home, "secretsFile">): Keyri
   return keys.value;
 }
 
-/** Replaces the file atomically, so nobody reads half of it, and never leaves it readable by others. */
+/** Replaces the file atomically, so that nobody reads half of it, and never makes it readable by others. */
 export function writePrivateFile(path: string, text: string): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600 });
@@ -63,8 +63,8 @@ export function writePrivateFile(path: string, text: string): void {
 }
 
 /**
- * Two servers on one state would allocate the same addresses, each from its own memory. Uses SQLite's lock on our own file: the system releases
- * it however the process ends, so there is no stale lock to clean up.
+ * Locks the home, because two servers with one state would assign the same addresses, each from its own memory. Uses SQLite's lock on a separate
+ * file, which the system releases no matter how the process ends, so there is no stale lock to clean up.
  */
 function lockHome(path: string): DatabaseSync {
   const lock = new DatabaseSync(join(path, "lock.sqlite"));

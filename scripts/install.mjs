@@ -1,6 +1,6 @@
-// Runs before `npm start`, `npm test` and the like: installs the locked packages if they are missing or older than the lock file. Plain
-// JavaScript without imports from node_modules, because on a fresh clone it runs with the installed Node; the next command finds the current
-// Node of the `node` package first on its PATH.
+// Runs before `npm start`, `npm test` and similar commands: installs the locked packages if they are missing or older than the lock file. Plain
+// JavaScript without imports from node_modules, because on a fresh clone it runs with the installed Node; the next command finds the current Node,
+// from the `node` package, first on its PATH.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 
@@ -14,8 +14,8 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
 // npm writes its own copy of the lock file last, so an interrupted install is repeated.
 if (changedAtMs("node_modules/.package-lock.json") < changedAtMs("package-lock.json")) {
   console.log("Installing the locked packages (once, about a minute) ...");
-  // --include=dev: NODE_ENV=production or omit=dev would leave out wrangler and the current Node.
-  // A user's own `ignore-scripts` is kept: the message below says what is then missing.
+  // --include=dev: NODE_ENV=production or omit=dev would leave out wrangler and the current Node. A user's own `ignore-scripts` is respected: the
+  // message below says what is then missing.
   const npm = spawnSync("npm ci --include=dev --no-audit --no-fund --loglevel=error", {
     shell: true,
     stdio: "inherit",
@@ -30,7 +30,7 @@ if (!existsSync(LOCAL_NODE)) {
   );
 }
 
-/** Milliseconds; 0 if there is no such file. */
+/** In milliseconds; 0 if there is no such file. */
 function changedAtMs(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,4 +1,4 @@
-/** The keys of an object by the names that its type has: for a literal object, which has no others. */
+/** The keys of an object, with their exact type. Only for a literal object, which has no keys beyond its type. */
 export function keysOf<T extends object>(of: T): readonly (keyof T & string)[] {
   return Object.keys(of).filter((key) => isKeyOf(of, key));
 }

@@ -6,7 +6,7 @@ import { transformSync } from "esbuild";
 import { makeMcpLibrary } from "./mcp-library.ts";
 import { TEXT_FILE, textModule } from "./text-modules.ts";
 
-/** A stand-in for the runtime's module: importing the routes only needs a class to extend. */
+/** A stand-in for the runtime's module: importing the routes requires only a class to extend. */
 const RUNTIME =
   "data:text/javascript,export class DurableObject { constructor(ctx, env) { Object.assign(this, { ctx, env }); } } export const env = {};";
 
@@ -15,14 +15,14 @@ export async function loadRoutes() {
   return SPECS;
 }
 
-/** Also loads BTCPay Server's routes, which are in none of our own references. */
+/** Also loads BTCPay Server's routes, which are not in our own reference. */
 export async function loadAllRoutes() {
   await replaceRuntime();
   const { GREENFIELD_SPECS, SPECS } = await import("../src/app/app.ts");
   return { GREENFIELD_SPECS, SPECS };
 }
 
-/** From here on Node can load the Worker's modules. */
+/** After this, Node can load the Worker's modules. */
 export async function replaceRuntime(): Promise<void> {
   await makeMcpLibrary();
   registerHooks({
@@ -37,7 +37,7 @@ export async function replaceRuntime(): Promise<void> {
   });
 }
 
-/** Compiles what Node cannot load itself: it strips types but does not compile JSX. */
+/** Compiles files that Node cannot load itself: Node strips types but does not compile JSX. */
 function sourceOf(url: string): string | undefined {
   if (TEXT_FILE.test(url)) return textModule(fileURLToPath(url));
   return url.endsWith(".tsx") ? javascriptOf(fileURLToPath(url)) : undefined;

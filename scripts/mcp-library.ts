@@ -1,16 +1,16 @@
-// Bundles the library of the Model Context Protocol into one function, which the Worker calls when /mcp is first called. Its schemas are built
-// with the Worker's zod, which is imported outside of that function: if the library were an async module, esbuild would delay zod with it, and
-// other files' schemas would be built before zod exists.
+// Bundles the library of the Model Context Protocol into one function, which the Worker calls at the first request to /mcp. The library's schemas are
+// built with the Worker's zod, which is imported outside that function. If the library were an async module, esbuild would delay zod with it, and
+// other files would build their schemas before zod exists.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { build, type Plugin } from "esbuild";
 
 const FILE = "src/app/mcp/library.generated.js";
 const PACKAGES = ["@modelcontextprotocol/server", "esbuild"];
 
-/** How the library's files import zod. */
+/** The import of zod in the library's files. */
 const IMPORT_OF_ZOD = 'import * as z from "zod/v4";';
 
-/** Writes src/app/mcp/library.generated.js, unless it exists from the same packages. */
+/** Writes src/app/mcp/library.generated.js, unless it was already made from the same packages. */
 export async function makeMcpLibrary(): Promise<void> {
   const madeFrom = `// Made by scripts/mcp-library.ts from ${PACKAGES.map(versionOf).join(", ")}, with the Worker's zod.\n`;
   if (existsSync(FILE) && readFileSync(FILE, "utf8").startsWith(madeFrom)) return;
@@ -38,7 +38,7 @@ export async function makeMcpLibrary(): Promise<void> {
   renameSync(draft, FILE);
 }
 
-/** Leaves `z` unbound in the library's files: in the bundle it is the Worker's. */
+/** Removes the import of zod from the library's files: in the bundle, `z` is the Worker's zod. */
 const zodOfWorker: Plugin = {
   name: "zod-of-worker",
   setup: ({ onLoad, onResolve }) => {

@@ -1,5 +1,5 @@
-// Measures the code base: `npm run measure`, or `npm run measure -- <folder>` for another checkout to compare. How long the Worker takes to start is
-// measured against a baseline by `npm run bench -- --only start`.
+// Measures the code base: `npm run measure`, or `npm run measure -- <folder>` for another checkout to compare. `npm run bench -- --only start`
+// measures how long the Worker takes to start, compared with a baseline.
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { circlesIn, importsIn, longFunctionsIn, type Sources } from "../test/support/source-rules.ts";
@@ -8,7 +8,7 @@ import { lineCount, parse, visit } from "../test/support/syntax-tree.ts";
 import { featureOf, floorOf } from "./districts.ts";
 
 const root = resolve(process.argv[2] ?? ".");
-/** Areas other than the Worker: `src` is measured by district. */
+/** Areas other than the Worker; `src` is measured by district. */
 const AREAS = ["dashboard", "client", "scripts", "bench", "test"] as const;
 
 const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
@@ -40,7 +40,7 @@ const characters = [...sources.values()].reduce((sum, text) => sum + text.length
 const total = [...lines.values()].reduce((sum, each) => sum + each, 0);
 const long = longFunctionsIn(sources);
 
-/** Hand-written files of an area with their texts; generated files say so in their first line or name. */
+/** The handwritten files of an area with their texts. Generated files say so in their first line or name. */
 function writtenIn(area: string): Sources {
   const files = globSync(`${area}/**/*.{ts,tsx,mjs}`, { cwd: root })
     .map((path) => path.replaceAll("\\", "/"))
@@ -49,7 +49,7 @@ function writtenIn(area: string): Sources {
   return new Map(files.filter(([, text]) => !/^\/\/ (Written|Made|Generated) by/i.test(text)));
 }
 
-/** The longest function or method of the files, in lines. */
+/** The length in lines of the longest function or method in the files. */
 function longestIn(of: Sources): number {
   let longest = 0;
   for (const [path, text] of of)
@@ -59,7 +59,7 @@ function longestIn(of: Sources): number {
   return longest;
 }
 
-/** The figures in walks.md for a create and a payment. */
+/** The numbers in walks.md: for creating an invoice, and for a payment. */
 function walksOf(): readonly (readonly [string, string])[] {
   const page = readFileSync(join(root, "docs/design/walks.md"), "utf8");
   const figures = [...page.matchAll(/(\d+) files(?: \(at most \d+\))? in (\d+) folders/g)];
@@ -71,7 +71,7 @@ function walksOf(): readonly (readonly [string, string])[] {
 
 const areas = AREAS.map((area) => [area, writtenIn(area)] as const);
 process.chdir(root);
-// With its own program, which knows how its Worker is built.
+// Uses the program of that checkout, which knows how its Worker is built.
 const { bundleWorker }: typeof import("../bench/bundle.ts") = await import(join(root, "bench/bundle.ts"));
 const { gzipBytes } = await bundleWorker({ file: "src/app/worker.ts" });
 

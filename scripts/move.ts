@@ -1,10 +1,10 @@
-// `npm run move`: moves a shop into Edgetill from BTCPay Server, or from another server of this interface (docs/guides/moving-in.md).
+// `npm run move`: moves a shop into Edgetill from BTCPay Server, or from another server that implements this interface (docs/guides/moving-in.md).
 import { ask } from "./move/ask.ts";
 import { move } from "./move/run.ts";
 
 const { stdin, stdout } = process;
 const terminal = { input: stdin, output: stdout };
-// A reader that closes early, such as `| head`, must not stop a move half-way.
+// If the reader of the output ends early, as with `| head`, the move must not stop halfway.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });

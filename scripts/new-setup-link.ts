@@ -1,4 +1,4 @@
-// A new set-up link: the link for its operator, and the SQL that lets it be redeemed. Only the hash of its token is in the SQL.
+// A new set-up link: the link for its operator, and the SQL that activates it. The SQL has only the hash of the link's token.
 import { randomBytes } from "node:crypto";
 import { linkHashOf, SET_UP_LINK_LIFETIME_MS } from "../src/accounts/set-up/set-up-link.ts";
 import { CONSOLE_PAGES } from "../src/app/console/paths.ts";
@@ -7,9 +7,9 @@ import { makeId, newUlid } from "../src/lib/ids.ts";
 const TOKEN_BYTES = 32;
 
 interface NewSetUpLink {
-  /** Secret: the first to open it becomes an operator. */
+  /** Secret: the first user who opens it becomes an operator. */
   readonly link: string;
-  /** Replaces links that were not used. Times are by the database's clock, because this machine's may be wrong. */
+  /** Replaces links that were not used. Times are from the database's clock, because this machine's clock may be wrong. */
   readonly sql: string;
 }
 

@@ -1,16 +1,16 @@
-// A PNG of at most 256 colours: a third of the size of one in full colour, and hardly distinguishable for flat pages.
+// A PNG with at most 256 colours: a third of the size of a PNG in full colour, and hardly distinguishable from it for flat pages.
 import { crc32, deflateSync } from "node:zlib";
 import { PNG } from "pngjs";
 
 const MOST_COLOURS = 256;
 const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 
-/** The same opaque picture with its most frequent colours; others become the closest of these. */
+/** The same picture, opaque and with only its most frequent colours. Any other colour becomes the closest of these. */
 export function palettePng(png: Buffer): Buffer {
   const { width, height, data } = PNG.sync.read(png);
   const colours = Uint32Array.from({ length: width * height }, (_, pixel) => data.readUInt32BE(pixel * 4) >>> 8);
   const { palette, indexOf } = paletteOf(colours);
-  // Each line begins with its filter: none, which suits flat colours.
+  // Each line begins with the number of its filter: 0, no filter, which suits flat colours.
   const lines = Buffer.alloc((width + 1) * height);
   for (const [pixel, colour] of colours.entries())
     lines[pixel + Math.floor(pixel / width) + 1] = indexOf.get(colour) ?? 0;

@@ -1,6 +1,6 @@
-// wrangler runs this before each build (wrangler.toml), so it skips finished work: builds the static assets, and for a plain `wrangler dev`
-// also writes development settings to .dev.vars, which git ignores and no deploy reads, and migrates the local database. npm runs it in the
-// repository's folder.
+// wrangler runs this before each build (wrangler.toml), so it skips work that is already done: it builds the static assets, and for a plain
+// `wrangler dev` also writes development settings to .dev.vars, which git ignores and no deploy reads, and migrates the local database. npm runs it
+// in the repository's folder.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { buildAssets } from "./build-assets.ts";
 import { addMissingSettings, SECRETS, setsAny } from "./home.ts";
@@ -8,24 +8,24 @@ import { readSettings, StartError } from "./settings.ts";
 import { migrate } from "./wrangler.ts";
 
 const SETTINGS_FILE = ".dev.vars";
-/** wrangler reads these if there is no .dev.vars. */
+/** Files that wrangler reads if there is no .dev.vars. */
 const OTHER_FILES = [".env", ".env.local"];
 /** Where wrangler keeps local state by default. */
 const HOME = { path: ".wrangler", state: ".wrangler/state" };
 const DATABASE_FOLDER = `${HOME.state}/v3/d1`;
-/** Names the migrations applied last, so no process starts if there are no new ones. */
+/** Stores the names of the migrations that were last applied, so that no process is started if there are no new migrations. */
 const APPLIED_FILE = `${DATABASE_FOLDER}/edgetill-migrations`;
 const SENTENCE =
   "Serving with the development settings of .dev.vars and the database in .wrangler/state; " +
   "`npm start` also makes a demo merchant with its keys and runs the cron.";
 
-/** Whether our secrets are already in a file with another name: wrangler then keeps reading that file. */
+/** Whether another file already contains our secrets: wrangler then keeps reading that file. */
 function hasOtherSettings(): boolean {
   return !existsSync(SETTINGS_FILE) && OTHER_FILES.some((file) => setsAny(file, Object.keys(SECRETS)));
 }
 
 function addSettings(): void {
-  // Ignores the shell's environment: its values must not stay in the file.
+  // Without the shell's environment, whose values must not stay in the file.
   const settings = Object.entries(readSettings({}).variables).filter(([, value]) => value !== "");
   const makers = settings.map(([name, value]) => [name, () => `'${value}'`] as const);
   addMissingSettings(SETTINGS_FILE, { ...Object.fromEntries(makers), ...SECRETS });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The processes below `pid`, nearest first, where the system has /proc; elsewhere none. */
+/** The processes below `pid`, each before the processes below it. Empty on systems without /proc. */
 export function descendantsOf(pid: number): number[] {
   const children = childrenOf(pid);
   return [...children, ...children.flatMap(descendantsOf)];
@@ -17,7 +17,7 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** Ends a process and all below it at once. Those that have ended by themselves are left out. */
+/** Ends a process and all processes below it at once. Skips processes that have already ended. */
 export function killTree(pid: number): void {
   for (const each of [...descendantsOf(pid), pid]) {
     try {

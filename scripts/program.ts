@@ -1,10 +1,10 @@
-// Finds a system program that tests and the demo run but no package provides.
+// Finds a program on this machine that no npm package provides, for tests and for the demo.
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 
 /**
- * The first existing program: `named` if it is not empty, else the first of `places`; undefined if none exists. A bare name is searched on the
- * PATH.
+ * The first existing program: `named` if it is not empty, else the first of `places`; undefined if none exists. A name without a path is searched
+ * on the PATH.
  */
 export function firstProgram(named: string | undefined, places: readonly string[]): string | undefined {
   return (named === undefined || named === "" ? places : [named]).map(programAt).find((path) => path !== undefined);

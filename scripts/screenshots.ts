@@ -1,6 +1,6 @@
-// Takes the README's screenshots of the checkout: a payment on a local chain, as a payer sees it, narrow and wide, light and dark. Run it by
-// hand after a visual change: `node scripts/screenshots.ts`. Writes docs/screenshots/: `pay.png` is narrow and light, the others are
-// `pay-dark.png`, `pay-wide.png` and `pay-wide-dark.png`.
+// Takes the README's screenshots of the checkout: a payment on a local chain, as a payer sees it, narrow and wide, light and dark. Run it by hand
+// after a visual change: `node scripts/screenshots.ts`. Writes docs/screenshots/: `pay.png` is narrow and light, the others are `pay-dark.png`,
+// `pay-wide.png` and `pay-wide-dark.png`.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -16,11 +16,11 @@ import { until } from "./demo-story/until.ts";
 const FOLDER = "docs/screenshots";
 const WIDTHS = { narrow: 320, wide: 1024 } as const;
 const SCHEMES = ["light", "dark"] as const;
-/** Never opened: the pages are closed before they redirect. */
+/** This URL is never opened: requests to it are aborted. */
 const SHOP = "https://shop.example";
 const COLOR = "#0f766e";
 const WITHIN_MS = 15_000;
-/** From public test vectors: never pay to them on a real chain. */
+/** From public test vectors: never send real coins to them. */
 const BITCOIN_KEY =
   "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
 const WALLETS = [
@@ -68,7 +68,7 @@ async function openForTrade(shop: Desk): Promise<void> {
   });
 }
 
-/** From the choice to the receipt. */
+/** Pays an invoice, and takes a screenshot of each page from the choice of a coin to the receipt. */
 async function payOne(shop: Desk, page: Page): Promise<void> {
   const chain = await evmChainAt(testbed.chainUrl);
   const invoice = await order(shop);

@@ -64,10 +64,10 @@ export function newKey(
   };
 }
 
-/** Signs in with a code that `/dev/mail` shows. */
+/** The owner of the demo merchant signs in with a code that `/dev/mail` shows. */
 export const DEMO_OWNER = "owner@example.com";
 
-/** The rows that make the demo owner, who runs this server too, the owner of a merchant. */
+/** The rows that make the demo owner the owner of a merchant. The demo owner is also an operator of this server. */
 export function newOwner(merchantId: MerchantRow["id"], nowMs: number): Pick<Rows, "users" | "members"> {
   const { users, members } = newMember(merchantId, { role: "OWNER", email: DEMO_OWNER }, nowMs);
   return { users: users.map((row) => ({ ...row, operatorSinceMs: nowMs })), members };
@@ -125,13 +125,13 @@ function newId<P extends IdPrefix>(prefix: P, nowMs: number): ReturnType<typeof 
   return makeId(prefix, newUlid(nowMs, randomBytes(16)));
 }
 
-/** Readers of SQL files may split at a semicolon or a line end, even inside quotes, so such a string is written as bytes. */
+/** Programs that read SQL files may split at a semicolon or a line end, even inside quotes, so such a string is written as bytes. */
 function textLiteral(text: string): string {
   if (/[;\r\n]/.test(text)) return `CAST(X'${Buffer.from(text).toString("hex")}' AS TEXT)`;
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A file of SQL has no bound parameters: each `?` becomes the literal of its value. No name of ours contains a `?`. */
+/** A SQL file has no bound parameters: each `?` becomes the literal of its value. None of our names contains a `?`. */
 function withLiterals({ sql, params }: { readonly sql: string; readonly params: readonly unknown[] }): string {
   let next = 0;
   return `${sql.replaceAll("?", () => literal(params[next++]))};\n`;

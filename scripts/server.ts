@@ -10,7 +10,7 @@ import { executeSqlFile, migrate, spawnServer } from "./wrangler.ts";
 
 const READY_WITHIN_MS = 120_000;
 const READY_EVERY_MS = 100;
-/** Time for wrangler to end its children, before it is killed. */
+/** How long wrangler may take to end its children before it is killed. */
 const END_WITHIN_MS = 5_000;
 
 export interface Server {
@@ -24,20 +24,20 @@ export interface Server {
 }
 
 export interface StartOptions {
-  /** Runs between the seed and the start: tests insert their own rows there. */
+  /** Called between the seed and the start, so that tests can insert their own rows. */
   readonly seedMore?: (home: Home, demo: Demo) => Promise<void>;
   /** File for all output of the server; by default errors go to the terminal. */
   readonly logFile?: string;
-  /** The Worker's script, where it is not that of wrangler.toml. */
+  /** The Worker's script, if it is not that of wrangler.toml. */
   readonly main?: string | undefined;
-  /** A program that serves in wrangler's place and is called as it is: many test servers start faster with one. */
+  /** A program that replaces wrangler and takes the same arguments. Many test servers start faster with one. */
   readonly wrangler?: string | undefined;
 }
 
-/** Whether the server has ended, for code that waits for something else. */
+/** Tells code that waits for something else that the server has ended. */
 interface Life {
   readonly isOver: boolean;
-  /** Set when it is told to end: a scheduled run cut off after that has not failed. */
+  /** Whether the server has been asked to end. A scheduled run that is cut off by this has not failed. */
   readonly isEnding: boolean;
 }
 
@@ -97,7 +97,10 @@ async function readiness(baseUrl: string, life: Life, logFile: string | undefine
   throw new StartError(`${baseUrl}/healthz did not answer within ${READY_WITHIN_MS / 1_000} seconds; see ${place}.`);
 }
 
-/** `wrangler dev` runs no crons, so this does. Runs one after the other, never two at once; a failed run is reported and the next one follows. Does not keep the process alive. */
+/**
+ * Runs the crons, because `wrangler dev` does not. Runs them one after the other, never two at once. A failed run is reported, and the next run
+ * follows. Does not keep the process alive.
+ */
 async function runSchedule(baseUrl: string, life: Life): Promise<void> {
   while (!life.isOver) {
     const isGood = await answersWell(`${baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`);
@@ -106,7 +109,7 @@ async function runSchedule(baseUrl: string, life: Life): Promise<void> {
   }
 }
 
-/** Does not check health: while a server was stopped its jobs did not run, and only running it fixes that. */
+/** Checks only the database. Other parts may be unhealthy, because no jobs ran while the server was stopped, and only a running server runs them. */
 async function hasDatabase(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(30_000) });

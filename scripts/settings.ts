@@ -19,7 +19,7 @@ export class StartError extends Error {}
 export interface Settings {
   readonly port: number;
   readonly baseUrl: string;
-  /** The name that `npm run deploy -- --name` sets: the Worker's, and the prefix of its database's and queues'. */
+  /** The name that `npm run deploy -- --name` sets: the name of the Worker, and the prefix of the names of its database and queues. */
   readonly name: string;
   /** Absolute path; a start writes only below it. */
   readonly home: string;
@@ -43,13 +43,13 @@ export function readSettings(environment: Environment): Settings {
       RATE_SOURCE: rateSource(environment),
       CHAIN_SOURCES: chainSources(environment),
       EXPLORERS: explorers(environment),
-      // Any visitor to a server on this machine may have an account.
+      // Anyone who can reach a server on this machine may have an account.
       SIGN_UP: "open",
       SIGN_IN_PROVIDERS: signInProviders(environment),
       MAIL_PROVIDER: mailProvider(environment),
       MAIL_FROM: mailFrom(environment),
       POLL_SECONDS: pollSeconds(environment),
-      // Only receivers on this machine may use http.
+      // Plain http is allowed only for receivers on this machine.
       WEBHOOK_LOOPBACK: "on",
       WEBHOOK_SCHEDULE_SECONDS: webhookSchedule(environment),
       DEV_CONTROL: "",
@@ -63,7 +63,6 @@ export function readSettings(environment: Environment): Settings {
   };
 }
 
-/** Checked by the Worker's own rule. */
 function restoreEpoch(environment: Environment): string {
   const text = given(environment, "RESTORE_EPOCH") ?? "";
   const parsed = parseRestoreEpoch(text);
@@ -71,7 +70,7 @@ function restoreEpoch(environment: Environment): string {
   return text;
 }
 
-/** A line per request would bury the terminal's purpose. */
+/** Off by default, because logging every request would hide the useful output in the terminal. */
 function logSample(environment: Environment): string {
   const text = given(environment, "LOG_SAMPLE") ?? "0";
   const parsed = parseLogSample(text);
@@ -97,7 +96,7 @@ function wholeNumber(
   throw new StartError(`${name} must be a whole number from ${range.from} to ${range.to}, not "${text}".`);
 }
 
-/** The same rule as a deploy's. */
+/** Checked by the same rule as in a deploy. */
 function deploymentName(environment: Environment): string {
   const name = given(environment, "EDGETILL_NAME") ?? DEFAULT_NAME;
   if (NAME.test(name)) return name;
@@ -106,7 +105,6 @@ function deploymentName(environment: Environment): string {
   );
 }
 
-/** Checked by the Worker's own rule. */
 function rateSource(environment: Environment): string {
   const text = given(environment, "RATE_SOURCE") ?? "fixed";
   const setting = parseRateSource(text, true);
@@ -114,7 +112,6 @@ function rateSource(environment: Environment): string {
   return text;
 }
 
-/** Checked by the Worker's own rule. */
 function turnstile(environment: Environment) {
   const keys = {
     TURNSTILE_SITE_KEY: given(environment, "TURNSTILE_SITE_KEY") ?? "",
@@ -126,7 +123,7 @@ function turnstile(environment: Environment) {
   return keys;
 }
 
-/** Checked by the Worker's own rule, whose messages never show the value: it may contain vendors' keys. */
+/** Uses the Worker's own check, whose messages never show the value: it may contain vendors' keys. */
 function chainSources(environment: Environment): string {
   const text = given(environment, "CHAIN_SOURCES") ?? "{}";
   const sources = parseChainSources({ CHAIN_SOURCES: text });
@@ -141,7 +138,7 @@ function explorers(environment: Environment): string {
   return text;
 }
 
-/** The same: the value contains client secrets. */
+/** Uses the Worker's own check, whose messages never show the value: it contains client secrets. */
 function signInProviders(environment: Environment): string {
   const text = given(environment, "SIGN_IN_PROVIDERS") ?? "{}";
   const providers = parseProviders(text);
@@ -149,7 +146,7 @@ function signInProviders(environment: Environment): string {
   return text;
 }
 
-/** The same: the value contains a provider's key. */
+/** Uses the Worker's own check, whose messages never show the value: it contains a provider's key. */
 function mailProvider(environment: Environment): string {
   const text = given(environment, "MAIL_PROVIDER") ?? '{"kind":"mailbox"}';
   const provider = parseMailProvider(text, true);
@@ -164,7 +161,7 @@ function mailFrom(environment: Environment): string {
   return text;
 }
 
-/** Checked by the Worker's own rule; empty leaves every network its own interval. */
+/** Empty means that each network keeps its own interval. */
 function pollSeconds(environment: Environment): string {
   const text = given(environment, "POLL_SECONDS") ?? "";
   const seconds = parsePollSeconds(text);
@@ -172,7 +169,7 @@ function pollSeconds(environment: Environment): string {
   return text;
 }
 
-/** Checked by the Worker's own rule; empty means the production schedule. */
+/** Empty means the production schedule. */
 function webhookSchedule(environment: Environment): string {
   const text = given(environment, "WEBHOOK_SCHEDULE_SECONDS") ?? "";
   const schedule = parseSchedule(text, true);

@@ -1,5 +1,6 @@
-// `npm run setup-link`: creates a link that makes the user who opens it an operator of the deployment, once, within 24 hours. Without flags for
-// this machine's server (`npm start`); with `--remote` for a deployment, through wrangler, which must be allowed to change its database.
+// `npm run setup-link`: creates a link that makes the user who opens it an operator of the deployment, once, within 24 hours. Without flags, the link
+// is for this machine's server (`npm start`). With `--remote`, it is for a deployment, and is created through wrangler, which must be allowed to
+// change its database.
 import { spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
 import { parseArgs } from "node:util";
@@ -58,7 +59,7 @@ function executeLocally(sql: string, state: string): void {
   }
 }
 
-/** One command is one batch. The token is not in it, so a log of commands does not give it away. */
+/** Runs the SQL in one command, and thus in one batch. The command does not contain the token, so a log of commands does not reveal it. */
 function executeRemotely(sql: string, config: string | undefined): void {
   const own = config === undefined ? [] : ["--config", config];
   const args = [WRANGLER, "d1", "execute", "DB", "--remote", "--yes", ...own, "--command", sql];

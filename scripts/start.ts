@@ -14,7 +14,7 @@ let stoppedBy: number | undefined;
 for (const [signal, status] of Object.entries(STOPPED_BY)) {
   process.on(signal, () => {
     stoppedBy = status;
-    // Children of an unfinished start end on their own: they watch their parent.
+    // The children of an unfinished start end automatically, because they watch their parent.
     if (server === undefined) process.exit(status);
     server.stop();
   });
@@ -22,7 +22,7 @@ for (const [signal, status] of Object.entries(STOPPED_BY)) {
 
 try {
   const given = readSettings(process.env);
-  // A user who configures sources watches those, and is offered no test chain.
+  // If sources are configured, they are watched and no test chain is offered.
   const control = given.variables.CHAIN_SOURCES === "{}" ? await openControlPort(given.home) : undefined;
   const settings = { ...given, variables: { ...given.variables, ...control?.variables } };
   const fromHere = relative(".", settings.home);

@@ -1,10 +1,10 @@
-// `npm run test:quick`, for the inner loop: the rules of the repository, and the unit tests affected by changes since main. Random
+// `npm run test:quick`, for use while programming: runs the rules of the repository, and the unit tests affected by changes since main. Random
 // tests run a tenth as often as in `npm test`, so that even a change that affects all of them takes a minute.
 import { execFileSync } from "node:child_process";
 import { relative, resolve } from "node:path";
 import { createVitest, type TestSpecification } from "vitest/node";
 
-/** Tests of the repository as a whole. They read files that they do not import. */
+/** Tests of the repository as a whole, which read files that they do not import. */
 const RULES = /^test\/unit\/(docs\/)?[^/]+\.test\.ts$/;
 
 process.env.QUICK = "1";
@@ -12,7 +12,7 @@ const base = lastCommitOfMain();
 const vitest = await createVitest("test", {
   project: ["unit"],
   changed: base,
-  // A change of package.json or of vitest's configuration reaches every test; `npm test` runs them.
+  // A change to package.json or to vitest's configuration affects every test, but only `npm test` runs them all.
   forceRerunTriggers: [],
   reporters: ["default", "./test/support/closing-line.ts"],
   watch: false,
@@ -38,7 +38,7 @@ function lastCommitOfMain(): string {
     try {
       return git("merge-base", "HEAD", main);
     } catch {
-      // No branch of this name here.
+      // There is no branch of this name.
     }
   }
   return git("rev-parse", "HEAD");

@@ -1,4 +1,4 @@
-// Files that the Worker imports as text (`rules` in wrangler.toml, and .txt by default), for Node and Vite, which have no such rules.
+// Loads files that the Worker imports as text (`rules` in wrangler.toml, and .txt by default), for Node and Vite, which have no such rules.
 import { readFileSync } from "node:fs";
 
 export const TEXT_FILE = /\.(jsonc|txt)$/;

@@ -20,18 +20,18 @@ import { type Home, writePrivateFile } from "./home.ts";
 import { type Settings, StartError } from "./settings.ts";
 
 export const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
-/** Loads the parent watch into wrangler's process, so that it ends with us even if we are killed. */
+/** Loads end-with-parent.ts into wrangler's process, so that it ends with this process, even if this process is killed. */
 const PARENT_WATCH = ["--import", new URL("./end-with-parent.ts", import.meta.url).href];
 /**
- * The flags of wrangler.toml, which the command line replaces, and one more: the development server handles queue messages one after the other,
- * and without the flag a hanging endpoint would block all other deliveries.
+ * The flags of wrangler.toml, which flags on the command line replace, and one more. The development server handles queue messages one after the
+ * other: without the additional flag, a hanging endpoint would block all other deliveries.
  */
 export const COMPATIBILITY_FLAGS = [
   "nodejs_compat",
   "global_fetch_strictly_public",
   "queue_consumer_no_wait_for_wait_until",
 ] as const;
-/** Variables of a developer's shell that must not reach the server: another target, or secrets of a deployment. */
+/** Variables from a developer's shell that must not reach the server, because they choose another target or are secrets of a deployment. */
 const NOT_INHERITED = [
   "CLOUDFLARE_ENV",
   "CLOUDFLARE_API_TOKEN",
@@ -42,8 +42,8 @@ const NOT_INHERITED = [
 ];
 
 /**
- * wrangler.toml, except for the name, which `EDGETILL_NAME` may replace as in a deploy, and one line: wrangler passes only the secrets that the
- * configuration requires, and a development server also has optional ones. In the root, because its paths are relative.
+ * A copy of wrangler.toml with two changes. `EDGETILL_NAME` may replace the name, as in a deploy. The list of required secrets also names the
+ * optional ones, because wrangler passes only the listed ones. The copy is in the root, because its paths are relative.
  */
 const configurationOf = (name: string) => `wrangler.development${name === DEFAULT_NAME ? "" : `.${name}`}.toml`;
 const NAMED = /^((?:name|database_name|queue) = )"edgetill/gm;
@@ -66,14 +66,14 @@ function writeDevelopmentConfiguration(name: string): string {
   return file;
 }
 
-/** Where wrangler keeps state and its other files. */
+/** The folders in which wrangler keeps state and its other files. */
 type HomeFiles = Pick<Home, "path" | "state">;
 
-/** Where wrangler keeps databases below a state. */
+/** Where a state folder keeps its databases. */
 const DATABASES = "v3/d1/miniflare-D1DatabaseObject";
 const DATABASE_FILE = /^[0-9a-f]{64}\.sqlite$/;
 
-/** Copies a new state from the last one made by the same migrations, which is fast; a test run starts some twenty servers. */
+/** Migrates a new state by copying the last state that the same migrations produced. That is fast, and a test run starts about twenty servers. */
 export async function migrate(home: HomeFiles): Promise<void> {
   const isNew = !existsSync(join(home.state, "v3"));
   const copy = migratedCopy();
@@ -86,7 +86,7 @@ export async function migrate(home: HomeFiles): Promise<void> {
   if (isNew) keepCopy(home.state, copy);
 }
 
-/** Throws if the database has migrations that we do not have: ours would fail on its tables, or mix two releases. */
+/** Throws if the database has migrations that this release does not have: its own migrations would fail on those tables, or mix two releases. */
 function refuseOtherRelease(home: HomeFiles): void {
   const known = readdirSync("migrations");
   const foreign = appliedMigrations(home).filter((name) => !known.includes(name));
@@ -115,7 +115,7 @@ function appliedMigrations(home: HomeFiles): readonly string[] {
   }
 }
 
-/** The path of the copy depends on what makes it: the migrations, the database's name, and the versions of the programs. */
+/** The path of the copy depends on everything that determines its content: the migrations, the database's name, and the versions of the programs. */
 function migratedCopy(): string {
   const made = createHash("sha256");
   const files = readdirSync("migrations").filter((name) => name.endsWith(".sql"));
@@ -125,8 +125,8 @@ function migratedCopy(): string {
 }
 
 /**
- * Stores the copy atomically, so nobody copies half of it. If it cannot be stored, or another process stored the same first, ours is
- * dropped.
+ * Stores the copy atomically, so that nobody copies half of it. If the copy cannot be stored, or another process has stored the same copy first, ours
+ * is discarded.
  */
 function keepCopy(state: string, copy: string): void {
   const draft = `${copy}.${process.pid}`;
@@ -162,7 +162,7 @@ export function executeSqlFile(home: Pick<Home, "state">, file: string): void {
 interface Serving {
   readonly logFile: string | undefined;
   readonly main: string | undefined;
-  /** The program used in wrangler's place. */
+  /** A program to run instead of wrangler. */
   readonly wrangler: string | undefined;
 }
 
@@ -227,17 +227,18 @@ function environment(home: HomeFiles): NodeJS.ProcessEnv {
   const inherited = { ...process.env };
   for (const name of NOT_INHERITED) delete inherited[name];
   return {
-    // The runtime triggers garbage collection by the size of V8's heaps, which are small here, not by what their objects hold outside. Without these
-    // flags it grew by some 100 KB with every request (docs/design/performance.md, "Memory over an hour"). A user's own value takes precedence.
+    // The runtime triggers garbage collection by the size of V8's heaps, which are small here, and not by the memory that their objects hold
+    // elsewhere. Without these flags its memory grew by about 100 KB per request (docs/design/performance.md, "Memory over an hour"). A user's own
+    // value takes precedence.
     MINIFLARE_WORKERD_V8_FLAGS: "--gc-global --max-semi-space-size=4",
     ...inherited,
     CI: "true",
-    // For prepare-dev.ts: everything is prepared.
+    // Tells prepare-dev.ts that everything is prepared.
     EDGETILL_STARTED: "yes",
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     WRANGLER_SEND_METRICS: "false",
     WRANGLER_SEND_ERROR_REPORTS: "false",
-    // Without the banner wrangler does not check for a newer version.
+    // Hiding the banner also turns off wrangler's check for a newer version.
     WRANGLER_HIDE_BANNER: "true",
     WRANGLER_WRITE_LOGS: "false",
     XDG_CONFIG_HOME: join(home.path, "config"),

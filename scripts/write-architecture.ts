@@ -12,7 +12,7 @@ export function architecturePage(page: string): string {
   return `${before}${BEGIN}\n${diagram()}\n\n${table()}\n\n${features()}\n\n${END}${after}`;
 }
 
-/** One box for each district, from the top down; an arrow leads to what may be imported. */
+/** Draws a box for each district, from the top down; arrows lead to the districts that it may import. */
 function diagram(): string {
   const boxes = DISTRICTS.map(([name]) => `  ${name}["src/${name}/"]`);
   const arrows = DISTRICTS.map(([name]) => name).join(" --> ");

@@ -1,4 +1,5 @@
-// Writes docs/client (`npm run client:docs`) from the types of the client and their comments; with --check only reports whether it is current.
+// Writes docs/client (`npm run client:docs`) from the types of the client and their comments. With --check only reports whether the pages are
+// current.
 import { mkdirSync } from "node:fs";
 import { referencePages } from "../client/scripts/reference.ts";
 import { keepGenerated } from "./generated-file.ts";

@@ -1,5 +1,4 @@
-// Writes docs/guides/errors.md (`npm run docs:errors`) from the one map of refusals to answers, and from the texts next to this
-// file.
+// Writes docs/guides/errors.md (`npm run docs:errors`) from the map of refusals to answers and the texts in scripts/error-texts.
 import { writeFileSync } from "node:fs";
 import type { FailureCode } from "../src/platform/failures.ts";
 import { failureResponse } from "../src/platform/http/errors.ts";
@@ -12,7 +11,6 @@ export const ERRORS_PAGE = "docs/guides/errors.md";
 /** The members of every refusal, in order. */
 const ENVELOPE = ["statusCode", "message", "error", "code", "requestId"];
 
-/** The file's text. */
 export async function errorsPage(): Promise<string> {
   const groups = Object.entries(ERROR_GROUPS).map(([title, texts]) => groupText(title, texts));
   return `${[INTRODUCTION, ...(await Promise.all(groups))].join("\n\n")}\n`;

@@ -22,7 +22,6 @@ const DOMAINS = {
 
 type DomainOf<T extends string> = T extends `${infer Domain}.${string}` ? Domain : T;
 
-/** The file's text. */
 export async function eventCatalogue(): Promise<string> {
   const domains = Object.entries(DOMAINS).map(([domain, title]) => domainText(domain, title));
   return `${[await introduction(), ...domains].join("\n\n")}\n`;
@@ -121,7 +120,7 @@ subscription is checked when an event happens: a change of \`events\` applies fr
 switched off gets no events until it is first switched on. For events older than 30 days use \`replay\`, below.`;
 }
 
-/** What a consumer does with events. */
+/** The section on how a consumer should process events. */
 const READING = `## Order and duplicates
 
 Every event is delivered at least once, in no guaranteed order: a retried event may arrive after later events.

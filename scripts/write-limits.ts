@@ -7,7 +7,6 @@ import { LIMIT_TEXTS } from "./limit-texts.ts";
 
 export const LIMITS_PAGE = "docs/limits.md";
 
-/** The file's text. */
 export function limitsPage(): string {
   const rows = keysOf(LIMITS).map((name) => {
     const { counts, protects, refusal, setting } = LIMIT_TEXTS[name];

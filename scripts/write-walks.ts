@@ -1,5 +1,5 @@
-// Writes docs/design/walks.md (`npm run docs:walks`): how many files and folders of src an invoice's creation and its payment visit. The Worker
-// really runs both, and calls inserted into its functions record what ran. With `--files` it prints the files in order instead.
+// Writes docs/design/walks.md (`npm run docs:walks`): how many files and folders of src are visited when an invoice is created and when it is paid.
+// The Worker really runs both, and calls inserted into its functions record what ran. With `--files` it prints the files in order instead.
 import { keepGenerated } from "./generated-file.ts";
 import { replaceRuntime } from "./load-routes.ts";
 import { filesIn, foldersIn, WALK_BOUNDS, type WalkBound } from "./walks/measure.ts";
@@ -51,7 +51,7 @@ function figuresOf(trace: Trace, bound: WalkBound): string {
 ${rows.join("\n")}`;
 }
 
-/** How many extra files another run visits. */
+/** How many files the other walk visits that this one does not. */
 function moreText(title: string, trace: Trace, other: Trace): string {
   const known = new Set(filesIn(trace));
   const more = filesIn(other).filter((file) => !known.has(file)).length;

@@ -1,5 +1,5 @@
-// What watching a chain costs: requests per poll by number of recipients, blocks per second through parse and match, and memory. Requests
-// are counted, not timed: they are the same on every machine.
+// The cost of watching a chain: requests per poll for a given number of recipients, blocks parsed and matched per second, and memory. Requests are
+// counted instead of timed, because the count is the same on every machine.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -23,7 +23,7 @@ interface Family {
   readonly title: string;
   readonly network: string;
   readonly kind: ChainSourceKind;
-  /** The codes to search for; all tokens of the network, or its coin. */
+  /** The currency codes to search for: all tokens of the network, or its native coin. */
   readonly codes: readonly string[];
 }
 
@@ -43,7 +43,7 @@ const FAMILIES: readonly Family[] = [
   { title: "LTC, Blockbook (a round)", network: "LTC", kind: "blockbook", codes: ["LTC"] },
 ];
 
-/** New blocks between two polls of a network at its own pace. */
+/** The number of new blocks of a network between two polls. */
 function newBlocks(network: Network): number {
   return Math.max(1, Math.round(network.pollSeconds / network.blockSeconds));
 }
@@ -97,7 +97,7 @@ async function onePoll(family: Family, count: number): Promise<{ readonly reques
   return node.asked;
 }
 
-/** What an hour's blocks cost, as a watcher reads them after an outage: chunk by chunk, with 1,000 recipients. */
+/** The cost of catching up on an hour of blocks after an outage, in chunks, with 1,000 recipients. */
 async function hoursRead(context: Context): Promise<Listing> {
   const rows: string[][] = [];
   for (const family of FAMILIES.filter(({ kind }) => kind === "evm-rpc")) {
@@ -135,7 +135,7 @@ async function hoursRead(context: Context): Promise<Listing> {
 const LOGS_A_BLOCK = 1_000;
 const BLOCKS = 20;
 
-/** Blocks of 1,000 token logs through fetch, schema, filter and match, against JSON.parse of the same text. */
+/** The time to fetch, validate, filter and match blocks of 1,000 token logs, compared with JSON.parse of the same text. */
 export async function chainParse(context: Context): Promise<Outcome> {
   const network = named("ETH");
   const recipients = recipientsOf(network, 100_000);
@@ -175,7 +175,7 @@ export async function chainParse(context: Context): Promise<Outcome> {
 
 const WATCHED = 100_000;
 
-/** The heap used by a watcher's recipients, measured before and after. */
+/** The heap memory of a watcher's recipients, measured before and after they are added. */
 export async function watcherMemory(context: Context): Promise<Outcome> {
   context.progress(`holding ${WATCHED} recipients`);
   setFlagsFromString("--expose-gc");
@@ -184,7 +184,7 @@ export async function watcherMemory(context: Context): Promise<Outcome> {
   collect();
   const before = process.memoryUsage().heapUsed;
   const book = new RecipientBook(0);
-  // One row at a time, as pages from storage would be: only what the list keeps remains.
+  // Added one at a time, as rows arrive from storage, so that only what the list keeps stays in memory.
   for (let i = 0; i < WATCHED; i++) book.add([{ address: addressOf(network, i), cryptocurrency: "USDT" }]);
   collect();
   const bytes = (process.memoryUsage().heapUsed - before) / WATCHED;
@@ -225,11 +225,11 @@ const base58check = createBase58check(sha256);
 function addressOf(network: Network, i: number): string {
   const hex = `1${i.toString(16).padStart(39, "0")}`;
   if (network.family === "tron") return base58check.encode(Uint8Array.from([0x41, ...Buffer.from(hex, "hex")]));
-  // Digits alone have no case, so they are their own checksum.
+  // An address with only digits has no upper or lower case, so it needs no checksum.
   return network.family === "evm" ? `0x1${String(i).padStart(39, "0")}` : `bc1q${hex}`;
 }
 
-/** A transfer of USDT between strangers. */
+/** A USDT transfer between addresses that are not watched. */
 function logText(network: Network, i: number): string {
   const height = TIP - BLOCKS + 1 + Math.floor(i / LOGS_A_BLOCK);
   const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;

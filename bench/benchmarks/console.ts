@@ -1,5 +1,5 @@
-// The console's size, and its load time on a slow phone: each page, opened first and as a further page, in a real browser against the development
-// server, which compresses files as the edge does.
+// The size of the console's pages, and their load time on a slow phone. Each page is opened directly and from another page, in a real browser. The
+// development server compresses files as Cloudflare's edge does.
 import { CONSOLE_PAGES } from "../../src/app/console/paths.ts";
 import { type Timed, time, type Weighed, weigh } from "../console/measure.ts";
 import { openStage, type Stage } from "../console/stage.ts";
@@ -8,7 +8,7 @@ import type { Figure, Outcome } from "../report.ts";
 import { type Spread, spread } from "../statistics.ts";
 
 const KIB = 1_024;
-/** JavaScript on the wire. */
+/** Limits for the transferred JavaScript, in KiB: for the first page, and for each further page. */
 const MAX_FIRST_KIB = 300;
 const MAX_FURTHER_KIB = 80;
 const MAX_PAINTED_MS = 2_000;
@@ -19,11 +19,11 @@ type Name = keyof typeof CONSOLE_PAGES;
 type Measured = Weighed & { readonly name: string; readonly times: readonly Timed[] };
 
 const HOME: Name = "merchant";
-/** It only redirects to another page. */
+/** This page only redirects to another page. */
 const NO_PAGE: Name = "start";
-/** It redirects signed-in users. */
+/** This page redirects signed-in users. */
 const SIGN_IN: Name = "signIn";
-/** The lightest, from which each further page is opened. */
+/** The smallest page, from which each further page is opened. */
 const FROM = CONSOLE_PAGES.account.path;
 
 export async function consolePages(context: Context): Promise<Outcome> {

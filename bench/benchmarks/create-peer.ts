@@ -1,4 +1,5 @@
-// Creating an invoice, against what a merchant might otherwise run: Fastify and PostgreSQL, next to the group's floor.
+// Creating an invoice, compared with a service that a merchant might run instead (Fastify and PostgreSQL). That service is also compared with the
+// minimum work of grouped creates.
 import type { Context } from "../context.ts";
 import { interleave, type Measured } from "../interleave.ts";
 import type { Figure, Outcome, Target as Wanted } from "../report.ts";
@@ -57,7 +58,7 @@ function besidePeer(
   ];
 }
 
-/** Every invoice is complete, and was committed as durably as the table says. */
+/** Checks that every invoice is complete, and that PostgreSQL commits to disk, as the table says. */
 async function assertPeerRows(peer: { readonly host: string; readonly port: number }): Promise<void> {
   const answer = await fetch(`http://${peer.host}:${peer.port}/count`);
   const found: Record<string, number | string> = JSON.parse(await answer.text());

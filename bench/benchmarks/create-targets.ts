@@ -1,4 +1,5 @@
-// The targets of creates: the product's merchants, the floor and the peer, all with the same body.
+// The targets of the create benchmarks: the product, the floor (the minimum work of a create) and the peer (Fastify and PostgreSQL). All receive the
+// same body.
 import { randomBytes } from "node:crypto";
 import { PROOF_USD_MICROS } from "../../src/commerce/ranks/rank.ts";
 import type { Context } from "../context.ts";
@@ -9,7 +10,10 @@ import { COUNTER } from "../load/job.ts";
 import { type Merchant, type Product, registerWallet } from "../product.ts";
 import type { Reachable } from "../serve.ts";
 
-/** The body of every create, for both floor and product: a new customer each time, as in the floor's batch of 3. */
+/**
+ * The body of every create, for both the floor and the product. Each has a new customer, because one of the three statements in the floor's batch
+ * inserts a customer.
+ */
 const CREATE_BODY = {
   name: "Order 1001",
   rawAmount: 25.5,
@@ -19,10 +23,10 @@ const CREATE_BODY = {
   description: "Two notebooks and a pen",
   redirectUrl: "https://shop.example.com/thanks",
 };
-/** For every create that reserves an amount: a shop has many prices, and one price has at most 10,001 amounts. */
+/** Prices for creates that reserve an amount. There are many, because at most 10,001 different amounts can be reserved for one price. */
 const PRICES = Array.from({ length: 50 }, (_, i) => 20 + i);
 
-/** Two wallets neither picked automatically, so nothing is activated (decisions 4). */
+/** With two wallets, none is chosen automatically, so a create activates no payment method (decisions 4). */
 const TWO_WALLETS = [
   {
     walletType: "DIRECT_WALLET",
@@ -45,26 +49,27 @@ const XPUB_WALLET = {
   derivationPath: "m/84'/0'/0'",
 };
 export const BTC_ADDRESS = '"address":"(bc1q[0-9a-z]{38})"';
-/** No two open invoices may ask for the same amount at an address. */
+/** Extracts the reserved amount, which must differ in every answer: no two open invoices may ask for the same amount at an address. */
 const RESERVED_AMOUNT = '"status":"ACTIVE","reason":null,"address":"0x[0-9a-fA-F]{40}","amount":"([0-9.]+)"';
 
-/** A merchant whose creates activate nothing. */
+/** A merchant whose creates activate no payment method. */
 export async function merchantWithTwoWallets(product: Product): Promise<Merchant> {
   const merchant = await product.newMerchant();
   for (const wallet of TWO_WALLETS) await registerWallet(product, merchant, wallet);
   return merchant;
 }
 
-/** Creates invoices for this many merchants in turn. */
+/** A target that creates invoices for this many merchants in turn. */
 export async function manyMerchantsTarget(label: string, product: Product, count: number): Promise<Target> {
   const targets: Target[] = [];
-  // One after another: with 64 at once the proxy to the database failed one of its own assertions on a busy machine.
+  // Merchants are created one after another: with 64 at once, an assertion in the proxy to the database failed on a busy machine.
   for (let n = 0; n < count; n++) targets.push(createTarget(label, product, await merchantWithTwoWallets(product)));
   return inTurn(targets);
 }
 
 /**
- * A merchant whose every create activates an address of its extended key. One per server: a key belongs to its first merchant.
+ * A merchant for which every create activates an address of its extended key. Use only one per server, because other merchants with the same key
+ * could use only a few of its addresses.
  */
 export async function merchantWithXpub(product: Product): Promise<Merchant> {
   const merchant = await product.newMerchant();
@@ -79,14 +84,14 @@ export const freshDirectWallet = () => ({
   address: `0x${randomBytes(20).toString("hex")}`,
 });
 
-/** A merchant whose every create reserves an amount, with the payments there that proof requires. */
+/** A merchant for which every create reserves an amount. Its address counts as proven, as if it had received enough confirmed payments. */
 export async function merchantWithProof(
   product: Product,
   wallet: ReturnType<typeof freshDirectWallet>,
 ): Promise<Merchant> {
   const merchant = await product.newMerchant();
   await registerWallet(product, merchant, wallet);
-  // As stored in the wallet: addresses have one spelling.
+  // Copies the address from the stored wallet, because proofs are looked up by its exact spelling.
   await product.database
     .prepare(
       "INSERT INTO address_proofs (network, target, merchant_id, confirmed_usd_micros) SELECT network, address, merchant_id, ? FROM wallets WHERE merchant_id = ?",
@@ -111,7 +116,7 @@ export function directTarget(label: string, product: Product, merchant: Merchant
   return { ...inTurn(targets), pattern: RESERVED_AMOUNT };
 }
 
-/** The floor's route for a shape, for one merchant or for this many in turn. */
+/** A target for the floor's route with this label, for one merchant or for several in turn. */
 export async function floorTarget(context: Context, label: string, merchants = 1): Promise<Target> {
   const floor = await context.floor();
   const shape = { method: "POST", path: `/${label.toLowerCase()}`, body: CREATE_BODY } as const;
@@ -119,13 +124,13 @@ export async function floorTarget(context: Context, label: string, merchants = 1
   return inTurn(keys.map((key) => target(label, floor, { ...shape, headers: { "x-api-key": key } })));
 }
 
-/** A route of the peer, as the merchant of the floor's first key. */
+/** A route of the peer, called with the floor's first key. */
 export function peerTarget(label: string, peer: Reachable, path: string): Target {
   const headers = { "x-api-key": FLOOR_KEYS[0] ?? "" };
   return target(label, peer, { method: "POST", path, headers, body: CREATE_BODY });
 }
 
-/** Targets of one server that differ in what they send. */
+/** Combines targets of one server into one that sends their requests in turn. */
 function inTurn(targets: readonly Target[]): Target {
   const [first] = targets;
   if (first === undefined) throw new Error("no targets");

@@ -1,4 +1,4 @@
-// What monitoring costs a create: its log line and data point, against the same create with neither, in the same run.
+// The cost of monitoring a create: a create with its log line and data point, compared with the same create without either, in the same run.
 import type { Context } from "../context.ts";
 import { interleave } from "../interleave.ts";
 import type { Outcome } from "../report.ts";

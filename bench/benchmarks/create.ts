@@ -1,5 +1,5 @@
-// Creating an invoice, against the minimum cost of a create: without a payment method, with an address of an extended key, with an
-// amount at a direct wallet, and for many merchants at once.
+// Creating an invoice, compared with the minimum cost of a create: without a payment method, with an address of an extended key, with an amount at
+// a direct wallet, and for many merchants at once.
 import type { Context } from "../context.ts";
 import { interleave } from "../interleave.ts";
 import type { Product } from "../product.ts";
@@ -17,9 +17,9 @@ import {
 } from "./create-targets.ts";
 import { cpu, latency, throughput } from "./figures.ts";
 
-/** Clients and merchants of the benchmark in which no two creates can share a group. */
+/** The number of clients, and of merchants, in the benchmark of creates that are not grouped. */
 const MERCHANTS = 64;
-/** Shapes whose CPU is compared, and the floor with an echo. */
+/** The number of connections for comparing CPU times, and for comparing the floor with an echo. */
 const MAIN_CONNECTIONS = 16;
 
 /** The throughput that performance.md requires, by number of connections. */
@@ -110,7 +110,7 @@ export async function createWithDirect(context: Context): Promise<Outcome> {
   return { figures };
 }
 
-/** As many clients as merchants: the cost of creates that share no group. */
+/** Measures creates that are not grouped, because there are as many merchants as clients. */
 export async function createForManyMerchants(context: Context): Promise<Outcome> {
   const product = await context.product();
   const targets = [
@@ -130,7 +130,7 @@ export async function createForManyMerchants(context: Context): Promise<Outcome>
   };
 }
 
-/** How much headroom the runtime and the load generator have over the create rate. */
+/** Compares the floor's create rate with that of an echo, which is the maximum for the runtime and the load generator. */
 async function floorOverEcho(context: Context): Promise<Figure> {
   const full2 = await floorTarget(context, "FULL2");
   const echo = { ...(await floorTarget(context, "echo")), expectStatus: 200, pattern: "customer-([0-9]+)@" };
@@ -139,7 +139,7 @@ async function floorOverEcho(context: Context): Promise<Figure> {
   return throughput({ what: `FULL2, c = ${connections}`, ours, baseline: "an echo", theirs });
 }
 
-/** Every invoice exists with its timeline item and event. */
+/** Checks that every invoice exists with its timeline item and event. */
 async function assertRows(product: Product): Promise<void> {
   const row = await product.database
     .prepare(

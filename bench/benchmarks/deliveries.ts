@@ -1,5 +1,5 @@
-// What a delivery costs in addition to its POST, how soon the first attempt comes, and whether a hanging endpoint affects others. Times are
-// the receiver's, from its first POST to its last, on the same clock as the sender's.
+// The cost of a delivery in addition to its POST, the delay of the first attempt, and whether a hanging endpoint affects others. Times are measured
+// by the receiver, from its first POST to its last, on the same clock as the sender's.
 import type { Context } from "../context.ts";
 import { arrivalRate, type Group, Lab } from "../deliveries/lab.ts";
 import { nowMs } from "../deliveries/messages.ts";
@@ -60,7 +60,7 @@ export async function hungEndpoint(context: Context): Promise<Outcome> {
 
 const SAMPLES_A_BLOCK = 10;
 
-/** One create at a time, each timed to the moment its event is at the receiver. */
+/** One create at a time, each timed until its event reaches the receiver. */
 export async function deliveryLatency(context: Context): Promise<Outcome> {
   return inLab(context, async (lab) => {
     const single = await merchantWithTwoWallets(lab.product);
@@ -68,7 +68,7 @@ export async function deliveryLatency(context: Context): Promise<Outcome> {
     const alone = await lab.group(single, "alone", { count: 1, events: CREATED });
     const first = await lab.group(twofold, "first", { count: 1, events: CREATED });
     const second = await lab.group(twofold, "second", { count: 1, events: CREATED, way: "hang" });
-    /** Next to an endpoint that gets the same events, and hangs or answers. */
+    /** Measures the first endpoint while the second one gets the same events, and either hangs or answers. */
     const besideSecond = async (isHung: boolean) => {
       if (isHung) await lab.hold();
       const told = await block(() => createLatency(lab, first));
@@ -85,7 +85,7 @@ export async function deliveryLatency(context: Context): Promise<Outcome> {
       const ofAlone = await block(() => createLatency(lab, alone));
       const besideWell = await besideSecond(false);
       const besideHung = await besideSecond(true);
-      // The first warms everything up.
+      // The first round is a warm-up.
       if (round === 0) continue;
       taken.bare.push(bare);
       taken.alone.push(ofAlone);
@@ -96,7 +96,7 @@ export async function deliveryLatency(context: Context): Promise<Outcome> {
   });
 }
 
-/** For each round. */
+/** The latencies of each round. */
 interface Latencies {
   readonly bare: number[][];
   readonly alone: Told[][];
@@ -110,7 +110,7 @@ async function block<T>(sample: () => Promise<T>): Promise<T[]> {
   return samples;
 }
 
-/** Milliseconds since the create was requested. */
+/** Both in milliseconds since the create was requested. */
 interface Told {
   readonly answeredMs: number;
   readonly arrivedMs: number;
@@ -186,8 +186,6 @@ function timesListing(rows: readonly (readonly [string, readonly (readonly numbe
   };
 }
 
-// ---- windows
-
 interface Way {
   readonly label: string;
   readonly run: () => Promise<number>;
@@ -203,7 +201,7 @@ interface Windows {
   readonly cpuMs: readonly number[];
 }
 
-/** Each way once to warm up, then round by round; one entry per way, in order. */
+/** Runs each way once as a warm-up, then all ways in turn, round by round. The result has one entry per way, in order. */
 async function inTurn<const T extends readonly Way[]>(
   context: Context,
   ways: T,
@@ -252,13 +250,13 @@ function looping(lab: Lab, group: Group, toEach: number, where: "workerd" | "Nod
   return where === "workerd" ? { label, run, served: lab.loop, posts } : { label, run };
 }
 
-/** The rate of `healthy` while `hung` is owed as much and answers nothing until they are done. */
+/** The delivery rate to `healthy` while `hung` has as many pending deliveries, and answers none of them until those to `healthy` are done. */
 async function besideHung(lab: Lab, healthy: Group, hung: Group): Promise<number> {
   await lab.owe(healthy, TO_EACH_OF_TEN);
   await lab.owe(hung, TO_EACH_OF_TEN);
   await lab.hold();
   const seen = lab.expect(healthy, TO_EACH_OF_TEN * healthy.endpoints.length);
-  // The hanging one comes first, so that it would block all others.
+  // The hanging group is woken first, so that it could block the others.
   await lab.wake(hung, healthy);
   const perSecond = arrivalRate(await seen, healthy);
   await lab.release();
@@ -276,8 +274,6 @@ async function inLab(context: Context, work: (lab: Lab) => Promise<Outcome>): Pr
   }
 }
 
-// ---- figures
-
 function rate(what: string, ours: Windows, baseline: string, theirs: Windows): Figure {
   return {
     what: `${what}, POSTs/s`,
@@ -294,7 +290,7 @@ function cpu(what: string, ours: Windows, baseline: string, theirs: Windows): re
   return [{ what: `${what}, CPU`, baseline, ratio, measured }];
 }
 
-/** Medians of blocks measured in turn. */
+/** Compares medians over rounds in which both ways took turns. */
 function latency(
   what: string,
   ours: readonly (readonly number[])[],

@@ -1,5 +1,5 @@
-// Deriving addresses, inside workerd because BigInt is several times faster there than in Node: steady-state, and the first one in a
-// fresh isolate.
+// The time to derive an address, in the steady state and for the first address in a fresh isolate. Measured in workerd, because BigInt is several
+// times faster there than in Node.
 import { bundleWorker } from "../bundle.ts";
 import type { Context } from "../context.ts";
 import { FIRST_ADDRESSES } from "../floor/derive.ts";
@@ -13,7 +13,7 @@ const WAYS = ["product", "naive"] as const;
 type Way = (typeof WAYS)[number];
 type PerWay = Record<Way, number[]>;
 
-/** Addresses that both ways must agree on before anything is timed. */
+/** The number of addresses for which both ways must agree before anything is timed. */
 const COMPARED = 500;
 
 export async function derive(context: Context): Promise<Outcome> {
@@ -59,7 +59,7 @@ async function assertEqual(served: Served): Promise<void> {
   if (!isEqual || !startsAsPublished) throw new Error("the derivations disagree, or with BIP84's test vectors");
 }
 
-/** Milliseconds per address, round by round, over new indexes. */
+/** Milliseconds per address in each round. Every round derives addresses at new indexes. */
 async function steadyMs(context: Context, served: Served): Promise<PerWay> {
   const counts = { product: 800, naive: 200 };
   const rounds = context.options.isQuick ? 3 : 7;

@@ -1,4 +1,4 @@
-// Many invoices due in the same minute: how fast the queue's jobs expire them, alone and during creates, and what that costs the creates.
+// Many invoices due in the same minute: how fast the queue's jobs expire them, alone and during creates, and how much that slows down the creates.
 import type { JobMessage } from "../../src/app/jobs.ts";
 import type { Context } from "../context.ts";
 import { interleaveOnce, type Measured, pauseUntil, type Target, together } from "../interleave.ts";
@@ -11,12 +11,12 @@ import { latency, tail, throughput } from "./figures.ts";
 
 const DUE = 100_000;
 const QUICK_DUE = 20_000;
-/** The due invoices are divided evenly among them. */
+/** The number of merchants, among whom the due invoices are divided evenly. */
 const MERCHANTS = 10;
 /** Concurrency of the creates. */
 const CONNECTIONS = 16;
 const ASKED_EVERY_MS = 50;
-/** Longer than a run: the one in progress when the job was paused has ended. */
+/** A wait longer than any run, so that a run in progress when the job was paused has ended. */
 const RUN_MS = 2_000;
 /** The invoices per second that performance.md requires. */
 const WANTED = { beside: 200, alone: 600 };
@@ -32,7 +32,7 @@ class Backlog {
     this.#merchants = merchants;
   }
 
-  /** From the merchants' own counters. */
+  /** The number of invoices that have not expired yet, from the merchants' own counters. */
   async left(): Promise<number> {
     const row = await this.#ofMerchants<{ left: number }>(
       "SELECT sum(active_invoices) AS left FROM merchants WHERE id",
@@ -65,7 +65,7 @@ class Backlog {
     });
   }
 
-  /** Every invoice has expired once, with its timeline item and its event, and the merchants' counters are correct. */
+  /** Checks that every invoice has expired once, with its timeline item and its event, and that the merchants' counters are correct. */
   async assertExpired(count: number): Promise<void> {
     const found = await this.#ofMerchants<Record<string, number>>(
       `SELECT count(*) AS invoices, sum(status = 'EXPIRED') AS expired, sum(timeline_position = 2) AS moved,
@@ -85,7 +85,7 @@ class Backlog {
     return this.#product.database;
   }
 
-  /** The single row of a statement that ends with a merchant's id. */
+  /** Runs a statement about the backlog's merchants and returns its only row. `sql` ends with the column that is compared with their ids. */
   async #ofMerchants<Row>(sql: string): Promise<Row> {
     const ids = JSON.stringify(this.#merchants.map(({ merchantId }) => merchantId));
     const row = await this.#database.prepare(`${sql} IN (SELECT value FROM json_each(?1))`).bind(ids).first<Row>();
@@ -122,7 +122,7 @@ export async function due(context: Context): Promise<Outcome> {
   };
 }
 
-/** Creates invoices with the job idle and running, in turn. */
+/** Creates invoices while the job is paused and while it runs, in turn. */
 async function beside(context: Context, backlog: Backlog, creates: Target) {
   const window = { ...context.plan, connections: CONNECTIONS };
   const rounds: { readonly busy: Measured[]; readonly calm: Measured[] } = { busy: [], calm: [] };
@@ -140,7 +140,7 @@ async function beside(context: Context, backlog: Backlog, creates: Target) {
   return { busy: together(rounds.busy), calm: together(rounds.calm), besidePerSecond };
 }
 
-/** Invoices per second until none is left, one figure per second. */
+/** Expired invoices per second, one value for each second until no due invoice is left. */
 async function alone(context: Context, backlog: Backlog): Promise<readonly number[]> {
   const perSecond: number[] = [];
   let [left, atMs] = [await backlog.left(), performance.now()];
@@ -158,7 +158,7 @@ async function alone(context: Context, backlog: Backlog): Promise<readonly numbe
   return perSecond;
 }
 
-/** The merchant of the creates has as many active invoices as its counter says. */
+/** Checks that the counter of active invoices is right for the merchant of the creates. */
 async function assertCounter({ database }: Product, { merchantId }: Merchant): Promise<void> {
   const row = await database
     .prepare(
@@ -182,7 +182,7 @@ function rate(what: string, perSecond: readonly number[], wanted: number): Figur
   };
 }
 
-/** On a busy machine the bounds say little: both are then slower. */
+/** Compares the rate with that of creates, because a busy machine slows down both. A fixed limit would mostly measure the load on the machine. */
 function againstCreates(what: string, perSecond: readonly number[], creates: Measured): Figure {
   const createsPerSecond = spread(creates.perSecond).median;
   return {

@@ -1,5 +1,5 @@
-// An export of many payments: whether its memory grows with its length, how long it takes, whether every payment is in it once, and whether its sums
-// are those of the report and of a recount.
+// An export of many payments: whether its memory grows with its length, how long it takes, whether it contains every payment exactly once, and
+// whether its sums are those of the report and of a recount.
 import * as z from "zod";
 import type { Context } from "../context.ts";
 import { type Merchant, type Product, serveProduct } from "../product.ts";
@@ -11,7 +11,7 @@ import type { BenchDatabase } from "../serve.ts";
 const CHUNK = 10_000;
 const SAMPLE_MS = 100;
 const MIB = 2 ** 20;
-/** One page of rows more or less, plus what the runtime has not collected yet. */
+/** Allows for one page of rows more or less, and for memory that the runtime has not collected yet. */
 const MOST_GROWTH = 1.2;
 
 export async function exportOfPayments(context: Context): Promise<Outcome> {
@@ -25,13 +25,13 @@ export async function exportOfPayments(context: Context): Promise<Outcome> {
   const columns = ["file", "payments", "seconds", "payments a second", "MiB sent"];
   const ofMemory = ["RSS before, MiB", "most in the first half", "most in the last half"];
   return {
-    // The first one warms the runtime up.
+    // The first run warms up the runtime.
     figures: runs.slice(1).map(growth),
     listings: [{ title: "Exports of payments", columns: [...columns, ...ofMemory], rows: runs.map(cellsOf) }],
   };
 }
 
-/** The last full month, which has all payments. */
+/** The last full month. All payments are seeded into it. */
 const MONTH = monthBefore(Date.now());
 
 function monthBefore(nowMs: number) {
@@ -44,7 +44,7 @@ function monthBefore(nowMs: number) {
 
 interface Sums {
   readonly payments: number;
-  /** The micro-units of all values, and the base units of all amounts, which are equal. */
+  /** The sum of all values in micro-units. The sum of all amounts in base units is the same number. */
   readonly sum: bigint;
 }
 
@@ -82,7 +82,7 @@ const INSERT_PAYMENTS = `INSERT INTO payments (id, merchant_id, invoice_id, netw
     '0x' || printf('%040x', 7), printf('%d', n + 1), n + 1, 'MARKET_RATE', 'CONFIRMED', 20, 20, 0, 'ADDRESS', ?4 + n * ?5, ?4 + n * ?5 + 60000,
     ?4 + n * ?5, ?4 + n * ?5 FROM numbers`;
 
-/** What the product would have counted, one row per quarter of an hour. One's sum fits in a digit group. */
+/** The report rows that the product would have written, one per quarter of an hour. The sums are small, so the higher digit groups are 0. */
 const INSERT_BUCKETS = `INSERT INTO report_buckets (merchant_id, starts_at_ms, currency, network, cryptocurrency, created, paid, overpaid, underpaid,
     expired, cancelled, timed, seconds_to_paid, payments, unpriced, units_low, units_mid, units_high, fiat_low, fiat_high)
   SELECT merchant_id, received_at_ms - received_at_ms % 900000, 'USD', network, cryptocurrency, 0, 0, 0, 0,
@@ -118,12 +118,12 @@ const TOTALS = z.object({
   }),
 });
 
-/** For an amount with 6 decimals. */
+/** The digits of an amount with 6 decimals. */
 function digitsOf(amount: string): bigint {
   return BigInt(amount.replace(".", ""));
 }
 
-/** There is one currency and one coin, so every sum is the same. */
+/** There is only one currency and one coin, so every sum must be the same. */
 function expectSums(of: string, all: readonly Sums[], { payments, sum }: Sums): void {
   const isRight = all.length > 0 && all.every((each) => each.payments === payments && each.sum === sum);
   const text = all.map((each) => `${each.sum} of ${each.payments}`).join(", ");
@@ -135,13 +135,13 @@ interface Exported {
   readonly rows: number;
   readonly seconds: number;
   readonly bytes: number;
-  /** Resident memory of the runtime, which keeps memory it once allocated: so an export is compared with itself. */
+  /** Resident memory of the runtime. The runtime does not return memory to the system, so an export is compared with its own first half. */
   readonly beforeBytes: number;
   readonly firstHalfBytes: number;
   readonly lastHalfBytes: number;
 }
 
-/** Reads an export as it arrives, and checks that it has every payment once: by count, sum of values, and order. */
+/** Reads an export as it arrives, and checks that it contains every payment exactly once: by count, sum of values, and order. */
 async function exported(context: Context, product: Product, shop: Shop, name: string): Promise<Exported> {
   const { merchant, payments: rows } = shop;
   context.progress(`exporting ${rows} payments as ${name}`);

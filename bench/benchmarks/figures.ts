@@ -11,27 +11,27 @@ interface Comparison {
   readonly target?: Target | undefined;
 }
 
-/** Requests a second, ours over theirs: more is better. */
+/** Requests per second, the product's divided by the baseline's: more is better. */
 export function throughput(of: Comparison): Figure {
   return figure(of, `${of.what}, req/s`, of.ours.perSecond, of.theirs.perSecond, "/s");
 }
 
-/** Median latency, ours over theirs: less is better. */
+/** Median latency, the product's divided by the baseline's: less is better. */
 export function latency(of: Comparison): Figure {
   return figure(of, `${of.what}, p50`, of.ours.p50Ms, of.theirs.p50Ms, "ms");
 }
 
-/** The latency that a tenth of the answers exceed, ours over theirs: less is better. */
+/** 90th percentile of latency, the product's divided by the baseline's: less is better. */
 export function tail(of: Comparison): Figure {
   return figure(of, `${of.what}, p90`, of.ours.p90Ms, of.theirs.p90Ms, "ms");
 }
 
-/** The latency that a hundredth of the answers exceed, ours over theirs: less is better. */
+/** 99th percentile of latency, the product's divided by the baseline's: less is better. */
 export function worst(of: Comparison): Figure {
   return figure(of, `${of.what}, p99`, of.ours.p99Ms, of.theirs.p99Ms, "ms");
 }
 
-/** CPU of the whole workerd process a request, ours over theirs; nothing where it cannot be read. */
+/** CPU time of the whole workerd process per request, the product's divided by the baseline's; empty if it cannot be read. */
 export function cpu(of: Comparison): readonly Figure[] {
   return of.ours.cpuMs.length === 0 ? [] : [figure(of, `${of.what}, CPU`, of.ours.cpuMs, of.theirs.cpuMs, "ms")];
 }

@@ -1,4 +1,4 @@
-// The payment page, against the same page served as a string by a bare worker; and the size of its first view.
+// The payment page, compared with the same page served as a string by a bare worker; and the size of its first view.
 import { gzipSync } from "node:zlib";
 import { checkoutAssets } from "../../scripts/checkout-assets.ts";
 import type { Context } from "../context.ts";
@@ -12,10 +12,10 @@ import { cpu, latency, throughput } from "./figures.ts";
 
 /** Pages opened in turn. */
 const INVOICES = 50;
-/** Supplied by the edge in production; with it the limiter counts. */
+/** A header that the edge adds in production; with it the limiter counts the requests. */
 const HEADERS = { "cf-connecting-ip": "203.0.113.9", "accept-language": "en" };
 const ADDRESS = "(bc1q[0-9a-z]{38})";
-/** What a first view may weigh with all that it loads, gzip; and its one script. */
+/** Limits for the gzipped size of a first view, which is the page with everything that it loads, and of its only script. */
 const MAX_VIEW_BYTES = 15 * 1_024;
 const MAX_SCRIPT_BYTES = 13 * 1_024;
 
@@ -68,12 +68,12 @@ function get(path: string): string {
   return requestText(shape(path));
 }
 
-/** An answer without a body: any text fits. */
+/** The same target, answered with 304. That answer has no body, so the pattern accepts any text. */
 function unchanged(of: Target): Target {
   return { ...of, expectStatus: 304, pattern: "(^)" };
 }
 
-/** Each has one method ready to pay, and its page was opened once, so its payer's language is stored. */
+/** Invoices with one method ready to pay. Each page was opened once, so that the payer's language is stored. */
 async function pendingInvoices(product: Product, merchant: Merchant): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let n = 0; n < INVOICES; n++) {
@@ -104,7 +104,7 @@ async function opened(product: Product, path: string): Promise<Opened> {
   return { headers: answer.headers, text };
 }
 
-/** The address and both codes: the page is timed as a payer sees it. */
+/** Checks that the page has the address and both QR codes, so that the timed page is the one that a payer sees. */
 function assertWhole(html: string): void {
   const codes = html.match(/<svg[^>]* role="img"/g)?.length ?? 0;
   if (!new RegExp(ADDRESS).test(html) || codes !== 2)
@@ -123,8 +123,6 @@ export default { fetch: () => new Response(page, { headers }) };`,
     options: { name: "string", compatibilityDate: "2026-11-02" },
   });
 }
-
-// ---- weight
 
 async function weightOf(html: string): Promise<{ figures: readonly Figure[]; listing: Listing }> {
   // A static asset, which is served without the Worker.

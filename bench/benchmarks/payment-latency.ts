@@ -1,5 +1,5 @@
-// From a block with a payment to the invoice's PAID, on the whole service and a real chain: the customer's wait beyond the chain itself,
-// as a multiple of the polling interval.
+// Measures the time from the block with a payment until its invoice is PAID, with the whole service and a real chain. The result is a multiple of the
+// polling interval.
 import { type EvmChain, startEvmChain } from "../../scripts/demo-story/evm-chain.ts";
 import { type Shop, startShop } from "../../scripts/demo-story/shop.ts";
 import { assetOn, networkNamed } from "../../src/chains/registry/networks.ts";
@@ -11,7 +11,7 @@ const POLL_SECONDS = 1;
 const PAYMENTS = 12;
 const ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const USDT = { cryptocurrency: "USDT", network: "ETH" };
-/** The time between two reads of the invoice, which is the figure's error. */
+/** The time between two reads of the invoice, and so the error of the measurement. */
 const READ_EVERY_MS = 10;
 const PAID_WITHIN_MS = 30_000;
 
@@ -30,7 +30,7 @@ export async function paymentLatency(context: Context): Promise<Outcome> {
     for (let n = 0; n < PAYMENTS; n++) {
       context.progress(`paying invoice ${n + 1} of ${PAYMENTS}`);
       const ms = await paidAfterMs(shop, chain, { contract, rawAmount: 20 + n });
-      // The first also determines where the watch begins.
+      // The first payment also determines the block at which watching begins, so it does not count.
       if (n > 0) waited.push(ms / (POLL_SECONDS * 1_000));
     }
     const ratio = spread(waited);
@@ -58,7 +58,7 @@ async function paidAfterMs(
   const invoice = await shop.createInvoice({ rawAmount: of.rawAmount, paymentMethods: [USDT] });
   const [method] = invoice.paymentMethods;
   if (method?.amount == null) throw new Error("the invoice shows no amount");
-  // At a random time between two polls, like customers.
+  // Customers pay at random times between two polls.
   await sleep(Math.random() * POLL_SECONDS * 1_000);
   const units = BigInt(Math.round(Number(method.amount) * 1e6));
   await chain.sendToken({ contract: of.contract, to: ADDRESS, units });

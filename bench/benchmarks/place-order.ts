@@ -1,11 +1,12 @@
-// An order placed through the routes of BTCPay Server's API, as its shop plugins place it, with their metadata, against our own create.
+// An order placed as a shop plugin for BTCPay Server does, through the same routes and with the same metadata, compared with a create through our own
+// API.
 import type { Context } from "../context.ts";
 import { interleave, target } from "../interleave.ts";
 import type { Outcome } from "../report.ts";
 import { createTarget, merchantWithTwoWallets } from "./create-targets.ts";
 import { cpu, latency, throughput } from "./figures.ts";
 
-/** What WooCommerce's plugin sends about an order. */
+/** The fields that WooCommerce's plugin sends about an order. */
 const ORDER = {
   amount: "25.50",
   currency: "USD",

@@ -1,4 +1,4 @@
-// Reads: the replay of a stored key, and an invoice with its relations.
+// The cost of reads: the replay of a stored response, and an invoice with its relations.
 import type { Context } from "../context.ts";
 import { interleave, type Target, target } from "../interleave.ts";
 import { requestText } from "../load/request.ts";
@@ -29,7 +29,7 @@ export async function replay(context: Context): Promise<Outcome> {
   return { figures };
 }
 
-/** Sends each number once. */
+/** Sends one create for each number. */
 async function createOnce(context: Context, of: Target, numbers: { readonly from: number; readonly count: number }) {
   const { host, port } = of.served;
   const { templates, expectStatus, pattern } = of;
@@ -38,7 +38,7 @@ async function createOnce(context: Context, of: Target, numbers: { readonly from
   if (made.distinct !== numbers.count) throw new Error(`${made.distinct} of ${numbers.count} creates were made`);
 }
 
-/** The marked replay of a key has the same bytes as another replay, and neither adds a row. */
+/** Checks that two replays are marked as replays and have the same bytes, and that neither adds an invoice. */
 async function assertReplayed(product: Product, of: Target, number: number): Promise<void> {
   const rows = async () =>
     (await product.database.prepare("SELECT count(*) AS n FROM invoices").first<{ n: number }>())?.n;
@@ -51,7 +51,7 @@ async function assertReplayed(product: Product, of: Target, number: number): Pro
   if ((await rows()) !== before) throw new Error("a replay wrote an invoice");
 }
 
-/** One request of a target's template through fetch, to see its headers. */
+/** Sends one request of a target's template through fetch, to read the headers of the answer. */
 async function send(product: Product, of: Target, number: number) {
   const text = (of.templates[0] ?? "").replace(/#{9}/g, String(number).padStart(9, "0"));
   const [head = "", body = ""] = text.split("\r\n\r\n");
@@ -96,7 +96,9 @@ export async function get(context: Context): Promise<Outcome> {
   return { figures };
 }
 
-/** The same reads in a session: each also reads its user, their seat, factors and the team's requirements. */
+/**
+ * The same reads with a session instead of a key. The service then also reads the user, their membership, their factors and the team's requirements.
+ */
 async function asMember(product: Product, byKey: Target, { merchantId, headers }: Merchant): Promise<Target> {
   const { cookie } = await memberHeaders(product.database, merchantId);
   const withCookie = (text: string) => text.replace(`x-api-key: ${headers["x-api-key"]}`, `cookie: ${cookie}`);

@@ -1,4 +1,5 @@
-// Whether cost grows with the table: a page of 20, first and deep, and a create, at many invoices against 1,000.
+// Whether cost grows with the number of invoices: the first page of 20, a late page, and a create, in a large table compared with a table of 1,000
+// invoices.
 import { encodeCursor } from "../../src/lib/pagination.ts";
 import type { Context } from "../context.ts";
 import { interleave, type Target, target } from "../interleave.ts";
@@ -10,7 +11,7 @@ import { latency, throughput } from "./figures.ts";
 
 export const SMALL_ROWS = 1_000;
 const LIMIT = 20;
-/** Relations of a listed invoice in separate rows: customer, product, payments, timeline, payment methods. */
+/** Relations of a listed invoice, each read as a row of its own: customer, product, payments, timeline, payment methods. */
 const RELATIONS = 5;
 /** Rows that authentication reads: the key and the merchant. */
 const AUTHENTICATION_ROWS = 2;
@@ -85,7 +86,7 @@ export async function list(context: Context): Promise<Outcome> {
   };
 }
 
-/** The page holds exactly the 20 invoices from `newest` down, in order. */
+/** Checks that the page holds exactly the 20 invoices from `newest` down, in order. */
 async function assertPage(table: Filled, newest: number, after?: number): Promise<void> {
   const answer = await table.product.served.fetch(pagePath(table, after), { headers: table.merchant.headers });
   const page: { data?: { id: string }[] } = JSON.parse(await answer.text());
@@ -103,7 +104,7 @@ export default { fetch: (request, env, ctx) => counted(env, (wrapped) => worker.
 `;
 const COUNTED_ROWS = 50_000;
 
-/** Rows read of a page, counted by the database itself in a separate build that is not timed. */
+/** Rows that a page reads, counted by the database itself in a separate build that is not timed. */
 async function rowsRead(context: Context): Promise<Figure[]> {
   context.progress("counting rows read");
   const product = await serveProduct({ entry: { text: COUNTED_ENTRY } });

@@ -1,16 +1,20 @@
-// Whether a search costs more among many invoices: each kind of text, in the search and in the list, against the same among 1,000.
+// Whether a search is slower with many invoices. Each kind of text is searched for in the global search and in the list, and compared with the same
+// search among 1,000 invoices.
 import type { Context } from "../context.ts";
 import { interleave, type Target, target } from "../interleave.ts";
 import type { Figure, Outcome } from "../report.ts";
 import { latency, worst } from "./figures.ts";
 import { type Filled, SMALL_ROWS, tables } from "./rows.ts";
 
-/** Seeded invoices that both tables have. */
+/** The number of a seeded invoice that both tables have. */
 const SOUGHT = 777;
 const ORDER = `SHOP-2026-${String(SOUGHT).padStart(7, "0")}`;
-/** Five words, and a tenth of a customer's four, of 70 to 80 bytes before page overhead (docs/design/records/search-index.md). */
+/**
+ * The limit for the size of the word index, in bytes per invoice: five words of the invoice and a tenth of the four words of its customer, 70 to 80
+ * bytes each before page overhead (docs/design/records/search-index.md).
+ */
 const WORD_BYTES_AN_INVOICE = 512;
-/** The typed text, and how many seeded invoices it finds; undefined if as many as the answer holds. */
+/** The typed text, and the number of seeded invoices that it finds; undefined if it finds more than an answer can hold. */
 const TEXTS: readonly { readonly kind: string; readonly text: string; readonly finds?: number }[] = [
   { kind: "an order number in another case", text: ORDER.toLowerCase(), finds: 1 },
   { kind: "the end of an order number", text: ORDER.slice(-7), finds: 1 },
@@ -68,7 +72,7 @@ async function compared(
   return [latency({ ...comparison, target: { atMost: 1.5 } }), worst(comparison)];
 }
 
-/** An invoice's own words and its share of its customer's. */
+/** Bytes of the word index per invoice, including a share of the words of its customer. */
 function indexSize({ range, rows }: Filled): Figure {
   const bytes = range.wordBytes / rows;
   const ratio = bytes / WORD_BYTES_AN_INVOICE;
@@ -81,7 +85,7 @@ function indexSize({ range, rows }: Filled): Figure {
   };
 }
 
-/** The answer has the invoices that the text finds; checked before timing. */
+/** Checks, before timing, that the answer has the invoices that the text finds. */
 async function assertFinds(table: Filled, text: string, finds: number | undefined): Promise<void> {
   const answer = await table.product.served.fetch(pathOf(table, text), { headers: table.merchant.headers });
   const { invoices }: { invoices?: { id: string }[] } = JSON.parse(await answer.text());

@@ -1,6 +1,6 @@
-// Start-up: what a worker adds to a trivial one, against what its libraries alone add. One start is lost in the noise of starting the
-// runtime, so each start has many copies of the worker, and workerd creates all their isolates before it answers. The measure is workerd's
-// CPU time, which the platform limits; wall-clock time includes Miniflare's code transfer, which no deployment has.
+// Start-up: the time that the Worker adds to a trivial one, compared with the time that its libraries alone add. A single start is lost in the noise
+// of starting the runtime, so each runtime starts with many copies of the worker, and workerd creates all their isolates before it answers. The
+// measure is workerd's CPU time, which the platform limits; wall-clock time includes Miniflare's code transfer, which no deployment has.
 import { bundleWorker } from "../bundle.ts";
 import type { Context } from "../context.ts";
 import type { Outcome } from "../report.ts";
@@ -23,7 +23,7 @@ export async function start(context: Context): Promise<Outcome> {
     context.progress(`starting ${COPIES} copies, round ${round} of ${rounds}`);
     for (const name of ["trivial", "libraries", "product"] as const) {
       const took = await secondsToStart(workers[name]);
-      if (round > 0) seconds[name].push(took); // the first round warms the disk
+      if (round > 0) seconds[name].push(took); // The first round warms up the disk cache.
     }
   }
   const over = (of: readonly number[]) => of.map((value, round) => value - (seconds.trivial[round] ?? Number.NaN));
@@ -41,7 +41,7 @@ export async function start(context: Context): Promise<Outcome> {
   };
 }
 
-/** The module's code is kept and evaluated, but all give the same answer. */
+/** Adds the trivial handler, so that all variants give the same answer, while the module's own code is still evaluated. */
 function answeringOk(source: string): string {
   return `${source}\n${TRIVIAL}`;
 }

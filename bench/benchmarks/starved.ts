@@ -1,5 +1,5 @@
-// What a caller without proof costs a merchant: the time of its GETs while four connections send the largest allowed bodies, with an invented key
-// and to a route that needs none, the worst generated bodies against plain text on as many connections.
+// How much an unauthenticated caller slows down a merchant: the time of the merchant's GETs while four connections send the largest allowed bodies,
+// with an invented key and to a route that needs none. The worst generated bodies are compared with plain text on the same number of connections.
 import { LIMITS } from "../../src/lib/limits.ts";
 import type { Context } from "../context.ts";
 import { interleaveOnce, type Measured, together, type Window } from "../interleave.ts";
@@ -10,10 +10,10 @@ import { latency } from "./figures.ts";
 import { getTarget } from "./read.ts";
 
 const CONNECTIONS = 4;
-/** Each of a body's two texts. */
+/** The length in bytes of each of the two texts in a body. */
 const BYTES = LIMITS.bodyBytes / 2 - 1_024;
 const PLAIN = "An ordinary sentence about an order of 3 shoes in size 42. ";
-/** The most expensive ones in `weigh-bodies.ts`, and the two for which a body once took most of a second. */
+/** The most expensive texts of `weigh-bodies.ts`, and two with which a body once took most of a second. */
 const HOSTILE: readonly string[] = ["\u3316", `${"5J".repeat(25)} `, `5J${"z".repeat(49)} `, `${"act ".repeat(11)}qq `];
 
 const filled = (unit: string) => unit.repeat(Math.floor(BYTES / Buffer.byteLength(unit)));
@@ -25,7 +25,7 @@ interface Attack {
   readonly expectStatus: number;
 }
 
-/** Sends bodies on each connection until the answer is called, which waits for those in flight and returns how many were sent. */
+/** Sends bodies on each connection until the returned function is called, which waits for those in progress and returns how many were sent. */
 function attack(
   product: Product,
   { path, headers, expectStatus }: Attack,
@@ -38,7 +38,7 @@ function attack(
       const n = sent++;
       const answer = await product.served.fetch(path, {
         method: "POST",
-        // Every request comes from a different network, so no per-address limit stops the attack.
+        // Every request seems to come from a different network, so no limit per address stops the attack.
         headers: { ...headers, "content-type": "application/json", "cf-connecting-ip": addressOf(n) },
         body: bodies[n % bodies.length] ?? "",
       });

@@ -1,5 +1,5 @@
-// What strangers cost a merchant's own server: the time of its creates when others have registered its address and taken all they can there, and
-// when they also keep asking for more, against the same merchant alone.
+// How much strangers slow down a merchant's own server: the time of its creates when others have registered its address and reserved as many
+// amounts there as they can, and when they also keep requesting more, compared with the same merchant alone.
 import { LIMITS } from "../../src/lib/limits.ts";
 import type { Context } from "../context.ts";
 import { interleave, interleaveOnce, type Measured, together, type Window } from "../interleave.ts";
@@ -9,9 +9,9 @@ import { createTarget, freshDirectWallet, merchantWithProof } from "./create-tar
 import { latency } from "./figures.ts";
 
 const STRANGERS = 20;
-/** Their creates per second, all of which end up without an amount. */
+/** The strangers' creates per second, none of which gets an amount. */
 const ASKS_A_SECOND = 5;
-/** For every create of the benchmarks, so that strangers compete for the same amounts. */
+/** The price of every create in these benchmarks, so that strangers compete for the same amounts. */
 const PRICE = 25.5;
 
 async function asked(product: Product, stranger: Merchant): Promise<string> {
@@ -25,7 +25,7 @@ async function asked(product: Product, stranger: Merchant): Promise<string> {
   return body;
 }
 
-/** Merchants that hold their maximum at the address; the next create of each gets no amount. */
+/** Merchants that hold as many amounts at the address as they are allowed, so the next create by each of them gets none. */
 async function squatters(product: Product, wallet: object): Promise<readonly Merchant[]> {
   const strangers = await Promise.all(Array.from({ length: STRANGERS }, () => product.newMerchant()));
   for (const stranger of strangers) await registerWallet(product, stranger, wallet);
@@ -36,7 +36,7 @@ async function squatters(product: Product, wallet: object): Promise<readonly Mer
   return strangers;
 }
 
-/** Makes them send requests at an even pace until the returned function is called, which waits for those in flight. */
+/** Makes the strangers send requests at an even pace until the returned function is called, which waits for those in progress. */
 function keepAsking(product: Product, strangers: readonly Merchant[]): () => Promise<void> {
   const asks: Promise<string>[] = [];
   const timer = setInterval(() => {

@@ -1,12 +1,11 @@
-// Sources of chain data that answer at once and count requests: a poll's cost is its number of requests, which is the same on every
-// machine. They serve a chain of empty blocks; the newest may have token logs.
+// Sources of chain data that answer at once and count requests: the cost of a poll is its number of requests, which is the same on every machine.
+// They serve a chain of empty blocks; the newest block may have token logs.
 import * as z from "zod";
 
-/** A poll's requests to a source. */
 interface Asked {
   /** HTTP requests. */
   requests: number;
-  /** Calls within them: a batch is one request and many calls. */
+  /** Calls in these requests: a batch is one request with many calls. */
   calls: number;
 }
 
@@ -51,7 +50,7 @@ export function fakeRpcNode(chain: FakeChain): FakeNode {
   };
 }
 
-/** The address APIs: Esplora, Blockbook, TronGrid. They contain no payments. */
+/** The address APIs: Esplora, Blockbook, TronGrid. Their answers contain no payments. */
 export function fakeAddressApi(chain: FakeChain): FakeNode {
   const asked: Asked = { requests: 0, calls: 0 };
   return {
@@ -140,7 +139,7 @@ function coreBlock(chain: FakeChain, hash: string): string {
 
 const EVM_CALL = z.object({ data: z.string().optional(), input: z.string().optional() });
 
-/** Multicall3's aggregate3 answer for the requested calls: each succeeded with a zero balance. */
+/** Multicall3's aggregate3 answer to the requested calls: each succeeded with a zero balance. */
 function noBalances([call]: readonly unknown[]): string {
   const { data: given, input } = EVM_CALL.parse(call);
   const data = String(given ?? input);

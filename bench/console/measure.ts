@@ -1,16 +1,19 @@
-// One page of the console, opened in a browser with an empty cache.
+// Measures one page of the console, opened in a browser with an empty cache.
 import type { BrowserContext, Page } from "playwright-core";
 import type { Session, Stage } from "./stage.ts";
 
-/** A slow phone on a slow line: 1.6 Mbit/s down, 150 ms to the service and back, a quarter of this machine's speed. */
+/** A slow phone on a slow connection: 1.6 Mbit/s down, a round trip of 150 ms, a quarter of this machine's speed. */
 const SLOW_LINE = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 };
 const SLOWER_CPU = 4;
 const READY_WITHIN_MS = 60_000;
-/** Without a request for this long, nothing more is loading. */
+/** A page without a request for this long is fully loaded. */
 const QUIET_MS = 1_500;
 const LOOK_EVERY_MS = 100;
 
-/** When the page last became complete: a heading, and nothing still loading. Measured in the page, because a call from outside takes time. */
+/**
+ * The time at which the page last became complete: it has a heading, and nothing is still loading. Measured in the page, because a call from
+ * outside takes time.
+ */
 const WATCH_READY = `(() => {
   window.__readyMs = undefined;
   const isReady = () => document.querySelector("h1") !== null && document.querySelector('[aria-busy="true"]') === null;
@@ -25,7 +28,7 @@ const FIRST_PAINT = 'performance.getEntriesByName("first-contentful-paint")[0]?.
 
 interface Opened {
   readonly page: Page;
-  /** Script bytes on the wire so far, headers included. */
+  /** Bytes of scripts transferred so far, including headers. */
   readonly scriptBytes: () => number;
   readonly context: BrowserContext;
   /** Waits until the page is complete and loads nothing more. */
@@ -34,7 +37,7 @@ interface Opened {
 
 interface Visit {
   readonly stage: Stage;
-  /** The user's; undefined: nobody is signed in. */
+  /** The user's session; undefined if nobody is signed in. */
   readonly session: Session | undefined;
 }
 
@@ -72,7 +75,7 @@ async function opened({ stage, session }: Visit, isSlow = false): Promise<Opened
   const untilReady = async () => {
     lastMs = performance.now();
     const lateAtMs = lastMs + READY_WITHIN_MS;
-    // Called from outside: the page's policy forbids what Playwright would run in it.
+    // Polled from outside, because the page's content security policy forbids the code that Playwright would run in the page to wait.
     const isReady = async () => running.size === 0 && performance.now() - lastMs >= QUIET_MS && (await isWhole(page));
     while (!(await isReady())) {
       if (performance.now() > lateAtMs) throw new Error(`${page.url()} was not ready`);
@@ -87,9 +90,9 @@ function isWhole(page: Page): Promise<boolean> {
 }
 
 export interface Weighed {
-  /** For the page, opened first. */
+  /** The bytes that the page transfers if it is opened first. */
   readonly firstBytes: number;
-  /** What it adds to `from`, opened before it. */
+  /** The bytes that the page adds if the page `from` was opened before it. */
   readonly furtherBytes: number;
 }
 
@@ -104,7 +107,7 @@ export async function weigh(visit: Visit, path: string, from: string): Promise<W
   await further.page.goto(from);
   await further.untilReady();
   const before = further.scriptBytes();
-  // Through a link of the console, without reloading the page.
+  // Navigates as a link of the console does, without reloading the page.
   await further.page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`);
   await further.untilReady();
   const furtherBytes = further.scriptBytes() - before;
@@ -113,12 +116,12 @@ export async function weigh(visit: Visit, path: string, from: string): Promise<W
 }
 
 export interface Timed {
-  /** When something of the page was first seen. */
+  /** The time of the page's first paint. */
   readonly paintedMs: number;
   readonly usableMs: number;
 }
 
-/** On the slow phone. */
+/** Measures the times on the simulated slow phone. */
 export async function time(visit: Visit, path: string): Promise<Timed> {
   const { page, context, untilReady } = await opened(visit, true);
   await page.goto(path, { waitUntil: "commit" });

@@ -1,4 +1,4 @@
-// A running service with a merchant with some sales, and a browser whose user is signed in.
+// A running service that has a merchant with some sales, and a browser whose user is signed in.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions } from "playwright-core";
@@ -7,7 +7,7 @@ import { DEMO_OWNER } from "../../scripts/seed.ts";
 import { executeSqlFile } from "../../scripts/wrangler.ts";
 import { launchChromium } from "../../test/support/page-browser.ts";
 
-/** Rows of a list in a working shop. */
+/** The number of invoices: enough for a full page of the list. */
 const INVOICES = 25;
 const DAYS = 60;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -18,7 +18,10 @@ export type Session = Exclude<BrowserContextOptions["storageState"], string | un
 export interface Stage {
   readonly browser: Browser;
   readonly baseUrl: string;
-  /** By the parameter's name in a page's path, without its colon: the merchant, and one of each object that has a page. */
+  /**
+   * The ids in the paths of pages: of the merchant, and of one object of each kind that has a page. The keys are the paths' parameters, without the
+   * colon.
+   */
   readonly ids: Readonly<Record<string, string>>;
   readonly session: Session;
   stop(): Promise<void>;
@@ -47,7 +50,7 @@ export async function openStage(): Promise<Stage> {
   }
 }
 
-/** What Home sums up: some payments on each of the last days. */
+/** Payments on each of the last days, for the sums on Home. */
 function receivedSql(merchantId: string, nowMs: number): string {
   const columns =
     "merchant_id, starts_at_ms, currency, network, cryptocurrency, created, paid, overpaid, underpaid, expired";
@@ -75,7 +78,7 @@ function unmatchedSql(merchantId: string, nowMs: number): string {
   return `INSERT OR IGNORE INTO payments (${columns}, ${more}) VALUES ('${PAYMENT_ID}', '${merchantId}', ${transfer}, ${seen});\n`;
 }
 
-/** What each page shows; for invoices, the last one. */
+/** Creates the objects that the pages show, and returns their ids. Of the invoices, only the id of the last one is returned. */
 async function stocked(shop: Shop): Promise<Stage["ids"]> {
   const { id: walletId } = await shop.registerWallet({
     walletType: "DIRECT_WALLET",
@@ -100,7 +103,7 @@ async function stocked(shop: Shop): Promise<Stage["ids"]> {
   return { ...ids, invoiceId: last.id, customerId: last.customerId };
 }
 
-/** With the code that the development mailbox got. */
+/** Signs in with the code from the development mailbox. */
 async function signedIn(browser: Browser, baseUrl: string): Promise<Session> {
   const context = await browser.newContext({ baseURL: baseUrl });
   const headers = { origin: baseUrl, accept: "application/json" };

@@ -1,26 +1,26 @@
-// The minimum of a delivery: an event's text, its signatures, and a POST, a few at a time. Each runtime supplies its fastest HMAC and
-// HTTP. Headers are written independently here, and a test compares them with the product's.
+// The minimum work of a delivery: an event's text, its signatures, and a POST, a few at a time. Each runtime supplies its fastest HMAC and HTTP. The
+// code for the headers is independent of the product's code, and a test compares the two.
 
 import { makeId } from "../../src/lib/ids.ts";
 import { type EventRow, eventText } from "../../src/platform/events/event.ts";
 import recorded from "./invoice-paid.json" with { type: "json" };
 import type { BareJob } from "./messages.ts";
 
-/** From a real invoice: one payment, one method, a customer. */
+/** Data of a real invoice: one payment, one method, a customer. */
 export const DATA = JSON.stringify(recorded.data);
 export const TYPE = recorded.type;
 export const SEQUENCE = recorded.sequence;
 export const CREATED_AT_MS = Date.parse(recorded.timestamp);
 
-/** The event ids used by `seed-deliveries.ts`. */
+/** The id of event number `n`, as in `seed-deliveries.ts`. */
 export function eventIdAt(n: number): EventRow["id"] {
   return makeId("evt", `01${String(n).padStart(24, "0")}`);
 }
 
 export interface Signer {
-  /** Base64 of the HMAC with the secret's key. */
+  /** The HMAC in base64, with the decoded secret as its key. */
   readonly standard: (text: string) => string | Promise<string>;
-  /** Hex of the HMAC with the secret's own text. */
+  /** The HMAC in hexadecimal, with the text of the secret as its key. */
   readonly plain: (text: string) => string | Promise<string>;
 }
 

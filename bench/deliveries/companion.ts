@@ -13,7 +13,7 @@ type Reply<Answer> = { readonly answer: Answer } | { readonly failed: string };
 
 const ANSWERS_WITHIN_MS = 60_000;
 
-/** `file` is next to this one. */
+/** `file`: the path of the helper's file, relative to this one. */
 export function startCompanion<Question, Answer>(file: string): Companion<Question, Answer> {
   const child = fork(join(import.meta.dirname, file), [], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const waiting = new Map<number, (reply: Reply<Answer>) => void>();
@@ -41,7 +41,7 @@ export function startCompanion<Question, Answer>(file: string): Companion<Questi
   };
 }
 
-/** The other side: how the process handles a request. It ends with its parent. */
+/** Runs in the helper process: answers each request, and exits together with its parent. */
 export function answerQuestions<Question, Answer>(answer: (question: Question) => Promise<Answer>): void {
   process.on("disconnect", () => process.exit());
   process.on("message", ({ call, content }: Envelope<Question>) => {

@@ -1,4 +1,4 @@
-// Shared by the delivery benchmarks: the product with a merchant and its endpoints, the receiver, and the two bare loops.
+// Code that the delivery benchmarks share: the product with a merchant and its endpoints, the receiver, and the two bare loops.
 import { Webhook } from "standardwebhooks";
 import { bundleWorker } from "../bundle.ts";
 import type { Context } from "../context.ts";
@@ -10,7 +10,7 @@ import type { Began, Jobs } from "./poster.ts";
 import type { Question, Told } from "./receiver.ts";
 import { seedDeliveries } from "./seed-deliveries.ts";
 
-/** As many as the product has in flight to one endpoint (src/notifications/deliveries/round.ts). */
+/** As many POSTs as the product has in progress to one endpoint (src/notifications/deliveries/round.ts). */
 const POSTS_AT_ONCE = 6;
 const SETTLED_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 10;
@@ -74,7 +74,7 @@ export class Lab {
     return { id, secret, url };
   }
 
-  /** Unused event ids. */
+  /** Reserves `count` consecutive event numbers, and returns the first. */
   freshIds(count: number): number {
     const from = this.#next;
     this.#next += count;
@@ -108,7 +108,7 @@ export class Lab {
     await this.product.served.sendToQueue("WEBHOOK_QUEUE", bodies);
   }
 
-  /** Waits until everything owed is delivered and recorded. */
+  /** Waits until everything due is delivered and recorded. */
   async settled(...groups: readonly Group[]): Promise<void> {
     const hooks = JSON.stringify(groups.flatMap(({ endpoints }) => endpoints.map(({ id }) => id)));
     const left = this.product.database
@@ -123,12 +123,12 @@ export class Lab {
     }
   }
 
-  /** The group's POSTs, from one bare loop per endpoint, in Node. */
+  /** Sends the group's POSTs from one bare loop per endpoint, in Node. */
   async bareInNode(group: Group, count: number): Promise<Began> {
     return this.#poster.ask(this.#jobs(group, count));
   }
 
-  /** The same in workerd. */
+  /** Sends the group's POSTs from the bare loop in workerd. */
   async bareInWorkerd(group: Group, count: number): Promise<void> {
     const post = async (job: BareJob) => {
       const answer = await this.loop.fetch("/", { method: "POST", body: JSON.stringify(job) });
@@ -148,7 +148,7 @@ export class Lab {
 
 interface GroupOptions {
   readonly count: number;
-  /** What the endpoints subscribe to. */
+  /** The event types to which the endpoints subscribe. */
   readonly events: readonly string[];
   readonly way?: "ok" | "hang";
 }
@@ -160,7 +160,7 @@ async function serveLoop(): Promise<Served> {
 }
 
 /**
- * POSTs per second from the first to the last. Throws unless each event arrived once per endpoint and the last one was signed: a figure is
+ * POSTs per second from the first to the last. Throws unless each event arrived once per endpoint and the last one was signed, so that a figure is
  * printed only for work that was done.
  */
 export function arrivalRate({ arrivals, sample }: Seen, { endpoints }: Pick<Group, "endpoints">): number {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Signer } from "./bare-post.ts";
 
-/** Node's own HMAC: WebCrypto's goes through a thread pool there. */
+/** Uses Node's own HMAC, because Node runs WebCrypto in a thread pool, which is slower. */
 export function nodeSigner(secret: string): Signer {
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
   return {

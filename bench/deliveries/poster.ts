@@ -1,11 +1,11 @@
-// The bare loop in Node, in its own process: as many keep-alive connections as POSTs in flight.
+// The bare loop in Node, in its own process: as many keep-alive connections as POSTs in progress.
 import { Agent, request } from "node:http";
 import { type Post, postAll } from "./bare-post.ts";
 import { answerQuestions } from "./companion.ts";
 import { type BareJob, nowMs } from "./messages.ts";
 import { nodeSigner } from "./node-signer.ts";
 
-/** Jobs that run concurrently, and when they started. */
+/** Jobs that run concurrently. */
 export type Jobs = readonly BareJob[];
 export interface Began {
   readonly atMs: number;

@@ -1,4 +1,4 @@
-// A merchant's server in its own process that answers 200 at once and does nothing else, so that it is not what is measured.
+// A merchant's server in its own process. It answers 200 at once and does nothing else, so that it does not affect the measurement.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { answerQuestions } from "./companion.ts";

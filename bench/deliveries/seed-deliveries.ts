@@ -1,10 +1,10 @@
-// Events and their due deliveries, in SQL: a thousand changes over HTTP would take longer than their deliveries.
+// Creates events and their due deliveries with SQL, because a thousand changes over HTTP would take longer than their deliveries.
 import type { BenchDatabase } from "../serve.ts";
 import { CREATED_AT_MS, DATA, SEQUENCE, TYPE } from "./bare-post.ts";
 
 const NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ?2)";
 const EVENT_ID = "'evt_01' || printf('%024d', n)";
-/** As the fan-out creates it (src/platform/events/store.ts). */
+/** The same id as the fan-out creates (src/platform/events/store.ts). */
 const DELIVERY_ID = `'dlv_' || substr(${EVENT_ID}, 5, 12) || substr(${EVENT_ID}, -8) || substr(hook.value, -6)`;
 
 interface SeedOf {
@@ -15,7 +15,7 @@ interface SeedOf {
   readonly count: number;
 }
 
-/** Each event is owed to each endpoint, at once. No worker is woken. */
+/** Each event is due at each endpoint immediately. No worker is woken. */
 export async function seedDeliveries(database: BenchDatabase, of: SeedOf): Promise<void> {
   const { merchantId, webhookIds, from, count } = of;
   const hooks = JSON.stringify(webhookIds);

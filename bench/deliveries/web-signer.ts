@@ -2,7 +2,7 @@ import { base64 } from "@scure/base";
 import { bytesToHex } from "../../src/lib/bytes.ts";
 import type { Signer } from "./bare-post.ts";
 
-/** WebCrypto with keys imported once: the fastest in workerd. */
+/** WebCrypto with keys imported once, which is fastest in workerd. */
 export async function webSigner(secret: string): Promise<Signer> {
   const encoder = new TextEncoder();
   const importKey = (bytes: Uint8Array) =>

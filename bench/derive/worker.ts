@@ -1,5 +1,5 @@
-// One address after another in workerd: the product's way and the library's plain way, each `GET /<way>?from=&count=`. The answer is all
-// addresses, so the two can be compared, or with `last` only the last one, so that timings exclude text.
+// Derives addresses in workerd, in the product's way and in the plain way of the library, each at `GET /<way>?from=&count=`. The answer has all
+// addresses, so that the two ways can be compared. With `last` it has only the last address, so that the timing does not include writing text.
 import { HDKey } from "@scure/bip32";
 import { p2wpkh } from "@scure/btc-signer";
 import { networkNamed } from "../../src/chains/registry/networks.ts";

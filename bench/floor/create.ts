@@ -1,8 +1,8 @@
-// The least that a create must spend, without router, validation, permissions or limits: what the product is compared with.
-//   FULL   key look-up, object reservation, D1 batch of 3
-//   FULL2  FULL and a second object call that keeps the answer
-//   FULLD  FULL2 with a wallet object, a derivation and a payment row
-//   FULLM  one merged object call, the derivation, and the answer in the D1 batch of 5
+// The minimum work of a create, without router, validation, permissions or limits; the product is compared with it.
+//   FULL    key look-up, object reservation, D1 batch of 3
+//   FULL2   FULL, and a second object call that keeps the answer
+//   FULLD   FULL2, with a wallet object, a derivation and a payment row
+//   FULLM   one merged object call, the derivation, and the answer in the D1 batch of 5
 import { type CreateBody, invoiceRows, newId } from "./invoice.ts";
 import { D1 } from "./sql.ts";
 
@@ -74,7 +74,7 @@ async function createMerged(
   return [201, answer];
 }
 
-/** Customer, invoice and timeline item, and the invoice in the answer. */
+/** Prepares the statements for the customer, the invoice and the timeline item, and the invoice for the answer. */
 function prepareInvoice(env: FloorEnv, merchantId: string, body: CreateBody) {
   const nowMs = env.nowMs();
   const rows = invoiceRows(merchantId, body, nowMs);

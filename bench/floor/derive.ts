@@ -1,4 +1,4 @@
-// The floor's own derivation: BIP32 CKDpub on a parsed chain node, one tweak, one bech32. No checks, no storage.
+// The floor's own derivation: one BIP32 CKDpub step from an already parsed chain node, and one bech32 encoding. No checks, no storage.
 import { hmac } from "@noble/hashes/hmac.js";
 import { ripemd160 } from "@noble/hashes/legacy.js";
 import { sha256, sha512 } from "@noble/hashes/sha2.js";

@@ -1,5 +1,5 @@
-// The least that creates must spend when they share their D1 calls: one object takes them as they come, and while a group's calls are on
-// their way the next group gathers. One read batch and one write batch a group, and one statement a table.
+// The minimum work of creates that share their D1 calls: one object collects the creates of a merchant, and while the calls of one group are in
+// progress, the next group forms. Each group has one batch of reads and one of writes, with one statement per table.
 //   GROUP   keys and known idempotency keys in one batch, customers, invoices, timeline items and answers in another
 //   GROUPD  GROUP with address indices in one step, the derivations, and payment rows
 import { type CreateBody, invoiceRows } from "./invoice.ts";
@@ -22,11 +22,11 @@ export interface GroupedAnswer {
 
 export interface GroupEnv {
   readonly db: Pick<D1Database, "prepare" | "batch">;
-  /** The first of `count` address indices. */
+  /** Reserves `count` address indices, and returns the first. */
   takeIndices(count: number): number;
   addressAt(index: number): string;
   nowMs(): number;
-  /** Lets creates arrive that are already in flight. */
+  /** Waits for creates that are about to arrive. */
   nextTurn(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export class CreateGroups {
     this.#env = env;
   }
 
-  /** Creates do not survive each other's failures: two equal keys fail the whole group. */
+  /** If one create of a group fails, for example because two have equal keys, all creates of the group fail. */
   create(create: GroupedCreate): Promise<GroupedAnswer> {
     const answer = new Promise<GroupedAnswer>((resolve, reject) => this.#waiting.push({ create, resolve, reject }));
     if (!this.#isSending) void this.#sendAll();

@@ -1,4 +1,4 @@
-// The floor's objects as plain classes over an object's SQL; floor/worker.ts is their shell in workerd.
+// The floor's objects as plain classes over an object's SQL; floor/worker.ts wraps them for workerd.
 import { GROUP, RESERVATIONS, WALLET } from "./sql.ts";
 
 export type SqlValue = string | number | null;
@@ -24,12 +24,12 @@ export class KeyReservations {
     return true;
   }
 
-  /** The second call of FULL2 and FULLD: keeps the exact answer. */
+  /** The second call of FULL2 and FULLD, which keeps the exact answer. */
   complete(key: string, answer: string): void {
     this.#sql.exec(RESERVATIONS.complete, answer, key);
   }
 
-  /** FULLM: the reservation and the address index in one call and one commit; undefined if the key is known. */
+  /** For FULLM: the reservation and the address index in one call and one commit; undefined if the key is known. */
   reserveWithIndex(key: string, bodyHash: string, nowMs: number): number | undefined {
     if (this.#isKnown(key)) return undefined;
     this.#sql.exec(RESERVATIONS.createIndexTable);
@@ -43,7 +43,6 @@ export class KeyReservations {
   }
 }
 
-/** One wallet's address index. */
 export class AddressIndex {
   readonly #sql: ObjectSql;
 
@@ -62,7 +61,7 @@ export class AddressIndex {
   }
 }
 
-/** The address indices of the creates that one object groups. */
+/** The address indices for the creates that one object groups. */
 export class GroupIndices {
   readonly #sql: ObjectSql;
 
@@ -71,7 +70,7 @@ export class GroupIndices {
     sql.exec(GROUP.createIndex);
   }
 
-  /** The first of `count` newly reserved indices. */
+  /** Reserves `count` address indices, and returns the first. */
   take(count: number): number {
     return numberIn(this.#sql.exec(GROUP.takeIndices, count).toArray(), "idx") - count;
   }

@@ -1,5 +1,5 @@
-// The bare loop of signed POSTs as a worker: the same runtime and the same fetch as the product's, with no queue and no database. POST /
-// with the job.
+// The bare loop of signed POSTs as a worker, on the same runtime and with the same fetch as the product, but without queue and database. The body
+// of `POST /` is the job.
 import { type Post, postAll } from "../deliveries/bare-post.ts";
 import type { BareJob } from "../deliveries/messages.ts";
 import { webSigner } from "../deliveries/web-signer.ts";

@@ -1,8 +1,8 @@
-// The floor served like the product: same bundler, same runtime, same date.
+// Serves the floor like the product, with the same bundler, runtime and compatibility date.
 import { bundleWorker } from "../bundle.ts";
 import { type Served, serve } from "../serve.ts";
 
-/** One per merchant; any text, because the floor only hashes it and looks it up. */
+/** One key per merchant; any text works, because the floor only hashes a key and looks it up. */
 export const FLOOR_KEYS: readonly string[] = Array.from(
   { length: 64 },
   (_, i) => `sk_live_0123456789abcdef0123456789ab${String(i).padStart(4, "0")}`,

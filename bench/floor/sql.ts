@@ -19,7 +19,6 @@ export const TABLES: readonly string[] = [
 const INVOICE_COLUMNS =
   "id,merchant_id,customer_id,name,description,redirect_url,raw_amount,end_amount,currency,status,expires_at,created_at,updated_at";
 
-/** Statements on D1. */
 export const D1 = {
   insertKey: "INSERT INTO api_key VALUES (?,?,?,?,?,NULL)",
   findKey: "SELECT id,merchant_id,kind,permissions FROM api_key WHERE hash=? AND revoked_at IS NULL",
@@ -33,7 +32,7 @@ export const D1 = {
     "SELECT (SELECT count(*) FROM invoice) AS invoices, (SELECT count(*) FROM timeline) AS items, (SELECT count(*) FROM payment) AS payments",
 } as const;
 
-/** Statements of a group: on D1, one per table whatever the number of rows, and in its object. */
+/** Statements of a group. On D1 there is one per table, no matter how many rows; the others run in the group's object. */
 export const GROUP = {
   findKeys:
     "SELECT hash,merchant_id,permissions FROM api_key WHERE hash IN (SELECT value FROM json_each(?)) AND revoked_at IS NULL",

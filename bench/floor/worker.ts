@@ -1,4 +1,5 @@
-// The floor as a worker: POST /setup once, then POST /full, /full2, /fulld, /fullm, /group, /groupd; /echo and /select1 are the baselines below it.
+// The floor as a worker: POST /setup once, then POST /full, /full2, /fulld, /fullm, /group, /groupd; /echo and /select1 are the baselines for the
+// floor itself.
 import { DurableObject } from "cloudflare:workers";
 import { create, type FloorEnv, type ReservationCalls, SHAPES, sha256Hex } from "./create.ts";
 import { floorDerivation, ZPUB } from "./derive.ts";
@@ -67,7 +68,7 @@ class GroupObject extends DurableObject<Bindings> {
   }
 }
 
-// The one cache of the floor: its chain node, parsed on first use.
+// The floor's only cache: the BIP32 node of the receiving chain, parsed on first use.
 let derive: ((index: number) => string) | undefined;
 
 function addressAt(index: number): string {
@@ -128,7 +129,7 @@ export default {
   },
 };
 
-/** The tables, and a merchant for each key: mer_1, mer_2 ... */
+/** Creates the tables, and a merchant for each key: mer_1, mer_2 ... */
 async function setUp(db: D1Database, keys: readonly string[]): Promise<void> {
   await db.batch(TABLES.map((table) => db.prepare(table)));
   const hashes = await Promise.all(keys.map(sha256Hex));

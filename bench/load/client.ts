@@ -1,4 +1,4 @@
-// The measuring side of the load generator: starts the second process, gives it jobs one at a time, stops it.
+// The benchmark's side of the load generator: starts the second process, gives it jobs one at a time, and stops it.
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import type { Job, LoadResult, Reply } from "./job.ts";
@@ -6,7 +6,7 @@ import type { Job, LoadResult, Reply } from "./job.ts";
 const GENERATOR = join(import.meta.dirname, "generator.ts");
 
 export interface LoadGenerator {
-  /** Runs one job. Throws if any answer was wrong: a figure is printed only for work that was done. */
+  /** Runs one job. Throws if any answer was wrong, so that a figure is printed only for work that was done. */
   run(job: Job): Promise<LoadResult>;
   stop(): void;
 }

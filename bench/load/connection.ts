@@ -1,5 +1,5 @@
-// One keep-alive HTTP/1.1 connection with at most one request in flight. A raw socket without an HTTP client, so that the generator
-// costs a small part of what it measures (bench/run.ts prints its ceiling against an echo).
+// One keep-alive HTTP/1.1 connection with at most one request in progress. A raw socket without an HTTP client, so that the generator uses little
+// CPU compared with the measured server (bench/run.ts prints its maximum rate against an echo).
 import { connect, type Socket } from "node:net";
 
 export interface Answer {
@@ -55,7 +55,7 @@ export class Connection {
   }
 }
 
-/** A complete answer, or undefined while bytes are missing. A chunked body keeps its chunk lines: patterns ignore them. */
+/** A complete answer, or undefined while bytes are missing. A chunked body keeps its chunk lines: the patterns ignore them. */
 export function parseAnswer(received: Buffer): Answer | undefined {
   const headEnd = received.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;

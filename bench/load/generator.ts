@@ -1,5 +1,5 @@
-// The second process: a closed loop over keep-alive connections on loopback. Each connection sends its next request when the last was
-// answered. Percentiles are raw: without correction for requests a waiting client would have sent (performance.md "Where").
+// The second process: a closed loop over keep-alive connections on loopback. Each connection sends its next request when the previous one has been
+// answered. Percentiles are not corrected for the requests that a waiting client would have sent (performance.md "How it is measured").
 import { percentile } from "../statistics.ts";
 import { type Answer, Connection } from "./connection.ts";
 import { COUNTER, COUNTER_DIGITS, type Job, type LoadResult, type Reply } from "./job.ts";
@@ -28,7 +28,7 @@ async function run(job: Job): Promise<LoadResult> {
   return tally.result(startedMs);
 }
 
-/** Runs one connection until the time or the count is used up, or it breaks. */
+/** Runs one connection until the time or the number of requests is used up, or until the connection breaks. */
 function loop(
   connection: Connection,
   source: Requests,
@@ -52,7 +52,7 @@ function loop(
   });
 }
 
-/** The templates in turn, with the counter written into them. */
+/** Uses the templates in turn, with the counter written into them. */
 class Requests {
   sent = 0;
   readonly #templates: readonly { readonly bytes: Buffer; readonly counters: readonly number[] }[];
@@ -71,7 +71,7 @@ class Requests {
     if (template === undefined) throw new Error("a job without templates");
     const number = this.#numbers.from + (this.sent++ % this.#numbers.count);
     if (template.counters.length === 0) return template.bytes;
-    // A copy: the socket may still hold the previous request's bytes.
+    // A copy, because the socket may still hold the previous request's bytes.
     const request = Buffer.from(template.bytes);
     const digits = String(number).padStart(COUNTER_DIGITS, "0");
     for (const offset of template.counters) request.write(digits, offset, "latin1");
@@ -85,7 +85,7 @@ function offsetsOf(bytes: Buffer, text: string): number[] {
   return offsets;
 }
 
-/** Latencies, and the proof that the answers match the requests. */
+/** Collects latencies, and checks that the answers match the requests. */
 class Tally {
   readonly #latenciesMs: number[] = [];
   readonly #seen = new Set<string>();
@@ -109,7 +109,7 @@ class Tally {
     this.#firstFailure ??= wrong;
   }
 
-  /** What is wrong with an answer; undefined if it is correct; its group is then counted. */
+  /** Describes the error in an answer; undefined for a correct answer, whose group is then counted. */
   #check(answer: Answer | Error): string | undefined {
     if (answer instanceof Error) return answer.message;
     const found = this.#pattern.exec(answer.body);

@@ -13,7 +13,7 @@ const REAL = "?real";
 export const CPU_MARK = "CPU seconds: ";
 
 export interface Replaced {
-  /** Below the root. */
+  /** The path below the root. */
   readonly file: string;
   readonly text: string;
 }
@@ -34,7 +34,7 @@ export async function bundleSimulator(
     outfile,
     logLevel: "error",
     conditions: ["edgetill-source"],
-    // Packages that are not ES modules require Node's own ones.
+    // Packages that are not ES modules call require() for Node's own modules.
     banner: {
       js: `import { createRequire } from "node:module"; const require = createRequire(${JSON.stringify(harness)});`,
     },

@@ -1,4 +1,4 @@
-// The compiler as a service: syntax trees, the other values of a literal's type, and whether a changed file still has the types that its callers
+// The compiler as a service: syntax trees, the other possible values of a literal, and whether a changed file still has the types that its callers
 // rely on.
 import { join } from "node:path";
 import { isBinaryExpression, isExpression, type Node } from "typescript/unstable/ast";
@@ -22,7 +22,7 @@ export class Checker {
     return { tree, text: tree.text };
   }
 
-  /** The values allowed in the literal's place: from what it is compared with, or from its target's type. */
+  /** The values that may replace the literal, from the type of the expression that it is compared with, or of its target. */
   statesAt(literal: Node): readonly string[] {
     const { checker } = this.#project;
     const { parent } = literal;

@@ -1,4 +1,4 @@
-// The mutants of a run: drawn by a seed, spread over files in proportion to their sites, and all accepted by the compiler.
+// Chooses the mutants of a run by a seed, spread over the files in proportion to their sites. Only mutants that the compiler accepts are chosen.
 import { randomFrom } from "../../test/support/random.ts";
 import type { Checker } from "./checker.ts";
 import { type Site, sitesOf } from "./operators.ts";
@@ -9,7 +9,7 @@ export interface Mutant extends Site {
   readonly area: string;
   readonly file: string;
   readonly line: number;
-  /** The line before and after. */
+  /** The line before and after the change. */
   readonly was: string;
   readonly becomes: string;
 }
@@ -64,7 +64,7 @@ export function mutatedText(text: string, { start, end, text: by }: Site): strin
   return text.slice(0, start) + by + text.slice(end);
 }
 
-/** Integers in proportion to the sizes that add up to `count`. */
+/** Divides `count` into integers in proportion to the sizes. */
 function sharesOf(sizes: readonly number[], count: number): readonly number[] {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const exact = sizes.map((size) => (size * count) / total);

@@ -1,4 +1,4 @@
-// The few functions of vitest that simulators call, for one file in a bare process: starting vitest takes longer than most mutants survive.
+// The few functions of vitest that simulators call, for one file in a bare process, because starting vitest takes longer than most mutants survive.
 // Tests run one after another, and the first one that fails ends the process.
 import { expect } from "vitest";
 
@@ -15,7 +15,7 @@ function add(name: string, run: () => unknown): void {
   tests.push({ name: [...outer, name].join(" > "), run });
 }
 
-/** vitest takes options before or after the body; a harness that counts CPU seconds needs none of them. */
+/** The test's body. vitest accepts options before or after it, but this harness ignores them. */
 const bodyOf = (parts: readonly (Body | Options | undefined)[]): Body => {
   const body = parts.find((part) => typeof part === "function");
   if (body === undefined) throw new Error("a test without a body");

@@ -16,7 +16,7 @@ interface Loading {
 }
 
 const REAL = "?real";
-/** Replaces workerd's own module, below the root. */
+/** The file that replaces the module `cloudflare:workers`, below the root. */
 export const WORKERS_RUNTIME = "test/simulation/engine/workers-runtime.ts";
 
 export function loadBy({ root, cache, entry }: Loading): void {

@@ -1,4 +1,4 @@
-// Processes with a limited number of CPU seconds, measured by the kernel, in slices: between slices a process is stopped, so a slow simulator does
+// Processes with a limited number of CPU seconds, measured by the kernel. They run in slices and are stopped in between, so a slow simulator does
 // not delay a quick one.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { CPU_MARK } from "./bundle.ts";
 
 const TICKS_A_SECOND = 100;
 const LOOK_EVERY_MS = 100;
-/** A process without CPU use for this long is waiting forever: vitest gives a test as long. */
+/** A process that uses no CPU for this long counts as hung. */
 const LONGEST_SILENCE_MS = 120_000;
 const MOST_KEPT = 4_000;
 
@@ -43,7 +43,7 @@ export class MeasuredProcess {
     });
   }
 
-  /** Continues for this many more CPU seconds; returns the outcome, or undefined. */
+  /** Continues for this many more CPU seconds; returns the outcome, or undefined if the process has not ended. */
   async run(seconds: number): Promise<Ended | undefined> {
     const until = this.cpuSeconds + seconds;
     this.#child.kill("SIGCONT");
@@ -73,7 +73,7 @@ export class MeasuredProcess {
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       this.cpuSeconds = Math.max(this.cpuSeconds, (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND);
     } catch {
-      // It has just ended, and its own report counts.
+      // The process has just ended, so the CPU seconds that it printed itself are used.
     }
   }
 }

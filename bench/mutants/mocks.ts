@@ -1,11 +1,11 @@
-// A simulator's `vi.mock` calls are read from its text, because imports run before a module's code.
+// Reads the `vi.mock` calls of a simulator from its text, because imports run before a module's code.
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 export interface Mock {
   readonly url: string;
-  /** The replacement module. */
+  /** The source of the replacement module. */
   source(realUrl: string): string;
 }
 
@@ -15,7 +15,7 @@ export function mocksOf(file: string): readonly Mock[] {
   const script = stripTypeScriptTypes(text);
   return [...script.matchAll(/^vi\.mock\("([^"]+)", /gm)].map((match) => {
     const from = match.index + match[0].length;
-    // The factory ends at a line `});`.
+    // The factory ends with a line `});`.
     const factory = script.slice(from, script.indexOf("\n});", from) + 2);
     const url = new URL(match[1] ?? "", pathToFileURL(file)).href;
     const names = exportsOf(readFileSync(fileURLToPath(url), "utf8"));

@@ -1,4 +1,4 @@
-// One simulator in its own process, with unchanged sources: V8's counts then use the sources' offsets (reach.ts).
+// Runs one simulator in its own process with unchanged sources, so that V8's counts use the sources' offsets (reach.ts).
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CPU_MARK } from "./bundle.ts";

@@ -1,5 +1,5 @@
-// Possible single mistakes in a file: every site where an operator of this list applies, found in the compiler's own syntax tree.
-// Comments, types, error messages and log lines are left out: no payment depends on them.
+// Possible single mistakes in a file: every place to which an operator of this list applies, found in the compiler's own syntax tree. Comments,
+// types, error messages and log lines are left out, because no payment depends on them.
 import {
   type BinaryExpression,
   type CallExpression,
@@ -28,7 +28,7 @@ import {
   SyntaxKind,
 } from "typescript/unstable/ast";
 
-/** A change of a file's text: the text between two offsets is replaced. */
+/** A change to a file's text: the text between two offsets is replaced. */
 export interface Site {
   readonly operator: string;
   readonly start: number;
@@ -45,7 +45,7 @@ function swaps(of: Readonly<Record<string, readonly string[]>>): Swaps {
 
 type Swaps = ReadonlyMap<string, readonly string[]>;
 
-/** A relation changed at its boundary, and its opposite. */
+/** For each comparison: the same with its boundary moved, and its opposite. For other operators: a counterpart. */
 const BINARY: Swaps = swaps({
   "<": ["<=", ">="],
   "<=": ["<", ">"],
@@ -65,7 +65,7 @@ const BINARY: Swaps = swaps({
 });
 const DECIDED = ["<", "<=", ">", ">=", "===", "!==", "&&", "||"];
 
-/** Functions with a counterpart of the same type. `and` and the like build SQL. */
+/** Functions with a counterpart of the same type. `and` and similar functions build SQL. */
 const CALLED: Swaps = swaps({
   min: ["max"],
   max: ["min"],
@@ -90,7 +90,7 @@ const CALLED: Swaps = swaps({
   asc: ["desc"],
   desc: ["asc"],
 });
-/** Methods whose result mostly has the same type as their object. */
+/** Methods whose result usually has the same type as their object. */
 const REMOVED_METHODS = ["filter", "slice", "toSorted", "sort", "reverse", "toReversed"];
 
 const SQL: readonly (readonly [RegExp, string])[] = [
@@ -111,10 +111,10 @@ const SQL: readonly (readonly [RegExp, string])[] = [
   [/\bdesc\b/g, "asc"],
 ];
 
-/** From here on a number is the length of a page, a period or a list: one more or less is a matter of taste, and affects no payment. */
+/** From this value on, a number is usually the length of a page, a period or a list: one more or less affects no payment. */
 const LEAST_BOUND = 10n;
 
-/** Code that only reports: nothing is decided by it. */
+/** Functions that only report: no decision depends on them. */
 const TELLING = /^(log|logAlert|logWork|report|safeMessage|safeError|describe|meta|noteSent)$/;
 
 export function sitesOf(file: Node, text: string, siblingsOf: SiblingsOf): readonly Site[] {
@@ -192,7 +192,7 @@ function ofNumber(node: Node, digits: string, suffix: string, replaced: Replaced
   if (value > 0n) replaced(node, "constant - 1", `${value - 1n}${suffix}`);
 }
 
-/** Only the sign of a sort comparison's result matters. */
+/** Whether the number is the result of a sort comparison: only its sign matters. */
 function isOfComparison(node: Node): boolean {
   const signed = isPrefixUnaryExpression(node.parent) ? node.parent : node;
   const { parent } = signed;
@@ -202,7 +202,7 @@ function isOfComparison(node: Node): boolean {
 }
 
 function ofSql(node: Node, text: string, sites: Site[]): void {
-  // Its interpolated expressions are visited separately.
+  // The interpolated expressions of the SQL are visited separately.
   const holes: (readonly [number, number])[] = [];
   const note = (child: Node): void => {
     if (child.kind === SyntaxKind.TemplateSpan)
@@ -220,7 +220,7 @@ function ofSql(node: Node, text: string, sites: Site[]): void {
   }
 }
 
-/** Its relation is a separate site. */
+/** Whether the condition is a comparison, which is mutated as a site of its own. */
 const isDecided = (condition: Expression): boolean =>
   isBinaryExpression(condition) && DECIDED.some((token) => token === operatorOf(condition));
 

@@ -1,18 +1,18 @@
-// How often each simulator executes a place in a file, from V8's own counts. A simulator that never reaches it cannot kill a mutant there, and one
-// that reaches it often in little time goes first.
+// How often each simulator executes the code at an offset of a file, from V8's own counts. A simulator that never reaches the code cannot kill a
+// mutant there, and one that reaches it often in little time runs first.
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { MeasuredProcess } from "./measured-process.ts";
 import { scratchFolder } from "./run-simulators.ts";
 
-/** A campaign's first schedules reach nearly everything that the others do. */
+/** The first few schedules of a campaign reach nearly everything that the others reach. */
 const FEW_SEEDS = "60";
 const MOST_SECONDS = 90;
 
 /** A range of offsets and how often it ran; inner ranges come after the enclosing ones. */
 type Range = readonly [from: number, to: number, count: number];
-/** File below the root to the ranges of its functions and branches. */
+/** The ranges of a file's functions and branches, by the file's path below the root. */
 type Ranges = Readonly<Record<string, readonly Range[]>>;
 
 export interface Reach {
@@ -52,8 +52,8 @@ function readRanges(root: string, folder: string, files: readonly string[]): Ran
 }
 
 /**
- * The simulators that reach the place, the most frequent per CPU second first. If none does in its first schedules, those that run most of its
- * file.
+ * The simulators that reach the code at the offset, highest count per CPU second first. If no simulator reaches the code in its first schedules,
+ * returns those that execute most of the file.
  */
 export function nearest(reaches: readonly Reach[], file: string, offset: number): readonly string[] {
   const all = reaches.map(({ simulator, cpuSeconds, ranges }) => {
@@ -64,13 +64,13 @@ export function nearest(reaches: readonly Reach[], file: string, offset: number)
   const here = all.filter(({ rate }) => rate > 0);
   return (
     (here.length > 0 ? here : all.filter(({ rateInFile }) => rateInFile > 0))
-      // A module's top-level code runs once in each.
+      // A module's top-level code runs once in every simulator, so the count for the whole file decides between them.
       .toSorted((a, b) => b.rate - a.rate || b.rateInFile - a.rateInFile)
       .map(({ simulator }) => simulator)
   );
 }
 
-/** The count of the smallest enclosing range. */
+/** The count of the smallest range that encloses the offset. */
 function countAt(ranges: readonly Range[], offset: number): number {
   let best: Range | undefined;
   for (const range of ranges) {
@@ -81,7 +81,7 @@ function countAt(ranges: readonly Range[], offset: number): number {
   return best?.[2] ?? 0;
 }
 
-/** Runs a simulator on its sources, with its campaigns' first schedules: failing tests then mean nothing. */
+/** Runs a simulator on the unchanged sources with only the first schedules of its campaigns, so a failing test means nothing. */
 export async function measureReach(
   of: {
     readonly root: string;

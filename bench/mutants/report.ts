@@ -1,4 +1,4 @@
-// The findings of a mutants run, in words.
+// Describes the results of a mutants run in words.
 import type { Mutant } from "./choose.ts";
 import type { Outcome } from "./run-simulators.ts";
 

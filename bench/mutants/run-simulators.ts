@@ -1,22 +1,26 @@
-// One mutant against the simulators that reach it: the nearest first, in slices of CPU seconds, until one fails or the seconds are used up.
+// Runs the simulators that reach a mutant, those that execute it most often first, in slices of CPU seconds, until one fails or the seconds are used
+// up.
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bundleSimulator, type Replaced } from "./bundle.ts";
 import { MeasuredProcess } from "./measured-process.ts";
 
 const SEEDS_FILE = "test/simulation/engine/seeds.json";
-/** Length of a turn: most mutants die in the right simulator's first second, so each gets one before any gets more. */
+/**
+ * The length of a simulator's first turn. The right simulator kills most mutants within a second, so each simulator gets one second before any gets
+ * more.
+ */
 const FIRST_TURN_SECONDS = 1;
 const TURN_SECONDS = 3;
 
 export interface Outcome {
   /** The simulator that failed. */
   readonly killedBy?: string;
-  /** Its output. */
+  /** The output of that simulator. */
   readonly because?: string;
-  /** For all simulators that ran. */
+  /** The total for all simulators that ran. */
   readonly cpuSeconds: number;
-  /** Those that had a turn, and those that ran to the end. */
+  /** Simulators that had a turn, and those that ran to the end. */
   readonly tried: readonly string[];
   readonly ended: readonly string[];
 }
@@ -30,10 +34,10 @@ export interface Settings {
   readonly wholes?: Readonly<Record<string, number>>;
 }
 
-/** A simulator that takes this much longer than on the unchanged sources will not end. */
+/** Whether a simulator has taken so much longer than on the unchanged sources that it will not end. */
 const hasHung = (cpuSeconds: number, whole = Number.POSITIVE_INFINITY) => cpuSeconds > 3 * whole + 5;
 
-/** Without `replaced`: the unchanged sources, on which no simulator may fail. */
+/** Without `replaced` it uses the unchanged sources, on which no simulator may fail. */
 export async function runSimulators(
   settings: Settings,
   simulators: readonly string[],
@@ -82,7 +86,7 @@ async function start(
   return new MeasuredProcess(["--max-old-space-size=2000", bundle], folder, { MOST_PROBLEMS: "1" });
 }
 
-/** Where simulators run: they read migrations, and record failed seeds. */
+/** The folder in which simulators run: they read migrations from it, and record failed seeds there. */
 export function scratchFolder({ root, scratch }: Pick<Settings, "root" | "scratch">): string {
   mkdirSync(scratch, { recursive: true });
   const folder = mkdtempSync(join(scratch, "mutant-"));

@@ -1,4 +1,4 @@
-// What is mutated: the files that decide which payments are credited to whom.
+// The files to mutate: those that decide which payments are credited to whom.
 import { globSync } from "node:fs";
 
 const AREAS: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-// Addresses as a Node server derives them: with WebAssembly, because BigInt is slow in Node.
+// Derives addresses as a Node server does: with WebAssembly, because BigInt is slow in Node.
 import { ripemd160 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bech32 } from "@scure/base";

@@ -1,5 +1,5 @@
-// The peer of a create: Fastify and PostgreSQL, which do the same work as the floor and also write an event (performance.md). PostgreSQL commits to
-// disk as by default.
+// The peer that a create is compared with: Fastify and PostgreSQL, which do the same work as the floor and also write an event (performance.md).
+// PostgreSQL commits to disk, which is its default.
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import pg from "pg";
@@ -28,7 +28,7 @@ export async function servePeer(progress: (text: string) => void): Promise<Peer>
     return {
       host: "127.0.0.1",
       port,
-      // Its work is spread over many processes.
+      // Not measured, because its work is spread over many processes.
       cpuSeconds: () => undefined,
       stop: async () => {
         server.kill();
@@ -41,7 +41,7 @@ export async function servePeer(progress: (text: string) => void): Promise<Peer>
   }
 }
 
-/** The merchant of the floor's first key. */
+/** Creates the tables, and the merchant of the floor's first key. */
 async function setUp(postgres: Postgres): Promise<void> {
   const client = new pg.Client(postgres.connection);
   await client.connect();

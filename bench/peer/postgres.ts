@@ -1,5 +1,5 @@
-// A PostgreSQL for one run: a cluster in a temporary directory, on a free loopback port, with a random password. Debian's package is installed
-// if it is missing and can be.
+// A PostgreSQL server for one run: a cluster in a temporary directory, on a free loopback port, with a random password. Installs Debian's package
+// if it is missing and can be installed.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -35,10 +35,10 @@ export async function startPostgres(progress: (text: string) => void): Promise<P
   const password = randomBytes(16).toString("hex");
   const connection = { host: "127.0.0.1", port: await freePort(), user: USER, password, database: "postgres" };
   let server: ChildProcess | undefined;
-  // A run that ends early leaves neither process nor files; without a handler a signal would end it before `exit`.
+  // A run that is stopped early leaves no process and no files. Without a handler, a signal would end this process before `exit`.
   const abandon = () => {
     server?.kill("SIGQUIT");
-    // Nothing can be awaited here, and a running server would write files among those being removed.
+    // Nothing can be awaited here, and a running server would write files while they are being removed.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, QUIT_MS);
     remove();
   };
@@ -66,7 +66,7 @@ interface Keyset {
   /** The directory of `initdb` and `postgres`. */
   readonly programs: string;
   readonly directory: string;
-  /** The cluster's required owner; undefined for the user who runs the benchmark. */
+  /** The user who must own the cluster; undefined for the user who runs the benchmark. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
 
@@ -105,7 +105,7 @@ function installPrograms(progress: (text: string) => void): string {
     );
   }
   progress("PostgreSQL is missing: installing Debian's package postgresql");
-  // The package would start its own server; in this run level it does not.
+  // This run level prevents the package from starting its own server.
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
   const aptGet = (...args: readonly string[]) =>
     execFileSync("apt-get", ["-q", ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
@@ -116,7 +116,7 @@ function installPrograms(progress: (text: string) => void): string {
   return programs;
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the Debian package's user. */
+/** The owner of the cluster: PostgreSQL refuses to run as root, so the Debian package's user is used then. */
 function ownerOfCluster(): Keyset["owner"] {
   if (process.getuid?.() !== 0) return undefined;
   const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8")) ?? [];
@@ -140,7 +140,7 @@ function untilReady(server: ChildProcess): Promise<void> {
   });
 }
 
-/** A fast shutdown: connections are closed, committed data stays. */
+/** Requests a fast shutdown: connections are closed, and committed data stays. */
 function end(server: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (server.exitCode !== null || server.signalCode !== null) resolve();

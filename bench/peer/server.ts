@@ -1,6 +1,6 @@
-// The peer's own process: creates invoices with Fastify and PostgreSQL, as a Node service would. One transaction per create, a prepared statement
-// for each step; nothing is validated, as on the floor. With `/create-derived` the wallet's row is locked while its next address is derived and
-// stored, because two creates must not get the same one.
+// The peer's own process: creates invoices with Fastify and PostgreSQL, as a Node service would. One transaction per create, a prepared statement for
+// each step; nothing is validated, as on the floor. With `/create-derived` the wallet's row is locked while its next address is derived and stored,
+// because two creates must not get the same address.
 import { createHash } from "node:crypto";
 import Fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import pg from "pg";
@@ -9,7 +9,7 @@ import { peerDerivation } from "./derive.ts";
 import type { PeerReply, PeerStart } from "./peer.ts";
 import { COUNT_ROWS, STATEMENTS } from "./sql.ts";
 
-/** The library's own default; with 16, 32 and 64 no more invoices were created on two cores. */
+/** The library's default. With 16, 32 or 64 connections, two cores did not create more invoices. */
 const CONNECTIONS = 10;
 
 process.once("message", (start: PeerStart) => {
@@ -19,7 +19,7 @@ process.once("message", (start: PeerStart) => {
   );
 });
 
-// The benchmark has ended, in whatever way.
+// The benchmark's process has ended.
 process.once("disconnect", () => process.exit());
 
 function reply(message: PeerReply): void {
@@ -30,7 +30,7 @@ async function serve({ postgres }: PeerStart): Promise<number> {
   const pool = new pg.Pool({ ...postgres, max: CONNECTIONS });
   const addressAt = peerDerivation();
   const app = Fastify();
-  // Kept as text: its hash is stored with the key.
+  // Kept as text, because its hash is stored with the key.
   app.removeContentTypeParser("application/json");
   app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (_request, text, done) =>
     done(null, text),

@@ -1,4 +1,4 @@
-// The part of a request that a profile sample counts toward. The first matching area wins.
+// Assigns each sample of a profile to an area, a part of a request. The first area that matches is used.
 
 export interface SourceArea {
   readonly functionName: string;
@@ -42,7 +42,7 @@ const AREAS: readonly Area[] = [
   { name: "libraries, the rest", file: /node_modules\// },
 ];
 
-/** The area of a function, or, for the runtime's native work, of the function that `calls` it. */
+/** The area of a function, or, for the runtime's native work, of its `caller`. */
 export function areaOf(place: SourceArea, caller: SourceArea | undefined): string {
   if (OUTSIDE.has(place.functionName)) return place.functionName;
   const area = AREAS.find((each) => matches(each, place));

@@ -1,4 +1,4 @@
-// The runtime's inspector (Chrome DevTools Protocol over a WebSocket), the part that a profile and a soak need.
+// The parts of the runtime's inspector that a profile and a soak need (Chrome DevTools Protocol over a WebSocket).
 import { PROFILE, type Profile } from "./self-times.ts";
 
 interface Inspector {

@@ -1,4 +1,4 @@
-// V8's profiler samples, as self times by area, file and function of the sources. Pure.
+// Turns the samples of V8's profiler into self times by area, file and function of the sources. Pure functions.
 import { SourceMap, type SourceMapPayload } from "node:module";
 import * as z from "zod";
 import { spread } from "../statistics.ts";
@@ -41,12 +41,10 @@ interface Located extends SourceArea {
   readonly line?: number;
 }
 
-/** The remainder of late samples: the thread ran another isolate, such as D1's, or did not run at all. */
+/** The rest of an interval whose sample was late: the thread ran another isolate, such as D1's, or did not run at all. */
 export const ELSEWHERE = "(elsewhere)";
 
-/**
- * Native work counts under its own name in the table of functions, with its caller, and for the caller's file and area.
- */
+/** In the table of functions, native work has its own name and that of its caller. In the other tables it counts for the caller's file and area. */
 export function selfTimes(profile: Profile, bundle: { readonly code: string; readonly sourceMap: string }): SelfTimes {
   const sources = sourcesOf(bundle);
   const nodes = new Map(profile.nodes.map((node) => [node.id, { node, place: locate(node, sources) }]));
@@ -71,7 +69,7 @@ export function selfTimes(profile: Profile, bundle: { readonly code: string; rea
   return times;
 }
 
-/** A sample counts for two intervals at most, so a function is not charged for time when the thread was elsewhere. */
+/** A sample counts for two intervals at most, so a function is not charged for time during which the thread was elsewhere. */
 function timeByNode(profile: Profile): ReadonlyMap<number, number> {
   const most = 2 * spread(profile.timeDeltas).median;
   const times = new Map<number, number>();
@@ -85,7 +83,10 @@ interface Sources {
   readonly map: SourceMap;
 }
 
-/** esbuild writes `// path` before each module. The map has the lines, but for packages with their own map also their paths. */
+/**
+ * The file comes from the `// path` that esbuild writes before each module, and the line from the source map. For a package with a source map of its
+ * own, the map names other files, so the line is left out.
+ */
 function sourcesOf({ code, sourceMap }: { readonly code: string; readonly sourceMap: string }): Sources {
   let file = "(bundle)";
   const files = code.split("\n").map((line) => {

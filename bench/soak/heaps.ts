@@ -1,4 +1,4 @@
-// The heap of the Worker's isolate, from its workerd's inspector.
+// The heap of the Worker's isolate, read through the inspector of its workerd.
 import { createWriteStream } from "node:fs";
 import { openInspector } from "../profile/inspector.ts";
 import { listeningPorts } from "./processes.ts";
@@ -10,10 +10,10 @@ export interface Heap {
   readonly backingBytes: number;
 }
 
-/** The address of the inspector that `wrangler dev` offers; it holds the runtime's only session. */
+/** The address of the inspector that `wrangler dev` offers. The runtime allows one session, which `wrangler dev` already has. */
 export async function inspectorOf(pid: number): Promise<string | undefined> {
   for (const port of listeningPorts(pid)) {
-    // Its other ports answer something else, or never.
+    // The process's other ports answer something else, or never answer.
     const targets = await fetch(`http://127.0.0.1:${port}/json`, { signal: AbortSignal.timeout(2_000) })
       .then((response) => response.json())
       .catch(() => undefined);
@@ -23,7 +23,7 @@ export async function inspectorOf(pid: number): Promise<string | undefined> {
   return undefined;
 }
 
-/** Shared by the edge and the objects. `collects`: whether V8 collects garbage first. */
+/** The heap that the edge and the objects share. `collects`: whether V8 collects garbage first. */
 export async function heapOf(url: string, collects: boolean): Promise<Heap> {
   const inspector = await openInspector(url);
   try {
@@ -39,7 +39,7 @@ export async function heapOf(url: string, collects: boolean): Promise<Heap> {
   }
 }
 
-/** In Chromium's developer tools' format. */
+/** Writes a heap snapshot that Chromium's developer tools can open. */
 export async function writeHeapSnapshot(url: string, path: string): Promise<void> {
   const file = createWriteStream(path);
   const inspector = await openInspector(url, (method, { chunk }) => {

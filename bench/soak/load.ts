@@ -1,5 +1,4 @@
-// Requests at a steady pace, however long the answers take: a create, a GET of the invoice, and the page where it is paid, in
-// turn.
+// Sends requests at a steady pace, however long the answers take: a create, a GET of the invoice, and the page where it is paid, in turn.
 import * as z from "zod";
 import { percentile } from "../statistics.ts";
 
@@ -11,9 +10,9 @@ type Kind = (typeof KINDS)[number];
 
 export interface Interval {
   readonly requests: number;
-  /** Not started, because too many others were pending. */
+  /** The number of requests that were not started, because too many others were pending. */
   readonly leftOut: number;
-  /** Answers with an unexpected status, or none. */
+  /** Answers with an unexpected status, and requests without an answer. */
   readonly failures: number;
   readonly firstFailure: string | undefined;
   readonly p50Ms: Readonly<Record<Kind, number>>;
@@ -21,16 +20,16 @@ export interface Interval {
 }
 
 /**
- * No further one starts while this many are pending: on a busy machine the load is what the server can handle, not a growing queue.
+ * No further request starts while this many are pending, so that on a busy machine the load is what the server can handle, without a growing queue.
  */
 const MOST_UNDER_WAY = 16;
 const ANSWERS_WITHIN_MS = 30_000;
-/** Invoices have this many customers and live this long: a merchant may have 10,000 active ones. */
+/** Invoices are for this many customers and expire after this time, because a merchant may have at most 10,000 active invoices. */
 const CUSTOMERS = 1_000;
 const EXPIRES_IN_SECONDS = 300;
 
 const sorted = (latenciesMs: readonly number[]) => Float64Array.from(latenciesMs).sort();
-/** 0 if there are none. */
+/** 0 if there are no latencies. */
 const percentileOf = (latenciesMs: Float64Array, share: number) =>
   latenciesMs.length === 0 ? 0 : percentile(latenciesMs, share);
 

@@ -50,7 +50,7 @@ function argumentsOf(pid: number): readonly string[] {
   return textOf(join("/proc", String(pid), "cmdline")).split("\0");
 }
 
-/** Empty if the process has ended meanwhile. */
+/** Empty if the process has ended. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

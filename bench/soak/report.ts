@@ -1,16 +1,13 @@
-// The table of a soak, in markdown.
+// Prints the table of a soak, in markdown.
 import type { Heap } from "./heaps.ts";
 import type { Interval } from "./load.ts";
 
-/** What was measured up to a minute, and the memory used at that time. */
+/** The measurements since the previous row, and the memory in use at the end of this one. */
 export interface Row {
   readonly minute: number;
   readonly load: Interval;
   readonly heap: Heap;
-  /**
-   * Resident memory of the workerd that runs the Worker, of the one in front of it, and of wrangler with our own
-   * script.
-   */
+  /** Resident memory of the workerd that runs the Worker, of the one in front of it, and of wrangler together with our own script. */
   readonly workerBytes: number;
   readonly proxyBytes: number;
   readonly nodeBytes: number;
@@ -46,7 +43,7 @@ export function printRow({ minute, load, heap, workerBytes, proxyBytes, nodeByte
   if (load.firstFailure !== undefined) console.error(`  first failure: ${load.firstFailure}`);
 }
 
-/** Memory in the last third of the rows against the middle third: the first third is start-up. */
+/** Compares memory in the last third of the rows with the middle third; the first third is start-up. */
 export function printRatios(rows: readonly Row[]): void {
   const third = Math.floor(rows.length / 3);
   if (third === 0) return;

@@ -1,4 +1,4 @@
-// Where `npm run demo:chain` listens; also for the scripts that pay there.
+// The port of `npm run demo:chain`, also used by the scripts that pay on this chain.
 
 /** The usual port of Ethereum nodes. */
 export const CHAIN_PORT = Number(process.env.CHAIN_PORT || 8_545);

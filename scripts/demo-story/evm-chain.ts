@@ -1,5 +1,5 @@
-// A local Ethereum chain: anvil with the chain id of the real one, blocks on demand, and tokens at their real addresses, so that the service's list of tokens
-// works unchanged.
+// A local Ethereum chain: anvil with the chain id of the main network, blocks on demand, and tokens at their real addresses, so that the service's
+// list of tokens works unchanged.
 import { createRequire } from "node:module";
 import * as z from "zod";
 import { findFreePort } from "../free-port.ts";
@@ -13,7 +13,7 @@ const TRANSFER = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3
  * keeps no balances. mem[0] = calldata[36]; log3(mem[0..32], TRANSFER, caller, calldata[4]); return 1.
  */
 const TOKEN = `0x60243560005260043533${`7f${TRANSFER}`}60206000a3600160005260206000f3`;
-/** The first four bytes of keccak256 of transfer(address,uint256). */
+/** The selector of transfer(address,uint256). */
 const CALL_TRANSFER = "0xa9059cbb";
 
 const CUSTOMERS = 10;
@@ -23,9 +23,9 @@ const Block = z.object({ timestamp: z.string() });
 
 export interface EvmChain {
   readonly url: string;
-  /** Sends a customer's token transfer, not mined yet; returns its transaction hash. */
+  /** Sends a customer's token transfer without mining it; returns its transaction hash. */
   sendToken(payment: { readonly contract: string; readonly to: string; readonly units: bigint }): Promise<string>;
-  /** The same for the native coin. */
+  /** Sends a customer's transfer of the native coin. */
   sendNative(payment: { readonly to: string; readonly units: bigint }): Promise<string>;
   mine(): Promise<void>;
   /** The time of the newest block. */
@@ -43,7 +43,7 @@ interface EvmChainOptions {
   readonly port?: number;
   /** Default: 1, the main network. */
   readonly chainId?: number;
-  /** Whether pages in a browser cannot read it; by default any page can, for wallets in the browser. */
+  /** Whether web pages are prevented from reading the chain. By default any page can read it, for wallets in the browser. */
   readonly isClosedToPages?: boolean;
   /** Seconds between blocks; by default blocks are mined on demand. */
   readonly blockSeconds?: number;
@@ -91,13 +91,13 @@ export function anvilProgram(): string {
 export async function evmChainAt(url: string): Promise<Omit<EvmChain, "url" | "stop">> {
   const rpc = rpcAt(url);
   const text = async (method: string, ...params: readonly unknown[]) => String(await rpc(method, ...params));
-  // The second one is the shop's own address (TEST_ADDRESS): a payment of an address to itself is not a customer's.
+  // Leaves out the second account, which is the shop's own address (TEST_ADDRESS): a payment from an address to itself is not a customer's payment.
   const accounts = z
     .array(z.string())
     .parse(await rpc("eth_accounts"))
     .filter((_, n) => n !== 1);
   let payments = 0;
-  // Each payment comes from another customer: a customer who sends two at once would have to set nonces.
+  // Each payment comes from a different account: two payments sent at once by the same account would need explicit nonces.
   const send = (transaction: Readonly<Record<string, string>>) =>
     text("eth_sendTransaction", { from: accounts[payments++ % accounts.length], ...transaction });
   return {
@@ -109,7 +109,7 @@ export async function evmChainAt(url: string): Promise<Omit<EvmChain, "url" | "s
       const { blockNumber } = Receipt.parse(await rpc("eth_getTransactionReceipt", hash));
       const tip = await rpc("eth_blockNumber");
       await rpc("anvil_reorg", Number(tip) - Number(blockNumber) + 1, []);
-      // Reverting also sets the clock back, and the next payment must not appear older than its invoice.
+      // Reverting also sets the clock back, but the next payment must not appear older than its invoice.
       await rpc("evm_setTime", Math.floor(Date.now() / 1_000));
     },
     rawTransaction: (hash) => text("eth_getRawTransactionByHash", hash),

@@ -9,15 +9,15 @@ import { type Rpc, rpcAt, untilAnswers } from "./rpc.ts";
 import { spawnTied } from "./tied-process.ts";
 
 export interface LitecoinChain {
-  /** With user and password, for CHAIN_SOURCES. */
+  /** Includes user and password, for CHAIN_SOURCES. */
   readonly url: string;
-  /** Sends a customer's payment of whole coins (text), which stays in the mempool; returns its transaction hash. */
+  /** Sends a customer's payment, which stays in the mempool; returns its transaction hash. `coins`: the amount in coins, as text. */
   pay(to: string, coins: string): Promise<string>;
   mine(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Undefined without litecoind: LITECOIND names none, and none is on the PATH or in .nodes. */
+/** Undefined if litecoind is missing: LITECOIND does not name it, and it is neither on the PATH nor in .nodes. */
 export async function startLitecoinChain(): Promise<LitecoinChain | undefined> {
   const program = firstProgram(process.env.LITECOIND, ["litecoind", resolve(".nodes/litecoind/litecoind.sh")]);
   if (program === undefined) return undefined;
@@ -64,7 +64,7 @@ export async function startLitecoinChain(): Promise<LitecoinChain | undefined> {
 async function controls(rpc: Rpc): Promise<Pick<LitecoinChain, "pay" | "mine">> {
   await rpc("createwallet", "customer");
   const miner = await rpc("getnewaddress");
-  // A new coin can be spent after a hundred blocks.
+  // The reward of a block can be spent after a hundred further blocks.
   await rpc("generatetoaddress", 101, miner);
   return {
     pay: async (to, coins) => String(await rpc("sendtoaddress", to, coins)),

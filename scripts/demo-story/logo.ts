@@ -1,4 +1,4 @@
-// Draws a logo for the demo's shop, a cup on a disc, so no image file is needed.
+// Draws a logo for the demo's shop, a cup on a disc, so that no image file is needed.
 import { PNG } from "pngjs";
 
 const SIZE = 96;

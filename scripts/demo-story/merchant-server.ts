@@ -1,5 +1,5 @@
-// The merchant's server in the demo: the example receiver from the documentation, as its own process. It receives events about all payments;
-// then it is down while another customer pays, and receives that event after its restart.
+// The merchant's server in the demo: the example receiver from the documentation, in its own process. It receives events about all payments. Then it
+// is stopped while another customer pays, and receives the event about that payment after its restart.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { until } from "./until.ts";
 
 const RECEIVER = "docs/examples/receiver.ts";
 const WITHIN_MS = 30_000;
-/** Failed attempts before the receiver starts again. */
+/** How many delivery attempts fail before the receiver starts again. */
 const MISSED = 3;
 
 interface Delivery {
@@ -20,11 +20,11 @@ interface Delivery {
 }
 
 interface MerchantServer {
-  /** Its printed lines. */
+  /** The lines that it has printed. */
   readonly lines: readonly string[];
   /** Ids of the events that it processed, in order, over all its runs. */
   processed(): readonly string[];
-  /** Pending deliveries of the endpoint. */
+  /** Deliveries that are pending for the endpoint. */
   owed(): Promise<readonly Delivery[]>;
   /** Stops listening. */
   leave(): Promise<void>;
@@ -88,7 +88,7 @@ export async function hasReceived(server: MerchantServer, paid: readonly string[
   });
 }
 
-/** The server is down for three attempts while a customer pays; after its restart it receives every event exactly once. */
+/** The server is down for three delivery attempts while a customer pays; after its restart it receives every event exactly once. */
 export async function missesNothing(
   of: { readonly server: MerchantServer; readonly shop: Shop; readonly pair: Pair },
   pay: (invoice: Invoice) => Promise<void>,
@@ -122,7 +122,7 @@ export async function missesNothing(
     const processed = server.processed();
     const missing = events.data.filter(({ id }) => !processed.includes(id));
     if (missing.length > 0) throw new Error(`${missing.length} of ${events.data.length} events were never delivered`);
-    // Verified by its output, because its own list has each id only once anyway.
+    // Counts the printed lines, because `processed` contains each id only once anyway.
     const acted = server.lines.filter((line) => line.includes(invoice.id) && line.includes("(verified"));
     if (acted.length !== events.data.length)
       throw new Error(`${events.data.length} events, acted ${acted.length} times`);

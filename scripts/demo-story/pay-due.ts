@@ -3,7 +3,7 @@ import { parseUnits } from "../../src/lib/money.ts";
 import type { EvmChain } from "./evm-chain.ts";
 import type { PaymentMethod } from "./shop.ts";
 
-/** Sends exactly the amount that a method of an EVM network still asks for; not mined yet. Throws if nothing is due. */
+/** Sends exactly the amount that a payment method on an EVM network still asks for, without mining it. Throws if nothing is due. */
 export async function payDue(
   chain: Pick<EvmChain, "sendNative" | "sendToken">,
   {

@@ -14,9 +14,9 @@ export interface Chains {
 
 export interface Outcome {
   readonly title: string;
-  /** Absent if the outcome concerns no invoice. */
+  /** Absent if the outcome is not about an invoice. */
   readonly invoiceId?: string;
-  /** Every status that its invoice went through. */
+  /** Every status that its invoice went through, or the steps of an outcome without an invoice. */
   readonly path: readonly string[];
   /** Differences from the story; empty if there are none. */
   readonly differences: readonly string[];
@@ -31,12 +31,12 @@ interface Act extends Scene {
   readonly story: Story;
   invoice: Invoice;
   note: string;
-  /** The customer's failed step. */
+  /** The customer's step that failed. */
   failure?: string;
   isPlayed: boolean;
 }
 
-/** State shared by the acts: while one reverts blocks, no other may have a payment in them. */
+/** State that all acts share: while one act reverts blocks, no other may have a payment in them. */
 interface Theatre {
   readonly shop: Shop;
   readonly chains: Chains;
@@ -45,7 +45,7 @@ interface Theatre {
   disturbed: Act | undefined;
 }
 
-/** Creates the invoices, plays all stories at once, and returns when each has ended or time is up. */
+/** Creates the invoices, plays all stories at once, and returns when every story has ended or time is up. */
 export async function playAll(
   of: { readonly shop: Shop; readonly chains: Chains },
   stories: readonly Story[],

@@ -1,4 +1,4 @@
-// JSON-RPC to our own node on loopback.
+// JSON-RPC calls to our own node on loopback.
 import * as z from "zod";
 
 const Answer = z.object({ result: z.unknown().optional(), error: z.object({ message: z.string() }).nullish() });
@@ -20,7 +20,7 @@ export function rpcAt(url: string, headers: Readonly<Record<string, string>> = {
   };
 }
 
-/** Waits until the node answers this call. */
+/** Waits until the node answers this call; throws after `boundMs`. */
 export async function untilAnswers(rpc: Rpc, method: string, boundMs: number): Promise<void> {
   const lateAtMs = Date.now() + boundMs;
   for (;;) {

@@ -1,6 +1,6 @@
 // `npm run demo`: a shop with wallets on local chains, customers who pay in typical ways, and the result of each invoice. Ends by itself with a
-// summary; the exit status is 0 only if every story ended as expected. It leaves no process and no file. At a terminal the user is the last
-// customer; with `-- --checkout` the only one.
+// summary; the exit status is 0 only if every story ended as expected. It leaves no process and no file. At a terminal, the user is the last
+// customer; with `-- --checkout`, the only customer.
 import "../end-with-parent.ts";
 import { assetOn, networkNamed } from "../../src/chains/registry/networks.ts";
 import { StartError } from "../settings.ts";
@@ -19,13 +19,13 @@ import { yourTurn } from "./your-turn.ts";
 const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const POLL_SECONDS = 0.5;
 const PAIR_OF_THE_LAST = { cryptocurrency: "USDT", network: "ETH" } as const;
-/** Enough attempts for a server that is down for a while. */
+/** Seconds before each delivery attempt, with enough attempts for a server that is down for a few seconds. */
 const WEBHOOK_SCHEDULE = "0,1,1,1,2,2,2";
-/** The merchant's key, from public test vectors: never pay to it on a real chain. */
+/** The merchant's key, from public test vectors: never send real coins to its addresses. */
 const LITECOIN_KEY =
   "vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc";
 
-/** Started parts, in order; each may be stopped twice. */
+/** The running parts, in the order in which they were started. Stopping a part twice is allowed. */
 const started: { stop(): Promise<void> }[] = [];
 let isStopped = false;
 
@@ -44,7 +44,7 @@ try {
   say("Nothing was left running.");
   process.exit(outcomes.every(isAsExpected) ? 0 : 1);
 } catch (error) {
-  // Ctrl-C stopped the server during the stories: the handler above ends the process.
+  // Ctrl-C stopped the server during the stories; the handler above ends the process.
   if (isStopped) await new Promise(() => {});
   await stopAll();
   console.error(error instanceof StartError ? error.message : error);
@@ -97,7 +97,7 @@ async function demo(): Promise<readonly Outcome[]> {
   return outcomes;
 }
 
-/** Pays, and mines until it is confirmed. */
+/** Pays an invoice, and mines blocks until the payment is confirmed. */
 async function payInTime(shop: Shop, evm: EvmChain, { id, paymentMethods: [method] }: Invoice): Promise<void> {
   if (method === undefined) throw new Error("the invoice has no method");
   await payDue(evm, method);
@@ -159,7 +159,7 @@ function keep<T extends { stop(): Promise<void> }>(part: T): T {
   return part;
 }
 
-/** Stops the last started part first. */
+/** Stops the parts in reverse order. */
 async function stopAll(): Promise<void> {
   for (const part of started.toReversed()) await part.stop();
 }

@@ -1,5 +1,5 @@
-// A merchant with its own development server, in a temporary home on a free port, and the API calls of the merchant's program. For the demo and
-// for tests on real chains.
+// A merchant with its own development server, in a temporary home on a free port, and the API calls of a merchant's program. For the demo and for
+// tests on real chains.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export type PaymentMethod = z.infer<ReturnType<typeof methodBody>>;
 export type Payment = z.infer<ReturnType<typeof paymentBody>>;
 type Wallet = z.infer<ReturnType<typeof walletBody>>;
 
-/** CHAIN_SOURCES as an object that maps each network to its sources; the first is asked first. */
+/** CHAIN_SOURCES as an object that maps each network to its sources, in the order in which they are queried. */
 export type Sources = Readonly<
   Record<string, readonly { readonly kind: string; readonly url: string; readonly headers?: Record<string, string> }[]>
 >;
@@ -29,14 +29,14 @@ export interface ShopOptions {
   readonly webhookSchedule?: string;
   /** SIGN_IN_PROVIDERS as an object; default: none. */
   readonly signInProviders?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** The keys of Turnstile, and a stand-in of its service; default: nobody is challenged. */
+  /** Turnstile's keys, and the address of a stand-in for its service; by default no one is challenged. */
   readonly turnstile?: { readonly siteKey: string; readonly secretKey: string; readonly origin: string };
-  /** Inserts extra rows at every start. */
+  /** Inserts more rows at every start. */
   readonly seedMore?: StartOptions["seedMore"];
   readonly wrangler?: StartOptions["wrangler"];
 }
 
-/** A pair as a request names it. */
+/** A cryptocurrency and its network, with the API's member names. */
 export interface Pair {
   readonly cryptocurrency: string;
   readonly network: string;
@@ -54,7 +54,7 @@ export interface Shop {
   readonly merchantId: string;
   /** File with the server's output. */
   readonly logFile: string;
-  /** Calls any path of the server with the merchant's key and returns any answer. */
+  /** Calls any path of the server with the merchant's key and returns the answer, whatever its status. */
   raw(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** Calls a path below the merchant's, e.g. `/invoices`; throws unless the answer is 2xx. The result type is not checked. */
   call<T>(method: string, rest: string, body?: unknown): Promise<T>;
@@ -64,11 +64,10 @@ export interface Shop {
   invoice(id: string): Promise<Invoice>;
   activate(invoiceId: string, pair: Pair): Promise<PaymentMethod>;
   cancelInvoice(id: string): Promise<Invoice>;
-  /** ACCEPT, DISMISS or RETURNED. */
+  /** `action`: such as ACCEPT, DISMISS or RETURNED. */
   resolveInvoice(id: string, action: string, reason?: string): Promise<Invoice>;
   /** The merchant's payments, newest first; `query` without the question mark. */
   payments(query?: string): Promise<readonly Payment[]>;
-  /** With its evidence. */
   payment(id: string): Promise<Payment & { readonly evidence: unknown }>;
   resolvePayment(id: string, resolution: Readonly<Record<string, unknown>>): Promise<Payment>;
   changeSettings(changes: Readonly<Record<string, unknown>>): Promise<void>;
@@ -78,14 +77,14 @@ export interface Shop {
   stop(): Promise<void>;
 }
 
-/** A merchant's address from public test vectors: its private key is public, so never pay to it on a real chain. */
+/** A merchant's address from public test vectors. Its private key is public, so never send real coins there. */
 export const TEST_ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
 const ANSWERS_WITHIN_MS = 30_000;
-/** Characters of the server's log that an error includes. */
+/** How many characters of the server's log an error includes. */
 const LOG_SHOWN = 4_000;
 
-/** Starts a shop; takes some seconds until it is ready for requests. */
+/** Starts a shop, which takes several seconds. */
 export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const home = mkdtempSync(join(tmpdir(), "edgetill-shop-"));
   const logFile = join(home, "server.log");
@@ -141,7 +140,7 @@ function settingsOf(options: ShopOptions, home: string, port: number) {
   });
 }
 
-/** The API of a merchant on a running server. */
+/** The API of a running server, for one of its merchants. */
 export function shopApi(baseUrl: string, merchantId: string, key: string): Omit<Shop, "logFile" | "restart" | "stop"> {
   const raw: Shop["raw"] = async (method, path, body, headers = {}) => {
     const response = await fetch(baseUrl + path, {

@@ -5,10 +5,10 @@ const ETHEREUM = "ETH";
 
 const USUAL = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"] as const;
 
-/** An invoice lives at least this long. */
+/** The shortest lifetime of an invoice. */
 const SHORT_LIFE_SECONDS = 60;
 
-/** All use one merchant's addresses, so that only their amounts distinguish invoices of one token. */
+/** All of these stories pay to one address, so that invoices for the same token are distinguished only by their amounts. */
 export const EVM_STORIES: readonly Story[] = [
   {
     title: "paid exactly",

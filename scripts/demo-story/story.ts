@@ -1,15 +1,15 @@
-// What a story is, and whether it ended as expected. No I/O here.
+// The definition of a story, and whether it ended as expected. No I/O here.
 import type { Invoice, Pair, Payment } from "./shop.ts";
 
-/** The actions of a story's customer. */
+/** What a story's customer can do. */
 export interface Stage {
   /** Sends the coins that this story's invoice asks for, or a percentage of them; returns the transaction hash. */
   pay(percent?: number): Promise<string>;
   /** Sends exactly what is still due. */
   payRest(): Promise<string>;
-  /** Waits until the invoice, read from the API, meets the condition. */
+  /** Waits until the invoice, as read from the API, meets the condition. */
   until(isIt: (invoice: Invoice) => boolean): Promise<void>;
-  /** Waits until no other story has a payment in progress, and prevents new ones: blocks will be reverted. */
+  /** Waits until no other story has a payment in progress, and prevents new ones, because blocks will be reverted. */
   beginDisturbing(): Promise<void>;
   /** Reverts the block of this transaction and all after it; the transaction is forgotten. */
   takeBack(txHash: string): Promise<{
@@ -32,9 +32,9 @@ export interface Story {
 export interface Ending {
   /** Every status that the invoice goes through, in order. */
   readonly path: readonly Invoice["invoiceTimeline"][number]["paymentStatus"][];
-  /** How many payments are credited to it. */
+  /** How many payments are credited to the invoice. */
   readonly payments: number;
-  /** Received amount in percent of the amount asked for, rounded down. */
+  /** Received amount in percent of the amount due, rounded down. */
   readonly receivedPercent: number;
   readonly isLate?: boolean;
 }
@@ -43,7 +43,7 @@ export function pathOf(invoice: Invoice): readonly string[] {
   return invoice.invoiceTimeline.map((item) => item.paymentStatus);
 }
 
-/** Whether the invoice has reached its story's end. */
+/** Whether the invoice has reached the state in which its story ends. */
 export function isAtEnd(ending: Ending, invoice: Invoice): boolean {
   return differences(ending, invoice).length === 0;
 }
@@ -67,7 +67,7 @@ function isCredited({ status }: Payment): boolean {
   return status === "DETECTED" || status === "CONFIRMED";
 }
 
-/** Percentage of the amount asked for, rounded down; computed from the decimal texts in micro-units. */
+/** The received percentage of the amount due, rounded down; computed from the decimal texts in micro-units. */
 export function percentReceived(invoice: Pick<Invoice, "amountReceived" | "rawAmount">): number {
   const micros = (amount: string) => BigInt(amount.replace(".", ""));
   return Number((micros(invoice.amountReceived) * 100n) / micros(invoice.rawAmount));

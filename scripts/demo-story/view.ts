@@ -10,7 +10,7 @@ export interface Scene {
 }
 
 export interface View {
-  /** `seconds` since the first invoice. */
+  /** `seconds`: the time since the first invoice. */
   show(scenes: readonly Scene[], seconds: number): void;
 }
 
@@ -51,7 +51,7 @@ function lineOf({ story, invoice, note }: Scene): string {
   return `${title}: ${pathOf(invoice).at(-1)} (${money})${note === "" ? "" : `: ${note}`}`;
 }
 
-/** Two rows for each story: the received amount; the statuses so far and the note. */
+/** Two rows for each story: one with the received amount, and one with the statuses so far and the note. */
 export function tableOf(scenes: readonly Scene[], seconds: number): readonly string[] {
   const rows = scenes.map((scene) => ({ scene, cells: cellsOf(scene) }));
   const widths = [0, 1, 2, 3].map((at) => Math.max(...rows.map(({ cells }) => cells[at]?.length ?? 0)));
@@ -73,7 +73,7 @@ function cellsOf({ story, invoice }: Scene): readonly [string, string, string, s
   return [story.title, `${pair.cryptocurrency} on ${pair.network}`, share, depth];
 }
 
-/** The last three statuses: a reverted payment goes through six. */
+/** Only the last three statuses, because a reverted payment goes through six. */
 function shortPath(path: readonly string[]): string {
   return `${path.length > 3 ? "… → " : ""}${path.slice(-3).join(" → ")}`;
 }

@@ -12,7 +12,7 @@ import type { Invoice, PaymentMethod, Shop } from "./shop.ts";
 
 const BRAND_COLOR = "#0f766e";
 const BLOCK_EVERY_MS = { evm: 2_000, litecoin: 6_000 } as const;
-/** Newest invoices searched for one that awaits payment. */
+/** How many of the newest invoices are searched for one that awaits payment. */
 const LOOKED_AT = 20;
 const HELP = "Press Enter to pay the amount due, type a number to pay that percentage of it, or q to end.";
 
@@ -44,7 +44,7 @@ async function openCounter(shop: Shop): Promise<Counter> {
   return { invoice, productUrl: `${shop.baseUrl}/buy/${product.id}`, stop: shopServer.stop };
 }
 
-/** Runs until the user at the terminal ends it: blocks are mined, and each typed line is a payment. */
+/** Runs until the user ends it: blocks are mined, and each line typed at the terminal is a payment. */
 export async function yourTurn(of: {
   readonly shop: Shop;
   readonly chains: Chains;
@@ -53,7 +53,7 @@ export async function yourTurn(of: {
   const { shop, chains, say } = of;
   const counter = await openCounter(shop);
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // The whole demo handles Ctrl-C.
+  // Passes Ctrl-C on to the handler of the whole demo.
   terminal.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
   const beats = [
     setInterval(() => void chains.evm.mine().catch(() => {}), BLOCK_EVERY_MS.evm),
@@ -78,7 +78,7 @@ export async function yourTurn(of: {
   }
 }
 
-/** Pays the invoice whose payment method was chosen last; returns a message about it. */
+/** Pays the invoice whose payment method was chosen most recently; returns a message about it. */
 async function pay(shop: Shop, chains: Chains, percent: number): Promise<string> {
   const query = `/invoices?status=AWAITING_PAYMENT&limit=${LOOKED_AT}`;
   const { data } = await shop.call<{ data: readonly Invoice[] }>("GET", query);
@@ -97,7 +97,7 @@ function isDue({ status, amountDue }: PaymentMethod): boolean {
   return status === "ACTIVE" && Number(amountDue) > 0;
 }
 
-/** The method as if it asked for this percentage of the amount due. */
+/** The method with its amount due reduced or increased to this percentage. */
 function portionOf(method: PaymentMethod, percent: number): PaymentMethod {
   const network = networkNamed(method.network);
   const asset = network === undefined ? undefined : assetOn(network, method.cryptocurrency);
@@ -107,7 +107,7 @@ function portionOf(method: PaymentMethod, percent: number): PaymentMethod {
   return { ...method, amountDue: formatUnits(portion, asset.decimals) };
 }
 
-/** The shop's own page to which customers return: it only trusts the signature in its URL. */
+/** The shop's own page, to which customers return. It trusts only the signature in its URL. */
 async function openShopServer(baseUrl: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     response.setHeader("content-type", "text/html; charset=utf-8");

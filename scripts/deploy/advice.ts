@@ -1,4 +1,4 @@
-// What to do about a failed wrangler command. wrangler's own message is shown above it; this says what it means for the deployment.
+// What to do about a failed wrangler command. wrangler's own message is shown above the advice, which explains the consequences for the deployment.
 
 /** The first match is used. The texts are wrangler's and those of Cloudflare's API. */
 const KNOWN: readonly (readonly [RegExp, string])[] = [

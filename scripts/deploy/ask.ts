@@ -1,4 +1,5 @@
-// Asks at the terminal for whatever no flag or earlier deploy has answered, until each answer is valid.
+// Asks at the terminal for everything that no flag or earlier deploy has answered, until each answer is valid. Gives up after five invalid answers to
+// a question.
 import type { Result } from "../../src/lib/result.ts";
 import {
   DEFAULT_NAME,
@@ -11,7 +12,7 @@ import {
 } from "./answers.ts";
 import { DeployError } from "./deploy-error.ts";
 
-/** The line the operator typed. */
+/** Returns the line that the operator typed. */
 export type Ask = (question: string) => Promise<string>;
 
 const MAX_TRIES = 5;
@@ -26,7 +27,7 @@ const TEXTS: Readonly<Record<Question, string>> = {
   mailFrom: 'Sender of mails, such as "Shop payments <pay@example.com>": ',
 };
 
-/** An empty line is the default name. */
+/** An empty line selects the default name. */
 export async function askName(ask: Ask): Promise<string> {
   const withDefault: Ask = async (question) => (await ask(question)).trim() || DEFAULT_NAME;
   return (await askOne("name", withDefault)).name ?? DEFAULT_NAME;

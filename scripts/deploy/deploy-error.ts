@@ -1,4 +1,4 @@
-// Ends a deploy. The message is for the operator; `output` is what wrangler printed, which selects the advice.
+// An error that ends a deploy. The message is for the operator; `output` is what wrangler printed, which selects the advice.
 export class DeployError extends Error {
   readonly output: string | undefined;
 

@@ -25,8 +25,8 @@ export function deploymentOf(name: string): Deployment {
 }
 
 /**
- * Counters of `ratelimits` are shared in an account by all users of the same number, so each limit of each deployment has its own. `base` is the
- * limit's number in wrangler.toml.
+ * In an account, all rate limits with the same `namespace_id` share counters, so each limit of each deployment gets its own. `base` is the
+ * `namespace_id` in wrangler.toml.
  */
 export function rateLimitNamespace(name: string, base: string): string {
   const bytes = createHash("sha256").update(`${name} ${base}`).digest();

@@ -1,5 +1,5 @@
-// A deploy's steps, decided from what exists. Each step creates one thing and may be repeated; an interrupted deploy is replanned from what it
-// left.
+// A deploy's steps, decided from what already exists. Each step creates one thing and may be repeated. After an interrupted deploy, the next deploy
+// is planned from what the interrupted one created.
 import { err, ok, type Result } from "../../src/lib/result.ts";
 import type { Location } from "./answers.ts";
 import type { Deployment } from "./deployment.ts";
@@ -12,7 +12,7 @@ export interface Found {
   readonly secrets: readonly string[] | undefined;
   /** Whether the local secrets file has a MASTER_KEY. */
   readonly hasKey: boolean;
-  /** Whether this folder has deployed it before. */
+  /** Whether a deploy of this deployment was started from this folder before. */
   readonly isRemembered: boolean;
   readonly isLinkMade: boolean;
 }
@@ -29,7 +29,7 @@ export type Step =
 /** A Worker with one of these secrets is our deployment. */
 const OUR_SECRETS = ["MASTER_KEY", "ROW_MAC_KEY"];
 
-/** The error says what to do. */
+/** The steps of a deploy. The error says what to do. */
 export function planOf(
   deployment: Deployment,
   found: Found,
@@ -144,7 +144,7 @@ export const COMMANDS = {
   ],
 } as const;
 
-/** Without its own configuration: wrangler.toml, which wrangler reads by default. */
+/** The arguments for the deployment's own configuration. Without one, wrangler reads wrangler.toml by default. */
 function configured(configuration: string | undefined): readonly string[] {
   return configuration === undefined ? [] : ["--config", configuration];
 }

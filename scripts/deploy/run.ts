@@ -1,5 +1,5 @@
-// `npm run deploy`: asks or reads flags, looks at what exists, and creates what is missing. Each step shows its command; a failed deploy is
-// rerun and continues where it stopped.
+// `npm run deploy`: asks or reads flags, finds what exists, and creates what is missing. Each step shows its command; a failed deploy is run again
+// and continues where it stopped.
 
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -91,7 +91,7 @@ async function deployWith(flags: Flags, surroundings: Surroundings): Promise<voi
   };
   await confirm(run, plan.value, found.secrets === undefined);
   remember(run, here.isLinkMade);
-  // Before the steps, so that a later continuation with fewer flags has them.
+  // Written before the steps, so that a later run with fewer flags still uses the chosen sources.
   if (run.chosen.setting !== undefined)
     setJson(join(surroundings.root, deployment.secretsFile), "CHAIN_SOURCES", run.chosen.setting);
   const goOn = `npm run deploy -- --name ${answers.name}${surroundings.ask === undefined ? " --yes" : ""}\nIt goes on from here: what was made is kept, and nothing is made twice.`;
@@ -103,7 +103,7 @@ async function deployWith(flags: Flags, surroundings: Surroundings): Promise<voi
   print(closing(run, found.secrets === undefined, paymentsText(named(), run.chosen, run.progress.origin ?? "")));
 }
 
-/** Never for a deployment that has sources, and never unless requested. */
+/** Never chooses sources for a deployment that already has some, and never unless requested. */
 async function chooseSources(
   flags: Flags,
   { ask, print, vendors, nowMs }: Surroundings,
@@ -212,13 +212,13 @@ function setJson(file: string, name: "MAIL_PROVIDER" | "CHAIN_SOURCES", json: st
   writePrivateFile(file, `${others}${name}='${json}'\n`);
 }
 
-/** Undefined if it stays as in the file. wrangler expands `$` in values unless it is escaped. */
+/** The new MAIL_PROVIDER; undefined if the value in the file stays. wrangler expands `$` in values unless it is escaped. */
 function mailProvider({ mail }: Answers, apiKey = ""): string | undefined {
   if (mail === "cloudflare") return JSON.stringify({ kind: mail });
   return mail === "none" || apiKey === "" ? undefined : JSON.stringify({ kind: mail, apiKey }).replaceAll("$", "\\$");
 }
 
-/** Adds advice to a failed step, or, without a `title`, to the look before the steps. */
+/** Adds advice to the error of a failed step, or, without a `title`, of the checks before the steps. */
 async function guarded<T>(again: string, work: () => Promise<T>, title?: string): Promise<T> {
   try {
     return await work();
@@ -226,7 +226,7 @@ async function guarded<T>(again: string, work: () => Promise<T>, title?: string)
     if (!(error instanceof DeployError)) throw error;
     const { message, output } = error;
     if (output === undefined && title === undefined) throw error;
-    // A step's output has been shown; a look shows none.
+    // The output of a step has been shown already, that of a check has not.
     const said = title ?? `${message}\n\n${output?.trim()}`;
     const advice = output === undefined ? message : adviceFor(output);
     throw new DeployError(`${said}\n\nWhat to do: ${advice}\nThen run ${again}`);

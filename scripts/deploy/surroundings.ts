@@ -1,4 +1,4 @@
-// What a deploy runs in. A test supplies its own folder, wrangler and terminal.
+// The environment of a deploy. A test supplies its own folder, wrangler and terminal.
 import type { Ask } from "./ask.ts";
 import type { RawConfiguration } from "./configuration.ts";
 import type { Deployment } from "./deployment.ts";
@@ -16,7 +16,7 @@ export interface Surroundings {
   readonly ask: Ask | undefined;
   /** wrangler.toml, unchanged. */
   readonly base: RawConfiguration;
-  /** Whether the name already resolves. */
+  /** Whether the domain already resolves. */
   readonly isTaken: (domain: string) => Promise<boolean>;
   readonly vendors: VendorEdge;
   readonly buildAssets: () => Promise<void>;
@@ -29,7 +29,7 @@ export function wranglerOf(
   accountId: string | undefined,
 ): Wrangler {
   const { root, environment, print, wrangler: program } = surroundings;
-  // Reread for each command: a step adds to them.
+  // Read again for each command, because earlier steps add to the secrets file.
   const notInherited = () => [
     "MASTER_KEY",
     ...(deployment === undefined ? [] : Object.keys(readSecrets(root, deployment))),

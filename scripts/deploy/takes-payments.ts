@@ -1,4 +1,5 @@
-// A deploy's final message about payments: on which networks they can be accepted now, on which not and why, and what public sources mean for speed.
+// A deploy's final message about payments: the networks on which they can be accepted now, those on which they cannot and why, and how public
+// sources affect speed.
 import { NETWORKS } from "../../src/chains/registry/networks.ts";
 import { type ChainSources, parseChainSources } from "../../src/chains/sources/chain-sources.ts";
 import type { ChosenSources } from "./choose-sources.ts";
@@ -16,11 +17,11 @@ function sourceSettings(settings: Settings): readonly string[] {
 }
 
 export interface Named {
-  /** Those in the secrets file. */
+  /** The settings in the secrets file. */
   readonly settings: Settings;
   /** Names of the secrets that the Worker had before; undefined without a Worker. */
   readonly ofWorker: readonly string[] | undefined;
-  /** Whether the secrets file was left out. */
+  /** Whether the deploy leaves out the secrets file. */
   readonly keepsSecrets: boolean;
 }
 
@@ -56,7 +57,7 @@ export function paymentsText(named: Named, { failures }: ChosenSources, origin: 
   ].join("");
 }
 
-/** Main networks, and requested test networks. */
+/** Main networks without a source, and requested test networks without one. */
 function withoutText(sources: ChainSources, failures: ChosenSources["failures"]): readonly string[] {
   const without = NETWORKS.filter(({ name, isTest }) => !sources.has(name) && (!isTest || failures.has(name)));
   const unnamed = without.flatMap(({ name }) => (failures.has(name) ? [] : [name]));

@@ -1,5 +1,5 @@
-// The deploy of Workers Builds: a repository that the "Deploy to Cloudflare" button made, built by Cloudflare at each push. There is no
-// terminal, and nothing of ours is kept between builds. What `npm run deploy` creates elsewhere already exists: the button wrote the names and
+// The deploy of Workers Builds: a repository that the "Deploy to Cloudflare" button made, built by Cloudflare at each push. There is no terminal,
+// and none of our files is kept between builds. Everything that `npm run deploy` creates elsewhere already exists: the button wrote the names and
 // the id of the database into wrangler.toml and gave the Worker its secrets.
 import { newSetUpLink } from "../new-setup-link.ts";
 import { adviceFor } from "./advice.ts";
@@ -9,11 +9,11 @@ import { COMMANDS } from "./plan.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { type Environment, type Finished, wranglerFor } from "./wrangler-command.ts";
 
-/** The id in an unprovisioned wrangler.toml. */
+/** The placeholder for the id in a wrangler.toml without a database. */
 const NO_DATABASE = "00000000-0000-0000-0000-000000000000";
 const COUNT_LINKS = "SELECT count(*) AS links FROM set_up_links";
 
-/** Cloudflare sets this in each build: https://developers.cloudflare.com/workers/ci-cd/builds/configuration/ */
+/** Cloudflare sets this variable in each build: https://developers.cloudflare.com/workers/ci-cd/builds/configuration/ */
 export function isWorkersBuild(environment: Environment): boolean {
   return environment.WORKERS_CI === "1";
 }
@@ -38,7 +38,8 @@ async function deploy(surroundings: Surroundings): Promise<void> {
   if ((base.vars?.LOCATION_HINT ?? "") === "") {
     print("LOCATION_HINT in wrangler.toml is empty: each object is made near its first caller, and stays there.\n");
   }
-  // The documentation says that a build does not run the [build] of wrangler.toml. If it does, this has already been done.
+  // The documentation says that a build does not run the [build] of wrangler.toml. If it does run, the assets already exist, and this changes
+  // nothing.
   await surroundings.buildAssets();
   const setting = { root, program: surroundings.wrangler, environment, print };
   const wrangler = wranglerFor({ ...setting, notInherited: () => [], accountId: undefined });

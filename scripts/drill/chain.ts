@@ -1,4 +1,4 @@
-// A Bitcoin node's JSON-RPC over a chain that exists only here: blocks are created when the drill says so, with the given payments.
+// The JSON-RPC of a Bitcoin node for a chain that exists only here: blocks are created when the drill requests them, with the given payments.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { networkNamed } from "../../src/chains/registry/networks.ts";
@@ -77,7 +77,7 @@ function answer(blocks: readonly Block[], calls: Call | readonly Call[]): string
   return "method" in calls ? one(calls) : `[${calls.map(one).join(",")}]`;
 }
 
-/** JSON text, because amounts are numbers whose text is exact. */
+/** A method's result as JSON text, because the exact text of an amount matters. */
 function resultOf(blocks: readonly Block[], method: string, [first]: readonly unknown[]): string | undefined {
   const tip = blocks.length - 1;
   const at = blocks.findIndex(({ hash }) => hash === first);
@@ -128,7 +128,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** On a free port of loopback. */
+/** Listens on a free loopback port. */
 function listen(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);

@@ -1,5 +1,5 @@
-// The safeguards of a restore that the drill takes away, one at a time, to show that it notices. The service has no switch for it: the drill serves
-// a copy of the sources in which the lines of the safeguard read otherwise.
+// The safeguards of a restore that the drill removes, one at a time, to show that it detects each removal. The service has no switch for this: the
+// drill serves a copy of the sources in which the safeguard's lines are changed.
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { applyEdits, type Edit } from "../edits.ts";
@@ -9,9 +9,9 @@ const MAIN = "app/worker.ts";
 /** Ignored by git. In a fresh clone it does not exist yet. */
 const FOLDER = ".edgetill";
 
-/** The edits that undo each safeguard. */
+/** The edits that remove each safeguard. */
 export const SAFEGUARDS = {
-  /** Objects register themselves, so an import finds those of the lost period. */
+  /** Objects register themselves, so that an import finds the objects from the lost period. */
   directory: [{ file: "platform/directory/own-entry.ts", from: "await directory.enter(name, atMs);", to: "" }],
   /** Revocations are also stored outside the database. */
   revocations: [
@@ -33,7 +33,7 @@ export const SAFEGUARDS = {
       to: "sequenceFloor: 0,",
     },
   ],
-  /** Networks are reread from the restored minute on. */
+  /** Networks are read again from the restored minute on. */
   cursor: [
     { file: "commerce/restores/run-restore.ts", from: "...lowerCursors(db, restoredToMs),", to: "" },
     { file: "commerce/restores/recover-place.ts", from: "...lowerCursors(db, restoredToMs, network)", to: "" },

@@ -1,11 +1,10 @@
-// A merchant of the drill, as its own program sees the service: invoices with its key, and events like a consumer that follows the
-// guide.
+// A merchant of the drill, which acts as a merchant's program would: it creates invoices with its key, and reads events as the guide says.
 export interface Shown {
   readonly id: string;
   readonly address: string;
   /** Amount in satoshis. */
   readonly units: bigint;
-  /** The Idempotency-Key of its create, and the body. */
+  /** The Idempotency-Key and the body of the create. */
   readonly key: string;
   readonly body: object;
 }
@@ -39,7 +38,7 @@ export class DrillShop {
   readonly #baseUrl: string;
   readonly #seen = new Map<string, Seen>();
   #after = "0";
-  /** Events ignored because a later one of the invoice was already seen. */
+  /** The number of events with another state that were ignored because an event with the same or a higher sequence had already been seen. */
   ignored = 0;
 
   constructor(of: {
@@ -75,7 +74,7 @@ export class DrillShop {
     return json;
   }
 
-  /** Creates an invoice under a key; returns what its payer is shown. */
+  /** Creates an invoice with an Idempotency-Key; returns what its payer is shown. */
   async create(key: string, rawAmount: number): Promise<Shown> {
     const body = {
       name: `Order ${key}`,
@@ -92,7 +91,7 @@ export class DrillShop {
     return status === 200 ? json : undefined;
   }
 
-  /** Reads the events since the last time, or all if the position is gone, and keeps each invoice's newest state. */
+  /** Reads the events since the last call, or all of them if the position is gone, and keeps each invoice's newest state. */
   async consume(): Promise<void> {
     for (;;) {
       const { status, json } = await this.call("GET", `/events?limit=100&after=${this.#after}`);
@@ -108,7 +107,7 @@ export class DrillShop {
     }
   }
 
-  /** The state that the consumer knows; undefined for an unknown invoice. */
+  /** The state that the consumer has stored; undefined for an unknown invoice. */
   known(id: string): string | undefined {
     return this.#seen.get(id)?.state;
   }
@@ -130,7 +129,7 @@ export function shownOf({ id, paymentMethods }: InvoiceJson): Pick<Shown, "id" |
   return { id, address: method.address, units: BigInt(Math.round(Number(method.amount) * 100_000_000)) };
 }
 
-/** The state that merchants act on. */
+/** The part of the state that merchants act on. */
 export function stateOf({ status, needsReview, amountReceived }: InvoiceJson): string {
   return `${status}, received ${amountReceived}${needsReview ? ", to be reviewed" : ""}`;
 }

@@ -26,7 +26,7 @@ export interface Stage {
   /** The shop with one address per invoice, and the one with a shared address and distinct amounts. */
   readonly own: DrillShop;
   readonly shared: DrillShop;
-  /** A key and a member of the first shop that are revoked in the lost period. */
+  /** A key and a member of the first shop, both of which are revoked in the lost period. */
   readonly revoked: {
     readonly shop: DrillShop;
     readonly keyId: string;
@@ -40,7 +40,7 @@ export interface Stage {
   copyDatabase(): Promise<void>;
   /** Restores the copy; the server must be stopped. */
   putBack(): void;
-  /** Rows of the database, which is open for this statement only. */
+  /** Reads rows from the database, which is open only during this statement. */
   rows(sql: string): readonly Record<string, unknown>[];
   /** Ends the server and removes its folder. */
   end(): Promise<void>;
@@ -48,7 +48,7 @@ export interface Stage {
 
 export async function openStage(chainUrl: string, without: Safeguard | undefined): Promise<Stage> {
   const path = mkdtempSync(join(tmpdir(), "edgetill-drill-"));
-  // Generated sources are in the copy only if they exist first: in a fresh clone they do not.
+  // The copy contains generated sources only if they already exist, which they do not in a fresh clone.
   if (without !== undefined) await buildAssets();
   const deployment = new Deployment(path, { chainUrl, port: await findFreePort(), without });
   try {
@@ -90,7 +90,7 @@ interface Setting {
   readonly without: Safeguard | undefined;
 }
 
-/** The server and its folder, which is removed with the drill. */
+/** The server and its folder, which is deleted after the drill. */
 class Deployment {
   readonly logFile: string;
   readonly #path: string;
@@ -139,7 +139,7 @@ class Deployment {
     });
   }
 
-  /** Only once: a restored database must not get back what was lost. */
+  /** Inserts rows only once, because a restored database must not regain what was lost. */
   #seed(home: Home, merchantId: string): void {
     if (this.#seeded !== undefined) return;
     this.#seeded = seedRows(merchantId, apiKeyMacKeys(home));

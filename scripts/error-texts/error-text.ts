@@ -1,4 +1,4 @@
-// The text of an error, and phrases that several share.
+// The text of an error, and phrases that several texts share.
 import type { FailureCode } from "../../src/platform/failures.ts";
 
 export interface ErrorText {
@@ -11,6 +11,5 @@ export interface ErrorText {
 export type ErrorTexts = Readonly<Partial<Record<FailureCode, ErrorText>>>;
 
 export const WAIT = "Wait as long as `Retry-After` says, then repeat the request";
-/** A link to another guide. */
 export const guide = (name: string) => `[${name}.md](${name}.md)`;
 export const READ_THE_LIST = "Read the list again: it was deleted, or the id belongs to another merchant";

@@ -1,4 +1,4 @@
-// Downloads a night's export from its bucket into a local folder. Existing unchanged files are not downloaded again.
+// Downloads a night's export from its bucket into a local folder. Parts that are already in the folder, unchanged, are not downloaded again.
 import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { COMMANDS } from "../deploy/plan.ts";
@@ -9,7 +9,7 @@ import { digestOf, readIndex, readManifest } from "./read-export.ts";
 interface Download {
   readonly bucket: string;
   readonly date: string;
-  /** Empty: the whole night. */
+  /** Empty for all merchants of the night. */
   readonly merchants: readonly string[];
   readonly folder: string;
 }
@@ -18,7 +18,7 @@ export async function download(wrangler: Wrangler, { bucket, date, merchants, fo
   const bring = async (path: string) => {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // A file gets its name only when complete.
+    // A file gets its final name only when it is complete.
     const args = COMMANDS.getObject(`${bucket}/exports/${date}/${path}`, `${file}.part`);
     const { isGood, everything } = await wrangler.run(args, { isQuiet: true });
     if (!isGood) throw new ImportError(`${path} could not be read from the bucket:\n${everything}`);

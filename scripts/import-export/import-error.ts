@@ -1,2 +1,2 @@
-/** Ends an import. The message is for the operator. */
+/** An error that ends an import. The message is for the operator. */
 export class ImportError extends Error {}

@@ -1,4 +1,4 @@
-// Reads exports back: checks all of them and the database first, then inserts table by table. The merchant's own row comes last: until it exists
+// Reads exports back: checks all of them and the database first, then inserts table by table. The merchant's own row comes last: until it exists,
 // nothing of the merchant is served, and the import is incomplete.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import type { Row, Target } from "./target.ts";
 interface ImportRequest {
   /** A night's folder. */
   readonly folder: string;
-  /** Empty: the whole night. */
+  /** Empty for all merchants of the night. */
   readonly merchants: readonly string[];
   /** How many addresses of each extended key to skip. */
   readonly skipAddresses: number;
@@ -19,9 +19,9 @@ interface ImportRequest {
   readonly print: (line: string) => void;
 }
 
-/** Statements of one call, in characters. */
+/** The maximum number of characters in the statements of one call. */
 const CALL_CHARACTERS = 8_000_000;
-/** After all others: a job that runs meanwhile finds no incomplete invoice. */
+/** Inserted after all other tables, so that a job that runs meanwhile finds no incomplete invoice. */
 const LAST = ["invoices"];
 /** Inserted in the last call. */
 const ENDING = ["merchants", "network_cursors"];
@@ -51,7 +51,7 @@ export async function importMerchants(target: Target, request: ImportRequest): P
   }
 }
 
-/** Only rows from an earlier run of the same import may exist. */
+/** Refuses rows that already exist, unless they are from an earlier run of the same import. */
 async function demandEmpty(target: Target, exports: readonly CheckedExport[]): Promise<ReadonlySet<string>> {
   const ids = new Set(exports.map(({ manifest }) => manifest.merchantId));
   const users = new Set(exports.flatMap((each) => rowsIn(each, "users").map(({ id }) => id)));
@@ -70,7 +70,7 @@ async function demandEmpty(target: Target, exports: readonly CheckedExport[]): P
 
 async function demandColumns(target: Target, exports: readonly CheckedExport[]): Promise<void> {
   const tables = new Set(exports.flatMap(({ manifest }) => manifest.parts.map(({ table }) => table)));
-  // From the schema's text: D1 allows no pragma over all tables.
+  // Read from the schema's text, because D1 allows no pragma over all tables.
   const found = await target.query("SELECT name, sql FROM sqlite_master WHERE type = 'table'");
   const schema = new Map(found.map(({ name, sql }) => [name, String(sql)]));
   const isKnown = (table: string, column: string) =>
@@ -86,8 +86,8 @@ async function demandColumns(target: Target, exports: readonly CheckedExport[]):
 }
 
 /**
- * Rows are signed and sealed with the deployment's keys: with other keys no wallet would be shown and no secret opened. False if it has recorded
- * none.
+ * Rows are signed and encrypted with the deployment's keys: with other keys no wallet would be shown and no secret could be decrypted. False if the
+ * deployment has recorded no keys.
  */
 async function demandKeys(target: Target, exports: readonly CheckedExport[]): Promise<boolean> {
   const own = await target.query("SELECT keyring, key_id, fingerprint FROM deployment_keys");
@@ -109,7 +109,6 @@ async function demandKeys(target: Target, exports: readonly CheckedExport[]): Pr
   return ids.size > 0;
 }
 
-/** The columns of a table. */
 function columnsIn(each: CheckedExport, table: string): readonly string[] {
   const part = each.manifest.parts.find((one) => one.table === table);
   return part === undefined ? [] : Object.keys(each.read(part)[0] ?? {});
@@ -139,7 +138,7 @@ async function importMerchant(target: Target, each: CheckedExport, request: Impo
   );
 }
 
-/** The same calls each time, because a resumed run counts them. */
+/** Yields the same calls each time, because a resumed run skips as many as it has already made. */
 function* callsOf(each: CheckedExport, skipAddresses: number): Generator<readonly string[]> {
   const { parts } = each.manifest;
   const rank = (table: string) => LAST.indexOf(table);
@@ -162,8 +161,8 @@ function* callsOf(each: CheckedExport, skipAddresses: number): Generator<readonl
 const ACTIVE = "status IN ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')";
 
 /**
- * A single atomic call: the merchant with its row counts, the start indexes of its keys, which skip addresses that may have been shown after the
- * export, and the networks' read positions.
+ * The last call, which is atomic. It inserts the merchant with its counts of invoices, the networks' read positions, and the next index of each key.
+ * The indexes skip addresses that may have been shown after the export.
  */
 function endingOf(each: CheckedExport, skipAddresses: number): readonly string[] {
   const { merchantId } = each.manifest;
@@ -178,7 +177,7 @@ function endingOf(each: CheckedExport, skipAddresses: number): readonly string[]
   ];
 }
 
-/** Jobs of the deployment may have added rows meanwhile, but removed none. */
+/** Checks the row counts. Jobs of the deployment may have added rows meanwhile, but removed none. */
 async function demandRows(target: Target, { manifest, distinct }: CheckedExport): Promise<void> {
   const { merchantId } = manifest;
   const tables = Object.keys(distinct).filter((table) => !SHARED.has(table));

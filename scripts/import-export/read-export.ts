@@ -1,4 +1,4 @@
-// An export in a folder: which merchants it has, and whether each is complete. Nothing is written before everything was checked.
+// Reads an export from a folder: which merchants it has, and whether each is complete. Nothing is written before everything has been checked.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const merchantId = z.string().regex(/^mer_[0-9A-Za-z]+$/);
 const count = z.int().min(0);
 
 const partSchema = z.object({
-  // Below the merchant's folder, so a manifest cannot name a file elsewhere.
+  // Must be below the merchant's folder, so that a manifest cannot name a file elsewhere.
   key: z.string().regex(/^exports\/[0-9-]+\/mer_[0-9A-Za-z]+\/[a-z_]+-[0-9]+\.jsonl\.gz$/),
   table: z.string(),
   rows: count,
@@ -50,10 +50,10 @@ export interface CheckedExport {
   readonly read: (part: CheckedPart) => readonly StoredRow[];
 }
 
-/** Rows of these tables may be in an export twice; the later line counts. */
+/** Tables whose rows may be in an export twice; the later line counts. */
 const MAY_COME_TWICE = new Set(["payments", "customers"]);
 
-/** What a night's index says; undefined if the night was not finished and has none. */
+/** The index of a night; undefined if the night was not finished and has none. */
 export function readIndex(folder: string): z.output<typeof indexSchema> | undefined {
   const file = join(folder, "merchants.json");
   return existsSync(file) ? parsed(indexSchema, readFileSync(file, "utf8"), "merchants.json") : undefined;
@@ -94,7 +94,7 @@ export function checkExport(folder: string, wanted: string, expected: string | u
   return { manifest, sha256, distinct, read: (part) => rowsOf(readPart(own, part), part) };
 }
 
-/** Each table's parts are numbered from 1, each once, in order. */
+/** The parts of each table are numbered from 1, each once, in order. */
 function demandNext(part: CheckedPart, { date, merchantId }: CheckedManifest, numbers: Record<string, number>): void {
   const number = (numbers[part.table] ?? 0) + 1;
   numbers[part.table] = number;
@@ -132,7 +132,7 @@ function rowsOf(content: Buffer, part: CheckedPart): readonly StoredRow[] {
   if (lines.length !== part.rows)
     throw new ImportError(`${part.key} has ${lines.length} rows instead of ${part.rows}.`);
   const rows = lines.map((line): StoredRow => JSON.parse(line));
-  // They become part of statements.
+  // Column names become part of SQL statements, so unusual ones are refused.
   const odd = rows.flatMap((row) => Object.keys(row)).find((column) => !/^[a-z][a-z0-9_]*$/.test(column));
   if (odd !== undefined) throw new ImportError(`${part.key} has a column ${JSON.stringify(odd)}.`);
   return rows;

@@ -1,14 +1,14 @@
-// Rows as SQL for `wrangler d1 execute --file`, which takes no parameters. Each statement may be repeated: it replaces inserted rows with the same
-// ones.
+// Rows as SQL for `wrangler d1 execute --file`, which takes no parameters. Each statement may be repeated: it replaces rows that were already
+// inserted with equal rows.
 import type { StoredRow } from "../../src/platform/merchant-exports/store.ts";
 
 /** D1 refuses a statement of more than 100 KB. */
 const MOST_CHARACTERS = 90_000;
-/** A longer text is written in pieces: a character may take eight in a literal. */
+/** A longer text is written in pieces, because one character may take eight characters in a literal. */
 const MOST_OF_A_TEXT = 10_000;
-/** For a row that is too long although none of its texts is. */
+/** The limit for each text of a row that is too long for one statement even without any text above the first limit. */
 const MOST_OF_A_TEXT_THERE = 1_000;
-/** These belong to the deployment, not a merchant: their rowids mean nothing elsewhere. */
+/** Rows of these tables belong to the deployment, not to a merchant, and their rowids mean nothing in another database. */
 const INSERTS: Readonly<Record<string, string>> = { network_cursors: "INSERT", deployment_keys: "INSERT OR IGNORE" };
 export const SHARED: ReadonlySet<string> = new Set(["network_cursors", "deployment_keys"]);
 
@@ -46,7 +46,7 @@ function insertsOfGroup(table: string, rows: readonly StoredRow[]): readonly str
   return statements;
 }
 
-/** Enough to keep rows distinct where a column is unique. */
+/** The beginning of a value, long enough to keep rows distinct in a unique column. */
 const beginningOf = (value: StoredRow[string] | undefined) => [...String(value).slice(0, 300)].slice(0, 200).join("");
 
 /** The row as values, with only the start of its long texts. */
@@ -62,10 +62,13 @@ function shortened(
     : { text, long };
 }
 
-/** For rows whose words are omitted: the job recreates them for rows without recorded words. */
+/** The columns about a row's search words, which are left out. A job creates the words again for rows without recorded words. */
 const OF_WORDS: ReadonlySet<string> = new Set(["search_text", "indexed_at_ms"]);
 
-/** An idle network was not watched; a watched one continues from the earlier position, or it would miss payments. */
+/**
+ * The row as it is inserted. The position of a network that was not watched is left out. If both databases have a position of a watched network, the
+ * earlier one is kept, because payments would otherwise be missed.
+ */
 function ownRow(table: string, row: StoredRow): readonly StoredRow[] {
   if (!SHARED.has(table)) return [Object.fromEntries(Object.entries(row).filter(([name]) => !OF_WORDS.has(name)))];
   const { rowid: _, ...own } = row;
@@ -82,7 +85,7 @@ function isLong(value: StoredRow[string] | undefined, most: number): boolean {
   return typeof value === "string" && value.length > most;
 }
 
-/** Appends one piece after another to the existing text, so repeating one changes nothing. */
+/** Appends the pieces one after another, each only to the text that comes before it, so that repeating a statement changes nothing. */
 function piecesOf(table: string, row: StoredRow, column: string): readonly string[] {
   const characters = [...String(row[column])];
   const { rowid, id, ...others } = row;
@@ -99,10 +102,7 @@ function piecesOf(table: string, row: StoredRow, column: string): readonly strin
   return statements;
 }
 
-/**
- * Everything but plain characters is written as bytes, so no program in between that splits or decodes the text can
- * misread it.
- */
+/** Everything except plain characters is written as bytes, so that no program in between that splits or decodes the text can misread it. */
 function literalOf(value: string | number | null): string {
   if (value === null) return "NULL";
   if (typeof value === "number") return String(value);

@@ -12,10 +12,10 @@ export type Row = Readonly<Record<string, string | number | null>>;
 const ROWS = z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])));
 
 export interface Target {
-  /** Distinguishes this database from others, in a file name. */
+  /** A name for use in file names that distinguishes this database from others. */
   readonly name: string;
   query(sql: string): Promise<readonly Row[]>;
-  /** Executes all of the statements or none. */
+  /** Executes either all statements or none. */
   execute(statements: readonly string[]): Promise<void>;
 }
 

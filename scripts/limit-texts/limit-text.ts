@@ -1,14 +1,14 @@
-// The text of a limit, and phrases that several share.
+// The text of a limit, and phrases that several texts share.
 import type { LimitName } from "../../src/lib/limits.ts";
 
 export interface LimitText {
-  /** What is counted, and over what. */
+  /** What is counted, and over what period. */
   readonly counts: string;
-  /** Who is protected by the limit. */
+  /** Whom the limit protects. */
   readonly protects: string;
   /** What the refused caller sees. */
   readonly refusal: string;
-  /** The setting that changes it, with its home; "none" if it is fixed. */
+  /** The setting that changes the limit, and where to find it; "none" if the limit is fixed. */
   readonly setting: string;
 }
 

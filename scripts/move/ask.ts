@@ -1,4 +1,4 @@
-// Questions at a terminal; some answers must stay hidden.
+// Asks questions at a terminal; some answers must stay hidden.
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { MoveError } from "./move-error.ts";
@@ -8,10 +8,10 @@ interface Terminal {
   readonly output: NodeJS.WritableStream;
 }
 
-/** One line. `isShown` false: typing is not echoed. Rejects if the input ends. */
+/** Reads one line. If `isShown` is false, typing is not echoed. Rejects if the input ends. */
 export function ask({ input, output }: Terminal, question: string, isShown: boolean): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  // First, because it switches off the terminal's echo. After the question, a fast answer would be visible.
+  // Created before the question is printed, because it switches off the terminal's echo; otherwise a fast answer would be visible.
   const lines = createInterface({ input, output: isShown ? output : silent, terminal: true });
   return new Promise((resolve, reject) => {
     lines.once("close", () => reject(new MoveError("Ended without an answer.")));

@@ -1,5 +1,5 @@
-// Converts BTCPay Server's notation for a key to Edgetill's. BTCPay writes every account as an xpub (tpub on test networks) and appends the kind
-// of address: nothing for native SegWit, -[p2sh] for nested SegWit, -[legacy] for P2PKH. Edgetill's prefixes contain the kind.
+// Converts BTCPay Server's notation for a key to Edgetill's. BTCPay writes every account as an xpub (tpub on test networks) and appends the kind of
+// address: nothing for native SegWit, -[p2sh] for nested SegWit, -[legacy] for P2PKH. Edgetill's prefixes include the kind.
 import { decodeBase58check, encodeBase58check } from "../../src/chains/encodings/address-text.ts";
 import { NETWORKS, type Network } from "../../src/chains/registry/networks.ts";
 import { looksLikeSecret } from "../../src/chains/secrets/secret-material.ts";
@@ -8,13 +8,13 @@ import { parseExtendedKey, type Scheme } from "../../src/commerce/wallets/extend
 import { bytesToHex, hexToBytes } from "../../src/lib/bytes.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
 
-/** An account's key that Edgetill can hold. */
+/** An account's key in Edgetill's notation. */
 export interface Account {
   readonly network: Network;
   readonly xpub: string;
   /** `m/84'/0'/0'` */
   readonly derivationPath: string;
-  /** Equal for all spellings of one key. */
+  /** A hash that is equal for all spellings of one key. */
   readonly keyHash: string;
   /** The first receiving addresses. */
   readonly addresses: readonly string[];
@@ -23,14 +23,14 @@ export interface Account {
 /** How many addresses are compared. */
 export const COMPARED = 3;
 
-/** xpub and tpub, and Litecoin's own prefixes in some software. The addresses are compared in any case. */
+/** The prefixes of BTCPay's keys: xpub, tpub, and Litecoin's own prefixes, which some software uses. The addresses are compared for every prefix. */
 const BTCPAY_VERSIONS: Readonly<Record<string, { readonly isTest: boolean }>> = {
   "0488b21e": { isTest: false },
   "043587cf": { isTest: true },
   "019da462": { isTest: false },
   "0436f6e1": { isTest: true },
 };
-/** SLIP-132, main network and test networks. */
+/** SLIP-132 prefixes, for the main network and test networks. */
 const VERSIONS: Readonly<Record<Scheme, readonly [main: string, test: string]>> = {
   BIP44: ["0488b21e", "043587cf"],
   BIP49: ["049d7cb2", "044a5262"],
@@ -51,18 +51,18 @@ const PURPOSES: Readonly<Record<string, number>> = {
 const SUFFIXES: Readonly<Record<string, Scheme>> = { "": "BIP84", "-[p2sh]": "BIP49", "-[legacy]": "BIP44" };
 const HARDENED = 0x8000_0000;
 
-/** What BTCPay knows of an account. */
+/** The data that BTCPay has about an account. */
 interface BtcpayKey {
   /** `BTC` or `LTC` */
   readonly code: string;
   readonly scheme: string;
-  /** `m/84'/0'/0'`, `84'/0'/0'` or `abcd82a1/84'/0'/0'`; undefined if BTCPay does not know. */
+  /** `m/84'/0'/0'`, `84'/0'/0'` or `abcd82a1/84'/0'/0'`; undefined if BTCPay does not have it. */
   readonly accountKeyPath: string | undefined;
-  /** The first addresses derived by BTCPay itself, from index 0. */
+  /** The first addresses, from index 0, as BTCPay derives them. */
   readonly previewed: readonly string[];
 }
 
-/** The account in Edgetill's notation, verified with BTCPay's own addresses. A refusal's reason never shows a key. */
+/** The account in Edgetill's notation, checked against BTCPay's own addresses. The reason of a refusal never shows a key. */
 export function accountOfBtcpay(of: BtcpayKey): Result<Account, string> {
   const spelled = spelledForEdgetill(of.scheme);
   if (!spelled.ok) return spelled;
@@ -81,7 +81,7 @@ export function accountOfBtcpay(of: BtcpayKey): Result<Account, string> {
   return ok(same);
 }
 
-/** A key that the operator gives for a coin. `near`: the intended network if several have such keys. */
+/** The account of a key that the operator gives for a coin. `near`: the intended network, if several networks have keys with this prefix. */
 export function accountOfKey(code: string, xpub: string, near: Network | undefined): Result<Account, string> {
   const networks = networksOf(code, xpub);
   const network = networks.find(({ name }) => name === near?.name) ?? networks[0];
@@ -124,7 +124,7 @@ function prefixOf(xpub: string): string {
   return bytesToHex((decodeBase58check(xpub) ?? new Uint8Array(4)).subarray(0, 4));
 }
 
-/** The path does not matter for a key that is not an account's: it is refused. */
+/** The path of an account's key. For any other key the path does not matter, because the key is refused. */
 function pathFor(network: Network, xpub: string): string {
   const payload = decodeBase58check(xpub) ?? new Uint8Array(78);
   const child = payload.length < 13 ? 0 : new DataView(payload.buffer, payload.byteOffset).getUint32(9);
@@ -135,7 +135,7 @@ function isSame(derived: readonly string[], previewed: readonly string[]): boole
   return previewed.slice(0, COMPARED).every((address, index) => address === derived[index]);
 }
 
-/** Without the fingerprint, with apostrophes. */
+/** The path without the fingerprint, with apostrophes. */
 function pathOf(text: string | undefined): string | undefined {
   if (text === undefined || text === "") return undefined;
   return `m/${text.replace(/^(m|[0-9a-fA-F]{8})\//, "").replaceAll(/[hH]/g, "'")}`;

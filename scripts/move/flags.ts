@@ -1,4 +1,4 @@
-// The command line of a move. Keys of servers are never on it, because other users of a machine can read it.
+// The command line of a move. It never contains the servers' API keys, because other users of a machine can read it.
 import { parseArgs } from "node:util";
 import { MoveError } from "./move-error.ts";
 

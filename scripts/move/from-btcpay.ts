@@ -1,4 +1,4 @@
-// What Edgetill supports of a BTCPay store, and in what form. Pure.
+// Decides which parts of a BTCPay store Edgetill supports, and in what form. Pure functions.
 import type * as Api from "../../client/edgetill.ts";
 import type { Network } from "../../src/chains/registry/networks.ts";
 import { sourcesOf, WEBHOOK_TYPES } from "../../src/commerce/greenfield/webhook-type.ts";
@@ -7,7 +7,7 @@ import { type Account, accountOfBtcpay, accountOfKey } from "./derivation.ts";
 import type { BtcpayExport, BtcpayMethod, BtcpayStore, BtcpayWebhook } from "./greenfield.ts";
 import { identityOfKey, type Wanted, type WantedSettings, type WantedWallet } from "./wanted.ts";
 
-/** What the operator decides for each coin. */
+/** The operator's decisions for each coin. */
 export interface Choices {
   /** Keys of new accounts, by coin. */
   readonly keys: ReadonlyMap<string, string>;
@@ -19,7 +19,7 @@ export interface Choices {
 
 type EventNames = Api.CreateWebhookBody["events"];
 
-/** BTCPay's events in Edgetill's names. A partly paid invoice ends as underpaid, which for BTCPay is expired as well. */
+/** BTCPay's events with Edgetill's names. A partly paid invoice ends as underpaid, which BTCPay also reports as expired. */
 export const EVENTS: Readonly<Record<string, EventNames>> = {
   InvoiceCreated: ["invoice.created"],
   InvoiceReceivedPayment: ["payment.detected"],
@@ -33,7 +33,7 @@ export const EVENTS: Readonly<Record<string, EventNames>> = {
 };
 const EVERYTHING: EventNames = ["invoice.*", "payment.*"];
 
-/** Confirmations by BTCPay's speed policy. Edgetill wants at least one. */
+/** Confirmations for each of BTCPay's speed policies. Edgetill requires at least one. */
 export const CONFIRMATIONS: Readonly<Record<string, number>> = {
   HighSpeed: 1,
   MediumSpeed: 1,
@@ -45,7 +45,7 @@ const LONGEST_LIFETIME_SECONDS = 2_592_000;
 const SHORTEST_LIFETIME_SECONDS = 60;
 const HIGHEST_TOLERANCE_PERCENT = 10;
 
-/** `all`: every store read, because stores may share a key. */
+/** `all`: all stores that were read, because stores may share a key. */
 export function wantedOfStore(
   all: readonly BtcpayExport[],
   { store, methods, webhooks }: BtcpayExport,
@@ -125,7 +125,7 @@ function accountOfMethod({ code = "", scheme, accountKeyPath, previewed }: Btcpa
 const neverSaid = (code: string) =>
   `BTCPay Server may have shown addresses of this key, and Edgetill begins each key at its first address, so two customers would get one address. Make a new account in your wallet software and give its key with --key ${code}=..., or if no address was ever shown, say --unused ${code}`;
 
-/** Evidence against an operator's claim that no address of a key was shown; undefined if there is none. */
+/** Evidence against an operator's claim that no address of a key was ever shown; undefined if there is none. */
 function whyUsed(all: readonly BtcpayExport[], { keyHash }: Account): string | undefined {
   const holders = all.flatMap(({ store: { id }, methods, hasInvoices }) =>
     methods
@@ -212,14 +212,14 @@ function webhookOf({ id, url, isEnabled, everything, events }: BtcpayWebhook): W
       url,
       events: [...new Set(known)].toSorted(),
       description: `Moved from BTCPay Server, webhook ${id}`,
-      // Its receiver supports neither Edgetill's bodies nor the new secret yet.
+      // The webhook's receiver does not support Edgetill's bodies and the new secret yet.
       isActive: false,
     },
     left,
   };
 }
 
-/** For a receiver that keeps BTCPay Server's format. It starts at once if it knows the secret. */
+/** A webhook for a receiver that keeps BTCPay Server's format. It is active at once if the receiver already has its secret. */
 function pluginWebhookOf(
   { id, url, isEnabled, everything, events }: BtcpayWebhook,
   secrets: ReadonlyMap<string, string>,
@@ -245,7 +245,7 @@ function pluginWebhookOf(
   return { body, left };
 }
 
-/** Names come from another server: `toString` is not one of ours. */
+/** Names come from another server, so an inherited member such as `toString` must not be found. */
 function ownMember<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
@@ -280,7 +280,7 @@ function settingsOf(store: BtcpayStore): { readonly settings: WantedSettings; re
   };
 }
 
-/** Two fraction digits, never more tolerant than BTCPay. */
+/** BTCPay's tolerance, rounded down to two fraction digits, so that Edgetill never tolerates more. */
 function toleranceOf(percent: number): number {
   const bounded = Math.min(HIGHEST_TOLERANCE_PERCENT, Math.max(0, percent));
   return Number((Math.floor(Number((bounded * 100).toFixed(6))) / 100).toFixed(2));

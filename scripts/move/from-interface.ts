@@ -1,4 +1,4 @@
-// What Edgetill supports of a merchant on another server of this interface. Pure.
+// Decides which of a merchant's data, on another server that implements this interface, Edgetill supports. Pure functions.
 import type * as Api from "../../client/edgetill.ts";
 import { assetOn, type Network, networkNamed } from "../../src/chains/registry/networks.ts";
 import { formatMicros, microsFromJsonNumber } from "../../src/lib/money.ts";
@@ -125,7 +125,7 @@ function whyUsed({ nextIndex, lastUsedIndex }: OtherWallet, code: string, isSaid
     : `the other server may have given addresses of this key. ${way}, or if no address was ever shown, say --unused ${code}`;
 }
 
-/** A key that both servers know starts disabled, so that only one of them uses it. */
+/** A key that both servers have starts disabled, so that only one of them uses it. */
 function xpubWanted(wallet: OtherWallet, account: Account, isEnabled: boolean): WantedWallet {
   const { network, xpub, derivationPath, keyHash, addresses } = account;
   return {
@@ -154,7 +154,7 @@ function webhookOf({ id, url, events, isActive }: OtherWebhook): Decision<Api.Cr
   const lost = unknown.map((name) => `webhook ${shown}: Edgetill has no event ${plainText(name)}`);
   if (known.length === 0) return { left: [...lost, `webhook ${shown}: none of its events is known here`] };
   const description = `Moved from another server, webhook ${plainText(id ?? url)}`.slice(0, 500);
-  // Its receiver does not know the new secret yet.
+  // The webhook's receiver does not have the new secret yet.
   return { wanted: { url, events: known, description, isActive: false }, left: lost };
 }
 
@@ -181,13 +181,13 @@ function productOf(product: OtherProduct): Decision<Api.CreateProductBody> {
   };
 }
 
-/** As the server will keep it, with six fraction digits, so that a second run recognises it. */
+/** The price as the server will store it, with six fraction digits, so that a second run recognises it. */
 function priceOf(price: string | number): number | undefined {
   const micros = price === "" ? undefined : microsFromJsonNumber(Number(price));
   return micros?.ok ? Number(formatMicros(micros.value)) : undefined;
 }
 
-/** Other servers return a missing text as null or as an empty one. */
+/** Other servers return a missing text as null or as an empty string. */
 function textOf(text: string | null | undefined): string | null {
   return (text ?? "") === "" ? null : (text ?? null);
 }

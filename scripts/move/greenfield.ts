@@ -1,4 +1,4 @@
-// BTCPay Server's answers in its Greenfield API (https://docs.btcpayserver.org/API/Greenfield/v1/), read for a move. 1.x returns payment methods as
+// BTCPay Server's responses in its Greenfield API (https://docs.btcpayserver.org/API/Greenfield/v1/), read for a move. 1.x returns payment methods as
 // an object with `data.derivationScheme`, 2.x as a list with `config.accountDerivation`; both are read.
 import * as z from "zod";
 import { plainText } from "../../src/lib/plain-text.ts";
@@ -12,14 +12,14 @@ export interface BtcpayStore {
   readonly defaultCurrency: string | undefined;
   readonly invoiceExpirationSeconds: number | undefined;
   readonly speedPolicy: string | undefined;
-  /** Percent. */
+  /** In percent. */
   readonly paymentTolerance: number | undefined;
 }
 
 export interface BtcpayMethod {
-  /** As BTCPay names it: `BTC-CHAIN`, `BTC`, `BTC-LN`. */
+  /** The id that BTCPay uses: `BTC-CHAIN`, `BTC`, `BTC-LN`. */
   readonly id: string;
-  /** For an on-chain method; otherwise undefined. */
+  /** The coin of an on-chain method; otherwise undefined. */
   readonly code: string | undefined;
   readonly isEnabled: boolean;
   /** Undefined if the key may not read it. */
@@ -42,7 +42,7 @@ export interface BtcpayWebhook {
 export interface BtcpayExport {
   readonly store: BtcpayStore;
   readonly methods: readonly BtcpayMethod[];
-  /** Undefined if the key may not read them. */
+  /** Undefined if the key may not read webhooks. */
   readonly webhooks: readonly BtcpayWebhook[] | undefined;
   /** Undefined if the key may not read it. */
   readonly hasInvoices: boolean | undefined;
@@ -82,7 +82,7 @@ const webhooks = z.array(
   }),
 );
 
-/** Every store that the key may see, with what a move needs of it. `unused`: coins whose wallets' transactions are requested too. */
+/** Reads what a move needs from each store that the key may see. `unused`: the coins for which the wallets' transactions are requested too. */
 export async function readBtcpay(read: Reader, unused: ReadonlySet<string>): Promise<readonly BtcpayExport[]> {
   const path = "/api/v1/stores";
   const answer = await read(path);
@@ -172,7 +172,7 @@ function oldMethods(answer: unknown, path: string): readonly Unpreviewed[] {
   });
 }
 
-/** `BTC-CHAIN` of 2.x; `BTC`, `BTC-OnChain` and older spellings of 1.x. */
+/** The coin in `BTC-CHAIN` of 2.x, or in `BTC`, `BTC-OnChain` and older spellings of 1.x. */
 function onChainCode(id: string): string | undefined {
   const [, code] = /^([A-Za-z0-9]{2,10})(?:[-_](?:CHAIN|OnChain|BTCLike|BitcoinLike))?$/i.exec(id) ?? [];
   return code?.toUpperCase();

@@ -1,5 +1,5 @@
-// Reads a merchant of another server of this interface (docs/interface.md), through its own routes. What the interface leaves open is read as
-// existing servers answer it (docs/design/decisions.md 1 "Drop-in"); a missing field is omitted.
+// Reads a merchant from another server that implements this interface (docs/interface.md), through its routes. Where the interface leaves details
+// open, responses are read in the form that existing servers use (docs/design/decisions.md 1 "Drop-in"); a missing field is omitted.
 import * as z from "zod";
 import { COMPARED } from "./derivation.ts";
 import { MoveError } from "./move-error.ts";
@@ -53,7 +53,7 @@ const page = z.object({
 const previewed = z.object({ data: z.array(z.object({ index: z.int(), address: z.string() })) });
 
 export type OtherWallet = z.infer<typeof wallet> & {
-  /** The first addresses as that server derives them; empty if it does not show them. */
+  /** The first addresses that the server itself derives; empty if it does not show them. */
   readonly previewed: readonly string[];
 };
 export type OtherWebhook = z.infer<typeof webhook>;
@@ -66,7 +66,7 @@ export interface OtherMerchant {
   readonly webhooks: readonly OtherWebhook[];
   readonly products: readonly OtherProduct[];
   readonly customers: readonly OtherCustomer[];
-  /** Kinds that the server lacks, or does not show to the key. */
+  /** Kinds of data that the server does not have, or does not show to the key. */
   readonly unread: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// What the merchant at Edgetill already has.
+// Reads what the merchant at Edgetill already has.
 
 import type * as Api from "../../client/edgetill.ts";
 import type { Edgetill } from "../../client/edgetill.ts";
@@ -14,7 +14,7 @@ export interface Present {
   readonly webhooks: readonly Api.Webhook[];
   readonly products: readonly Api.Product[];
   readonly customers: readonly Api.Customer[];
-  /** Undefined if none are wanted. */
+  /** Undefined if no settings are wanted. */
   readonly settings: Api.Settings | undefined;
 }
 
@@ -24,11 +24,11 @@ interface PresentWallet {
   readonly pair: string;
   /** Undefined for a wallet that shows no address, such as a frozen one. */
   readonly identity: string | undefined;
-  /** The first ones, as the server shows them; empty for a single address, and for unwanted pairs. */
+  /** The first addresses that the server shows; empty for a single address, and for unwanted pairs. */
   readonly addresses: readonly string[];
 }
 
-/** Reads only the wanted kinds, so that a key needs no more permissions. */
+/** Reads only the wanted kinds of data, so that the key needs no further permissions. */
 export async function readPresent(edgetill: Edgetill, wanted: Wanted): Promise<Present> {
   const merchant = await edgetill.merchant.get();
   const products: Api.Product[] = [];

@@ -1,22 +1,22 @@
-// Reads JSON from the old server, or from files with its answers. The key is sent only to the operator's named origin: no redirect is followed,
-// and plain http is only for this machine.
+// Reads JSON from the old server, or from files with its answers. The key is sent only to the origin that the operator named: no redirect is
+// followed, and plain http is only for this machine.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { plainText } from "../../src/lib/plain-text.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
 import { MoveError } from "./move-error.ts";
 
-/** FORBIDDEN: the key lacks a permission. ABSENT: the server does not have it, or there is no such file. */
+/** FORBIDDEN: the key lacks a permission. ABSENT: the server does not have the path, or there is no such file. */
 export type NotRead = "FORBIDDEN" | "ABSENT";
 
-/** GET of a path below the base, with its query. Throws a MoveError if continuing would be guesswork. */
+/** GETs a path below the base, with its query. Throws a MoveError if the move could not continue without guessing. */
 export type Reader = (path: string) => Promise<Result<unknown, NotRead>>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** The base of a server as its operator writes it, without a trailing slash. */
+/** The base URL of a server, as its operator writes it, without a trailing slash. */
 export function baseUrlOf(flag: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) throw new MoveError(`${flag} must be a URL, such as https://pay.example.com.`);
@@ -29,7 +29,7 @@ export function baseUrlOf(flag: string, text: string): string {
 
 interface Origin {
   readonly baseUrl: string;
-  /** The header with the key, and its value. */
+  /** The name and value of the header with the key. */
   readonly key: readonly [name: string, value: string];
 }
 
@@ -49,7 +49,7 @@ export function readerOf({ baseUrl, key: [name, value] }: Origin): Reader {
   };
 }
 
-/** Files by their paths: `/api/v1/stores/a/webhooks` is `stores/a/webhooks.json` in the folder. Queries are ignored. */
+/** Reads answers from files by path: `/api/v1/stores/a/webhooks` is `stores/a/webhooks.json` in the folder. Queries are ignored. */
 export function folderReader(folder: string): Reader {
   return async (path) => {
     const [, below = ""] = /^\/api\/v1\/([\w/-]+)(\?|$)/.exec(path) ?? [];
@@ -94,7 +94,7 @@ function jsonOf(text: string, said: string): unknown {
   }
 }
 
-/** Only the origin: the rest may be long, and is not needed. */
+/** The origin of a redirect's target, because the rest may be long and is not needed. */
 function whereTo(response: Response): string {
   const location = response.headers.get("location") ?? "";
   return URL.canParse(location, response.url) ? new URL(location, response.url).origin : "nowhere";

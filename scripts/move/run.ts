@@ -1,4 +1,4 @@
-// A move from its command line to its end: reads, prints the plan, asks, writes, and checks that everything exists.
+// Runs a move from its command line to its end: reads, prints the plan, asks, writes, and checks that everything exists.
 import { Edgetill, EdgetillConnectionError, EdgetillError, type EdgetillOptions } from "../../client/edgetill.ts";
 import { plainText } from "../../src/lib/plain-text.ts";
 import { type Flags, readFlags } from "./flags.ts";
@@ -18,9 +18,9 @@ interface Surroundings {
   readonly print: (line: string) => void;
   /** Undefined without a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
-  /** The same without echoing what is typed. */
+  /** Like `ask`, but without echoing what is typed. */
   readonly askSecret: ((question: string) => Promise<string>) | undefined;
-  /** How patient the client of Edgetill is. */
+  /** The retry settings of Edgetill's client. */
   readonly client?: Pick<EdgetillOptions, "maxRetries" | "backoff">;
 }
 
@@ -63,7 +63,7 @@ async function runMove(flags: Flags, around: Surroundings): Promise<number> {
   );
 }
 
-/** A conflict with existing data is a failure: scripts must notice it. */
+/** A conflict with existing data counts as a failure, so that scripts notice it. */
 function ended(line: string, { blocked }: Work, print: (line: string) => void): number {
   print(line);
   return blocked.length === 0 ? 0 : 1;
@@ -74,7 +74,7 @@ function incomplete(line: string, print: (line: string) => void): number {
   return 1;
 }
 
-/** What is wanted, for each store if none is chosen. */
+/** The data to move: that of the chosen store, or of every store if none is chosen. */
 async function readSource(flags: Flags, around: Surroundings): Promise<readonly Wanted[]> {
   const plugin = flags.isPlugin ? secretsOf(around.environment.MOVE_WEBHOOK_SECRETS ?? "") : undefined;
   const choices = { keys: flags.keys, unused: flags.unused, plugin };
@@ -117,7 +117,7 @@ async function secretOf(name: string, question: string, { environment, askSecret
   return given;
 }
 
-/** `W1=secret W2=other`: without secrets nothing is asked, since a webhook may get a new one. */
+/** Parses `W1=secret W2=other`. An empty text is allowed, because a webhook may get a new secret. */
 function secretsOf(text: string): ReadonlyMap<string, string> {
   const pairs = text.split(/\s+/).filter((pair) => pair !== "");
   return new Map(

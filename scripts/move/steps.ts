@@ -1,4 +1,4 @@
-// The steps to write: what is wanted minus what exists. Pure, so a second run after an interruption finds what the first one did.
+// The steps of a move: what is wanted and does not exist yet. So a second run after an interruption skips what the first run did. Pure functions.
 import type * as Api from "../../client/edgetill.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { plainText } from "../../src/lib/plain-text.ts";
@@ -95,14 +95,16 @@ function webhookWork(wanted: Wanted, { webhooks }: Present): Work {
 
 const isSameFormat = ({ format = "STANDARD" }: Api.CreateWebhookBody, same: Api.Webhook) => format === same.format;
 
-/** By the mark that a move leaves: the server normalizes the URL, and events may change afterwards. */
+/**
+ * Compares the descriptions, which a move sets. URLs are not compared, because the server normalizes them, nor events, because they may change later.
+ */
 function isSameWebhook(body: Api.CreateWebhookBody, { description }: Api.Webhook): boolean {
   return description === body.description;
 }
 
 /**
- * Rows that are equal in everything that moves are distinguished by number: if two of three equal ones exist, the third remains. `ordinal` is the
- * number among equal rows.
+ * Rows that are equal in everything that is moved are distinguished by number: if two of three equal rows already exist, only the third is written.
+ * `ordinal`: the row's number among equal rows.
  */
 function listWork<Body, Row>(
   kind: string,
@@ -136,7 +138,7 @@ function productIdentity(of: Api.CreateProductBody | Api.Product): string {
   return JSON.stringify([name, description ?? null, price, currency, flags]);
 }
 
-/** By email if there is one, as the server does. */
+/** A customer is identified by email if there is one, as on the server. */
 function customerIdentity({ email, name, address, phoneNumber }: Api.UpsertCustomerBody | Api.Customer): string {
   return typeof email === "string"
     ? email.toLowerCase()
@@ -189,7 +191,7 @@ export function lineOf(step: Step): string {
   }
 }
 
-/** The same for the same step in every run, so the server does it once. */
+/** Every run uses the same key for the same step, so the server performs the step once. */
 export function idempotencyKeyOf(step: Step): string {
   // Without secrets: the server stores the idempotency key.
   return `move-${sha256Hex(JSON.stringify(step, (name, value: unknown) => (name === "secret" ? undefined : value)))}`;

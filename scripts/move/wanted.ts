@@ -1,15 +1,15 @@
-// What a move wants an Edgetill merchant to have, whatever server it comes from.
+// The data that a move wants an Edgetill merchant to have, no matter which server it comes from.
 import type * as Api from "../../client/edgetill.ts";
 
 export interface Wanted {
-  /** The previous owner: `the store "Coffee" (5ERa…)`. */
+  /** The source of the data, such as `the store "Coffee" (5ERa…)`. */
   readonly title: string;
   readonly wallets: readonly WantedWallet[];
   readonly webhooks: readonly Api.CreateWebhookBody[];
   readonly products: readonly Api.CreateProductBody[];
   readonly customers: readonly Api.UpsertCustomerBody[];
   readonly settings: WantedSettings;
-  /** What does not move, each with its reason. */
+  /** The data that is not moved, each with a reason. */
   readonly left: readonly string[];
   /** What the operator must know or do. */
   readonly notes: readonly string[];
@@ -26,15 +26,15 @@ export interface WantedWallet {
 export interface WantedSettings {
   readonly invoiceLifetimeSeconds?: number;
   readonly underpaidTolerancePercent?: number;
-  /** Shown to customers; only if the merchant has no brand name. */
+  /** Shown to customers; set only if the merchant has no brand name. */
   readonly brandName?: string;
   readonly formerStoreId?: string;
 }
 
-/** Addresses that ignore case: EVM ones, and bech32 of Bitcoin and Litecoin. */
+/** Addresses in which case does not matter: EVM addresses, and bech32 addresses of Bitcoin and Litecoin. */
 const ANY_CASE = /^(0x|bc1|tb1|bcrt1|ltc1|tltc1|rltc1)/i;
 
-/** The identity of an account's key, and of a single address. */
+/** How an account's key, or a single address, is identified. */
 export function identityOfKey(keyHash: string): string {
   return `key ${keyHash}`;
 }

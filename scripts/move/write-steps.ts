@@ -1,4 +1,4 @@
-// Writes a move's steps through Edgetill's own API, one after the other, and checks each wallet by the addresses it shows.
+// Writes a move's steps through Edgetill's own API, one after the other, and checks each wallet by the addresses that it shows.
 import { type Edgetill, EdgetillError } from "../../client/edgetill.ts";
 import { plainText } from "../../src/lib/plain-text.ts";
 import { MoveError } from "./move-error.ts";
@@ -11,7 +11,7 @@ interface Written {
   readonly refused: readonly string[];
 }
 
-/** Refusals of one step: the others may still be written. Anything else ends the run, and a second run continues. */
+/** Statuses that refuse a single step: the other steps may still be written. Any other error ends the run, and a second run continues. */
 const REFUSALS = [400, 409, 413, 422];
 
 export async function writeSteps(
@@ -47,7 +47,7 @@ async function writeStep(edgetill: Edgetill, step: Step, print: (line: string) =
     }
     case "webhook": {
       const { id, url, secret } = await edgetill.webhooks.create(step.body, once);
-      // The operator already has what they supplied.
+      // A secret that the operator supplied is not printed.
       if (step.body.secret === undefined) print(`  secret of ${plainText(url)} (${id}), shown only now: ${secret}`);
       break;
     }
@@ -64,7 +64,7 @@ async function writeStep(edgetill: Edgetill, step: Step, print: (line: string) =
   print(`made ${lineOf(step)}`);
 }
 
-/** A wallet that shows other addresses than were compared is disabled: payments to it would be lost to its owner. */
+/** Disables a wallet if its addresses differ from those compared before, because its owner could not spend payments to them. */
 async function compareAddresses(edgetill: Edgetill, walletId: string, { addresses }: WantedWallet): Promise<void> {
   if (addresses.length === 0) return;
   const shown = await addressesOf(edgetill, walletId, addresses.length);

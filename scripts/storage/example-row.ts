@@ -1,11 +1,11 @@
-// How a table's example row is written, and the ids shared by a fictional shop's rows. Everything is fixed, so the page only changes with the
+// The type of a table's example row, and the ids that the rows of a fictional shop share. All values are fixed, so the page only changes with the
 // schema.
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { derivedId, newUlid } from "../../src/lib/ids.ts";
 
 export interface ExampleRow {
   readonly table: SQLiteTable;
-  /** By schema name. Absent values are null, or the column's default. */
+  /** Values by the column's name in the schema. Absent values are null, or the column's default. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -14,7 +14,7 @@ export function rowOf<T extends SQLiteTable>(table: T, values: T["$inferInsert"]
   return { table, values };
 }
 
-/** When most of the example happens. */
+/** The time that most example rows use. */
 export const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 export const OPERATION = newUlid(NOW_MS, new Uint8Array(16));
 
@@ -28,7 +28,7 @@ export const eventId = derivedId("evt", OPERATION);
 export const webhookId = derivedId("whk", OPERATION);
 export const deliveryId = derivedId("dlv", OPERATION);
 
-/** Nobody's address: the example of EIP-55. */
+/** An address that belongs to nobody: the example of EIP-55. */
 export const ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7";
 export const PAIR = { network: "ETH", cryptocurrency: "USDT" } as const;
 export const TX_HASH = `0x${"5c".repeat(32)}`;

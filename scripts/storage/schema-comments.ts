@@ -1,7 +1,7 @@
 // The schema's comments on tables and columns: `/** ... */` before each.
 
 export interface TableComments {
-  /** Empty without a comment. */
+  /** The table's comment; empty if it has none. */
   readonly text: string;
   /** By column name. */
   readonly columns: ReadonlyMap<string, string>;

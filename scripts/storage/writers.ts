@@ -1,11 +1,11 @@
-// Which feature writes rows in which table, read from their sources: drizzle's builders, whole rows inserted by prepared statements,
-// and SQL text. Triggers, in the migrations, also write rows.
+// Which feature writes rows to which table, found in their sources: drizzle's builders, whole rows inserted by prepared statements, and SQL text.
+// Triggers in the migrations also write rows.
 import { tablesIn } from "../../test/support/joined-tables.ts";
 
 const WRITES = ["inserts", "updates", "deletes"] as const;
 type Write = (typeof WRITES)[number];
 
-/** What each writer does. A writer is a feature (`district/feature`), a file of `scripts`, or `a trigger`. Sorted by name. */
+/** The writes of each writer. A writer is a feature (`district/feature`), a file in `scripts`, or `a trigger`. Sorted by name. */
 export type Writers = ReadonlyMap<string, readonly Write[]>;
 
 const BUILDER = /\.(insert|update|delete)\(\s*(\w+)\s*\)/g;
@@ -13,7 +13,7 @@ const PREPARED = /\bprepared(Insert)\(\s*(\w+)/g;
 const TEXT = /\b(insert into|update|delete from)\s+["`]?(\w+)/gi;
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$|^--.*$/gm;
 
-/** `sources`: paths below the root to texts, of `src`, `scripts` and `migrations`. By table name. */
+/** The writers by table name. `sources`: the texts of `src`, `scripts` and `migrations` by their paths below the root. */
 export function writersIn(sources: ReadonlyMap<string, string>): ReadonlyMap<string, Writers> {
   const byDeclaration = new Map([...tablesIn(sources)].map(([key, table]) => [key.split("#")[1] ?? "", table]));
   const found = [...sources].flatMap(([path, text]) =>

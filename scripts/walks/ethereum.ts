@@ -12,7 +12,7 @@ const CALLS = z.union([CALL, z.array(CALL)]);
 const FILTER = z.object({ fromBlock: z.string(), toBlock: z.string() });
 
 export class Ethereum {
-  /** By height: the payment in a block, if any. */
+  /** The payment in each block, by height; undefined for a block without one. */
   readonly #blocks: ({ readonly to: string; readonly units: bigint } | undefined)[] = [undefined];
 
   /** The time of the newest block. */

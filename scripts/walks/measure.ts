@@ -1,4 +1,4 @@
-// The measure of a walk, and its limits.
+// The size of a walk, which is the number of files and folders that it visits, and the upper bound of each walk.
 import type { Trace } from "./trace.ts";
 
 export interface WalkBound {
@@ -6,7 +6,7 @@ export interface WalkBound {
   readonly folders: number;
 }
 
-/** What was reached. A change that shortens a walk lowers its bound. */
+/** The smallest size of each walk so far. A change that makes a walk smaller lowers its bound. */
 export const WALK_BOUNDS = {
   create: { files: 131, folders: 37 },
   payment: { files: 137, folders: 33 },
@@ -14,12 +14,12 @@ export const WALK_BOUNDS = {
 
 const ROOT = "src/";
 
-/** The files, below src, in order of their first function. */
+/** The files below src, in the order in which each first runs a function. */
 export function filesIn(trace: Trace): readonly string[] {
   return [...new Set(trace.map(({ file }) => file.slice(ROOT.length)))];
 }
 
-/** How many of the files are in each folder, by the folders' names. */
+/** How many of the files are in each folder, by the folder's name. */
 export function foldersIn(trace: Trace): ReadonlyMap<string, number> {
   const folderOf = (file: string) => file.slice(0, file.lastIndexOf("/"));
   const held = Map.groupBy(filesIn(trace), folderOf);
@@ -28,7 +28,7 @@ export function foldersIn(trace: Trace): ReadonlyMap<string, number> {
   );
 }
 
-/** Where a walk exceeds its bound; empty if it does not. */
+/** Says where a walk exceeds its bound; empty if it does not. */
 export function beyondBound(name: string, { files, folders }: WalkBound, bound: WalkBound): readonly string[] {
   return [
     ...(files > bound.files ? [`${name} visits ${files} files, more than ${bound.files}`] : []),

@@ -1,4 +1,4 @@
-// The Worker in Node, set up as in production: D1 and the Durable Objects use SQLite, and fakes replace the queue, two rate sources and an
+// Runs the Worker in Node, set up as in production: D1 and the Durable Objects use SQLite, and fakes replace the queue, two rate sources and an
 // Ethereum node. The clock moves with that chain, so a walk is the same on every machine.
 import { DatabaseSync } from "node:sqlite";
 import { keyringOf } from "../../src/platform/keys/keyrings.ts";
@@ -16,13 +16,13 @@ import { insertSql, newDemo } from "../seed.ts";
 import { Ethereum } from "./ethereum.ts";
 
 type Worker = typeof import("../../src/app/worker.ts");
-/** The constructor of every Durable Object class. */
+/** The constructor that all Durable Object classes have. */
 type ObjectClass = new (state: DurableObjectState, env: Cloudflare.Env) => object;
 
 type KeyKind = "SECRET" | "PUBLIC";
 
 interface Sender {
-  /** Which of the merchant's keys to use; default: the secret one. */
+  /** Which of the merchant's keys to use; by default the secret key. */
   readonly by?: KeyKind;
   readonly idempotencyKey?: string;
 }
@@ -52,7 +52,7 @@ const SETTINGS = {
 
 export class Stage {
   readonly chain = new Ethereum();
-  /** Messages sent to the queue; each wakes the endpoint. */
+  /** The number of messages sent to the queue; each wakes the endpoint. */
   woken = 0;
   readonly #worker: Worker;
   readonly #env: Env;
@@ -75,7 +75,7 @@ export class Stage {
     this.#env = this.#environment(sqlite, secrets);
   }
 
-  /** Replaces the process's clock and network access. */
+  /** Replaces the clock and the network access of the process. */
   static async open(): Promise<Stage> {
     const stage = new Stage(await import("../../src/app/worker.ts"));
     Date.now = () => stage.chain.nowMs;
@@ -83,7 +83,7 @@ export class Stage {
     return stage;
   }
 
-  /** Sends a request of the merchant's server and waits for all work after the response. Throws if it is refused. */
+  /** Sends a request as the merchant's server and waits for all work after the response. Throws if it is refused. */
   async post<T>(path: string, body: object, as: Sender = {}): Promise<T> {
     const request = new Request(`${SETTINGS.PUBLIC_URL}/api/v1/merchants/merchant/${this.#merchantId}/${path}`, {
       method: "POST",
@@ -102,7 +102,7 @@ export class Stage {
     return answer.json();
   }
 
-  /** Runs one pass of the watcher of Ethereum. */
+  /** Runs one pass of the Ethereum watcher. */
   async watch(): Promise<void> {
     const watcher = this.#env.NETWORK_WATCHER.getByName("ETH");
     await calling(watcher, "alarm")();

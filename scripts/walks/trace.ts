@@ -6,9 +6,9 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAst } from "vitest/node";
 
-/** One function of src; an anonymous one has the name of the enclosing function or constant. */
+/** One function in src; an anonymous one has the name of the enclosing function or constant. */
 interface Traced {
-  /** From the root of the repository, with `/`. */
+  /** The path below the root of the repository, with `/` as the separator. */
   readonly file: string;
   readonly name: string;
 }
@@ -30,7 +30,7 @@ export class Tracer {
   readonly #functions: Traced[] = [];
   #trace: Traced[] | undefined;
 
-  /** Must come before the first import of a file of src. */
+  /** Must run before the first import of a file of src. */
   constructor() {
     Object.assign(globalThis, { noteCall: ((index) => this.#note(index)) satisfies Note });
     registerHooks({
@@ -43,7 +43,7 @@ export class Tracer {
     });
   }
 
-  /** Runs `work`, which must await everything it starts. */
+  /** Runs `work`, which must await everything that it starts. */
   async of<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly trace: Trace }> {
     const trace: Traced[] = [];
     this.#trace = trace;

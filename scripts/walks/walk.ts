@@ -1,4 +1,5 @@
-// Runs both walks and their variants, one after the other, on one Worker; each is run once before it is measured warm.
+// Runs both walks and their variants, one after the other, on one Worker. The first create and the first payment are measured as cold, the second
+// ones as warm.
 import type { Tracer } from "./trace.ts";
 
 const USDT = { cryptocurrency: "USDT", network: "ETH" };
@@ -19,7 +20,7 @@ export async function walk(tracer: Tracer) {
   let orders = 0;
   const create = async (by: "SECRET" | "PUBLIC", more: object): Promise<CreatedInvoice> => {
     orders++;
-    // Each invoice has its own price, so no two compete for an amount.
+    // Each invoice has its own price, so that no two compete for an amount.
     const body = { name: `Order ${orders}`, rawAmount: 20 + orders, currency: "USD", ...more };
     return stage.post("invoices", body, { by, idempotencyKey: `order-${orders}` });
   };
@@ -33,12 +34,12 @@ export async function walk(tracer: Tracer) {
     if (stage.woken !== before + 1) throw new Error("a payment has not woken the endpoint");
   };
   await stage.post("wallets", { walletType: "DIRECT_WALLET", ...USDT, address: ADDRESS });
-  // Wallets from one millisecond would be read in order of their random ids.
+  // Mines a block to move the clock: wallets created in the same millisecond would be read in the order of their random ids.
   stage.chain.mine();
   await stage.post("wallets", { walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" });
   const coldCreate = await tracer.of(order);
   const coldPayment = await tracer.of(async () => {
-    // A watcher starts at the newest block.
+    // The watcher starts at the newest block.
     await stage.watch();
     await pay(coldCreate.result);
   });
