@@ -1,4 +1,4 @@
-// Into the console without its sign-in page: for pages that are not about signing in.
+// Opens the console without its sign-in page, for tests that are not about signing in.
 import type { BrowserContext } from "playwright-core";
 
 /** The emails to an address, newest first. */
@@ -9,10 +9,7 @@ export async function mailsTo(baseUrl: string, email: string): Promise<readonly 
   return mails.data ?? (mails as unknown as readonly { readonly text: string }[]);
 }
 
-/**
- * The code of 8 digits in the newest email with one to an address. Other emails, such as an invitation's, arrive when they are
- * ready.
- */
+/** The newest 8-digit code that was emailed to an address. Other emails, such as an invitation, may arrive at any time. */
 export async function codeMailedTo(baseUrl: string, email: string): Promise<string> {
   const mails = await mailsTo(baseUrl, email);
   const [code] = mails.flatMap(({ text }) => /^(\d{8})$/m.exec(text)?.[1] ?? []);
@@ -20,7 +17,7 @@ export async function codeMailedTo(baseUrl: string, email: string): Promise<stri
   return code;
 }
 
-/** Signs a browser in by the API, so that it has a user's cookies. */
+/** Signs a browser in through the API, so that it has a user's cookies. */
 export async function enter(context: BrowserContext, baseUrl: string, email: string): Promise<void> {
   const headers = { origin: baseUrl };
   const post = async (path: string, data: unknown) => {

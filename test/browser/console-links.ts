@@ -1,14 +1,14 @@
-// Moves between pages of the open console through its links: loading a page by its address costs four times as much.
+// Moves between pages of the open console through its router, because loading a page by its address takes four times as long.
 import type { Page } from "playwright-core";
 
 const OVERTAKEN_AFTER_MS = 10_000;
 
 /**
- * Follows a console link to an address without reloading what the console has. Ends once the page is drawn, before its data arrives. The router
- * stores itself in this variable.
+ * Goes to an address as a console link does, without reloading the console. Resolves once the page is drawn, before its data arrives. The console's
+ * router is in `__TSR_ROUTER__`.
  */
 export async function follow(page: Page, path: string): Promise<void> {
-  // The router's promise may stay open where another navigation overtakes this one. The caller waits for the page's content anyway.
+  // The router's promise may never settle if another navigation overtakes this one. The caller waits for the page's content anyway.
   const late = `new Promise((go) => setTimeout(go, ${OVERTAKEN_AFTER_MS}))`;
   await page.evaluate(`Promise.race([__TSR_ROUTER__.navigate({ href: ${JSON.stringify(path)} }), ${late}])`);
 }

@@ -1,4 +1,4 @@
-// A member in a browser who also calls the API with their session, for setup that a test does not show.
+// A team member in a browser. Tests prepare data through the API with the member's session.
 import type { Page } from "playwright-core";
 import { inject } from "vitest";
 import { randomHex } from "../support/wallet-bodies.ts";
@@ -11,11 +11,11 @@ const PAID_WITHIN_MS = 120_000;
 export interface Member {
   readonly page: Page;
   readonly merchantId: string;
-  /** Calls a path below the merchant's; throws unless the answer is 2xx. The result type is not checked. */
+  /** Calls a path below the merchant's path; throws unless the answer is 2xx. The result type is not checked. */
   call<T>(method: string, rest: string, body?: object): Promise<T>;
 }
 
-/** A new user with a new merchant of their own, on its Home. */
+/** A new user with a new merchant, on its Home page. */
 export async function ownerAtHome(page: Page, email: string): Promise<Member> {
   const { baseUrl } = inject("testbed");
   await enter(page.context(), baseUrl, email);
@@ -28,7 +28,7 @@ export async function ownerAtHome(page: Page, email: string): Promise<Member> {
   return memberAt(page);
 }
 
-/** The same, from the sign-in page through Welcome. */
+/** A new user with a new merchant, who went from the sign-in page through Welcome to Home. */
 export async function newcomerAtHome(page: Page, email: string): Promise<Member> {
   await page.goto("/");
   await signIn(page, email);
@@ -59,7 +59,7 @@ function memberAt(page: Page): Member {
   return { page, merchantId, call };
 }
 
-/** A wallet for USDT on Ethereum at its own address. */
+/** A wallet for USDT on Ethereum with an address of its own. */
 export async function addWallet(member: Member): Promise<string> {
   const address = `0x${randomHex(20)}`;
   const body = { walletType: "DIRECT_WALLET", ...ON_ETH("USDT"), address, requiredConfirmations: REQUIRED };
@@ -76,7 +76,7 @@ export function addInvoice(member: Member, fields: object): Promise<Invoice> {
   });
 }
 
-/** Pays what an invoice asks for, and mines until it is paid. */
+/** Pays the amount that an invoice asks for, and mines blocks until it is paid. */
 export async function payInFull(member: Member, { id }: Pick<Invoice, "id">): Promise<void> {
   const read = () => member.call<Invoice>("GET", `/invoices/${id}`);
   const { paymentMethods } = await read();

@@ -1,4 +1,4 @@
-// A merchant of a signed-in user of the console, created and read through the API with the page's session.
+// A merchant of a user who is signed in to the console, created and read through the API with the page's session.
 import type { Page } from "playwright-core";
 import { inject } from "vitest";
 import { until } from "../../scripts/demo-story/until.ts";
@@ -11,18 +11,15 @@ const SEEN_WITHIN_MS = 120_000;
 
 export interface ConsoleMerchant {
   readonly id: string;
-  /** Its receiving address on Ethereum, for ETH. */
+  /** The merchant's receiving address on Ethereum, for ETH. */
   readonly address: string;
   /** Calls one of the merchant's routes; throws if it is refused. */
   call<T>(method: string, path: string, body?: object): Promise<T>;
-  /** Sends ETH to the address and waits until the payment is there. Returns its id. */
+  /** Sends ETH to the address and waits until the payment is listed. Returns its id. */
   receive(coins: string): Promise<string>;
 }
 
-/**
- * Signs in a new user, who owns a new merchant, through the API; no page is open yet. It has a wallet for ETH unless
- * `isBare`.
- */
+/** Signs in a new user, who owns a new merchant, through the API; no page is open yet. The merchant has a wallet for ETH unless `isBare`. */
 export async function openMerchant(page: Page, { isBare = false } = {}): Promise<ConsoleMerchant> {
   const { baseUrl } = inject("testbed");
   await enter(page.context(), baseUrl, freshAddress());

@@ -1,4 +1,4 @@
-// Fills a merchant as a real month would: invoices in every state, paid on the shared chain, for customers with long names and none. For
+// Fills a merchant as a real month would: invoices in every state, paid on the shared chain, for customers with long names and without names. For
 // screenshots of the console and tests of its pages.
 import { evmChainAt } from "../../scripts/demo-story/evm-chain.ts";
 import type { Invoice, Pair, shopApi } from "../../scripts/demo-story/shop.ts";
@@ -14,7 +14,7 @@ import { changeDatabase, endInvoiceIn, type Testbed } from "./testbed.ts";
 type Shop = Pick<ReturnType<typeof shopApi>, "call" | "registerWallet" | "createInvoice" | "invoice" | "cancelInvoice">;
 type Chain = Awaited<ReturnType<typeof evmChainAt>>;
 
-/** How an invoice went. */
+/** What happens to an invoice. */
 export type Course =
   | "awaiting"
   | "confirming"
@@ -28,7 +28,7 @@ export type Course =
 
 export interface Month {
   readonly merchantId: string;
-  /** The newest invoice of each course. */
+  /** The newest invoice for each course. */
   readonly invoices: Readonly<Record<Course, string>>;
   /** The larger of two payments that match no invoice. */
   readonly unmatched: string;
@@ -59,7 +59,10 @@ const ANN = {
 };
 
 const USDT = { cryptocurrency: "USDT", network: "ETH" } as const;
-/** An inexact amount is only credited to a lone invoice, so such courses have their own coin. The last confirms slowly. */
+/**
+ * An inexact amount is credited only if a single invoice is open for its coin, so these courses use coins of their own. The `confirming` course
+ * requires many confirmations.
+ */
 const PAID_IN: Partial<Record<Course, Pair>> = {
   overpaid: { cryptocurrency: "DAI", network: "ETH" },
   underpaid: { cryptocurrency: "ETH", network: "ETH" },
@@ -93,7 +96,7 @@ const ORDERS: readonly Order[] = [
   },
 ];
 
-/** One day's sales. */
+/** The orders of one day. */
 const USUAL: readonly Order[] = [
   { course: "paid", name: "Espresso beans, 1 kg", rawAmount: 24.9, ...ANN },
   { course: "paid", name: "Filter coffee subscription", rawAmount: 39.9, customerEmail: "j.fernandez@example.com" },
@@ -123,11 +126,11 @@ const DAY_MS = 24 * 3_600_000;
 interface Fill {
   readonly testbed: Testbed;
   readonly shop: Shop & { readonly merchantId: string };
-  /** Days between the sales, oldest first; empty: everything is today. */
+  /** Days between the sales, oldest first; if empty, all sales are today. */
   readonly daysBetween?: readonly number[];
 }
 
-/** The last orders have every course; earlier sales are moved into the past. */
+/** Today's orders cover every course; the sales before them are moved into the past. */
 export async function fillMonth({ testbed, shop, daysBetween = [] }: Fill): Promise<Month> {
   const chain = await evmChainAt(testbed.chainUrl);
   const address = await openForTrade(shop);
@@ -144,7 +147,7 @@ export async function fillMonth({ testbed, shop, daysBetween = [] }: Fill): Prom
   return { merchantId: shop.merchantId, invoices: sold as Month["invoices"], unmatched };
 }
 
-/** The address of all coins but Bitcoin. */
+/** Registers the shop's wallets and products; returns the address that receives all coins except Bitcoin. */
 async function openForTrade(shop: Shop): Promise<string> {
   const address = `0x${randomHex(20)}`;
   const direct = { walletType: "DIRECT_WALLET", address };
@@ -155,7 +158,7 @@ async function openForTrade(shop: Shop): Promise<string> {
   return address;
 }
 
-/** Enabled again a moment ago: it receives no payments before the team has had time to object. */
+/** Registers a wallet that invoices use only from tomorrow on, as if it had just been enabled: until then the team can object. */
 async function enableLate(testbed: Testbed, shop: Shop): Promise<void> {
   const wallet = await shop.registerWallet({ ...litecoinWallet(), requiredConfirmations: 2 });
   changeDatabase(testbed, (database) => {
@@ -175,7 +178,7 @@ interface Sale {
   readonly invoice: Invoice;
 }
 
-/** Creates the orders, and plays each one's course. */
+/** Creates the orders, and takes each through its course. */
 async function sell(place: Area, orders: readonly Order[]): Promise<Readonly<Partial<Record<Course, string>>>> {
   const { shop, chain, testbed } = place;
   const sales: Sale[] = [];
@@ -226,7 +229,7 @@ async function send(chain: Chain, { code, to, amount, percent }: Sent): Promise<
     : chain.sendToken({ ...payment, contract: asset.contract }));
 }
 
-/** Two transfers that belong to no invoice; returns the first one's payment. */
+/** Makes two transfers that belong to no invoice; returns the payment of the first. */
 async function receiveUnasked({ shop, chain }: Area, to: string): Promise<string> {
   const amounts = ["77.123456", "3.5"];
   for (const amount of amounts) await send(chain, { code: "USDT", to, amount, percent: 100n });
@@ -258,10 +261,10 @@ async function mined({ shop, chain }: Area, { id }: Invoice, isIt: (now: Invoice
   await until(read, isIt, WITHIN_MS);
 }
 
-/** Columns with a time, not a duration. */
+/** Columns that contain a time, not a duration. */
 const MOMENT = /(_at|^time|^at|_until|_from|_after)_ms$/;
 
-/** Moves everything of a merchant into the past, by whole quarter hours, so its reports stay correct. */
+/** Moves all of a merchant's data into the past, by whole quarter hours so that its reports stay correct. */
 export function shiftBack(testbed: Testbed, merchantId: string, ms: number): void {
   changeDatabase(testbed, (database) => {
     for (const { name: table } of database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()) {
@@ -272,7 +275,7 @@ export function shiftBack(testbed: Testbed, merchantId: string, ms: number): voi
       for (const column of names.filter((name) => MOMENT.test(name))) {
         const change = (value: string) =>
           database.prepare(`UPDATE ${table} SET ${column} = ${value} WHERE ${rows} AND ${column} <> 0`).run(merchantId);
-        // In two steps, because one row's new time may be another's current time with the same key.
+        // Done in two steps, because the new time of one row may equal the old time of another, and would violate a unique key.
         change(`${ms} - ${column}`);
         change(`-${column}`);
       }

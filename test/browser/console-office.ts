@@ -1,5 +1,5 @@
-// What a merchant has besides sales: named members, invitations, keys, endpoints with one failing, and a brand. For the month of
-// console-month.ts.
+// Adds what a merchant has besides sales to the month of console-month.ts: named members, invitations, keys, endpoints (one of them failing) and a
+// brand.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { shopApi } from "../../scripts/demo-story/shop.ts";
@@ -12,7 +12,7 @@ type Role = Parameters<typeof emailOf>[1];
 
 const WITHIN_MS = 120_000;
 
-/** The endpoints' names once they have received something: the port of a test's server means nothing to a reader. */
+/** The URLs that the endpoints get once they have received something, because the port of a test server would look odd in a screenshot. */
 const URLS = {
   orders: "https://shop.harbour-coffee.example/webhooks/edgetill",
   stock:
@@ -31,7 +31,7 @@ interface Area {
 }
 
 interface Office {
-  /** Waits until the endpoints have received something, and gives them a shop's names. */
+  /** Waits until the endpoints have received something, and gives them the URLs of a shop. */
   settle(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function openOffice({ testbed, shop }: Area): Promise<Office> {
   return { settle: () => settle({ testbed, shop }) };
 }
 
-/** A shop's server with an endpoint for orders but none for stock. It does not keep the process alive. */
+/** A shop's server with an endpoint for orders but none for stock. The server does not keep the process alive. */
 async function openReceiver(): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
@@ -69,7 +69,7 @@ async function openReceiver(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** What an owner does in the console. */
+/** Fills the team as an owner does in the console. */
 async function hirePeople(testbed: Testbed, merchantId: string): Promise<void> {
   const asOwner = await signedIn(testbed.baseUrl, emailOf(merchantId, "OWNER"));
   const call = (method: string, path: string, body: object) =>
@@ -91,7 +91,7 @@ async function hirePeople(testbed: Testbed, merchantId: string): Promise<void> {
     email: "maria-elisabeth.von-habsburg-lothringen+bookkeeping@accounting.example-roastery.example.com",
     role: "VIEWER",
   });
-  // The others have never signed in with their address, so they lack it.
+  // The other members have never signed in with their address, so they do not meet this requirement.
   await call("PATCH", "/team/security", { enforceEmailVerified: true });
   changeDatabase(testbed, (database) => {
     for (const [role, name] of Object.entries(NAMES))
@@ -99,7 +99,7 @@ async function hirePeople(testbed: Testbed, merchantId: string): Promise<void> {
   });
 }
 
-/** A user's calls, in the session that an email code opens. */
+/** Returns a function that sends requests as a user, in a session opened with an emailed code. */
 export async function signedIn(baseUrl: string, email: string) {
   let cookie = "";
   const send = async (method: string, path: string, body: object) => {

@@ -1,4 +1,4 @@
-// Shared by the report tests: sales over some months, what the page should show of them, and what it shows.
+// Shared by the tests of reports: sales over some months, what the page should show about them, and what it shows.
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { assetOn } from "../../src/chains/registry/networks.ts";
@@ -14,10 +14,10 @@ type Paid = Exclude<Code, "BTC">;
 /** A paid invoice and its payment. */
 export interface Bill {
   readonly cryptocurrency: string;
-  /** In whole coins, as it was sent. */
+  /** The amount that was sent, in whole coins. */
   readonly amount: string;
   readonly currency: string;
-  /** In the currency, as it was credited. */
+  /** The amount that was credited, in the currency. */
   readonly value: string;
   readonly txHash: string;
   readonly receivedAt: string;
@@ -33,7 +33,7 @@ interface Order {
   readonly currency: string;
 }
 
-/** One day's sales, and the days until the next. Some times are on different days in UTC and in the reader's zone. */
+/** The sales of one day, and the number of days until the next. Some times are on different days in UTC and in the reader's zone. */
 const SALES: readonly { readonly orders: readonly Order[]; readonly daysLater: number }[] = [
   {
     orders: [
@@ -61,7 +61,7 @@ interface PaymentFacts {
   readonly receivedTxAt: string;
 }
 
-/** Oldest first. Customers pay on the shared chain; earlier sales are moved into the past. */
+/** The sales, oldest first. Customers pay on the shared chain; earlier sales are moved into the past. */
 export async function sellOverMonths(testbed: Testbed, shop: PageShop): Promise<readonly Bill[]> {
   const sold: { readonly id: string; readonly order: Order; readonly sent: string }[] = [];
   for (const { orders, daysLater } of SALES) {
@@ -101,7 +101,7 @@ export async function openReports(
   await page.getByRole("region", { name: "Received" }).waitFor();
 }
 
-/** For a row of choices with one selected. */
+/** Selects the choice with this label in a group of radio buttons. */
 export async function choose(page: Page, label: string): Promise<void> {
   await page.getByRole("radiogroup").getByText(label, { exact: true }).click();
 }
@@ -117,7 +117,7 @@ export async function downloaded(page: Page, button: string) {
 // ---- what the page shows
 
 export async function receivedShown(page: Page): Promise<readonly string[]> {
-  // The first is the total. Lines are the visible ones.
+  // The first amount is the total. Only visible lines count.
   const [text = ""] = await page.getByRole("region", { name: "Received" }).locator(".numbers").allInnerTexts();
   return linesOf(text);
 }
@@ -199,11 +199,11 @@ interface Periods {
   readonly by: "day" | "week" | "month";
   readonly from: string;
   readonly to: string;
-  /** The reader's day of a time. */
+  /** The day of a time in the reader's zone. */
   readonly dayIn: (ms: number) => string;
 }
 
-/** Those with any activity, newest first. */
+/** The days with any activity, newest first. */
 export function expectedPeriods(bills: readonly Bill[], { by, from, to, dayIn }: Periods) {
   const periodOf = (time: string) => periodAt(dayIn(Date.parse(time)), by);
   const starts = new Set(bills.flatMap(({ createdAt, receivedAt }) => [periodOf(createdAt), periodOf(receivedAt)]));
@@ -222,7 +222,7 @@ export function expectedPeriods(bills: readonly Bill[], { by, from, to, dayIn }:
     .toReversed();
 }
 
-/** Its first day; weeks begin on Mondays. */
+/** The first day of the period; weeks begin on Mondays. */
 function periodAt(date: string, by: Periods["by"]): string {
   if (by === "day") return date;
   if (by === "month") return `${date.slice(0, 7)}-01`;

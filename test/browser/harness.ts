@@ -5,7 +5,7 @@
 //   const { page } = await browsing.visit();
 //   await page.goto(payPath(await shop.createInvoice({ rawAmount: 30 })));
 //
-// A request of a page to another origin, a message in its console or an error that it threw fails the test at its end.
+// A request from a page to another origin, a message in the page's console or an error that it throws fails the test at its end.
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { evmChainAt } from "../../scripts/demo-story/evm-chain.ts";
@@ -37,11 +37,11 @@ export type PageShop = Pick<
   | "changeSettings"
 >;
 
-/** So that a payer sees "seen" before "paid". */
+/** Two confirmations, so that a payer sees "seen" before "paid". */
 export const REQUIRED = 2;
-/** For a shop whose payments must stay unconfirmed while it is looked at, although tests of other files mine blocks of the same chain. */
+/** For a shop whose payments must stay unconfirmed while the test examines the page, although tests of other files mine blocks on the same chain. */
 export const MANY_REQUIRED = 200;
-/** Time for a watcher's pass and the push, on a busy machine. */
+/** Time for a pass of the watcher and the push to the page, on a busy machine. */
 const CHANGES_WITHIN_MS = 120_000;
 
 /** Tests in a browser. Without one they fail in CI and are skipped elsewhere, with instructions to install it. */
@@ -52,7 +52,7 @@ export function describeInBrowser(name: string, tests: () => void): void {
 
 interface Browsing {
   browser(): Browser;
-  /** Another visitor with another page; both end with the test. */
+  /** Opens a page for a new visitor; both end with the test. */
   visit(options?: VisitOptions): Promise<Visit>;
 }
 
@@ -69,7 +69,7 @@ export function useBrowser(): Browsing {
     const story = task.result?.state === "fail" ? await lastSteps(browser, openPages(browser)) : undefined;
     const faults = ending.flatMap((visit) => visit.faults);
     for (const visit of ending) await visit.close();
-    // Next to the test's own error, where it is noticed.
+    // Reported next to the test's own error, where it is noticed.
     if (story !== undefined) throw new Error([story, ...faults].join("\n"));
     expect(faults).toEqual([]);
   });
@@ -85,7 +85,7 @@ export function useBrowser(): Browsing {
 
 export type Code = "USDT" | "USDC" | "DAI" | "ETH" | "BTC";
 
-/** A shop that accepts these coins, at its own addresses; all but BTC on Ethereum. */
+/** A shop that accepts these coins at addresses of its own; all coins but BTC are on Ethereum. */
 export async function openShop(
   codes: readonly Code[] = ["USDT", "USDC", "ETH", "BTC"],
   requiredConfirmations = REQUIRED,
@@ -144,7 +144,7 @@ export async function mine(blocks = 1): Promise<void> {
   for (let mined = 0; mined < blocks; mined++) await chain.mine();
 }
 
-/** Mines until the API returns this status. */
+/** Mines blocks until the API returns this status. */
 export async function mineUntil(shop: PageShop, { id }: Pick<Invoice, "id">, status: Invoice["status"]): Promise<void> {
   const mined = async () => {
     await mine();

@@ -1,20 +1,20 @@
-// A shop's page, as its BTCPay Server plugin creates it: it loads /modal/btcpay.js from us, shows an invoice, and listens.
+// A shop's page like the one a BTCPay Server plugin creates: it loads /modal/btcpay.js from us, shows an invoice, and listens for its status.
 import type { FrameLocator, Page } from "playwright-core";
 import { inject } from "vitest";
 
-/** Never contacted: the test answers for it. */
+/** An origin that is never contacted, because the test answers in its place. */
 export const SHOP = "https://shop.example";
 
 interface ModalShop {
-  /** The payer's page over the shop's. */
+  /** The payer's page, shown over the shop's page. */
   readonly frame: FrameLocator;
   /** The statuses that the plugin's function received, in order. */
   heard(): Promise<readonly string[]>;
-  /** Whether there is a frame at all. */
+  /** Whether the page contains any frame. */
   isOpen(): Promise<boolean>;
 }
 
-/** What WooCommerce's plugin does when an order is placed, and how it listens; with a version after the script's name, as WordPress adds. */
+/** What WooCommerce's plugin runs when an order is placed, and how it listens for messages. WordPress adds a version to the script's URL. */
 const pageOf = (invoiceId: string) => `<!doctype html><title>Shop</title><button>Place order</button>
   <script src="${inject("testbed").baseUrl}/modal/btcpay.js?ver=2.7.1"></script>
   <script>
@@ -44,7 +44,8 @@ export async function placeOrder(page: Page, invoiceId: string): Promise<ModalSh
 }
 
 /**
- * What another script on the shop's page can claim: that the invoice is paid. To the shop itself, from another frame, and to our page.
+ * Claims that the invoice is paid, as another script on the shop's page could: to the shop's own window, from another frame, and to our page in its
+ * frame.
  */
 export async function forge(page: Page, invoiceId: string): Promise<void> {
   const claim = `{ invoiceId: "${invoiceId}", status: "Settled" }`;

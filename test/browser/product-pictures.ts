@@ -1,19 +1,18 @@
-// Pictures of products for a month that is looked at: flat shapes on a coloured ground, so that no photograph has to be
-// stored.
+// Pictures of products for the sample month: flat shapes on a coloured background, so that no photograph has to be stored.
 import { PNG } from "pngjs";
 
 type Colour = readonly [red: number, green: number, blue: number];
 
 interface Shape {
   readonly colour: Colour;
-  /** Middle and half sides, in a picture that is 1 wide and 1 high. */
+  /** The centre and half the side lengths, in a picture that is 1 wide and 1 high. */
   readonly at: readonly [x: number, y: number];
   readonly half: readonly [x: number, y: number];
   readonly isRound?: true;
 }
 
 const SIDE = 240;
-/** Points of a pixel in each direction, for smooth edges. */
+/** Samples per pixel in each direction, to smooth the edges. */
 const FINE = 3;
 
 const STEEL: Colour = [148, 163, 184];
@@ -63,7 +62,7 @@ function drawn(ground: Colour, shapes: readonly Shape[]): string {
   return `data:image/png;base64,${PNG.sync.write(picture).toString("base64")}`;
 }
 
-/** For the shape on top. */
+/** The colour of the topmost shape at a point, or of the background. */
 function colourAt(ground: Colour, shapes: readonly Shape[], [x, y]: readonly [number, number]): Colour {
   const top = shapes.findLast(({ at, half, isRound }) => {
     const [across, down] = [Math.abs(x - at[0]) / half[0], Math.abs(y - at[1]) / half[1]];

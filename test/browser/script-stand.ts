@@ -1,20 +1,20 @@
-// The script of the checkout pages on test pages with the same structure as the real ones. Only Chromium runs, and the
-// test decides what the server answers, and when.
+// The script of the checkout pages on test pages with the same structure as the real ones. Only Chromium runs, and the test decides what the server
+// answers, and when.
 import type { Browser, BrowserContext, Page, WebSocketRoute } from "playwright-core";
 import { checkoutAssets } from "../../scripts/checkout-assets.ts";
 
 const { script: SCRIPT } = await checkoutAssets();
 const ORIGIN = "http://localhost";
 export const PAY = "/pay/inv_1";
-/** The clock of the payer's machine, when a test holds it. */
+/** The clock of the payer's machine, if a test controls it. */
 const MACHINE_MS = Date.parse("2031-05-05T05:05:05.000Z");
-/** The server's clock, which is independent of it. */
+/** The server's clock, which is independent of the machine's. */
 export const SERVER_MS = Date.parse("2029-01-01T00:00:00.000Z");
 
 const STEP_MS = 5_000;
-/** A held clock is installed this much early and then moved to its time: between the two it runs, and it cannot be moved back. */
+/** A controlled clock starts this much earlier and is then moved forward: it runs until it is paused, and it cannot be moved back. */
 const EARLY_MS = 86_400_000;
-/** A limit for a step that hangs; it measures nothing. */
+/** A time limit that stops a step that hangs; it measures nothing. */
 const STEP_LIMIT_MS = 120_000;
 
 /** Lets a test wait until every answer is read: counts requests and bodies until they have arrived or failed. */
@@ -41,7 +41,7 @@ const COUNT_REQUESTS = `(() => {
     do await turn(); while (open > 0);
   };
 })()`;
-/** A held clock does not control AbortSignal.timeout, which would end requests on a busy machine. */
+/** A controlled clock does not affect AbortSignal.timeout, which would end requests on a busy machine. */
 const HOLD_LIMITS = `AbortSignal.timeout = (ms) => {
   const limit = new AbortController();
   setTimeout(() => limit.abort(new DOMException("late", "TimeoutError")), ms);
@@ -85,9 +85,9 @@ export interface Stand {
   readonly opened: readonly string[];
   /** Sets the answer to the next requests for the state. */
   answer(reply: Reply | string): void;
-  /** Whether new sockets are accepted. */
+  /** Sets whether new sockets are accepted. */
   letIn(isOpen: boolean): void;
-  /** Moves the held clock forward and runs the timers; does not wait for another page to load. */
+  /** Moves the controlled clock forward and runs the timers; does not wait for another page to load. */
   pass(ms: number): Promise<void>;
   /** Waits until the page has read and handled all its answers. */
   settle(): Promise<void>;
@@ -97,9 +97,9 @@ export interface Stand {
 }
 
 export interface StandOptions {
-  /** Whether time stands still except in `pass`. */
+  /** Whether the clock stands still except in `pass`. */
   readonly isHeld?: boolean;
-  /** The time of the payer's machine, if it is held. */
+  /** The time of the payer's machine, if it is controlled. */
   readonly machineMs?: number;
   readonly initScripts?: readonly string[];
   readonly permissions?: readonly string[];
@@ -107,7 +107,7 @@ export interface StandOptions {
   readonly isFramed?: boolean;
 }
 
-/** Like the server's: only the one script may run, and the page cannot send requests to another origin. */
+/** The policy, like the server's: only the page's own script may run, and the page cannot send requests to another origin. */
 const POLICY =
   "default-src 'none'; script-src 'nonce-n'; style-src 'nonce-n'; img-src 'self' data:; connect-src 'self' ws:; frame-src 'self'";
 
@@ -172,7 +172,7 @@ export async function openStand(
       server.isOpen = isOpen;
     },
     pass: async (ms) => {
-      // In steps, so that answers arrive in between.
+      // Advances the clock in steps, so that answers arrive in between.
       for (let left = ms; left > 0; left -= STEP_MS) {
         await page.clock.runFor(Math.min(left, STEP_MS));
         await settle();

@@ -1,5 +1,5 @@
-// Shared by all tests of pages: a local Ethereum node that mines on demand, a server that watches it, and shops with one key
-// each. Nothing is started if there is no browser.
+// Shared by all tests of pages: a local Ethereum node that mines on demand, a server that watches it, and shops with one key each. If there is no
+// browser, nothing is started.
 import type { TestProject } from "vitest/node";
 import { isBrowserWanted } from "../support/page-program.ts";
 import { openTestbed, type Testbed } from "./testbed.ts";

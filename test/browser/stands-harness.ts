@@ -1,4 +1,4 @@
-// Shared by the tests of the script: pages that close with the test.
+// Shared by the tests of the script: pages that close when the test ends.
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { launchChromium } from "../support/page-browser.ts";
@@ -11,7 +11,7 @@ let browser: Browser;
 
 let stands: Stand[] = [];
 
-/** A page that is closed with the test. */
+/** A page that closes when the test ends. */
 export async function open(main: string, options: StandOptions & { readonly before?: string } = {}): Promise<Stand> {
   const stand = await openStand(browser, main, options);
   stands.push(stand);

@@ -1,4 +1,4 @@
-// Many shops on one server: each test uses a new one, so that its addresses, settings and invoices are its own.
+// Many shops on one server. Each test uses a new shop, so that its addresses, settings and invoices are its own.
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,22 +14,22 @@ import { assetOn } from "../../src/chains/registry/networks.ts";
 import { builtServer } from "../support/built-worker.ts";
 import { network } from "../support/named-network.ts";
 
-/** Tokens that customers pay with, besides ETH itself. */
+/** The tokens that customers pay with, in addition to ETH. */
 const TOKENS = ["USDT", "USDC", "DAI"] as const;
 const SHOPS = 110;
-/** Often enough that a payer sees changes within a second. */
+/** Short enough that a payer sees changes within a second. */
 const POLL_SECONDS = 0.25;
 /**
- * A network whose newest block is 5 minutes old is not offered to payers. A block younger than this gets no successor, for tests that count
- * blocks.
+ * A network whose newest block is 5 minutes old is not offered to payers. A block is mined if the newest one is older than this, and only then,
+ * because some tests count blocks.
  */
 const OLDEST_TIP_MS = 3 * 60_000;
 const LOOKS_EVERY_MS = 10_000;
 
-/** Invoices of the shop that has many. */
+/** The number of invoices in the shop that has many. */
 const MANY = 100_000;
 
-/** Google as configured on the server: a port where a test may start a provider. */
+/** The server's configuration of Google: a port on which a test may start a stand-in for it. */
 interface ProviderPlace {
   readonly port: number;
   readonly clientId: string;
@@ -39,9 +39,9 @@ interface ProviderPlace {
 /** The value of `inject("testbed")`. */
 export interface Testbed {
   readonly baseUrl: string;
-  /** The node of network ETH. */
+  /** The URL of the node for the network ETH. */
   readonly chainUrl: string;
-  /** Where the server keeps its state; its output is in `server.log` there. */
+  /** The folder with the server's state; its output is in `server.log` there. */
   readonly home: string;
   readonly shops: readonly { readonly merchantId: string; readonly key: string }[];
   /** A shop with very many invoices, named "Order 0" and so on; every tenth is EXPIRED. */
@@ -93,7 +93,7 @@ export async function openTestbed(): Promise<{ readonly testbed: Testbed; readon
   }
 }
 
-/** Mines if no test has for a while, so the network is still offered to a test that starts late. */
+/** Mines a block if no test has for a while, so that the network is still offered to a test that starts late. */
 function keepYoung({ mine, newestAtMs }: Pick<EvmChain, "mine" | "newestAtMs">): NodeJS.Timeout {
   const look = async () => {
     if (Date.now() - (await newestAtMs()) > OLDEST_TIP_MS) await mine();
@@ -125,15 +125,15 @@ async function seedShops(home: Home): Promise<Testbed["shops"]> {
   return made.map(({ merchant, key }) => ({ merchantId: merchant.id, key: key.secret }));
 }
 
-/** Returns when the oldest invoice was created; each later one is a second younger. */
+/** Returns when the oldest invoice was created; each later invoice is a second younger. */
 async function seedMany(home: Home, merchantId: string): Promise<number> {
   const database = new DatabaseSync(databaseFile(home));
   try {
-    // The seed of the benchmarks takes a D1 database, and uses only these members.
+    // `seedInvoices` of the benchmarks takes a D1 database, but uses only these methods.
     const asD1 = {
       prepare: (sql: string) => ({
         bind: (...given: readonly (string | number)[]) => {
-          // Node binds a number as a fraction, and SQLite would write it as one: "Order 7.0".
+          // Node binds a number as a float, which SQLite would write with a fraction: "Order 7.0".
           const values = given.map((value) => (typeof value === "number" ? BigInt(value) : value));
           return {
             run: () => database.prepare(sql).run(...values),
@@ -145,7 +145,7 @@ async function seedMany(home: Home, merchantId: string): Promise<number> {
         database.exec("BEGIN");
         for (const { run } of statements) run();
         database.exec("COMMIT");
-        // D1 returns its size after each; nobody reads it here.
+        // D1 also returns the database's size, which is not needed here.
         return statements.map(() => ({ meta: {} }));
       },
     };
@@ -172,15 +172,15 @@ export function takeShop({ home, shops }: Testbed): Testbed["shops"][number] {
       closeSync(openSync(join(home, `taken-${place}`), "wx"));
       return shop;
     } catch {
-      // Another test took it first.
+      // Another test took the shop first.
     }
   }
   throw new Error(`all ${shops.length} shops are taken: raise SHOPS`);
 }
 
 /**
- * Moves the end of an invoice to `inMs` from now: no invoice lives less than a minute, and no test waits that long. It writes to
- * the database from this process, and the server sees the change.
+ * Makes an invoice end `inMs` from now, because no invoice lasts less than a minute, and no test should wait that long. Writes to the server's
+ * database from this process.
  */
 export function endInvoiceIn(testbed: Pick<Testbed, "home">, invoiceId: string, inMs: number): void {
   changeDatabase(testbed, (database) => {
@@ -200,7 +200,7 @@ export function makeOperator(testbed: Pick<Testbed, "home">, email: string): voi
   });
 }
 
-/** Writes to the server's database from this process, for what no API does. */
+/** Writes to the server's database from this process, for changes that no API makes. */
 export function changeDatabase({ home }: Pick<Testbed, "home">, change: (database: DatabaseSync) => void): void {
   const database = new DatabaseSync(databaseFile({ state: join(home, "state") }));
   try {

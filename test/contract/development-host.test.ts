@@ -1,5 +1,5 @@
-// A development server is for its own machine: it has a mailbox that anyone can read. A page of another site can have its own name resolve to
-// loopback (DNS rebinding); its requests then come with that name as their host.
+// A development server is for its own machine only, because it has a mailbox that anyone can read. A page on another site can make its site's name
+// resolve to loopback (DNS rebinding); its requests then arrive with that name as their host.
 import { request } from "node:http";
 import { expect, test } from "vitest";
 import { service } from "./client.ts";

@@ -1,4 +1,4 @@
-// Decimal texts as exact fractions, so tests of amounts never use a float.
+// Decimal texts as exact fractions, so that tests of amounts never use a float.
 
 interface Fraction {
   readonly numerator: bigint;
@@ -22,7 +22,7 @@ export function minus(a: Fraction, b: Fraction): Fraction {
   };
 }
 
-/** Negative, zero or positive as a is less than, equal to or more than b. */
+/** Negative, zero or positive if a is less than, equal to or greater than b. */
 export function compare(a: Fraction, b: Fraction): number {
   const difference = minus(a, b).numerator;
   if (difference === 0n) return 0;

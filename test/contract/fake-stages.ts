@@ -23,7 +23,7 @@ import type { Written } from "./fake-transcript.ts";
 
 export const USDT = { cryptocurrency: "USDT", network: "ETH" } as const;
 const WITHIN_MS = 100_000;
-/** So that a payment is seen before it is confirmed. */
+/** Two confirmations, so that a payment is seen before it is confirmed. */
 const REQUIRED = 2;
 
 /** The answer to one request, as any client sees it. */
@@ -33,9 +33,9 @@ interface RawAnswer {
 }
 
 interface Ask {
-  /** Replaces the secret key; null for none. */
+  /** Replaces the secret key; null sends none. */
   readonly key?: string | null;
-  /** With the public key. */
+  /** Sends the request with the public key. */
   readonly isOfPage?: boolean;
   readonly merchantId?: string;
   readonly body?: unknown;
@@ -49,9 +49,9 @@ export interface Stage {
   readonly page: EdgetillPublic;
   /** Any request below the merchant's path. */
   ask(method: string, path: string, ask?: Ask): Promise<RawAnswer>;
-  /** A customer sends coins, with one confirmation. Without an invoice nobody asked for them. */
+  /** Sends coins from a customer and mines a block. Without `invoiceId`, the transfer must match no invoice. */
   pay(invoiceId: string | undefined, coins: string): Promise<Payment>;
-  /** Mines all confirmations. */
+  /** Mines blocks until all confirmations are reached. */
   confirm(paymentId: string): Promise<void>;
   /** Makes the invoice expire. */
   end(invoiceId: string): Promise<void>;
@@ -59,16 +59,16 @@ export interface Stage {
   readonly address: string;
   /** The endpoints' URL. */
   readonly hookUrl: string;
-  /** What arrived there, verified with the secret; as many as expected, by sequence. */
+  /** The deliveries that arrived at `hookUrl`, verified with the secret: as many as expected, by sequence. */
   delivered(count: number, secret: string): Promise<readonly unknown[]>;
   /** Every answer so far. */
   readonly transcript: readonly Written[];
-  /** Adds something other than an answer to the transcript. */
+  /** Adds an entry to the transcript that is not an answer. */
   note(what: string, value: unknown): void;
 }
 
 export interface Stages {
-  /** For the service, with a new merchant each time. */
+  /** Stages on the service, with a new merchant each time. */
   real(): Promise<Stage>;
   fake(of: Stage): Stage;
   close(): Promise<void>;
@@ -167,7 +167,7 @@ async function realStage(testbed: Testbed, shop: Shop | undefined, hooks: Receiv
       await chain.mine();
       const read = () => quiet.payments(`txHash=${hash}`);
       const [payment] = await until(read, (found) => found.length === 1, WITHIN_MS);
-      // Seen early enough to be confirmed as soon as it has an invoice.
+      // An unmatched payment gets enough confirmations here that it is confirmed as soon as it is assigned to an invoice.
       const isDeep = ({ confirmations }: Payment) => confirmations > REQUIRED;
       if (payment !== undefined && invoiceId === undefined) await mined(() => quiet.payment(payment.id), isDeep);
       if (payment === undefined || payment.invoiceId !== (invoiceId ?? null))

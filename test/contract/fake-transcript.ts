@@ -1,6 +1,6 @@
-// Answers of two runs made comparable: whatever differs between runs is replaced by names, in order of appearance.
+// Makes the answers of two runs comparable: whatever differs between runs is replaced by names, in order of appearance.
 
-/** One answer of a stage. */
+/** One answer in a stage's transcript. */
 export interface Written {
   readonly request: string;
   readonly status: number;
@@ -11,7 +11,7 @@ export interface Written {
 
 const ID = /\b[a-z]{3}_[0-9A-Z]{26}\b/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
-/** Members that only a chain or a clock determines; null stays null. */
+/** Members whose value only a chain or a clock determines; null stays null. */
 const NAMED: readonly string[] = [
   "requestId",
   "txHash",

@@ -1,5 +1,5 @@
-// Fresh keys and addresses for every test, and the expected addresses of an extended key. Derivation uses bip32 with
-// tiny-secp256k1, and encodings @scure/base: nothing that the server uses.
+// New keys and addresses for every test, and the expected addresses of an extended key. Derivation uses bip32 with tiny-secp256k1, and encodings use
+// @scure/base, none of which the server uses.
 import { createHash, randomBytes } from "node:crypto";
 import { bech32, bech32m, createBase58check } from "@scure/base";
 import { BIP32Factory, type BIP32Interface } from "bip32";
@@ -34,7 +34,7 @@ const PURPOSES: Readonly<Record<Scheme, number>> = { BIP44: 44, BIP49: 49, BIP84
 interface ExtendedKey {
   readonly xpub: string;
   readonly derivationPath: string;
-  /** The private form of the same account: a secret that the service must refuse. */
+  /** The private form of the same account, which is a secret that the service must refuse. */
   readonly xprv: string;
   /** The address at `<account>/0/<index>`. */
   address(index: number): string;
@@ -47,7 +47,7 @@ export interface KeyChoice {
   readonly seed?: Uint8Array;
 }
 
-/** A fresh account key, or the one of a given seed. */
+/** A fresh account key, or the key from a given seed. */
 export function extendedKey(choice: KeyChoice = {}): ExtendedKey {
   const { scheme = "BIP84", network = "BTC", account = 0, seed = randomBytes(64) } = choice;
   const derivationPath = `m/${PURPOSES[scheme]}'/${COIN_TYPES[network]}'/${account}'`;
@@ -86,7 +86,7 @@ function addressOf(node: BIP32Interface, scheme: Scheme, network: UtxoNetwork): 
   }
 }
 
-/** The 78 bytes of an extended key with some of them changed and the checksum corrected. */
+/** The extended key with some of its 78 payload bytes changed and its checksum computed again. */
 export function withBytes(extended: string, change: (payload: Uint8Array) => void): string {
   const payload = Uint8Array.from(base58check.decode(extended));
   change(payload);
@@ -126,13 +126,13 @@ export function segwitAddress(
   return codec.encode(prefix, [version, ...codec.toWords(randomBytes(length))], 120);
 }
 
-/** Taproot: an x-only key that is on the curve, because the server checks it. */
+/** A Taproot address: an x-only key that is on the curve, because the server checks that. */
 export function taprootAddress(prefix: string): string {
   const node = bip32.fromSeed(randomBytes(32));
   return bech32m.encode(prefix, [1, ...bech32m.toWords(node.publicKey.slice(1, 33))]);
 }
 
-/** A fresh direct wallet body for a pair, by the family of its network. */
+/** A body for a new direct wallet of a pair, by the family of its network. */
 export function freshDirectWallet(cryptocurrency: string, network: string): Record<string, unknown> {
   if (network.startsWith("TRX") || network === "TRON") return directWallet(cryptocurrency, network, tronAddress());
   const prefixes: Readonly<Record<string, string>> = { BTC: "bc", LTC: "ltc", BTC_TESTNET: "tb", LTC_TESTNET: "tltc" };
@@ -140,7 +140,7 @@ export function freshDirectWallet(cryptocurrency: string, network: string): Reco
   return directWallet(cryptocurrency, network, prefix === undefined ? evmAddress() : segwitAddress(prefix));
 }
 
-/** Private keys in wallet import format: uncompressed and compressed. */
+/** Private keys in wallet import format (WIF), uncompressed and compressed. */
 export function wif(version = 0x80, isCompressed = true): string {
   return base58check.encode(Uint8Array.of(version, ...randomBytes(32), ...(isCompressed ? [1] : [])));
 }

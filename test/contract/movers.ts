@@ -5,7 +5,7 @@ import { type Api, apiOf, expectOk, service } from "./client.ts";
 import { signedIn } from "./people.ts";
 import type { Wallet } from "./shapes.ts";
 
-/** What a move into a merchant needs. */
+/** The permissions that a move into a merchant needs. */
 export const MOVE_PERMISSIONS = [
   "MERCHANT_VIEW",
   "MERCHANT_UPDATE",
@@ -21,7 +21,7 @@ export const MOVE_PERMISSIONS = [
   "CUSTOMER_UPDATE",
 ];
 
-/** An empty merchant, with a key for the move. */
+/** A merchant without data, with a key for the move. */
 export async function newMerchant(permissions: readonly string[] = MOVE_PERMISSIONS): Promise<Api> {
   const owner = await signedIn("mover");
   const { body: merchant } = await owner.post("/api/v1/merchants", { name: "Moved shop" });
@@ -76,7 +76,7 @@ export async function runMove(
   return { status, printed, asked };
 }
 
-/** What a move creates, without what differs between merchants. */
+/** What a move creates, without the parts that differ between merchants. */
 export async function stateOf(merchant: Api): Promise<unknown> {
   const wallets = expectOk(await merchant.get<Wallet[]>("/wallets"), 200);
   const webhooks = expectOk(

@@ -1,6 +1,6 @@
-// The servers of the contract tests, one for each worker of the test run, so concurrent files share no merchant: each starts as with `npm start`, but
-// from the shared build (serve-built.ts), on a free port with its own home folder, and ends with the tests. It starts when a file of its worker first
-// needs it, because an unused one takes three hundredths of a core while other projects run.
+// The servers of the contract tests, one for each worker of the test run, so that concurrent files share no merchant. Each starts as with `npm
+// start`, but from the shared build (serve-built.ts), on a free port with a home folder of its own, and ends with the tests. It starts when a file of
+// its worker first needs it, because an unused server takes three percent of a core while other projects run.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -19,13 +19,13 @@ export interface Edgetill extends Extra {
   readonly merchantId: string;
   readonly secretKey: string;
   readonly publicKey: string;
-  /** Where the server keeps its state, with its output in `server.log`. */
+  /** The folder with the server's state, and its output in `server.log`. */
   readonly home: string;
 }
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where a worker requests its server: GET `/<its number>` answers with an Edgetill, or with 500 and the reason. */
+    /** The address where a worker requests its server: GET `/<its number>` answers with an Edgetill, or with 500 and the reason. */
     servers: string;
   }
 }
@@ -60,10 +60,11 @@ async function serveOne(name: string): Promise<{ readonly edgetill: Edgetill; re
   const settings = readSettings({
     PORT: String(await findFreePort()),
     EDGETILL_HOME: home,
-    // Deployers choose the names: nothing may depend on ours.
+    // Deployers choose the names, so nothing may depend on ours.
     EDGETILL_NAME: name,
     RATE_LIMIT_PER_MINUTE: "0",
-    // Short, because tests wait for retries; but a fifth less is still over a second, so no two attempts have the same timestamp.
+    // Short, because tests wait for retries. Jitter shortens a pause by at most a fifth, so it stays over a second and no two attempts have the same
+    // timestamp.
     WEBHOOK_SCHEDULE_SECONDS: "0,1.3,1.3,1.3",
   });
   let extra: Extra | undefined;

@@ -1,4 +1,4 @@
-// Shared by tests of Interface 6: a real receiver on loopback, endpoints at it, and what arrived there.
+// Shared by tests of Interface 6: a real receiver on loopback, endpoints at this receiver, and what arrived there.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ export interface Endpoint {
   }[];
   readonly disabledReason: string | null;
   readonly failuresInRow: number;
-  /** Only in the answer to a registration or a rotation. */
+  /** Only in the response to a registration or a rotation. */
   readonly secret?: string;
 }
 
@@ -77,7 +77,7 @@ let listening: Listening;
 
 export let receiver: ReceiverControl;
 
-/** For the running file; files of a process share this module. */
+/** The folder of the test file that runs now; the files of a process share this module. */
 export let folder: string;
 
 /** Registers an endpoint for one test. With the behaviour `told` it answers 200 until the test calls `tell`. */
@@ -95,7 +95,7 @@ export async function register(events: readonly string[], fields: Record<string,
     endpoint,
     tell: (how: string) => receiver.tell(key, how),
     log: () => receiver.log(key),
-    /** Waits for this many receptions; returns all. */
+    /** Waits for this many deliveries; returns all of them. */
     arrivals: (count: number) => arrivals(key, count),
     deliveries: async (query = "") =>
       expectOk(await shop.get<Listed<Delivery>>(`/webhooks/${endpoint.id}/deliveries${query}`), 200).data,

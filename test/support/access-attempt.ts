@@ -36,7 +36,7 @@ export function specNamed(name: string): RouteSpec {
   return spec;
 }
 
-/** The route's path with the ids of `given`; for a missing one, an id that does not exist. */
+/** The route's path with the ids in `given`. A missing one is replaced by an id that does not exist. */
 export function pathOf(spec: RouteSpec, given: Readonly<Record<string, string>> = {}): string {
   return spec.path.replace(/:(\w+)/g, (_, name: string) => {
     const value = given[name] ?? UNKNOWN[name];

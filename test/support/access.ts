@@ -24,7 +24,7 @@ export async function seedMerchant(changes: Partial<typeof merchants.$inferInser
   return merchant.id;
 }
 
-/** A merchant's key; by default with every permission that its kind may have. `permissions` is in upper snake case. */
+/** Creates a key of a merchant, by default with every permission that its kind may have. `permissions` is in upper snake case. */
 export async function seedKey(
   merchantId: MerchantId,
   of: { readonly kind?: ApiKeyRow["kind"]; readonly permissions?: readonly string[] } & Partial<
@@ -60,7 +60,6 @@ export interface Ask {
   /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The request's `cf` properties. */
   readonly cf?: unknown;
 }
 
@@ -88,17 +87,17 @@ export interface Answer {
   readonly json: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Through the Worker's own entry. */
+/** Sends a request through the Worker's own entry. */
 export async function send(path: string, ask: Ask = {}): Promise<Answer> {
   return answerOf(await exports.default.fetch(requestOf(path, ask)));
 }
 
-/** Through the app with the test's own bindings or variables; resolves when its background work is done. */
+/** Sends a request through the app with the test's own bindings or variables; resolves when its background work is done. */
 export async function sendWith(changes: Partial<Env>, path: string, ask: Ask = {}): Promise<Answer> {
   return deploymentWith(changes)(path, ask);
 }
 
-/** The same for several requests, whose merchants' objects stay in memory. */
+/** Like `sendWith`, for several requests. The merchants' objects stay in memory between them. */
 export function deploymentWith(changes: Partial<Env>): (path: string, ask?: Ask) => Promise<Answer> {
   // Outside development, removes bindings and variables that are for development only.
   const own = changes.ENVIRONMENT === undefined ? {} : { WEBHOOK_LOOPBACK: "", DEV_CONTROL: "" };
@@ -115,7 +114,7 @@ export function deploymentWith(changes: Partial<Env>): (path: string, ask?: Ask)
 }
 
 async function answerOf(response: Response): Promise<Answer> {
-  // Not `text()`, which warns where the body is an image.
+  // Not `text()`, which warns if the body is an image.
   const text = new TextDecoder().decode(await response.arrayBuffer());
   return { status: response.status, headers: response.headers, text, json: parsed(text) };
 }

@@ -1,5 +1,4 @@
-// What the allocator of one address must answer: the same rules by another method, which reads every amount for every
-// answer.
+// A model of the allocator of one address. It applies the same rules by a different method: it reads every reserved amount for each answer.
 import type { AmountRequest } from "../../src/commerce/amounts/amount-request.ts";
 import type { AmountGrain } from "../../src/commerce/amounts/direct-amount.ts";
 import { heldUntilMs, holdingBounds, holdingRefusal, lifetimeRefusal } from "../../src/commerce/amounts/holding.ts";
@@ -28,7 +27,7 @@ export interface Held {
   readonly merchantId: string;
   readonly isPublic: boolean;
   readonly untilMs: number;
-  /** False once its invoice was found not to be stored. */
+  /** False once the amount turned out to have no row in D1. */
   readonly isCounted: boolean;
 }
 

@@ -1,10 +1,10 @@
-// Allocators of amounts outside of workerd: the real class, over SQLite in memory.
+// Allocators of amounts outside workerd: the real class, over SQLite in memory.
 import { AmountAllocations } from "../../src/commerce/amounts/amount-allocations.ts";
 import type { AmountDependencies } from "../../src/commerce/payment-methods/reserve-amount.ts";
 import type { ObjectStorage } from "../../src/lib/object-storage.ts";
 import { memoryStorage } from "./object-storage.ts";
 
-/** As a row of `method_amounts` holds it. */
+/** An amount as stored in a row of `method_amounts`. */
 interface StoredAmount {
   readonly units: bigint | string;
   readonly priceUnits: bigint | string;
@@ -27,9 +27,7 @@ export function seedAmounts({ sql }: Pick<ObjectStorage, "sql">, amounts: readon
   }
 }
 
-/**
- * For schedules that roll D1 back: allocators that see at each call which amounts have a row. `rows` reads D1.
- */
+/** Allocators for schedules that roll D1 back: at each call they check which amounts have a row. `rows` reads D1. */
 export function allocatorsOf(
   rows: (sql: string, ...params: string[]) => readonly Record<string, string | number | null>[],
 ): AmountDependencies["allocateAmounts"] {

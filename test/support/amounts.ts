@@ -1,4 +1,4 @@
-// The amounts of a shared address for tests on workerd: which are taken, and which are released.
+// Reserves and releases amounts of a shared address, for tests on workerd.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { type AmountPlace, placeName } from "../../src/commerce/amounts/amount-place.ts";
@@ -12,7 +12,7 @@ import { freshId, testDb } from "./worker-merchant.ts";
 
 export const amountsAt = (place: AmountPlace) => env.AMOUNT_ALLOCATOR.getByName(placeName(place));
 
-/** Amounts that are taken by other invoices; each has its own price unless `priceUnits` is set. */
+/** Reserves amounts for other invoices; each has its own price unless `priceUnits` is set. */
 export async function occupy(
   place: AmountPlace,
   amounts: readonly (bigint | string)[],
@@ -44,5 +44,5 @@ export async function freeAmounts(place: AmountPlace, amounts: readonly (bigint 
   await amountsAt(place).release(held, nowMs);
 }
 
-/** A run of the job that releases amounts. */
+/** Runs the job that releases amounts. */
 export const release = (nowMs: number) => releaseAmounts(invoiceDependencies(env, { db: testDb, nowMs, sleep }));

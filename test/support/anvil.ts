@@ -7,7 +7,7 @@ import { findFreePort } from "../../scripts/free-port.ts";
 
 export type Hex = `0x${string}`;
 
-/** What a test sends; anvil has the keys of `accounts` only. Amounts are in base units. */
+/** A transaction that a test sends; anvil has only the keys of `accounts`. Amounts are in base units. */
 export interface Sending {
   /** By default the first account. */
   readonly from?: Hex;
@@ -17,7 +17,7 @@ export interface Sending {
   readonly nonce?: number;
   /** Transactions with a higher price are mined first. */
   readonly gasPrice?: bigint;
-  /** Without it, anvil estimates, and refuses what would revert. */
+  /** If unset, anvil estimates it, and refuses a transaction that would revert. */
   readonly gas?: bigint;
 }
 
@@ -42,7 +42,7 @@ export interface Receipt {
 export interface Anvil {
   readonly chainId: number;
   readonly url: string;
-  /** Ten, with 10,000 coins each; in EIP-55 spelling. */
+  /** Ten accounts with 10,000 coins each, spelled as in EIP-55. */
   readonly accounts: readonly Hex[];
   /** Throws with the node's message. */
   readonly rpc: <T = unknown>(method: string, ...params: readonly unknown[]) => Promise<T>;
@@ -52,11 +52,11 @@ export interface Anvil {
   mine(blocks?: number): Promise<void>;
   /** The receipt of a mined transaction; throws if it is not mined. */
   receipt(hash: Hex): Promise<Receipt>;
-  /** `send` and a block; the receipt shows whether it succeeded. */
+  /** Sends a transaction and mines a block; the receipt shows whether it succeeded. */
   execute(of: Sending): Promise<Receipt>;
-  /** All in one block, in this order; their receipts. */
+  /** Mines all these transactions in one block, in this order; returns their receipts. */
   together(all: readonly Sending[]): Promise<readonly Receipt[]>;
-  /** The signed transaction as it was sent, for `reorg`. */
+  /** The signed transaction in the form in which it was sent, for `reorg`. */
   rawTransaction(hash: Hex): Promise<Hex>;
   /** Replaces the newest `blocks` blocks. The first new one contains `raw`, in this order; all other transactions are lost. */
   reorg(blocks: number, raw?: readonly Hex[]): Promise<void>;
@@ -66,12 +66,12 @@ export interface Anvil {
 
 interface AnvilOptions {
   readonly chainId: number;
-  /** Mines at this interval; if unset, only `mine` and the methods that use it mine. */
+  /** Mines at this interval; if unset, blocks are mined only by `mine` and the methods that use it. */
   readonly blockSeconds?: number;
   readonly args?: readonly string[];
 }
 
-/** Ends with this process at the latest. */
+/** Starts anvil, which ends with this process at the latest. */
 export async function startAnvil({ chainId, blockSeconds, args = [] }: AnvilOptions): Promise<Anvil> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
@@ -136,7 +136,7 @@ function controls(rpc: Anvil["rpc"], accounts: readonly Hex[]) {
   async function together(all: readonly Sending[]): Promise<readonly Receipt[]> {
     const hashes: Hex[] = [];
     for (const [place, of] of all.entries()) {
-      // The pool orders a block by price.
+      // The pool sorts a block's transactions by price.
       const gasPrice = of.gasPrice ?? 1_000_000_000_000n - BigInt(place) * 1_000_000_000n;
       hashes.push(await send({ gas: 1_000_000n, gasPrice, ...of }));
     }
@@ -161,7 +161,7 @@ function controls(rpc: Anvil["rpc"], accounts: readonly Hex[]) {
         blocks,
         raw.map((each) => [each, 0]),
       );
-      // A reorg moves the clock back too. On a slow machine that exceeds the tolerance, and no payment is on time.
+      // A reorg also moves the clock back. On a slow machine it moves back by more than the tolerance, and every payment would look late.
       await rpc("evm_setTime", Math.floor(Date.now() / 1_000));
     },
   };

@@ -20,7 +20,7 @@ export interface Seated {
   keys(rest: string, ask?: Ask): Promise<Answer>;
 }
 
-/** A user with a role in a merchant's team; by default a new merchant. */
+/** A user with a role in a merchant's team; by default the merchant is new. */
 export async function seated(role: Role, of: { readonly merchantId?: MerchantId } = {}): Promise<Seated> {
   const merchantId = of.merchantId ?? (await seedMerchant());
   const { userId, headers } = await seedUser();
@@ -66,7 +66,7 @@ export const eventsOf = (merchantId: MerchantId) =>
 export const operationsOf = (merchantId: MerchantId) =>
   testDb.select().from(operations).where(eq(operations.merchantId, merchantId)).orderBy(desc(operations.createdAtMs));
 
-/** The columns, as `table.column`, that contain this text. */
+/** The columns that contain this text, as `table.column`. */
 export async function tablesHolding(text: string): Promise<readonly string[]> {
   return placesHolding(await allTexts(), text);
 }
@@ -82,7 +82,7 @@ export function placesHolding(stored: readonly StoredText[], text: string): read
   return [...new Set(found)].toSorted();
 }
 
-/** Every text of every table. */
+/** Every text in every table. */
 export async function allTexts(): Promise<readonly StoredText[]> {
   const { results: tables } = await env.DB.prepare(
     "select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\'",

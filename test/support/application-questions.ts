@@ -1,9 +1,9 @@
-// The page an application opens, as a browser receives it.
+// Loads the page on which an application asks a user for an API key (`/api-keys/authorize`), as a browser does.
 import { exports } from "cloudflare:workers";
 
 interface AskedPage {
   readonly policy: string;
-  /** Undefined if the page asks nothing. */
+  /** The token of the question; undefined if the page asks nothing. */
   readonly token: string | undefined;
 }
 

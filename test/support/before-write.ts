@@ -11,7 +11,7 @@ export async function sendBeaten(
 ): Promise<Answer> {
   let isDone = false;
   const batch = async (statements: D1PreparedStatement[]) => {
-    // A request's first batch reads who is calling.
+    // A request's first batch only identifies the caller.
     if (isDone) return env.DB.batch(statements);
     const rows = await env.DB.batch(statements);
     isDone = true;

@@ -7,8 +7,8 @@ interface BrokenLine {
   /** Writes that reached the server, as method and path. */
   readonly writes: readonly string[];
   /**
-   * The line breaks at the write of this number, from 0: before the server gets it, or after the server did it and before its answer.
-   * Undefined repairs the line.
+   * The connection breaks at the write with this number, counted from 0: either before the write reaches the server, or after the server has executed
+   * it but before its answer. Undefined repairs the connection.
    */
   breakAt(write: number | undefined, when: "before" | "after"): void;
   /** Changes the text of an answer in transit, by the request's path; unchanged by default. */

@@ -6,11 +6,11 @@ import { ORIGIN } from "./people.ts";
 export interface Browser {
   ask(path: string, ask?: Ask): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
-  /** The current values; a deleted cookie is absent. */
+  /** The current cookies; a deleted one is absent. */
   cookies(): Readonly<Record<string, string>>;
 }
 
-/** `through`: sends its requests; by default to the Worker. */
+/** `through` sends the requests; by default they go to the Worker. */
 export function newBrowser(headers: Readonly<Record<string, string>> = {}, through = send): Browser {
   const jar = new Map<string, string>();
   const ask = async (path: string, of: Ask = {}): Promise<Answer> => {

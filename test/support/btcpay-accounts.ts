@@ -1,4 +1,4 @@
-// Accounts as BTCPay Server writes them, with the addresses it shows, derived with libraries other than Edgetill's.
+// Accounts in the form in which BTCPay Server shows them, with their addresses, derived with libraries other than Edgetill's.
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { NETWORK, p2pkh, p2sh, p2wpkh, TEST_NETWORK } from "@scure/btc-signer";
 import { BIP32Factory, type BIP32Interface } from "bip32";
@@ -17,7 +17,7 @@ export interface BtcpayAccount {
 
 const PURPOSES = { segwit: 84, p2sh: 49, legacy: 44 } as const;
 const SUFFIXES = { segwit: "", p2sh: "-[p2sh]", legacy: "-[legacy]" } as const;
-/** Addresses of BTC and LTC, on the main networks and Bitcoin's test network. */
+/** Addresses of BTC and LTC, on the main networks and on Bitcoin's test network. */
 const NETWORKS = {
   BTC: { coinType: 0, addresses: NETWORK, version: 0x0488b21e },
   LTC: {
@@ -32,7 +32,7 @@ export type BtcpayNetwork = keyof typeof NETWORKS;
 const tiny = BIP32Factory(tinySecp256k1);
 const SEED = hexToBytes(accountKeys.seed.hex);
 
-/** An account of the published seed "abandon ... about": its private keys are public. */
+/** An account of the published seed "abandon ... about", whose private keys are public. */
 export function btcpayAccount(on: BtcpayNetwork, kind: BtcpayKind, account = 0, count = 10): BtcpayAccount {
   const { coinType, version } = NETWORKS[on];
   const path = `${PURPOSES[kind]}'/${coinType}'/${account}'`;

@@ -1,5 +1,5 @@
-// BTCPay Server as a move sees it: its Greenfield API's answers in the shapes of 1.x and 2.x, with its errors. It can also be made to lie, as a
-// proxy in front of a server may.
+// A stand-in for BTCPay Server with everything that a move reads: the answers of its Greenfield API in the shapes of 1.x and 2.x, and its errors. It
+// can also give wrong answers, as a faulty proxy in front of a server would.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { BtcpayAccount } from "./btcpay-accounts.ts";
 import { listen } from "./listen.ts";
@@ -8,7 +8,7 @@ interface StandInMethod {
   readonly code: string;
   readonly account: BtcpayAccount;
   readonly isEnabled?: boolean;
-  /** What the preview shows if it differs from the account. */
+  /** The addresses that the preview shows, if they differ from the account's. */
   readonly previewed?: readonly string[];
   readonly transactions?: readonly unknown[];
 }

@@ -1,5 +1,5 @@
-// The Worker as wrangler bundles it and its bindings as wrangler reads them, built once for all servers (serve-built.ts), before the tests:
-// `wrangler dev` would bundle for each of them. Cached under a hash of its sources, as migrated databases are.
+// Builds the Worker and its bindings with wrangler once before the tests, for all servers (serve-built.ts), because `wrangler dev` would bundle for
+// each server. The build is cached under a hash of its sources, as migrated databases are.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -20,7 +20,7 @@ import { WRANGLER } from "../../scripts/wrangler.ts";
 import { BINDINGS_FILE, FOLDER } from "./built-worker.ts";
 
 const CACHE = resolve("node_modules/.cache/edgetill");
-/** Prefix of its folders' names. */
+/** Prefix of the folders' names. */
 const BUILT = "worker-";
 const CONFIGURATION = "wrangler.toml";
 const MADE_OF = [CONFIGURATION, "package-lock.json", "test/support/build-worker.ts", "src/**/*.*"];
@@ -35,7 +35,7 @@ export default function buildWorker(): void {
 }
 
 function versionOfSources(): string {
-  // Copies of the sources share the cache, but the bindings contain folder paths.
+  // Copies of the repository share the cache, but the bindings contain folder paths.
   const made = createHash("sha256").update(resolve("."));
   for (const file of globSync(MADE_OF).toSorted()) made.update(file).update(readFileSync(file));
   return made.digest("hex").slice(0, 32);
@@ -49,7 +49,7 @@ function buildIn(folder: string): void {
     execFileSync(process.execPath, deploy, { env: { ...process.env, CI: "true" }, stdio: "pipe" });
     const config = unstable_readConfig({ config: CONFIGURATION });
     const { workerOptions } = unstable_getMiniflareWorkerOptions(config);
-    // Without the values of a developer's .dev.vars: each server has its own.
+    // The values of a developer's .dev.vars are left out, because each server has its own.
     writeFileSync(join(draft, BINDINGS_FILE), JSON.stringify({ ...workerOptions, bindings: config.vars }));
     renameSync(draft, folder);
     forgetOthers();

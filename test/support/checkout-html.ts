@@ -1,4 +1,4 @@
-// A checkout's page as text: as the server writes it, and as a browser shows it.
+// A checkout's page as text: as sent by the server, and as shown by a browser.
 import { checkoutPage } from "../../src/checkout/pay/checkout-page.tsx";
 import type { Note } from "../../src/checkout/pay/note.ts";
 import type { CheckoutView } from "../../src/checkout/pay/view.ts";
@@ -9,12 +9,12 @@ export function page(view: CheckoutView, of: { language?: Language; note?: Note 
   return String(checkoutPage({ chrome: chromeOf(of.language), view, note: of.note ?? null }));
 }
 
-/** Without the style and the values that the script fills in, which are not texts of the page. */
+/** Removes the styles and the values that the script fills in, which are not texts of the page. */
 export function texts(html: string): string {
   return html.replaceAll(/<style.*?<\/style>/gs, "").replaceAll(/ data-[a-z-]+="[^"]*"/g, "");
 }
 
-/** As a browser shows it. */
+/** The page's text as a browser shows it. */
 export function shownText(html: string): string {
   const bare = texts(html).replaceAll(/<[^>]*>/g, "");
   const entities = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&" };

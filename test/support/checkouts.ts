@@ -17,7 +17,7 @@ export interface Order {
   readonly address: string;
 }
 
-/** A 10 USD invoice of a new shop that takes USDT on Ethereum and BTC, neither picked; override with `body` and `wallets`. */
+/** Creates a 10 USD invoice for a new shop that takes USDT on Ethereum and BTC, neither picked; override with `body` and `wallets`. */
 export async function freshOrder(
   body: object = {},
   wallets: readonly object[] = [directWallet(), xpubWallet()],
@@ -27,7 +27,7 @@ export async function freshOrder(
   return orderOf(shop, body);
 }
 
-/** Another invoice for an existing shop. */
+/** Creates another invoice for an existing shop. */
 export async function orderOf(shop: TestMerchant, body: object = {}): Promise<Order> {
   const made = await shop.post("/invoices", { name: "Order 1001", rawAmount: 10, ...body });
   expect(made.status, made.text).toBe(201);
@@ -35,7 +35,7 @@ export async function orderOf(shop: TestMerchant, body: object = {}): Promise<Or
   return { id, shop, merchantId: shop.merchantId, address: paymentMethods[0]?.address ?? "" };
 }
 
-/** Writes the invoice's row as after a payment or an expiry, with its timeline item. */
+/** Changes the invoice's row as a payment or an expiry does, and adds its timeline item. */
 export async function put(order: Order, changes: Partial<typeof invoices.$inferInsert>): Promise<void> {
   await testDb.update(invoices).set(changes).where(eq(invoices.id, order.id));
 }
@@ -67,7 +67,7 @@ export const page = (of: { readonly id: string }, rest = "", ask: Ask = {}, chan
 export const api = (of: { readonly id: string }, rest = "", ask: Ask = {}, changes: Partial<Env> = {}) =>
   sendWith(changes, `/api/v1/checkout/${of.id}${rest}`, ask);
 
-/** Sends a form of the page. */
+/** Sends a form of the checkout page. */
 export const sendForm = (
   of: { readonly id: string },
   rest: string,
@@ -78,7 +78,7 @@ export const sendForm = (
   return page(of, rest, { method: "POST", body: new URLSearchParams(fields).toString(), headers }, more.changes);
 };
 
-/** Every text and value a payer is shown for an invoice, by name. */
+/** Everything that a payer is shown about an invoice, by name. */
 export async function everyAnswer(order: { readonly id: string }): Promise<Readonly<Record<string, Answer>>> {
   const [whole, choice, part, receipt, json] = await Promise.all([
     page(order),
@@ -90,7 +90,7 @@ export async function everyAnswer(order: { readonly id: string }): Promise<Reado
   return { page: whole, choice, state: part, receipt, json };
 }
 
-/** Where a redirect leads: path and query. */
+/** The target of a redirect: path and query. */
 export function leadsTo({ status, headers }: Answer): string {
   expect(status).toBe(303);
   return headers.get("location") ?? "";

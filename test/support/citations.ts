@@ -8,13 +8,13 @@
 // A page whose name is a word (chains, security) is cited with its ending, so that prose is never taken for a citation.
 import { posix } from "node:path";
 
-/** Path below the root, with `/`, to its text. */
+/** Texts by their path below the root, with `/`. */
 type Texts = ReadonlyMap<string, string>;
 
 interface Citation {
   /** The citation as written. */
   readonly text: string;
-  /** The page's path, or its end. */
+  /** The page's path, or the end of the path. */
   readonly page: string;
   readonly numbers: readonly string[];
   readonly headings: readonly string[];
@@ -22,19 +22,19 @@ interface Citation {
 
 interface Heading {
   readonly level: number;
-  /** `4.3` of `## 4.3 Delete a wallet` and of `## 4.3. Delete a wallet`; undefined if there is none. */
+  /** The number, such as `4.3` for `## 4.3 Delete a wallet` and `## 4.3. Delete a wallet`; undefined if there is none. */
   readonly number: string | undefined;
   readonly title: string;
-  /** As GitHub makes it. */
+  /** GitHub's anchor for the heading. */
   readonly anchor: string;
 }
 
-/** The two pages that are cited most, by a word and without an ending: always with the number of a section. */
+/** The two pages that are cited most. Citations name them with a word, without the file extension, and always with a section number. */
 const SHORT_NAMES: Readonly<Record<string, string>> = {
   decisions: "docs/design/decisions.md",
   interface: "docs/interface.md",
 };
-/** Where a page is looked for; a document's citations are looked for next to the document first. */
+/** The folders in which a page is looked for. A document's citations are first looked for next to the document. */
 const FOLDERS = ["docs/design/", "docs/", ""];
 
 const NUMBER = String.raw`\d+(?:\.\d+)*[a-z]?(?![\w-])`;
@@ -45,7 +45,7 @@ const LONG = new RegExp(
   String.raw`(?<![\w./*>-]|\]\()(?<page>[A-Za-z][\w./-]*\.md)\b(?: ${NUMBERS})?(?:,? ${HEADINGS})?`,
   "g",
 );
-/** A page cited by a bare word, which resolves to nothing. */
+/** A page cited by a bare word, which does not resolve. */
 const UNENDED =
   /\b(?:(?:reliability|security|chains|webhooks|performance|platform|architecture) "[A-Z][^"\n]*"|(?:ARCHITECTURE|STYLE|README) (?:"[^"\n]*"|\d+))/g;
 /** Sources and documents that a document names in code by the end of their path, such as `wallets/store.ts`. */
@@ -58,7 +58,7 @@ interface Repository {
   readonly files: readonly string[];
 }
 
-/** What does not resolve, as `path: citation (why)`. */
+/** Citations that do not resolve, as `path: citation (why)`. */
 export function brokenCitations(texts: Texts, { pages, files }: Repository): readonly string[] {
   const headings = new Map([...pages].map(([path, text]) => [path, headingsOf(text)]));
   const known = { headings, files };
@@ -114,11 +114,11 @@ function anchorOf(heading: string): string {
 }
 
 interface Known extends Omit<Repository, "pages"> {
-  /** Headings of each existing page. */
+  /** The headings of each existing page. */
   readonly headings: ReadonlyMap<string, readonly Heading[]>;
 }
 
-/** `from`: path of the text that cites. */
+/** `from` is the path of the text that cites. */
 function citationProblems(citation: Citation, from: string, known: Known): readonly string[] {
   const { text, numbers } = citation;
   const page = pathsOf(citation.page, from).find((each) => known.headings.has(each));

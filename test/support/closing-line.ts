@@ -9,10 +9,10 @@ import { isExampleTested } from "./example-receiver.ts";
 import { chromiumProgram } from "./page-program.ts";
 
 /**
- * Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` when a test was. The line before
- * it says which programs were missing for the skipped tests, and why they could not be installed. Failures are listed before both, one line each
- * with the command that reruns it, for readers who see only the end of a long log. A failing test is also reported immediately, with the start of
- * its error, because a killed run prints no summary.
+ * Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` if tests were skipped. The line
+ * before it lists the programs that were missing for the skipped tests, and why they could not be installed. Failures are listed before both, one
+ * line each with the command that reruns it, for readers who see only the end of a long log. A failing test is also reported immediately, with the
+ * start of its error, because a killed run prints no summary.
  */
 export default class ClosingLine implements Reporter {
   onTestCaseResult(test: TestCase): void {
@@ -22,7 +22,7 @@ export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
     const count = (state: string) => states.filter((each) => each === state).length;
-    // A file that failed to load has no failed test, and an unhandled error belongs to none: each counts as one failure.
+    // A file that failed to load has no failed test, and an unhandled error belongs to no test: each counts as one failure.
     const broken = modules.filter(
       (module) =>
         module.state() === "failed" &&
@@ -67,7 +67,7 @@ function failedLine(test: TestCase): string {
   return failureLine(`${test.module.relativeModuleId} > ${test.fullName}`, error, test.module.moduleId);
 }
 
-/** Lines of an error that are reported immediately. */
+/** How many lines of an error are reported immediately. */
 const TOLD_LINES = 30;
 
 function failureNow(test: TestCase): string {
@@ -103,14 +103,14 @@ function messageOf(error: unknown): string {
 }
 
 function failureLine(where: string, error: unknown, file?: string): string {
-  // An error from another process has no prototype, so it is not an Object and cannot be converted to text.
+  // An error from another process has no prototype: it is not an instance of Object and cannot be converted to text.
   const facts: Partial<TestError> = typeof error === "object" && error !== null ? error : {};
   const line = facts.stacks?.find((each) => each.file === file)?.line;
   const message = messageOf(error).split("\n", 1)[0]?.slice(0, 300);
   return `Failed: ${where}: ${message}${line === undefined ? "" : ` (line ${line})`}`;
 }
 
-/** Programs whose absence skips tests of these projects. */
+/** Programs without which tests of these projects are skipped. */
 const PROGRAMS: readonly {
   readonly name: string;
   readonly projects: readonly string[];
@@ -121,7 +121,7 @@ const PROGRAMS: readonly {
   { name: "chromium", projects: ["browser"], isThere: () => chromiumProgram() !== undefined },
   { name: "python3", projects: ["unit", "contract"], isThere: () => isExampleTested("Python") },
   { name: "curl", projects: ["contract"], isThere: () => firstProgram(undefined, ["curl"]) !== undefined },
-  // The shops in the guides.
+  // Programs for the shops in the guides.
   ...SHOPS.flatMap((shop) =>
     shop.program === undefined
       ? []

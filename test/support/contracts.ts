@@ -1,5 +1,5 @@
-// Contracts for tests on a real EVM chain (contracts/*.sol): their code can be put at any address, so a token has its mainnet address and
-// the product's own token list is used unchanged.
+// Contracts for tests on a real EVM chain (contracts/*.sol). Their code can be put at any address, so a token has its mainnet address and the
+// product's own token list is used unchanged.
 import { type Abi, encodeFunctionData, parseAbi } from "viem";
 import type { Anvil, Hex, Receipt } from "./anvil.ts";
 import artifacts from "./contracts/artifacts.json" with { type: "json" };
@@ -26,10 +26,10 @@ const ABI = parseAbi([
 
 /** The address of Multicall3 on the real chains. */
 export const MULTICALL: Hex = "0xcA11bde05977b3631167028862bE2a173976CA11";
-/** Where Polygon exposes its native coin. */
+/** The address where Polygon exposes its native coin as a token. */
 export const POLYGON_COIN: Hex = "0x0000000000000000000000000000000000001010";
 
-/** Call data: `dataOf("transfer", to, 5n)`. */
+/** Encodes call data: `dataOf("transfer", to, 5n)`. */
 export function dataOf(functionName: (typeof ABI)[number]["name"], ...args: readonly unknown[]): Hex {
   const abi: Abi = ABI;
   return encodeFunctionData({ abi, functionName, args });
@@ -42,11 +42,11 @@ export async function install(anvil: Anvil, name: ContractName, address: string)
 
 export interface Token {
   readonly contract: Hex;
-  /** Mines one block with a transfer. */
+  /** Makes a transfer and mines it in a block. */
   pay(of: { readonly from?: Hex; readonly to: string; readonly units: bigint }): Promise<Receipt>;
 }
 
-/** A token at its mainnet address; each of anvil's accounts holds 10^30 base units. Mines one block. */
+/** Puts a token at its mainnet address; each of anvil's accounts holds 10^30 base units. Mines one block. */
 export async function installToken(
   anvil: Anvil,
   contract: string,

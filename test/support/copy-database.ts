@@ -1,4 +1,4 @@
-// Copies the test Worker's whole database and puts it back, like a restore to an earlier minute. Durable Objects stay as they are.
+// Copies the test Worker's whole database and restores the copy later, like a restore to an earlier minute. Durable Objects are not changed.
 import { env } from "cloudflare:workers";
 
 type Row = Record<string, string | number | null>;

@@ -1,10 +1,10 @@
-// Copies an invoice's rows many times, to test that their number slows nothing.
+// Copies an invoice's rows many times, to test that a large number of invoices does not slow anything down.
 import { env } from "cloudflare:workers";
 import { getTableColumns } from "drizzle-orm";
 import type { InvoiceId } from "../../src/lib/ids.ts";
 import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
 
-/** The same invoice, words and methods copied many times under new ids. */
+/** Copies the invoice, its words and its methods many times under new ids. */
 export async function copyInvoice(id: InvoiceId, count: number): Promise<void> {
   const names = (table: typeof invoices | typeof paymentMethods, own: string) =>
     Object.values<{ readonly name: string }>(getTableColumns(table))

@@ -16,7 +16,7 @@ type CoreRpc = <T = unknown>(method: string, ...params: readonly unknown[]) => P
 /** A method with its parameters. */
 type CoreCall = readonly [method: string, ...params: readonly unknown[]];
 
-/** Calls the node in order, all in one request; after all calls, throws the first refusal. */
+/** Makes several calls in order, all in one request; after all calls, throws the first refusal. */
 type CoreBatch = (calls: readonly CoreCall[]) => Promise<void>;
 
 export class CoreRpcError extends Error {
@@ -29,25 +29,25 @@ export class CoreRpcError extends Error {
 
 export interface CoreNode {
   readonly coin: Coin;
-  /** As CHAIN_SOURCES names the chain. */
+  /** The chain's name in CHAIN_SOURCES. */
   readonly network: "BTC_REGTEST" | "LTC_REGTEST";
-  /** With user and password, as CHAIN_SOURCES expects. */
+  /** The URL with user and password, as CHAIN_SOURCES expects. */
   readonly url: string;
   readonly pid: number;
   readonly rpc: CoreRpc;
-  /** Calls a wallet in the node; `payer` has ten outputs of 50 coins, others are created empty on first use. */
+  /** Calls a wallet in the node; `payer` has ten outputs of 50 coins, other wallets are created empty on first use. */
   readonly wallet: (name?: string) => CoreRpc;
   /** Mines on the best chain, to unused addresses, and returns the blocks' hashes in order. */
   mine(blocks?: number): Promise<readonly string[]>;
   /**
-   * Pays from `payer`, all outputs in one replaceable transaction: `{ [address]: "0.1" }`; returns its txid. It is then in the mempool.
+   * Pays from `payer`, all outputs in one replaceable transaction: `{ [address]: "0.1" }`; returns its txid. The transaction is then in the mempool.
    */
   pay(outputs: Readonly<Record<string, string>>): Promise<string>;
-  /** The same payment at a higher fee (RBF), which replaces it in the mempool; returns the new txid. */
+  /** Sends the same payment at a higher fee (RBF), which replaces it in the mempool; returns the new txid. */
   replace(txid: string): Promise<string>;
-  /** Double-spends that unconfirmed payment back to `payer` at a higher fee, so it never confirms; returns the new txid. */
+  /** Double-spends an unconfirmed payment back to `payer` at a higher fee, so it never confirms; returns the new txid. */
   doubleSpend(txid: string): Promise<string>;
-  /** Makes the mempool drop its transactions, as a node does after two weeks; a transaction of `payer` to itself takes their place. */
+  /** Makes the mempool drop its transactions, as a node does after two weeks; a transaction from `payer` to itself takes their place. */
   evict(): Promise<void>;
   /** Disconnects the newest blocks: their transactions return to the mempool. Mine more blocks than before to continue. */
   undo(blocks: number): Promise<void>;
@@ -56,16 +56,16 @@ export interface CoreNode {
    * the node has one request thread (`-rpcthreads=1`).
    */
   undoAndEvict(blocks: number): Promise<void>;
-  /** Ends its process and removes its directory; may be called twice. */
+  /** Ends the node's process and removes its directory; may be called twice. */
   stop(): Promise<void>;
 }
 
 interface CoreNodeOptions {
   /** More arguments for the daemon. */
   readonly args?: readonly string[];
-  /** Whether it finds any transaction by txid (`-txindex`); default true. */
+  /** Whether the node finds any transaction by txid (`-txindex`); default true. */
   readonly hasTxIndex?: boolean;
-  /** False: empty chain, no wallet. */
+  /** Whether to start with coins; if false, the chain is empty and there is no wallet. */
   readonly hasCoins?: boolean;
 }
 
@@ -74,14 +74,14 @@ const DAEMONS = {
     network: "BTC_REGTEST",
     setting: "BITCOIND",
     places: ["bitcoind", resolve(import.meta.dirname, "../../.nodes/bitcoind/bitcoind.sh")],
-    // Tests need no durable wallet: a block takes 1 ms instead of 50.
+    // Tests do not need a durable wallet. Without sync a block takes 1 ms instead of 50.
     args: ["-unsafesqlitesync"],
   },
   litecoin: {
     network: "LTC_REGTEST",
     setting: "LITECOIND",
     places: ["litecoind", resolve(import.meta.dirname, "../../.nodes/litecoind/litecoind.sh")],
-    // By default it does not replace transactions in its mempool.
+    // By default the node does not replace transactions in its mempool.
     args: ["-mempoolreplacement=1", "-keypool=20"],
   },
 } as const satisfies Record<Coin, unknown>;
@@ -95,7 +95,7 @@ const ALREADY_MINED = -27;
 const USER = "edgetill";
 const PAYER = "payer";
 const START_MS = 30_000;
-/** Its pending writes are deleted with its directory. */
+/** How long the node may take to stop. It need not finish its pending writes, because its directory is deleted. */
 const STOP_MS = 1_000;
 
 /**
@@ -173,7 +173,7 @@ async function startOnce(coin: Coin, program: string, options: CoreNodeOptions):
     const started: CoreNode = { ...node, pid: daemon.pid ?? 0, stop };
     if (hasCoins) {
       await started.wallet()("getwalletinfo");
-      // A wallet may date a transaction up to 99 blocks back, and Bitcoin Knots refuses one whose lock time happens to be 21.
+      // A wallet may set a lock time up to 99 blocks back, and Bitcoin Knots refuses a transaction whose lock time happens to be 21.
       await started.mine(122);
     }
     return started;
@@ -195,7 +195,7 @@ function nodeOf(
   const freshAddress = () => wallet()<string>("getnewaddress");
   const evicting = async (): Promise<readonly CoreCall[]> => [
     ["setmocktime", Math.floor(Date.now() / 1000) + EXPIRY_SECONDS],
-    // Old transactions are evicted when a new one arrives.
+    // The mempool evicts old transactions only when a new one arrives.
     ["sendtoaddress", await freshAddress(), "0.01"],
     ["setmocktime", 0],
   ];
@@ -203,7 +203,7 @@ function nodeOf(
     const tip = await rpc<number>("getblockcount");
     return ["invalidateblock", await rpc("getblockhash", tip - blocks + 1)];
   };
-  /** A wallet keeps transactions that its own mempool rejects. On resending, the node accepts them or says why not. */
+  /** A wallet keeps transactions that its own mempool rejects. When they are sent again, the node accepts them or reports why it does not. */
   async function sentAgain(txid: string): Promise<string> {
     const { hex } = await wallet()<{ readonly hex: string }>("gettransaction", txid);
     try {
@@ -267,7 +267,7 @@ interface RawTransaction {
   readonly vout: readonly { readonly value: number }[];
 }
 
-/** Through the wallet, which knows its own coins; a node without a transaction index does not. */
+/** The value that an input spends. Asks the wallet, which knows its own coins, because a node without a transaction index does not. */
 async function valueSpent(rpc: CoreRpc, wallet: CoreRpc, { txid, vout }: RawTransaction["vin"][number]) {
   const { hex } = await wallet<{ readonly hex: string }>("gettransaction", txid);
   const spent = await rpc<RawTransaction>("decoderawtransaction", hex);
@@ -297,7 +297,7 @@ async function sent(url: string, password: string, body: object): Promise<string
   return response.text();
 }
 
-/** It refuses every call while warming up. */
+/** A node that is warming up refuses every call. */
 async function untilReady(daemon: ChildProcess, rpc: CoreRpc, said: () => string): Promise<void> {
   const endMs = Date.now() + START_MS;
   for (;;) {
@@ -321,7 +321,7 @@ function stopper(daemon: ChildProcess, rpc: CoreRpc, directory: string): () => P
   process.once("exit", kill);
   return async () => {
     const timer = setTimeout(kill, STOP_MS);
-    // Over RPC first: a wrapper that only starts the daemon would not forward a signal.
+    // Stops it over RPC first, because a wrapper that only starts the daemon would not forward a signal.
     await rpc("stop").catch(() => undefined);
     await ended;
     clearTimeout(timer);

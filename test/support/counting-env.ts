@@ -1,4 +1,4 @@
-// Bindings that record each call that leaves the Worker: one entry for a D1 request, one for a method of a Durable Object.
+// Bindings that record each call that leaves the Worker, with one entry for each D1 request and one for each method call on a Durable Object.
 import { env } from "cloudflare:workers";
 
 /** What was called, in order: `D1 read`, `D1 write` (one request, of one statement or a batch), `MERCHANT_OBJECT.reserve`. */
@@ -14,7 +14,7 @@ const OBJECTS = [
   "CHECKOUT_ROOM",
 ] as const;
 
-/** The test's bindings, counted. `changes` come first, so that a stand-in is counted too. */
+/** The test's bindings, with their calls recorded. `changes` are applied first, so calls to a stand-in are recorded too. */
 export function countingEnv(changes: Partial<Env> = {}): { readonly bindings: Partial<Env>; readonly calls: Calls } {
   const calls: Calls = [];
   const whole: Env = { ...env, ...changes };
@@ -48,7 +48,7 @@ function countingD1(db: D1Database, calls: Calls): D1Database {
   });
 }
 
-/** Only statements have `bind`. */
+/** Only prepared statements have `bind`. */
 function isStatement(value: unknown): value is D1PreparedStatement {
   return typeof value === "object" && value !== null && "bind" in value;
 }
@@ -71,7 +71,7 @@ function countingNamespace<T extends object>(namespace: T, binding: string, call
 
 type Call = (...args: unknown[]) => unknown;
 
-/** The same object with each method call passed through `around`. Methods are looked up on the stub for each call, as RPC needs. */
+/** A copy of the object that passes each method call through `around`. Methods are looked up on the stub for each call, because RPC requires that. */
 function spy<T extends object>(target: T, around: (name: string, call: Call) => Call): T {
   return new Proxy(target, {
     get(of, name) {

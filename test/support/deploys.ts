@@ -8,15 +8,14 @@ import type { Surroundings } from "../../scripts/deploy/surroundings.ts";
 import { type AccountState, EMPTY_ACCOUNT, readAccount, standIn, writeAccount } from "./wrangler-stand-in.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-/** Noon on a day in November 2026. */
+/** A fixed time: noon on a day in November 2026. */
 export const NOW_MS = 1_795_435_200_000;
 
-/** wrangler.toml of this repository. */
 export const BASE = readConfiguration(join(ROOT, "wrangler.toml"));
 
 export interface Operator {
   readonly folder: string;
-  /** Runs the command and answers its questions in order; without answers there is no terminal. */
+  /** Runs the command and answers its questions in order; if there are no answers, it gets no terminal. */
   deploy(args: readonly string[], answers?: readonly string[]): Promise<Ended>;
   account(): AccountState;
   change(change: Partial<AccountState>): void;
@@ -26,9 +25,9 @@ export interface Operator {
 interface Ended {
   readonly status: number;
   readonly printed: string;
-  /** The questions it asked. */
+  /** The questions that the command asked. */
   readonly asked: readonly string[];
-  /** The wrangler commands this run used. */
+  /** The wrangler commands that this run used. */
   readonly commands: readonly string[];
 }
 
@@ -54,7 +53,7 @@ export function surroundingsIn(folder: string, print: (text: string) => void): S
     ask: undefined,
     base: BASE,
     isTaken: async () => false,
-    // Tests talk to no vendor: those that try sources have stand-ins (`vendor-stand-ins.ts`).
+    // Tests must not send requests to vendors. Tests that try sources use stand-ins (`vendor-stand-ins.ts`).
     vendors: {
       fetch: () => Promise.reject(new Error("a test reaches no vendor")),
       timeoutMs: 1_000,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Coin, howToInstall, isInstalled } from "./core-node.ts";
 
-/** Tests on a real node of this coin. Without one they fail in CI and are skipped elsewhere, with instructions to install it. */
+/** A group of tests on a real node of this coin. If the node is not installed, they fail in CI, and are skipped elsewhere with instructions. */
 export function describeOn(coin: Coin, tests: () => void): void {
   if (isInstalled(coin)) describe(`${coin}d`, tests);
   else {

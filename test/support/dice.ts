@@ -1,6 +1,6 @@
 import { randomFrom } from "./random.ts";
 
-/** Random choices from a seed: the same seed gives the same choices. */
+/** Random choices. The same seed gives the same choices. */
 export class Dice {
   readonly random: () => number;
 
@@ -37,7 +37,7 @@ export class Dice {
   }
 }
 
-/** The element at that index, even if it is `undefined`: an index alone does not prove to the compiler that it is in range. */
+/** Returns the element at an index, which may be `undefined`. With a plain index the compiler could not tell that the element exists. */
 function at<T>(list: readonly T[], place: number): T {
   for (const found of list.slice(place, place + 1)) return found;
   throw new Error(`a list of ${list.length} has nothing at ${place}`);

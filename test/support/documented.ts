@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { jsonSchema, type NamedSchemas } from "../../src/platform/http/json-schema.ts";
 import { misfits } from "./json-schema.ts";
 
-/** Checks a live response against its documented schema: every member is there and no others. */
+/** Checks a live response against its documented schema: every member must be present, and no others. */
 export function expectDocumented(schema: () => z.ZodType, json: unknown): void {
   const schemas: NamedSchemas = {};
   const whole = jsonSchema(schema(), "output", schemas);

@@ -13,11 +13,11 @@ import { type EsploraStandIn, startEsplora } from "../../support/esplora-stand-i
 
 export const COINS: readonly Coin[] = ["bitcoin", "litecoin"];
 
-/** The coin under test. */
+/** The node of the coin under test. */
 export let node: CoreNode;
 export let esplora: EsploraStandIn;
 
-/** Starts both for one coin's tests. */
+/** Starts the node and the Esplora for the tests of one coin. */
 export function useSources(coin: Coin): void {
   beforeAll(async () => {
     node = await startCoreNode(coin);

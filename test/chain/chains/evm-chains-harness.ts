@@ -16,7 +16,7 @@ export const NAMES = ["ETH", "POL", "BNB", "CRO"] as const;
 
 type Name = (typeof NAMES)[number];
 
-/** Test contracts may have any address. */
+/** Arbitrary addresses for test contracts. */
 export const PAYER: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 export const SPOOFER: Hex = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
 
@@ -24,7 +24,7 @@ export interface Chain {
   readonly anvil: Anvil;
   readonly network: Network;
   readonly client: ChainClient;
-  /** A vendor-like proxy in front of the same node, and its client. */
+  /** A proxy in front of the same node, which can answer like a vendor's, and a client of it. */
   readonly proxy: RpcProxy;
   readonly proxied: ChainClient;
   readonly customer: Hex;
@@ -45,7 +45,7 @@ async function startChain(name: Name): Promise<Chain> {
   );
   const usdt = await installToken(anvil, contractOf(of, "USDT"), "TetherLike");
   const dai = await installToken(anvil, contractOf(of, "DAI"));
-  // Blocks behind the tip are requested too.
+  // Tests also request blocks below the tip, so there must be one.
   await anvil.mine();
   const [customer = "0x", other = "0x"] = anvil.accounts;
   const proxy = await startRpcProxy(anvil.url);
@@ -72,9 +72,7 @@ export function chainOf(name: Name): Chain {
 
 let made = 0;
 
-/**
- * An address that no other test uses and that has no known key. On Polygon it can log that it was paid, as the chain's own client would.
- */
+/** An address that no other test uses and that has no known key. On Polygon it can log that it was paid, as the chain's own client would. */
 export async function recipient({ anvil, network: of }: Chain): Promise<Hex> {
   made++;
   const address = getAddress(`0x${(0xabcdefn * 2n ** 136n + BigInt(made)).toString(16)}`);

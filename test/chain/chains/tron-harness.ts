@@ -14,8 +14,8 @@ export const TRX = network("TRX");
 export const USDT = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 
 /**
- * Emits a Transfer for every 96 bytes of call data: from, to, amount. Handwritten, so that one transaction has as many logs as a test
- * wants: for (i = 0; i < calldatasize; i += 96) log3(mem[0..32] = calldata[i + 64], TRANSFER, calldata[i], calldata[i + 32]).
+ * Emits a Transfer for every 96 bytes of call data: from, to, amount. Handwritten bytecode, so that one transaction can have any number of logs: for
+ * (i = 0; i < calldatasize; i += 96) log3(mem[0..32] = calldata[i + 64], TRANSFER, calldata[i], calldata[i + 32]).
  */
 const EMITTER =
   "0x5f5b3681101560425780604001355f52806020013581357fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60205fa36060016001565b00";
@@ -83,7 +83,7 @@ export async function scanned(client: ChainClient, of: Partial<ScanRange> = {}):
 export const shown = (found: readonly Transfer[]) =>
   found.map(({ cryptocurrency, outputIndex, amountUnits }) => [cryptocurrency, outputIndex, amountUnits]);
 
-/** Transfers without the raw text of their source. */
+/** Transfers without the raw text from their source. */
 export const facts = (found: readonly Transfer[]) => found.map((each) => ({ ...each, raw: "" }));
 
 export const failure = async (result: Promise<Result<unknown, { kind: string; retryAfterMs: number | null }>>) => {

@@ -1,4 +1,4 @@
-// A Bitcoin-like chain's final payments for some invoices, and the shop's record of them: both must name the same outputs.
+// Compares the payments that the shop credits to invoices with the outputs on a Bitcoin-like chain.
 import { expect } from "vitest";
 import type { CoreNode } from "../../support/core-node.ts";
 import { type Invoice, type Pair, type Shop, shownTo } from "./harness.ts";
@@ -12,7 +12,7 @@ interface Block {
 }
 interface Script {
   readonly address?: string;
-  /** In Litecoin Core. */
+  /** Used by Litecoin Core instead of `address`. */
   readonly addresses?: readonly string[];
 }
 
@@ -42,7 +42,7 @@ function credited({ payments }: Invoice): readonly string[] {
     .toSorted();
 }
 
-/** The shop credits the invoice with the chain's outputs from a height on, and with nothing else in a block. */
+/** Expects the shop to credit each invoice with exactly the chain's outputs from a height on. Payments in the mempool are not compared. */
 export async function expectAsOnChain(
   of: { readonly shop: Shop; readonly node: CoreNode; readonly pair: Pair; readonly from: number },
   ids: readonly string[],
@@ -53,7 +53,7 @@ export async function expectAsOnChain(
   }
 }
 
-/** Events of the invoice's payments and status changes, oldest first, without creation. */
+/** Events of the invoice's payments and status changes, oldest first, without its creation. */
 export async function eventsOf(shop: Shop, invoiceId: string): Promise<readonly string[]> {
   const { data } = await shop.call<{ data: readonly { readonly type: string }[] }>(
     "GET",

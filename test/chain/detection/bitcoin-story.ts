@@ -1,5 +1,4 @@
-// A story of the reorg simulator on bitcoind: its transactions spend real coins, and a branch that wins again consists of the same
-// blocks.
+// A block tree of the reorg simulator on bitcoind. Its transactions spend real coins, and a branch that wins again consists of the same blocks.
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { Transaction as Unsigned } from "@scure/btc-signer";
 import type { Block, Output, Transaction } from "../../simulation/detection/chain-tree.ts";
@@ -9,11 +8,11 @@ import type { CoreNode } from "../../support/core-node.ts";
 import { coinOf, type Invoice, mineEmpty, type Shop, shownTo, untilRead } from "./harness.ts";
 import { type Opened, type OutputName, type StoryChain, transactionsIn } from "./story.ts";
 
-/** The amount of invoices that take any amount in the story; here they ask for it. */
+/** The amount of invoices that accept any amount in the simulator; here every invoice must ask for an amount. */
 const ANY_UNITS = 90_000n;
-/** Micro-dollars per satoshi, at 68,000 per coin. */
+/** Micro-dollars per satoshi, at 68,000 dollars per coin. */
 const MICROS_A_UNIT = 680n;
-/** What each transaction can spend: more than all its outputs and its fee. */
+/** The coin that each transaction spends: worth more than all its outputs and its fee. */
 const COIN = { coins: "0.05", units: 5_000_000n };
 const FEE_UNITS = { usual: 2_000n, ofRival: 40_000n };
 const REGTEST = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef };
@@ -24,7 +23,7 @@ export class BitcoinStory implements StoryChain {
   readonly #walletId: string;
   readonly #invoices = new Map<string, Invoice>();
   readonly #signed = new Map<string, { readonly hex: string; readonly txid: string }>();
-  /** By the coin's name in the story. */
+  /** The real coins, by their name in the simulator. */
   readonly #coins = new Map<string, { readonly txid: string; readonly vout: number }>();
   readonly #hashes = new Map<Block, string>();
 
@@ -116,7 +115,7 @@ export class BitcoinStory implements StoryChain {
     return (await this.#node.rpc<{ hash: string }>("generateblock", miner, hexes)).hash;
   }
 
-  /** An undone block, without those on top of it. */
+  /** Restores an undone block, without the blocks on top of it. */
   async #bringBack(hash: string): Promise<void> {
     await this.#node.rpc("reconsiderblock", hash);
     const { height } = await this.#node.rpc<{ height: number }>("getblockheader", hash);

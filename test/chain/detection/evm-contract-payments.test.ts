@@ -1,5 +1,5 @@
-// ETH sent by a contract, as a Safe or an ERC-4337 wallet does, from a real chain to the invoice as the merchant reads it. No list of
-// transactions shows it, only the balance of the address.
+// ETH sent by a contract, as a Safe or an ERC-4337 wallet does, from a real chain to the invoice as the merchant reads it. No list of transactions
+// shows such a payment, only the balance of the address.
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
@@ -18,7 +18,7 @@ import {
 } from "./harness.ts";
 
 const ETHER = { cryptocurrency: "ETH", network: "ETH" };
-/** Test contracts may have any address; nobody has the till's key. */
+/** Arbitrary addresses: a test contract's, and the shop's, whose private key is unknown. */
 const PAYER: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const TILL: Hex = getAddress(`0x${"abcde4".padEnd(40, "7")}`);
 
@@ -70,7 +70,7 @@ describe("ETH sent by a contract", () => {
     const [payment] = await untilPayments(shop, nameOf(blockNumber));
     expect(payment).toMatchObject({ status: "UNMATCHED", invoiceId: null });
     const { evidence } = await shop.payment(payment?.id ?? "");
-    // The likeliest is first; paid invoices stay candidates until they end.
+    // The likeliest invoice is first; paid invoices stay candidates until they end.
     const first = expect.objectContaining({ invoiceId: invoice.id, reason: "AMOUNT_DIFFERS" });
     expect((evidence as { readonly candidates: readonly unknown[] }).candidates[0]).toEqual(first);
     expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });

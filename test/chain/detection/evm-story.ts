@@ -1,5 +1,5 @@
-// A story of the reorg simulator on anvil: tokens are paid by a contract that follows the story in each block, coins by plain transactions, and a
-// branch that wins again consists of the same blocks, remined from the same inputs.
+// A block tree of the reorg simulator on anvil. A contract whose effect is chosen for each block pays the tokens, plain transactions pay the coins,
+// and a branch that wins again consists of the same blocks, mined again from the same inputs.
 import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
 import {
   type Block,
@@ -17,9 +17,9 @@ import { type Opened, type OutputName, type StoryChain, transactionsIn } from ".
 
 /** The contract's address; each of anvil's accounts has approved all its tokens to it. */
 export const PAYER: Hex = "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb";
-/** An effect that no transaction has, so it fails. */
+/** An effect that no transaction has, so that the transaction fails. */
 const FAILS = 15;
-/** Transactions are mined in order of arrival, and a remined block is identical: it would not be with another base fee. */
+/** Transactions are mined in order of arrival, and with this base fee a block that is mined again is identical. */
 export const ANVIL_ARGS = ["--order", "fifo", "--block-base-fee-per-gas", "0"];
 
 /** A merchant's calls, and its wallets by their coins. */
@@ -35,7 +35,7 @@ interface Signed {
   readonly digit: number;
 }
 
-/** What makes a remined block identical. */
+/** A mined block's hash, and the timestamp with which mining it again gives the same block. */
 interface Header {
   readonly hash: Hex;
   readonly timestamp: Hex;
@@ -44,7 +44,7 @@ interface Header {
 const isNative = ({ cryptocurrency }: Output) => cryptocurrency === "ETH";
 
 /**
- * Whether plain transactions can do every transfer of the coin: nothing else, the same in every block, and never failing.
+ * Whether plain transactions can make every payment in the coin: each pays a single recipient, has the same effect in every block, and never fails.
  */
 export function isPlainWithCoins(plan: Plan): boolean {
   const isPlain = ({ outputs, otherwise = [] }: Transaction) =>
@@ -54,12 +54,12 @@ export function isPlainWithCoins(plan: Plan): boolean {
   return transactionsIn(plan).every(isPlain) && !mined.some((each) => each.isReverted && each.outputs.some(isNative));
 }
 
-/** Whether it contains a payment in the coin. */
+/** Whether the plan contains a payment in the coin. */
 export function hasCoins(plan: Plan): boolean {
   return transactionsIn(plan).some(({ outputs }) => outputs.some(isNative));
 }
 
-/** Whether a block has a transaction whose effect differs there. */
+/** Whether a transaction has different effects in different blocks of the plan. */
 export function hasOtherEffects({ tree: { views, last } }: Plan): boolean {
   const effects = new Map<Transaction, Set<readonly Output[]>>();
   for (const { transaction, outputs } of [...views, last].flatMap(({ tip }) => chainOf(tip).flatMap((b) => b.mined)))
@@ -80,7 +80,7 @@ export class EvmStory implements StoryChain {
     readonly shop: Shop;
     readonly chain: Anvil;
     readonly network: Network;
-    /** By their number in the story. */
+    /** Merchants by their number in the plan. */
     readonly merchants: readonly Merchant[];
   }) {
     this.#shop = of.shop;
@@ -122,7 +122,7 @@ export class EvmStory implements StoryChain {
     return unitsOf(shown.amount, assetOn(this.#network, cryptocurrency)?.decimals);
   }
 
-  /** Each coin of the story is the next transaction of its own account, so that any order can be mined. */
+  /** Each payment of coins is the next transaction of an account of its own, so that any order can be mined. */
   async #sign(transaction: Transaction, coin: number): Promise<void> {
     const from = this.#chain.accounts[coin];
     if (from === undefined) throw new Error(`no account for ${transaction.spends}`);
@@ -145,7 +145,7 @@ export class EvmStory implements StoryChain {
     return { to: PAYER, data: dataOf("payByMiner", BigInt(coin), effects), gas: 2_000_000n };
   }
 
-  /** The shop distinguishes its invoices by their own amounts. */
+  /** The amount in the shop. For a payment of an invoice's exact amount, this is what the real invoice asks for. */
   #unitsOf({ toAddress, cryptocurrency, amountUnits }: Output): bigint {
     const asked = this.#opened.find(
       ({ planned }) =>
@@ -191,7 +191,7 @@ export class EvmStory implements StoryChain {
     return { hash: block.hash, timestamp: block.timestamp };
   }
 
-  /** The block with these effects. */
+  /** The address of a miner that selects these effects. */
   #minerFor(mined: readonly Mined[]): Hex {
     let miner = BigInt(`0xe${"0".repeat(39)}`);
     for (const { transaction, outputs, isReverted } of mined) {

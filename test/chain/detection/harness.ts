@@ -24,9 +24,9 @@ import type { CoreNode } from "../../support/core-node.ts";
 
 export type { Invoice, Pair, Payment, PaymentMethod, Shop, ShopOptions, Sources };
 
-/** Often enough that a scenario takes seconds, and not so often that passes overlap on two cores. */
+/** Often enough that a scenario takes seconds, but not so often that passes overlap on two cores. */
 export const POLL_SECONDS = 0.25;
-/** Not a measure of speed, only a limit on waiting for what will never happen. */
+/** Limits the wait for something that never happens; it does not measure speed. */
 export const SEEN_WITHIN_MS = 200_000;
 
 const shops = new Set<Shop>();
@@ -41,7 +41,7 @@ export async function startShop(options?: ShopOptions): Promise<Shop> {
   return { ...shop, stop };
 }
 
-/** Like the demo's; a timeout error includes the health and the logs of this file's shops. */
+/** Like the demo's `until`, but a timeout error includes the health and the logs of this file's shops. */
 export async function until<T>(read: () => Promise<T>, isIt: (value: T) => boolean, boundMs: number): Promise<T> {
   try {
     return await untilAlone(read, isIt, boundMs);
@@ -51,7 +51,7 @@ export async function until<T>(read: () => Promise<T>, isIt: (value: T) => boole
   }
 }
 
-/** Characters at the end of a server's log. */
+/** How many characters from the end of a server's log are shown. */
 const LOG_SHOWN = 4_000;
 
 async function reportOf({ raw, logFile }: Shop): Promise<string> {
@@ -79,7 +79,7 @@ export async function untilStatus(shop: Shop, id: string, status: Invoice["statu
   return untilInvoice(shop, id, (invoice) => invoice.status === status);
 }
 
-/** Reads the merchant's payments of this transaction until there is one, and `isIt` holds for all. */
+/** Reads the merchant's payments of this transaction until there is at least one, and `isIt` holds for all. */
 export async function untilPayments(
   shop: Shop,
   txHash: string,
@@ -104,7 +104,7 @@ export async function untilInBlock(shop: Shop, txHash: string, blockHash: string
   return until(read, isThere, SEEN_WITHIN_MS);
 }
 
-/** Base units of whole coins. */
+/** The base units of a number of whole coins. */
 export function unitsOf(coins: string, decimals = 0): bigint {
   const units = parseUnits(coins, decimals);
   if (!units.ok) throw new Error(`${coins} is no amount`);
@@ -157,7 +157,7 @@ interface NetworkHealth {
   readonly degradedSince: string | null;
 }
 
-/** Reads what /healthz says about the network until `isIt` holds. */
+/** Reads the network's state at /healthz until `isIt` holds. */
 export async function untilHealth(
   shop: Shop,
   network: string,
@@ -184,7 +184,7 @@ export async function untilRead(shop: Shop, node: CoreNode): Promise<void> {
   await untilHealth(shop, node.network, ({ height }) => height === tip);
 }
 
-/** Spends the inputs of a transaction on these outputs, the rest back to `payer`, at a higher fee; leaves it in the mempool. */
+/** Spends the inputs of a transaction to these outputs, the rest back to `payer`, at a higher fee; leaves the new transaction in the mempool. */
 export async function spendInstead(
   node: CoreNode,
   txid: string,
@@ -202,7 +202,7 @@ export async function spendInstead(
   return node.rpc<string>("sendrawtransaction", signed.hex, 0);
 }
 
-/** Coins: many times what a wallet pays, and less than any of its outputs. */
+/** In coins: many times a wallet's usual fee, and less than any of the wallet's outputs. */
 const HIGH_FEE = 0.001;
 
 interface RawTransaction {
@@ -217,9 +217,9 @@ export async function mineEmpty(node: CoreNode, blocks = 1): Promise<void> {
   }
 }
 
-/** A connection to a node that can be closed: this closes its port and cuts open connections. */
+/** A proxy to a node, which a test can close. Closing it closes its port and cuts open connections. */
 export interface Relay {
-  /** The node's own, except for the port. */
+  /** The node's own URL, except for the port. */
   readonly url: string;
   close(): Promise<void>;
 }

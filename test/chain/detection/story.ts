@@ -1,5 +1,5 @@
-// Plays a story of the reorg simulator (test/simulation/detection/reorg-plan.ts) on a real chain: its invoices are a shop's, its transactions are
-// signed, and each of its branches is mined, undone and mined again, as the story says. In the end the shop must match the final chain.
+// Runs a plan of the reorg simulator (test/simulation/detection/reorg-plan.ts) on a real chain: its invoices are created in a shop, its transactions
+// are signed, and each of its branches is mined, undone and mined again as planned. In the end the shop must match the final chain.
 import { expect } from "vitest";
 import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
 import { formatUnits } from "../../../src/lib/money.ts";
@@ -34,7 +34,7 @@ interface Story {
   readonly plan: Plan;
 }
 
-/** The first matching stories of the seeds from 0. */
+/** The first matching plans, with seeds from 0 on. */
 export function storiesOf(count: number, planFrom: (seed: number) => Plan | undefined): readonly Story[] {
   const stories: Story[] = [];
   for (let seed = 0; stories.length < count; seed++) {
@@ -44,7 +44,7 @@ export function storiesOf(count: number, planFrom: (seed: number) => Plan | unde
   return stories;
 }
 
-/** Whether a transaction leaves the chain permanently, or a losing branch wins again: a fork alone need not cause either. */
+/** Whether a transaction leaves the chain permanently, or a losing branch wins again. Many forks cause neither. */
 function isEventful({ tree: { views, last, deepestFork } }: Plan): boolean {
   if (deepestFork === 0) return false;
   const chains = [...views, last].map(({ tip }) => chainOf(tip));
@@ -58,7 +58,7 @@ function isEventful({ tree: { views, last, deepestFork } }: Plan): boolean {
   return isBack || [...ever].some((each) => !stays.has(each));
 }
 
-/** Everything that is ever in a block or mempool of the story. */
+/** All transactions that are in a block or mempool of the plan at any time. */
 export function transactionsIn({ tree: { views, last } }: Plan): readonly Transaction[] {
   const all = [...views, last].flatMap(({ tip, pool }) => [
     ...pool,
@@ -67,7 +67,7 @@ export function transactionsIn({ tree: { views, last } }: Plan): readonly Transa
   return [...new Set(all)];
 }
 
-/** An invoice of the story, as in its shop. */
+/** A planned invoice, as created in its shop. */
 export interface Opened {
   readonly planned: TreeInvoice;
   readonly shop: Pick<Shop, "invoice">;
@@ -76,21 +76,21 @@ export interface Opened {
 
 /** A real chain, and the shops paid on it. */
 export interface StoryChain {
-  /** Creates the invoices, and signs the transactions. The story's blocks are mined on the chain's current tip. */
+  /** Creates the invoices, and signs the transactions. The plan's blocks are mined on the chain's current tip. */
   open(plan: Plan): Promise<readonly Opened[]>;
   height(): Promise<number>;
-  /** Disconnects these blocks, lowest first. */
+  /** Disconnects these blocks, given from the lowest up. */
   undo(blocks: readonly Block[]): Promise<void>;
-  /** Puts a block on top, for the first time or again. */
+  /** Mines a block on top of the chain, for the first time or again. */
   put(block: Block): Promise<void>;
-  /** Adds to the mempool, unless the mempool or the chain has a rival. */
+  /** Adds transactions to the mempool, unless the mempool or the chain has one that spends the same coins. */
   offer(transaction: Transaction): Promise<void>;
   /** Empties the mempool. */
   evict(): Promise<void>;
   mineEmpty(): Promise<void>;
   /** Waits until the shop has read the newest block. */
   untilRead(): Promise<void>;
-  /** The transaction and its output as the shop names them, and the output's value there. */
+  /** How the shop names an output and its transaction, and the output's amount in the shop. */
   outputOf(hash: string, ordinal: number, planned: Output): OutputName;
 }
 
@@ -105,11 +105,11 @@ interface Ending extends Pick<Opened, "shop" | "id"> {
   /** The outputs that are credited and confirmed. */
   readonly confirmed: readonly string[];
   readonly confirmedMicros: bigint;
-  /** While none of it is pending in a mempool. */
+  /** The expected status while none of the invoice's payments is pending in a mempool. */
   readonly status: string;
 }
 
-/** Plays the story; its invoices must end as the final chain says. */
+/** Runs the plan. In the end each invoice must have the state that the final chain requires. */
 export async function playStory(chain: StoryChain, { seed, plan }: Story): Promise<void> {
   const dice = new Dice(seed + 1);
   const { views, last } = plan.tree;
@@ -124,7 +124,7 @@ export async function playStory(chain: StoryChain, { seed, plan }: Story): Promi
     for (const block of target.slice(from)) await chain.put(block);
     active = target;
     for (const transaction of pool) await chain.offer(transaction);
-    // An undone transaction that is never remined is then unknown to the node, not just unconfirmed.
+    // An undone transaction that is never mined again is then unknown to the node, not just unconfirmed.
     if (dice.chance(0.4)) await chain.evict();
     if (dice.chance(0.8)) await chain.untilRead();
   }
@@ -140,7 +140,7 @@ export async function playStory(chain: StoryChain, { seed, plan }: Story): Promi
   for (const ending of endings) expect(await differenceFrom(ending), ending.id).toBe("");
 }
 
-/** From the simulator's own model, given only the final chain. */
+/** The expected final states, computed by the simulator's own model from the final chain alone. */
 function endingsOf(
   chain: StoryChain,
   of: { readonly plan: Plan; readonly opened: readonly Opened[]; readonly rootHeight: number },
@@ -149,7 +149,7 @@ function endingsOf(
   const heights = new Map(
     chainOf(tree.last.tip).map(({ ref }) => [ref.hash, ref.height - ROOT_HEIGHT + of.rootHeight]),
   );
-  // Nothing closes here.
+  // No invoice expires in these stories.
   const asked = of.opened.map(({ planned }) => ({ ...planned, expiresAtMs: Number.MAX_SAFE_INTEGER }));
   const expected = expectedOf(tree.last, asked, (_, finalMs) => finalMs);
   const textOf = (key: string, { effect, blockHash }: { readonly effect: Output; readonly blockHash: string }) => {
@@ -185,7 +185,7 @@ const confirmedIn = ({ payments }: Invoice) =>
     .map(creditText)
     .toSorted();
 
-/** What differs from the ending; its status is compared if no payment is pending. */
+/** How the invoice differs from the expected state; its status is compared if no payment is pending. */
 async function differenceFrom({ shop, id, confirmed, confirmedMicros, status }: Ending): Promise<string> {
   const invoice = await shop.invoice(id);
   const waits = invoice.payments.some((payment) => payment.status === "DETECTED");

@@ -1,4 +1,4 @@
-// A customer of a shop, who sees its pages and presses buttons.
+// A customer of a shop, who opens its pages and presses buttons.
 import { expect } from "vitest";
 
 export interface Page {
@@ -7,7 +7,7 @@ export interface Page {
   readonly html: string;
 }
 
-/** Where a button press led: to another site, or to one of the shop's pages. */
+/** Where a button led: to another site, or to one of the shop's pages. */
 export type Led = { readonly location: string } | { readonly page: Page };
 
 export async function openPage(url: string): Promise<Page> {

@@ -1,14 +1,14 @@
-// A proxy between a shop and Edgetill: it forwards requests, and loses them or their answers on demand.
+// A proxy between a shop and Edgetill. It forwards requests, and on demand loses them or their answers.
 import { request as ask, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "../../support/listen.ts";
 
 export interface Gate {
-  /** The URL the shop uses as Edgetill's. */
+  /** The URL that the shop uses for Edgetill. */
   readonly origin: string;
-  /** From now on the shop's connections break: before Edgetill has the request, or before the shop has the answer. */
+  /** Breaks the shop's connections from now on: before Edgetill has the request, or before the shop has the answer. */
   lose(what: "REQUESTS" | "ANSWERS"): void;
   pass(): void;
-  /** The Idempotency-Key of each requested invoice, in order. */
+  /** The Idempotency-Key of each request for an invoice, in order. */
   readonly keys: readonly (string | undefined)[];
   close(): Promise<void>;
 }

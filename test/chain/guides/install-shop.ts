@@ -1,37 +1,35 @@
-// Installs what a shop needs in addition to this repository's packages, with its chapter's commands: once for each version of its files. What
-// the chapter keeps in `.edgetill` is kept in a test folder here.
+// Installs what a shop needs in addition to this repository's packages, with the commands of its chapter, again only if its files have changed. What
+// the chapter stores in `.edgetill` is stored in a test folder here.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { FOLDER, installOf, type ShopOfGuide } from "./shops.ts";
 
-/** Next to other test installations. Not below node_modules: Next.js compiles nothing there. */
+/** Next to the installations of other tests, but not below node_modules, where Next.js compiles nothing. */
 const HOME = resolve(".nodes/shops");
 /** npm's message when it cannot reach a registry. */
 const UNREACHED =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ENOTCACHED|ERR_SOCKET_TIMEOUT)\b/;
 
-/** Installing, building and starting take a while on a busy machine; not a measure of speed. */
+/** A limit for installing, building and starting on a busy machine; it does not measure speed. */
 export const READY_WITHIN_MS = 600_000;
 
-/** Commands of the guide, in the folder of the tests. */
+/** Runs commands of the guide in the folder of the tests. */
 export function inTestFolder(commands: string): string {
   return commands.replaceAll(".edgetill", HOME);
 }
 
-/** As in a terminal: without the variables of the test runner and `npm run`, but with npm's registry. */
+/** The environment of a terminal: without the variables of the test runner and `npm run`, but with npm's registry. */
 export function terminalEnvironment(): NodeJS.ProcessEnv {
   const ofRunners =
     /^(npm_(?!config_).*|npm_config_((local_|global_)?prefix|workspaces?|ignore_scripts|omit|include)|NODE_ENV|VITEST.*|WRANGLER_LOG|FORCE_COLOR)$/i;
   const own = Object.entries(process.env).filter(([name]) => !ofRunners.test(name));
-  // Next.js's types require NODE_ENV.
+  // The cast is necessary because Next.js's types require NODE_ENV.
   return Object.fromEntries([...own, ["NO_COLOR", "1"]]) as NodeJS.ProcessEnv;
 }
 
-/**
- * Why the shop cannot be installed here: no registry is reachable. Undefined when it is; in CI, and for any other reason, it throws.
- */
+/** Installs the shop. Returns the reason if no registry is reachable, so that its tests are skipped; in CI, and for any other reason, it throws. */
 export async function installShop(shop: ShopOfGuide): Promise<string | undefined> {
   const commands = installOf(shop);
   if (commands === "") return undefined;
@@ -49,7 +47,7 @@ export async function installShop(shop: ShopOfGuide): Promise<string | undefined
   return `npm reached no registry (${unreached})`;
 }
 
-/** Changes with the shop, its client and the commands. */
+/** A hash that changes when the shop, its client or the commands change. */
 function stampOf({ folder }: ShopOfGuide, commands: string): string {
   const hash = createHash("sha256").update(commands);
   const files = [`${FOLDER}/${folder}/**/*.{js,json}`, "client/*.{ts,json}"].flatMap((pattern) => globSync(pattern));

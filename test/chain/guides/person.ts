@@ -10,9 +10,9 @@ export interface Merchant {
 }
 
 export interface Person {
-  /** With a USDT wallet. */
+  /** Creates the merchant with a USDT wallet. */
   openMerchant(name: string): Promise<Merchant>;
-  /** The form that the page sends to the shop, and its target; none if the key is shown. */
+  /** The form that the page sends to the shop, and its target; undefined if the page shows the key instead. */
   answer(question: string, merchant: Merchant): Promise<Answer>;
 }
 
@@ -57,7 +57,7 @@ export async function signIn(baseUrl: string): Promise<Person> {
       if (!asked.ok) throw new Error(asked.error);
       const { application, redirect, rights } = asked.value;
       const body = { question: token, application, redirect: redirect?.url ?? null, rights: [...rights] };
-      // As the page does: the user may have signed in more than five minutes ago.
+      // Steps up like the page, because the user may have signed in more than five minutes ago.
       await send("POST", "/api/v1/auth/step-up/start");
       await send("POST", "/api/v1/auth/step-up/verify", { code: await codeMailedTo(baseUrl, email) });
       const { secret } = await call<{ readonly secret: string }>("POST", "/applications", body);

@@ -1,4 +1,4 @@
-// A shop in PHP that talks to its server like a BTCPay Server plugin (plugins/): its process, and its pages.
+// A shop in PHP that makes the calls of a BTCPay Server plugin (plugins/): its process, and its pages.
 import { createHmac } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const Order = z.looseObject({
   status: z.string(),
   invoices: z.array(z.string()),
   notes: z.array(z.string()),
-  /** How often the shop considered it paid, and would have shipped. */
+  /** How often the shop considered the order paid, and would have shipped it. */
   paid: z.number(),
 });
 type Order = z.infer<typeof Order>;
@@ -26,26 +26,26 @@ const State = z.object({ settings: z.looseObject({ secret: z.string() }) });
 
 export interface PluginShop {
   readonly origin: string;
-  /** Saves a server's address, and a key if given; returns the shop's message, or the request that its button opens. */
+  /** Saves a server's address, and a key if given; returns the shop's message, or the URL of the key request that its button opens. */
   saveSettings(fields: Readonly<Record<string, string>>): Promise<string>;
-  /** Its settings page's message. */
+  /** The message on the shop's settings page. */
   status(): Promise<string>;
   /** Sends a form, as a browser does. */
   post(url: string, form: URLSearchParams): Promise<string>;
   newOrder(amount: string): Promise<string>;
-  /** Where the customer pays. */
+  /** The URL where the customer pays. */
   pay(order: string): Promise<string>;
   order(order: string): Promise<Order>;
-  /** Marks the order's newest invoice manually. */
+  /** Marks the newest invoice of the order by hand. */
   mark(order: string, status: "Settled" | "Invalid"): Promise<string>;
-  /** Sends a webhook of an event, by default with the shop's own secret; returns the status. */
+  /** Sends a webhook about an event, by default with the shop's own secret; returns the status. */
   send(event: object, secret?: string): Promise<number>;
   /** All PHP warnings, from any request. */
   warnings(): string;
   close(): Promise<void>;
 }
 
-/** The webhook URL, in each plugin's form. */
+/** The webhook URL in the form of each plugin. */
 const HOOKS: Readonly<Record<Plugin, string>> = {
   woocommerce: "/wc-api/btcpaygf_default/",
   prestashop: "/module/btcpay/webhook",

@@ -4,31 +4,31 @@ import { until } from "../../../scripts/demo-story/until.ts";
 import { inTestFolder, terminalEnvironment } from "./install-shop.ts";
 import { programOf, type ShopOfGuide, startOf } from "./shops.ts";
 
-/** Ends the group when a pipe closes that only the test's process holds open: however that process ends, no shop remains. */
+/** Ends the process group when a pipe closes that only the test's process holds open, so that no shop remains however that process ends. */
 const TIED = "exec 3<&0 </dev/null\n(read -r _ <&3 || kill -KILL 0) &\nexec 3<&-\nset -e\n";
-/** Bundling a shop takes a while on a busy machine; not a measure of speed. */
+/** A limit for bundling a shop on a busy machine; it does not measure speed. */
 const LISTENS_WITHIN_MS = 200_000;
 
 interface ShopSettings {
   readonly port: number;
-  /** SHOP_STATE. */
+  /** The value of SHOP_STATE. */
   readonly state: string;
-  /** The other variables that a shop reads. */
+  /** Other variables that a shop reads. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 export interface ShopProcess {
   /** Everything it has printed. */
   printed(): string;
-  /** Ends it and everything it started, by group id, without a chance to clean up. May be called again. */
+  /** Ends the shop and everything it started, by group id, without a chance to clean up. May be called twice. */
   kill(): Promise<void>;
 }
 
-/** Starts it and waits until it has printed its address and answers. */
+/** Starts the shop and waits until it has printed its address and answers. */
 export async function startShopProcess(shop: ShopOfGuide, settings: ShopSettings): Promise<ShopProcess> {
   const child = spawn("sh", ["-c", TIED + inTestFolder(withProgram(shop))], {
     env: environmentOf(settings),
-    // Its own group, so all of it can be ended by one id.
+    // A process group of its own, so that all of it can be ended by one id.
     detached: true,
     stdio: "pipe",
   });
@@ -69,7 +69,7 @@ function environmentOf({ port, state, variables }: ShopSettings): NodeJS.Process
   return { ...terminalEnvironment(), PORT: String(port), SHOP_STATE: state, ...variables };
 }
 
-/** The program's name means the installed one if the machine has none. */
+/** The chapter's start commands; a program that is not on the PATH is called by its full path. */
 function withProgram(shop: ShopOfGuide): string {
   const { program } = shop;
   const found = programOf(shop);

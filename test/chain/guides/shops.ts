@@ -1,12 +1,12 @@
-// The shops of docs/guides/shops.md, each in docs/examples/shops. One more shop is one more line here, a folder, and a chapter of the guide.
+// The shops of docs/guides/shops.md, each in docs/examples/shops. Another shop needs one more line here, a folder, and a chapter of the guide.
 import { readFileSync } from "node:fs";
 import { PHP, PYTHON } from "../../support/interpreters.ts";
 
 export interface ShopOfGuide {
-  /** The heading of its chapter. */
+  /** The heading of the shop's chapter. */
   readonly name: string;
   readonly folder: string;
-  /** Available in Debian but not in npm: `npm run nodes:install` installs it if the machine has none. */
+  /** A program that npm cannot install: if the machine has none, `npm run nodes:install` installs it. */
   readonly program?: "php" | "python3";
 }
 
@@ -30,7 +30,7 @@ export function startOf(shop: Pick<ShopOfGuide, "name">): string {
   return start;
 }
 
-/** Commands run once before, from the `sh install` blocks; none if `npm ci` installs it. */
+/** Commands that are run once before the start, from the `sh install` blocks; none if `npm ci` installs the shop. */
 export function installOf(shop: Pick<ShopOfGuide, "name">): string {
   return blocksOf(shop, "sh install").join("");
 }
@@ -44,17 +44,17 @@ function blocksOf({ name }: Pick<ShopOfGuide, "name">, kind: string): readonly s
 
 const PROGRAMS = { php: PHP, python3: PYTHON } as const;
 
-/** The path of its program; undefined if that is missing or not needed. */
+/** The path of the shop's program; undefined if it is missing or not needed. */
 export function programOf({ program }: ShopOfGuide): string | undefined {
   return program === undefined ? undefined : PROGRAMS[program];
 }
 
-/** Whether its tests run: without its program they are skipped, except in CI, where they fail. */
+/** Whether the shop's tests run: without its program they are skipped, except in CI, where they fail. */
 export function isTested(shop: ShopOfGuide): boolean {
   return shop.program === undefined || programOf(shop) !== undefined || Boolean(process.env.CI);
 }
 
-/** For the name of a skipped test. */
+/** The shop's name; if its tests are skipped, with the reason. */
 export function nameOf(shop: ShopOfGuide): string {
   return isTested(shop) ? shop.name : `${shop.name} (no ${shop.program} here: npm run nodes:install brings it)`;
 }

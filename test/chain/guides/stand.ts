@@ -1,5 +1,5 @@
-// One shop: its process, its registered endpoint, and its requests. All requests use HTTP, as customers and Edgetill do, so they are the
-// same for every language.
+// One shop: its process, its registered endpoint, and requests to it. All requests use HTTP, as customers and Edgetill do, so they are the same for
+// every language.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,18 +37,18 @@ export interface Stand {
   readonly gate: Gate;
   readonly webhookId: string;
   frontPage(): Promise<Page>;
-  /** Presses the button of the front page and arrives at the checkout. */
+  /** Presses the button on the front page, which leads to the checkout. */
   buy(): Promise<Purchase>;
-  /** A checkout's order, as Edgetill has it. */
+  /** The order of a checkout, as Edgetill has it. */
   purchaseAt(checkoutUrl: string): Promise<Purchase>;
-  /** An order's data for programs. */
+  /** An order's state, as the shop returns it in JSON. */
   stateOf(orderId: string): Promise<unknown>;
   orderPage(orderId: string): Promise<Page>;
-  /** How often the shop said that an order is paid, over all its runs. Waits until everything it printed before has arrived. */
+  /** How often the shop printed that an order is paid, over all its runs. Waits until everything that it printed before has arrived. */
   timesPaid(orderId: string): Promise<number>;
-  /** An event that Edgetill could send about the order's invoice, after all it has sent. */
+  /** A new event about the order's invoice, in the form in which Edgetill sends it, with these changes. */
   eventOf(purchase: Purchase, change: Partial<Invoice> & { readonly sequence: number }): Promise<WebhookEvent>;
-  /** Sends an event to the shop's endpoint, signed with its secret and the current time by default; returns the status. */
+  /** Sends an event to the shop's endpoint, by default signed with its secret and the current time; returns the status. */
   deliver(event: WebhookEvent, signing?: Signing): Promise<number>;
   /** Sends any request to the endpoint. */
   post(body: string, headers?: Readonly<Record<string, string>>): Promise<number>;
@@ -114,7 +114,7 @@ export async function openStand({ edgetill, key }: World, shop: ShopOfGuide): Pr
     },
     orderPage: (orderId) => openPage(`${origin}/orders/${orderId}`),
     timesPaid: async (orderId) => {
-      // The last line: one more order is paid.
+      // Waits until the shop has printed the line of one more paid order, which comes after all earlier lines.
       const last = await stand.buy();
       await stand.deliver(await stand.eventOf(last, { status: "PAID", sequence: 100 }));
       await until(

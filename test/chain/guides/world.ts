@@ -18,18 +18,18 @@ import {
   until,
 } from "../detection/harness.ts";
 
-/** Soon at first, then patiently: an endpoint that failed 20 times in a row is only probed. */
+/** Retries soon at first, then at long intervals, because an endpoint that failed 20 times in a row is only probed. */
 const WEBHOOK_SCHEDULE = "0,1,3,6,20,60,60,60,60,60";
 
 export interface World {
   readonly edgetill: Shop;
   /** The merchant's secret key. */
   readonly key: string;
-  /** Chooses how to pay on the checkout, as its page does. */
+  /** Chooses a payment method on the checkout, as its page does. */
   choose(checkoutUrl: string): Promise<PaymentMethod>;
-  /** The same, and sends the amount asked for. Not mined yet. */
+  /** Chooses a method and sends the amount asked for; the transaction is not mined yet. */
   pay(checkoutUrl: string): Promise<void>;
-  /** Sends USDT to an address; returns the transaction's hash. Not mined yet. */
+  /** Sends USDT to an address; returns the hash of the transaction, which is not mined yet. */
   send(address: string, amount: string): Promise<string>;
   mine(): Promise<void>;
   /** Mines a block before each reading, until the value is as expected. */
@@ -76,7 +76,7 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** `inv_...` from a checkout's address. */
+/** The invoice's id, `inv_...`, from the address of its checkout. */
 export function invoiceIdIn(checkoutUrl: string): string {
   const [, id] = /\/pay\/(inv_\w+)$/.exec(checkoutUrl) ?? [];
   if (id === undefined) throw new Error(`${checkoutUrl} is no checkout`);

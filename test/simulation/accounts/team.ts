@@ -1,5 +1,5 @@
-// A merchant with a team, and clients that run its real operations: shared by the campaigns over invitations and ownership. A route is a
-// few lines here: it passes the operation to `runOnce` or just runs it, like the Worker's.
+// A merchant with a team, and clients that run its real operations. Shared by the simulations of invitations and of ownership. A route takes a few
+// lines here: like a route of the Worker, it either passes the operation to `runOnce` or just runs it.
 
 import type { Invitation } from "../../../src/accounts/invitations/invitation.ts";
 import type { Role } from "../../../src/accounts/roles/roles.ts";
@@ -54,7 +54,7 @@ export const MEMBER = player(3, "member", "MEMBER");
 export const GUEST = player(4, "guest", undefined);
 const EVERYBODY = [OWNER, ADMIN, MEMBER, GUEST];
 
-/** The ADMIN has invited the guest as MEMBER. */
+/** The ADMIN has invited the guest as a MEMBER. */
 export const INVITATION: Invitation = {
   id: makeId("tin", numbered(1)),
   merchantId: MERCHANT,
@@ -227,7 +227,10 @@ export function teamProblem({ lab, bugs }: Scene): Verdict {
 
 const RANK = { VIEWER: 1, MEMBER: 2, ADMIN: 3, OWNER: 4 } as const;
 
-/** Replays the log in the order of commits: each actor was allowed to do it at that moment, and the result is the stored state. */
+/**
+ * Replays the log in the order of commits: each actor must have been allowed to make the change at that moment, and the result must be the stored
+ * state.
+ */
 function replayProblem(lab: Lab): Verdict {
   const roles = new Map<string, Role>();
   const userOf = new Map<string, string>();

@@ -1,4 +1,4 @@
-// Invitations are accepted and ownership is transferred by the real operations, while everything they depend on can change.
+// Runs the real operations that accept invitations and transfer ownership, while the rows on which they depend change.
 import { and, eq, isNull } from "drizzle-orm";
 import { acceptInvitation } from "../../../src/accounts/invitations/accept-invitation.ts";
 import { acceptRefusal } from "../../../src/accounts/invitations/invitation.ts";
@@ -36,7 +36,7 @@ import {
   teamProblem,
 } from "./team.ts";
 
-/** These operations have few steps, so faults are more frequent here than in the long histories of invoices. */
+/** These operations have few steps, so their fault rate is higher than in the scenarios of invoices. */
 const SETTINGS = { faultChance: 0.35, maxSteps: 6_000 } as const;
 const BY_TOKEN: InvitationKey = { tokenHash: INVITATION.tokenHash };
 const BY_ID: InvitationKey = { invitationId: INVITATION.id };
@@ -45,8 +45,8 @@ type Accept = typeof acceptInvitation;
 type Transfer = typeof transferOwnership;
 
 /**
- * The guest accepts one invitation in three browsers, by token and by id, two of them under one key, while in some histories the inviter is
- * demoted or removed.
+ * Three browsers of the guest accept one invitation, by token or by id; two of them share an idempotency key. In some histories the inviter is
+ * demoted or removed meanwhile.
  */
 export function acceptScenario(lab: Lab, name = "accept invitation", accept: Accept = acceptInvitation): Scenario {
   return {
@@ -115,7 +115,8 @@ function acceptProblem(
 }
 
 /**
- * The OWNER transfers ownership to the ADMIN and to the MEMBER at once, two clients each, while one of them leaves, is removed or gets another role.
+ * The OWNER transfers ownership to the ADMIN and to the MEMBER at once, with two clients each, while one of them leaves, is removed or gets another
+ * role.
  */
 export function transferScenario(
   lab: Lab,
@@ -175,7 +176,7 @@ function transferProblem(
   for (const { outcome } of told) {
     if (outcome.kind === "refused" && !EXPECTED.has(outcome.code)) return `a transfer was refused with ${outcome.code}`;
   }
-  // At least one target stays a member in every history, so one transfer always finds it.
+  // At least one target stays a member in every history, so at least one transfer succeeds.
   if (transfers.length === 0) return "no transfer stands";
   if (roleOf(lab, OWNER) !== "ADMIN") return `the old owner is ${roleOf(lab, OWNER)}`;
   return undefined;
@@ -183,7 +184,7 @@ function transferProblem(
 
 const EXPECTED: ReadonlySet<Failure["code"]> = new Set(["OWNER_REQUIRED", "MEMBER_NOT_FOUND"]);
 
-/** Broken: reads, decides, and writes without asserting that its reads still hold. */
+/** Broken: checks first, and then writes without asserting that the checked facts are unchanged. */
 export const acceptUnasserted: Accept = (deps, user, key) => async (operationId) => {
   const rows = await readWithRetry(deps.sleep, async () => selectOffered(deps.db, key, user.id));
   if (!rows.ok) return { kind: "refused", failure: rows.error };
@@ -211,7 +212,7 @@ export const acceptUnasserted: Accept = (deps, user, key) => async (operationId)
   };
 };
 
-/** Broken the same way: two transfers that both saw the OWNER each make their own. */
+/** Broken in the same way: two concurrent transfers that both read the OWNER both succeed. */
 export const transferUnasserted: Transfer = async (deps, seat, targetId): ReturnType<Transfer> => {
   const actors = await readActors(deps, seat, { targetId, permission: "team:view" });
   if (!actors.ok) return actors;

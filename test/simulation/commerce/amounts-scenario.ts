@@ -1,5 +1,5 @@
-// Amounts of a direct wallet over their whole life: allocated with crashes and lost answers at every call, written or not, cancelled, released by
-// the cron, freed by the allocator's alarm, and allocated to later invoices.
+// Follows the amounts of a direct wallet from allocation to reuse. They are allocated with crashes and lost answers at every call, stored in D1 or
+// not, cancelled, released by the cron, freed by the allocator's alarm, and allocated to later invoices.
 import { checkAmounts } from "../../../src/commerce/amounts/check-amounts.ts";
 import { releaseAmounts } from "../../../src/commerce/amounts/release-amounts.ts";
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
@@ -25,24 +25,24 @@ import {
   XPUB,
 } from "./shop.ts";
 
-/** Two prices whose candidates overlap. The second order is cancelled long before its end. */
+/** Two prices whose candidates overlap. The second order is cancelled long before it expires. */
 const ORDERS: readonly NewInvoice[] = [
   { rawAmount: 10_000_000n, expiresInSeconds: 60 },
   { rawAmount: 10_000_000n, expiresInSeconds: 72_000 },
   { rawAmount: 9_990_000n, expiresInSeconds: 60 },
 ].map((terms) => ({ ...terms, name: "Order", currency: "USD", pairs: [DIRECT] }));
 const CANCELLED = 1;
-/** When a round of orders arrives; the first amounts are free again after a day and a minute. */
+/** When each round of orders arrives; the first amounts are free again after a day and a minute. */
 const ROUNDS_AT_HOURS: readonly number[] = [0, 12, 26, 52];
 const JOBS_AT_HOURS: readonly number[] = [1, 13, 25, 27, 40, 53, 79];
 
-/** How far each network lags when jobs run: it stays there or catches up, independently. */
+/** How far a network may lag when jobs run. Each network keeps its lag or catches up, independently of the others. */
 const LAGS_MS = [MINUTE_MS, MINUTE_MS, 20 * MINUTE_MS, 6 * HOUR_MS, 13 * HOUR_MS, 30 * HOUR_MS] as const;
 
-/** How a broken release differs from the real one. */
+/** How a deliberately broken variant differs from the real release of amounts. */
 export interface AmountsVariant {
   readonly name: string;
-  /** What a release uses instead of the time up to which a network was read. */
+  /** What the broken variant uses instead of the time up to which a network was read. */
   readonly passedMs?: (read: ReadonlyMap<string, number>, network: string, nowMs: number) => number;
 }
 
@@ -50,7 +50,7 @@ interface Till extends Shop {
   readonly variant: AmountsVariant;
   /** The time up to which each network was read. */
   readonly read: Map<string, number>;
-  /** The time up to which the shared address was read, while its source refuses it. */
+  /** While the source refuses the shared address: the time up to which it was read. Undefined otherwise. */
   stuckMs: number | undefined;
 }
 
@@ -81,8 +81,8 @@ export function amountsScenario(
           .then(work);
       for (const hours of ROUNDS_AT_HOURS) at(hours, () => order(shop, hours, outcomes));
       for (const hours of JOBS_AT_HOURS) at(hours, () => job(shop, problems));
-      // At the end they run until each has succeeded, twice: what one run leaves, the alarm two hours later finds. Weeks later, payments of that time
-      // no longer need them.
+      // At the end the jobs run until each has succeeded, and again two hours later, after the alarm has found what the first run left. Weeks later,
+      // the amounts are no longer needed to match late payments.
       let hasEnded = false;
       const weeksLater = () => forgotten(shop, { at, problems, onEnd: () => (hasEnded = true) });
       const end = () => {
@@ -112,7 +112,7 @@ function order(shop: Shop, hours: number, outcomes: Map<string, Outcome>): void 
   }
 }
 
-/** A cancel shortens the time in which payments count, never the time the amount belongs to the invoice. */
+/** A cancel shortens the time in which payments count, but the amount stays reserved for the invoice as long as before. */
 function cancel({ lab, world, bugs }: Shop, id: string): void {
   insist<string>({
     world,
@@ -130,9 +130,9 @@ function cancel({ lab, world, bugs }: Shop, id: string): void {
   });
 }
 
-/** One run of all jobs, which may die anywhere. */
+/** Runs all jobs once; the run may crash anywhere. */
 function job(shop: Till, problems: string[]): void {
-  // Rarely and briefly: a reserved amount is not allocated again.
+  // The address is refused rarely and briefly, because its reserved amounts are not allocated again meanwhile.
   if (shop.stuckMs !== undefined && shop.world.pick([true, false])) readAddress(shop);
   else if (shop.stuckMs === undefined && shop.world.random() < 0.05) refuseAddress(shop);
   for (const network of NETWORKS) readOn(shop, network, shop.world.pick(LAGS_MS));
@@ -144,7 +144,7 @@ function job(shop: Till, problems: string[]): void {
   });
 }
 
-/** From now on the source answers for every address except this one. */
+/** From now on the source refuses this one address. */
 function refuseAddress(shop: Till): void {
   const { lab, world, read } = shop;
   const { network, address } = DIRECT_PLACE;
@@ -176,7 +176,7 @@ function lastJob(shop: Till, problems: string[], onDone: () => void): void {
       for (const network of NETWORKS) readOn(shop, network, MINUTE_MS);
       await runAll(shop, client);
       const left = shop.lab.rows("select 1 from method_amounts where released_at_ms is null");
-      // An unanswered call to an allocator is repeated after ten minutes.
+      // If a call to an allocator gets no answer, the job repeats it after ten minutes.
       return left.length === 0 ? { kind: "done", value: undefined } : { kind: "again", afterMs: 11 * MINUTE_MS };
     },
     onDone,
@@ -185,7 +185,7 @@ function lastJob(shop: Till, problems: string[], onDone: () => void): void {
   });
 }
 
-/** Who had an amount is known for 40 days after its end, for payments found late. */
+/** The allocator remembers which invoice an amount belonged to until 40 days after the invoice stops holding it, for payments found late. */
 function forgotten(
   shop: Till,
   of: {
@@ -213,7 +213,7 @@ function forgotten(
 
 const NETWORKS = [DIRECT.network, XPUB.network];
 
-/** A network's read position never goes back. */
+/** Moves the time up to which a network was read forward, never back. */
 function readOn({ world, read }: Till, network: string, lagMs: number): void {
   read.set(network, Math.max(read.get(network) ?? 0, world.nowMs - lagMs));
   const [one, other] = NETWORKS.map((each) => read.get(each));
@@ -250,13 +250,10 @@ async function runAll(shop: Till, client: Client): Promise<void> {
 const givenAt = (lab: Lab) => amountRows(lab).map((row) => `${row.invoice_id} ${BigInt(String(row.units))}`);
 const amountRows = (lab: Lab) => lab.storageOf(amountsName(DIRECT_PLACE)).sql.exec("select * from amounts").toArray();
 
-/** The end of monitoring as it was when the amount was allocated. */
+/** When monitoring ends, according to the terms of the invoice for which the amount was allocated. */
 const END = "of_it.expires_at_ms + of_it.monitor_seconds * 1000";
 
-/**
- * Whatever happened, an amount whose end has not come, or was not read on its network, still belongs to its invoice at the
- * allocator.
- */
+/** Until an amount's hold has ended and its network has been read to that time, the allocator keeps the amount for its invoice. */
 function heldProblem({ lab, world, read, stuckMs }: Till): Verdict {
   const given = new Set(givenAt(lab));
   const readMs = Math.min(read.get(DIRECT.network) ?? 0, world.nowMs, stuckMs ?? world.nowMs);

@@ -1,4 +1,4 @@
-// Invoices by the real operations: created with both kinds of method, and methods picked for an existing invoice.
+// The real operations create invoices with both kinds of method, and pick methods for an existing invoice.
 
 import type { NewInvoice } from "../../../src/commerce/invoices/create-invoice.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
@@ -27,8 +27,8 @@ const ORDER: NewInvoice = {
 };
 
 /**
- * Three keys, two clients each, create invoices at one price for one new customer: they compete for the amount, the address, the customer
- * and, two of them, for an external id, which only one may have.
+ * Three keys, with two clients each, create invoices at one price for one new customer. They compete for the amount, the address and the customer.
+ * Two of the keys also use the same external id, so one of them must be refused.
  */
 export function createInvoiceScenario(lab: Lab): Scenario {
   const wanted = new Map<string, NewInvoice>([
@@ -56,7 +56,7 @@ export function createInvoiceScenario(lab: Lab): Scenario {
         const missing = [...answers].filter(([, body]) => !stands.some((row) => row.id === JSON.parse(body).id));
         if (missing.length > 0) return `${missing.length} answered invoices do not stand`;
         if (stands.length !== answers.size) return `${stands.length} invoices for ${answers.size} answered keys`;
-        // A wallet always exists here: only the second order with an external id is refused.
+        // There is always a wallet, so only the second order with the same external id is refused.
         if (stands.length !== 2) return `${stands.length} invoices for two orders`;
         const emails = lab.rows("select id from customers");
         if (emails.length !== 1) return `${emails.length} customers with one email`;
@@ -66,9 +66,7 @@ export function createInvoiceScenario(lab: Lab): Scenario {
   };
 }
 
-/**
- * One invoice exists; four keys pick its two pairs, two keys each, so different operations compete for the same method.
- */
+/** Four keys pick methods of one invoice: two keys for each of its two pairs, so that different operations compete for the same method. */
 export function activateMethodScenario(lab: Lab): Scenario {
   return {
     name: "activate method",
@@ -78,7 +76,7 @@ export function activateMethodScenario(lab: Lab): Scenario {
     start(world) {
       const shop: Shop = { lab, world, bugs: [] };
       const outcomes = new Map<string, Outcome[]>();
-      // With two wallets and none named, none is activated at creation.
+      // The order names no pair and there are two wallets, so no method is activated at creation.
       send(shop, "create", creating({ ...ORDER, pairs: undefined }), (created) => {
         outcomes.set("create", [created, created]);
         if (created.kind === "refused") return;
@@ -107,8 +105,8 @@ export function activateMethodScenario(lab: Lab): Scenario {
 }
 
 /**
- * Two keys create invoices on both wallets while each wallet is deleted: the second batch always sees the first. No invoice still
- * awaits payment to a deleted wallet, and existing invoices have both methods.
+ * Two keys create invoices on both wallets while each wallet is deleted. The batch that commits second sees the first one. No invoice may still await
+ * payment to a deleted wallet, and existing invoices keep both methods.
  */
 export function deleteWalletScenario(lab: Lab): Scenario {
   return {
@@ -168,7 +166,7 @@ function deleteProblem(lab: Lab, walletId: string, of: readonly Outcome[]): Verd
   return `a delete was refused with ${outcome.failure.code}`;
 }
 
-/** The one answer of each key, without finally refused keys; or what is wrong with them. */
+/** The answer of each key, without keys that were refused for good; or the first problem with the outcomes, as text. */
 function answersOf(shop: Shop, outcomes: ReadonlyMap<string, readonly Outcome[]>): Map<string, string> | string {
   if (shop.bugs.length > 0) return `a bug: ${shop.bugs[0]}`;
   const answers = new Map<string, string>();

@@ -1,4 +1,4 @@
-// A shop with a random history from a seed: it starts near a clock change, and each act is one operation of the service.
+// A shop with a random history from a seed. Most histories start near a clock change. Each act is one operation of the service.
 
 import { type Pair, pairOf } from "../../../src/chains/registry/pair.ts";
 import type { InvoiceFile } from "../../../src/commerce/invoice-records/invoice.ts";
@@ -28,7 +28,7 @@ import { Dice } from "../../support/dice.ts";
 import type { Lab } from "../engine/lab.ts";
 import { allocatorOf, amountsAt, creating, DIRECT, MAC_KEYS, MERCHANT, stockShop, walletOf, XPUB } from "./shop.ts";
 
-/** Before clock changes in New York and on Lord Howe Island (both ways) and in Havana, at the end of a year, and at an ordinary time. */
+/** Start times: before clock changes in New York, on Lord Howe Island (both ways) and in Havana, at the end of a year, and at an ordinary time. */
 const STARTS = [
   "2026-03-07T20:00Z",
   "2026-11-01T00:00Z",
@@ -39,14 +39,13 @@ const STARTS = [
   "2026-06-15T12:07Z",
 ].map((text) => Date.parse(text));
 
-/** The pause between two acts. */
 const PAUSES = [SECOND_MS, 40 * SECOND_MS, 3 * MINUTE_MS, 14 * MINUTE_MS, 31 * MINUTE_MS, 3 * HOUR_MS];
 
-/** A worthless coin at the direct wallet's address. */
+/** A worthless test coin at the direct wallet's address. */
 const TESTED: Pair = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
 const PAIRS = [DIRECT, XPUB, TESTED];
 
-/** The shop of the campaigns, which also takes the coin of a test network. */
+/** Stores the campaigns' shop, with an additional wallet for the coin of a test network. */
 export async function stockReportedShop(lab: Lab): Promise<void> {
   await stockShop(lab);
   const db = lab.db(async (_, work) => work());
@@ -73,12 +72,11 @@ export class ReportedShop {
     this.nowMs = this.startMs;
   }
 
-  /** The share of all invoices. */
   statuses() {
     return this.#lab.rows("select status from invoices").map(({ status }) => String(status));
   }
 
-  /** Does one act after a pause; returns its name. */
+  /** Pauses, then does one random act; returns its name. */
   async act(): Promise<string> {
     const dice = this.#dice;
     this.nowMs += dice.oneOf(PAUSES);
@@ -168,7 +166,7 @@ export class ReportedShop {
     return this.#withInvoice((file) => this.#run(addPaymentMethod(this.#deps(), { ...request, file })));
   }
 
-  /** A transfer to a method of some invoice: the amount, a part, more, or what nobody asked for; now or some time ago. */
+  /** Sends the full amount, a part of it or more to the address of a random invoice, now or some minutes ago. */
   async #pay(): Promise<void> {
     const dice = this.#dice;
     const methods = this.#lab.rows(
@@ -207,14 +205,14 @@ export class ReportedShop {
     if (!applied.ok) throw new Error(applied.error.code);
   }
 
-  /** Another observation of a known payment: mined, perhaps with an earlier time, or gone, temporarily or for good. */
+  /** Observes a known payment again: it is mined, perhaps with an earlier time, or gone, temporarily or for good. */
   async #look(kind: "mined" | "gone"): Promise<void> {
     const dice = this.#dice;
     const rows = await this.#deps().db.select().from(payments);
     if (rows.length === 0) return;
     const payment = dice.oneOf(rows);
     const height = dice.chance(0.5) ? (payment.blockHeight ?? this.#height - 4) : this.#height - 4;
-    // A dropped payment may come back at any time, in a block of that time.
+    // A dropped payment may return at any time, in a block with the time of its return.
     const isBack = kind === "mined" && payment.status === "DROPPED" && !isSuperseded(payment);
     if (isBack) this.nowMs += dice.oneOf([0, 3 * DAY_MS, 33 * DAY_MS]);
     const sinceMs = isBack ? this.nowMs : payment.receivedAtMs;
@@ -241,7 +239,7 @@ export class ReportedShop {
     return this.#withInvoice((file) => cancelInvoice(this.#deps(), file));
   }
 
-  /** Networks stand still, so only the clock closes invoices. */
+  /** Networks count as idle, so only the clock closes invoices. */
   async #sweep(): Promise<void> {
     const deps = this.#deps();
     await deps.db.update(networkCursors).set({ isResting: true });

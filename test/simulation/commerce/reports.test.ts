@@ -1,5 +1,5 @@
-// Generated histories of a shop, made by the real operations: after each step the buckets equal a recount, and in each time zone a report's days,
-// weeks and months match that zone's calendar.
+// The real operations generate histories of a shop. After each step the buckets must equal a recount, and in each time zone a report's days, weeks
+// and months must match that zone's calendar.
 import { beforeAll, expect, it } from "vitest";
 import { exportPayments } from "../../../src/commerce/exports/export-rows.ts";
 import {
@@ -77,7 +77,7 @@ async function zonesProblem(fromMs: number, toMs: number): Promise<string | unde
   return undefined;
 }
 
-/** The monthly statements have each payment that the totals count exactly once, and their sums equal the totals. */
+/** The monthly statements must contain each payment that the totals count exactly once, and their sums must equal the totals. */
 async function statementsProblem(seed: number, fromMs: number, toMs: number): Promise<string | undefined> {
   for (const timezone of REPORT_ZONES.slice(seed % REPORT_ZONES.length).slice(0, 1)) {
     const stated: Counted = new Map();
@@ -112,7 +112,7 @@ async function statementsProblem(seed: number, fromMs: number, toMs: number): Pr
   return undefined;
 }
 
-/** The first day of a date's week or month. */
+/** The first day of the week or month that contains a date. */
 function firstDateOf(date: string, by: PeriodKind): string {
   if (by === "day") return date;
   if (by === "month") return `${date.slice(0, 7)}-01`;
@@ -122,7 +122,7 @@ function firstDateOf(date: string, by: PeriodKind): string {
 
 const NAMES_IN_RECOUNT: Readonly<Record<string, string>> = { secondsToPaid: "seconds_to_paid", fiatMicros: "fiat" };
 
-/** From a recount: income by date and currency, on networks whose coins are money. */
+/** Income by date and currency from a recount, without test networks, whose coins are worthless. */
 function receivedIn(recounted: Counted): Counted {
   const received: Counted = new Map();
   for (const [key, value] of recounted) {
@@ -143,7 +143,7 @@ function wholePeriods(
   return periodsOf(clock, { from, to: Math.floor(toMs / DAY_MS), by });
 }
 
-/** A report of whole periods, in the form of a recount, and its received sums. */
+/** The sums of a report over whole periods, with a recount's keys, and the received sums in its response. */
 async function reportOf(
   timezone: string,
   by: PeriodKind,
@@ -179,7 +179,7 @@ it(`reports equal a recount of all rows, at any time and in any zone: ${HISTORIE
   const hits = [...tally].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, n]) => `${name} ${n}`);
   printWithTest(`reports: ${hits.join(", ")}`);
   expect(problems).toEqual([]);
-  // Each of these must have happened at least once.
+  // Situations that must each have happened at least once.
   const happenings = [
     "reversed",
     "dropped",

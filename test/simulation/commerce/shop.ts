@@ -1,5 +1,5 @@
-// A merchant with one direct and one xpub wallet, and clients that run the real operations on them: shared by the campaigns over
-// invoices and wallets. A route is a few lines here: it reads, then passes the operation to `runOnce`, like the Worker's.
+// A merchant with one direct and one xpub wallet, and clients that run the real operations on them. The campaigns over invoices and wallets share
+// this file. Each route is reduced to a few lines: like the Worker's route, it reads, and then passes the operation to `runOnce`.
 
 import { type Pair, pairOf } from "../../../src/chains/registry/pair.ts";
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
@@ -43,7 +43,7 @@ import type { Client, Verdict, World } from "../engine/world.ts";
 export const MERCHANT: MerchantId = "mer_00000000000000000000000000";
 export const DIRECT: Pair = { cryptocurrency: "USDT", network: "ETH" };
 export const XPUB: Pair = { cryptocurrency: "BTC", network: "BTC" };
-/** Where the direct wallet's amounts must be distinct. */
+/** The address and coin for which the direct wallet's amounts must be distinct. */
 export const DIRECT_PLACE: AmountPlace = { ...DIRECT, address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" };
 export const WALLETS: readonly (Pair & { readonly id: WalletId })[] = [
   { ...DIRECT, id: "wal_00000000000000000000000001" },
@@ -99,7 +99,7 @@ export function walletOf(id: WalletId, pair: Pair): Wallet {
   return { ...unsigned, ...signRow(MAC_KEYS, walletMacSubject(unsigned)) };
 }
 
-/** The effects of one request: for the protocol with a running clock, for the operation with the request's own. */
+/** The dependencies of one request: the clock of `once` keeps running, while `operation` has the time at which the request began. */
 interface ShopDependencies {
   readonly once: OnceDependencies;
   readonly operation: PickDependencies;
@@ -146,14 +146,14 @@ export function allocatorOf(lab: Lab, keyHash: string): Allocations {
   return lab.object(`allocator ${keyHash}`, (storage) => new Allocations(storage, keyHash));
 }
 
-/** The allocator of amounts for a place. */
+/** The amount allocator of one address and coin. */
 export function amountsAt(lab: Lab, place: AmountPlace): AmountAllocations {
   return lab.object(amountsName(place), (storage) => new AmountAllocations(storage, place));
 }
 
 export const amountsName = (place: AmountPlace) => `amounts ${placeName(place)}`;
 
-/** Two sources agree on round prices, so amounts are easy to read and invoices of one price collide. */
+/** Two sources agree on round prices, so that amounts are easy to read and invoices with the same price collide. */
 function ratesAt(nowMs: number): RateTable {
   const of = (usd: string) => ({ usd, atMs: nowMs, sources: ["a", "b"] });
   return { assets: { USDT: of("1"), BTC: of("50000"), ETH: of("2000") }, fiat: {} };
@@ -170,10 +170,7 @@ export interface Shop {
   readonly bugs: unknown[];
 }
 
-/**
- * Some attempts are refused after all their work, as when a rate goes stale meanwhile; the next attempt continues the same
- * operation.
- */
+/** Some attempts are refused only at the end, for example because a rate goes stale meanwhile; the next attempt continues the same operation. */
 function refusedAfter(work: Work): Work {
   return async (...args) => {
     await work(...args);
@@ -181,7 +178,7 @@ function refusedAfter(work: Work): Work {
   };
 }
 
-/** A client of DELETE /wallets/{id}: no key, just repeated. */
+/** A client of DELETE /wallets/{id}. It has no key and just repeats its request. */
 export function sendDelete(shop: Shop, walletId: WalletId, onDone: (outcome: Outcome) => void): void {
   const { lab, world, bugs } = shop;
   insist<Outcome>({
@@ -206,7 +203,7 @@ export function sendDelete(shop: Shop, walletId: WalletId, onDone: (outcome: Out
   });
 }
 
-/** A client that repeats one request until it has its outcome. */
+/** A client that repeats one request until its outcome is final. */
 export function send(
   shop: Shop,
   key: string,
@@ -246,7 +243,7 @@ export function outcomeOf(answer: OnceAnswer): Attempt<Outcome> {
   }
 }
 
-/** POST /invoices: the reads that the Worker sends with the key, then the operation. */
+/** POST /invoices: first the reads that the Worker sends together with the idempotency key, then the operation. */
 export function creating(invoice: NewInvoice) {
   return async ({ operation: deps }: ShopDependencies): Promise<Work | Failure> => {
     const read = await readWithRetry(deps.sleep, async () =>
@@ -270,7 +267,7 @@ export function picking(invoiceId: string, pair: Pair) {
   };
 }
 
-/** Invariants of the shop's rows after any history; at most `mostAllocated` operations may have asked for an address, each for one. */
+/** Checks the shop's rows after any history. At most `mostAllocated` operations may have requested an address, and each of them only one. */
 export function ledgerProblem(lab: Lab, mostAllocated: number): Verdict {
   const allocations = lab.storageOf(`allocator ${KEY_HASH}`).sql.exec("select count(*) as n from allocations");
   const allocated = Number(allocations.toArray()[0]?.n);
@@ -318,7 +315,7 @@ export function ledgerProblem(lab: Lab, mostAllocated: number): Verdict {
   return recountProblem(recountTables((sql) => lab.rows(sql))) ?? amountProblem(lab, mostAllocated);
 }
 
-/** Every amount with a row belongs to that invoice at its allocator, which allocated no more than was asked for. */
+/** Every amount with a row in D1 belongs to the same invoice in its allocator, which gave out no more amounts than were requested. */
 function amountProblem(lab: Lab, mostAllocated: number): Verdict {
   const rows = lab.storageOf(amountsName(DIRECT_PLACE)).sql.exec("select units, invoice_id from amounts").toArray();
   if (rows.length > mostAllocated) return `${rows.length} amounts given to ${mostAllocated} operations`;

@@ -1,5 +1,5 @@
-// The form of a product's page by the real operation: two renderings, two clients each, concurrent with a server's create for the same
-// customer, while the merchant changes the product.
+// The real operation behind a product page's form. Two renderings of the form, with two clients each, run concurrently with a server that creates an
+// invoice for the same customer, while the merchant changes the product.
 import { buyProduct } from "../../../src/checkout/storefront/buy-product.ts";
 import { orderOf } from "../../../src/checkout/storefront/contract.ts";
 import { insertProduct } from "../../../src/commerce/products/store.ts";
@@ -25,12 +25,12 @@ import {
 const PRODUCT: ProductId = "prd_00000000000000000000000000";
 const EMAIL = "jane@example.com";
 const CLIENTS_PER_FORM = 2;
-/** For each rendering: its token, and the typed name. */
+/** The token of each rendering, and the name that the payer types. */
 const FORMS = [
   { token: "00000000-0000-4000-8000-000000000001", name: "Jane" },
   { token: "00000000-0000-4000-8000-000000000002", name: "Janet" },
 ];
-/** The product as sold at first and later. An invoice's name and price must be from the same version. */
+/** The two versions of the product. An invoice's name and price must come from the same version. */
 const VERSIONS = [
   { name: "Coffee", price: 10_000_000n },
   { name: "Fine coffee", price: 12_000_000n },
@@ -90,7 +90,7 @@ export function buyProductScenario(lab: Lab): Scenario {
   };
 }
 
-/** A payer who submits the form of one rendering until there is an answer. */
+/** A payer who submits the form of one rendering until it is answered. */
 function sendForm(
   { lab, world, bugs }: Shop,
   form: { readonly token: string; readonly name: string },
@@ -115,7 +115,7 @@ function sendForm(
   });
 }
 
-/** The merchant renames the product and raises its price, at some time. */
+/** The merchant renames the product and raises its price at a random time. */
 function changeProduct({ lab, world, bugs }: Shop): void {
   const [, later] = VERSIONS;
   insist<Failure | undefined>({
@@ -137,7 +137,7 @@ function changeProduct({ lab, world, bugs }: Shop): void {
   });
 }
 
-/** One invoice per rendering, no matter which client gets the answer. */
+/** There must be one invoice per rendering, no matter which client gets the answer. */
 function formsProblem(lab: Lab, outcomes: ReadonlyMap<string, readonly Outcome[]>): Verdict {
   for (const [token, of] of outcomes) {
     const bodies = new Set(of.map((outcome) => (outcome.kind === "answer" ? outcome.body : outcome.failure.code)));
@@ -149,7 +149,7 @@ function formsProblem(lab: Lab, outcomes: ReadonlyMap<string, readonly Outcome[]
   return undefined;
 }
 
-/** Each invoice has the terms of one version of the product, its own address, and keeps the typed name. */
+/** Each invoice must have the terms of one version of the product, an address of its own, and the typed name. */
 function invoicesProblem(lab: Lab, created: readonly Outcome[]): Verdict {
   if (created.length !== 1 || created[0]?.kind !== "answer") return "the server's create was refused";
   const rows =

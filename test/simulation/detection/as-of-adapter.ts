@@ -1,5 +1,5 @@
-// The adapter between the facts and the service: how a fact is written into storage at its time, and how the chain is read. Only this file knows
-// the tables. Quotes are written as asked, no matter who reads the page, so they are facts in every schedule.
+// Connects the facts of a history with the service: writes a fact into storage at its time, and reads the chain. Only this file knows the tables.
+// Quotes are written at the times of their facts, so they are the same in every schedule, no matter who reads the page.
 import { eq } from "drizzle-orm";
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -38,7 +38,7 @@ import { instantSleep, type Row } from "./reorg-shop.ts";
 
 export interface Sighting {
   readonly transfer: TransferFact;
-  /** Null for a mempool. */
+  /** Null while the transfer is in the mempool. */
   readonly block: BlockFact | null;
 }
 
@@ -62,12 +62,12 @@ const MERCHANTS: readonly [MerchantId, MerchantId] = [
   makeId("mer", `${"0".repeat(25)}1`),
 ];
 
-/** How storage or a reading differs from the real one in a broken variant. */
+/** A broken variant: how its storage or its reading differs from the real one. */
 export interface AsOfVariant {
   readonly name: string;
-  /** The same units requested again count from that time. */
+  /** Whether a quote that is renewed at the same units counts only from the renewal. */
   readonly redatesQuotes?: boolean;
-  /** How long a quote is locked, overriding the invoice. */
+  /** How long a quote is locked, in place of the invoice's own setting. */
   readonly lockMs?: number;
   readonly look?: (till: AsOfTill, apply: () => Promise<void>) => Promise<void>;
 }
@@ -146,13 +146,13 @@ export class AsOfTill {
     this.rows("insert or ignore into address_proofs values (?, ?, ?, ?)", ...proof);
   }
 
-  /** The same units requested again in time extend the current quote; anything else makes it history. */
+  /** The same units requested again soon enough extend the current quote; anything else replaces it. */
   async addQuote(kind: History["kind"], of: InvoiceFact, asked: Asked): Promise<void> {
     this.#writeQuotes(of, asked.atMs);
     if (kind === "shared") await this.#reserve(of, asked);
   }
 
-  /** Reads the page after the lock: the service must ask what the fact says, or it is a problem. */
+  /** Opens the payer's page after the quote's lock. Throws if the service then asks for different units from the fact's. */
   async requote(kind: History["kind"], of: InvoiceFact, asked: Asked): Promise<void> {
     if (this.#variant.redatesQuotes || this.#variant.lockMs !== undefined) return this.addQuote(kind, of, asked);
     done("requote", await refreshInvoice(this.#dependencies(asked.atMs, asked.rate), await this.#file(of)));
@@ -166,13 +166,13 @@ export class AsOfTill {
     done("cancel", await cancelInvoice(this.#dependencies(atMs, null), file));
   }
 
-  /** Reads the chain; with `dieAt` the watcher crashes at that storage call, before or after it lands, and its successor reads again. */
+  /** Reads the chain. With `dieAt` the watcher crashes at that storage call, before or after the call takes effect, and its successor reads again. */
   async look(kind: History["kind"], of: LookAt): Promise<void> {
     const apply = () => this.#apply(kind, of);
     await (this.#variant.look === undefined ? apply() : this.#variant.look(this, apply));
   }
 
-  /** A reading that finds a known transfer in no block. */
+  /** Observes that a known transfer is in no block. */
   async gone(kind: History["kind"], of: { readonly atMs: number; readonly txHash: string }): Promise<void> {
     const rows = await this.#db.select().from(payments).where(eq(payments.txHash, of.txHash));
     const seen = rows.map((payment) => ({ payment, observation: { kind: "unknown" } as const }));
@@ -182,7 +182,7 @@ export class AsOfTill {
     );
   }
 
-  /** How far the network has been read by now. */
+  /** Stores the time up to which the network has been read. */
   readTo(kind: History["kind"], of: { readonly atMs: number; readonly readMs: number }): void {
     const at = [of.readMs, of.atMs, of.atMs, CHAINS[kind].pair.network];
     this.rows(
@@ -286,7 +286,7 @@ export class AsOfTill {
     return { network, heights: { tipHeight, finalizedHeight: null } };
   }
 
-  /** Whether the watcher survived. */
+  /** Applies the findings, and makes the watcher crash at the given storage call; returns whether it survived. */
   async #dying(dieAt: number, atMs: number, look: Findings, rate: string | null): Promise<boolean> {
     const { promise: death, resolve: die } = Promise.withResolvers<"dead">();
     this.#death = { calls: 0, dieAt, die: () => die("dead") };
@@ -305,7 +305,7 @@ export class AsOfTill {
     return new Promise(() => {});
   }
 
-  /** The current rows, and changes made without the service. */
+  /** Runs SQL on the database directly, without the service; returns the rows. */
   rows(sql: string, ...params: (string | number | null)[]): Row[] {
     const statement = this.#prepared(sql);
     statement.setReturnArrays(false);
@@ -357,7 +357,7 @@ interface StoredQuote {
   readonly lockedUntilMs: number;
 }
 
-/** What had been asked by then, as stored with a method, oldest first. */
+/** The quotes requested until `atMs`, in the form stored with a method, oldest first. */
 function storedQuotes(of: InvoiceFact, atMs: number, variant: AsOfVariant): readonly StoredQuote[] {
   const quotes: StoredQuote[] = [];
   for (const asked of of.asked.filter((each) => each.atMs <= atMs)) {

@@ -2,13 +2,13 @@
 import type { AsOfVariant } from "./as-of-adapter.ts";
 import { DAY } from "./as-of-facts.ts";
 
-/** A quote renewed at the same units counts from its renewal, so a payment against it counts for the quote before. */
+/** A quote renewed at the same units counts from its renewal, so a payment made earlier counts for the previous quote. */
 export const redated: AsOfVariant = { name: "equal quotes get a new date", redatesQuotes: true };
 
 /** An ended quote is honoured until the invoice is no longer monitored. */
 export const honoured: AsOfVariant = { name: "an ended quote is honoured forever", lockMs: 400 * DAY };
 
-/** A transfer is valued and matched by the quote at reading time. */
+/** A transfer is valued and matched by the quote at the time of reading. */
 export const byToday: AsOfVariant = {
   name: "old payments are matched by today's quote",
   look: async (till, apply) => {
@@ -28,7 +28,7 @@ export const byToday: AsOfVariant = {
   },
 };
 
-/** An invoice cancelled before a block is read does not count as a candidate when the block was mined. */
+/** An invoice that is cancelled before a block is read is not a candidate for the block's transfers, even if it was open when the block was mined. */
 export const byStatus: AsOfVariant = {
   name: "the only candidate is judged by its status at reading time",
   look: async (till, apply) => {

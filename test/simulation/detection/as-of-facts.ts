@@ -1,35 +1,35 @@
-// What a history is made of: the facts that decide which invoice gets a transfer, what it is worth and how an invoice ends (decisions 4 "As of
-// the payment's time" and 5 "Direct match"). When the chain is read is up to a schedule (`as-of-schedule.ts`).
+// The facts of a history. They decide which invoice gets a transfer, what it is worth and how an invoice ends (decisions 4 "As of the payment's time"
+// and 5 "Direct match"). The schedule decides when the chain is read (`as-of-schedule.ts`).
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 
-/** This amount was shown at this time: when the method was opened, or when it was read after its lock. */
+/** An amount that is shown from `atMs` on: from when the method was opened, or when the page was read after the previous lock. */
 export interface Asked {
   readonly atMs: number;
   readonly units: bigint;
   /** Price of one whole coin in the invoice currency, decimal text. */
   readonly rate: string;
-  /** What the units represent: E, or E - R for a rest. */
+  /** The value that the units represent: the price E, or E - R if R was already paid. */
   readonly forMicros: bigint;
 }
 
 export interface InvoiceFact {
   readonly id: InvoiceId;
-  /** The merchant's number. */
+  /** Which of the two merchants owns the invoice. */
   readonly merchant: 0 | 1;
-  /** The merchant's rank at the shared address when it was opened: 2 with proof, 3 without. */
+  /** The merchant's rank at the shared address when the invoice was opened: 2 with proof, 3 without. */
   readonly rank: 2 | 3;
   readonly address: string;
   readonly expectedMicros: bigint;
   readonly underpaidToleranceMicros: bigint;
   readonly overpaidToleranceMicros: bigint;
   readonly latePaymentPolicy: "REVIEW" | "ACCEPT";
-  /** When it was created, activated and first asked for. */
+  /** When the invoice was created and activated and its first amount was requested. */
   readonly openedMs: number;
   readonly expiresAtMs: number;
   readonly monitorSeconds: number;
   readonly lockSeconds: number;
   readonly cancelledAtMs: number | null;
-  /** In order of time; the first at `openedMs`. */
+  /** Oldest first; the first one is at `openedMs`. */
   readonly asked: readonly Asked[];
 }
 
@@ -37,15 +37,18 @@ export interface InvoiceFact {
 export interface BlockFact {
   readonly height: number;
   readonly hash: string;
-  /** The time its miner wrote into it, as wrong as consensus allows. */
+  /** The timestamp in the block's header, with any error that consensus allows its miner. */
   readonly timeMs: number;
-  /** When it could first be read. A block ahead of its time is read at this moment in every schedule: that it was seen then is a fact. */
+  /**
+   * When the block could first be read. A block with a timestamp in the future is read at this moment in every schedule, because the result depends
+   * on when it was first seen.
+   */
   readonly visibleMs: number;
-  /** When it left the chain; null while it is on the chain. */
+  /** When the block left the chain; null while it is on the chain. */
   readonly goneMs: number | null;
 }
 
-/** Whether its miner's clock was so fast that the block existed before its own time. */
+/** Whether the miner's clock was so fast that the block existed before its own timestamp. */
 export function isAhead({ timeMs, visibleMs }: BlockFact): boolean {
   return timeMs > visibleMs;
 }
@@ -54,20 +57,22 @@ export interface TransferFact {
   readonly txHash: string;
   readonly address: string;
   readonly units: bigint;
-  /** The address pays itself: the merchant's change, or a transfer between their own accounts. */
+  /** Whether the address pays itself: the merchant's change, or a transfer between their own accounts. */
   readonly isOwnMoney: boolean;
-  /** When first seen in a mempool; null if never. */
+  /** When the transfer was first seen in a mempool; null if never. */
   readonly pendingMs: number | null;
-  /** At most two: one orphaned, and one on the chain. */
+  /** At most two blocks: one orphaned, and one on the chain. */
   readonly blocks: readonly BlockFact[];
   /**
    * The market's price of one coin when the service first saw the transfer, whenever that was; null if no rate was fresh then or within the next
    * hour.
    */
   readonly sightRate: string | null;
-  /** In every schedule it is first read at or after this time: an invoice that it pays was cancelled then, with no payment seen. */
+  /**
+   * Every schedule first reads the transfer at or after this time, because an invoice that it pays was cancelled then, before any payment was seen.
+   */
   readonly readFromMs: number;
-  /** In every schedule it is first read by this time: the rest that it leaves was asked for at that time. */
+  /** Every schedule has read the transfer by this time, because the amount that remains after it was requested then. */
   readonly readByMs: number | null;
 }
 
@@ -78,11 +83,11 @@ export interface History {
   readonly invoices: readonly InvoiceFact[];
   readonly transfers: readonly TransferFact[];
   /**
-   * Whether quotes come from a reader who opens the page after a lock, priced by the service itself, or are written into storage. If read, what
-   * is asked depends on what was read of the chain by then, so the read is at the same time in every schedule.
+   * Whether a reader opens the page after each lock, so that the service itself prices the quotes. Otherwise quotes are written into storage. The
+   * amount that a reader is shown depends on how far the chain has been read, so these reads happen at the same time in every schedule.
    */
   readonly isAskedByReaders: boolean;
-  /** The end: each invoice is past its monitoring, and what was orphaned is past the reorg window. */
+  /** The end of the history: monitoring of each invoice is over, and orphaned blocks are older than the reorg window. */
   readonly endMs: number;
 }
 
@@ -94,7 +99,7 @@ export const DAY = 24 * HOUR;
 export const START_MS = 1_800_000_000_000;
 export const SHARED_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
-/** Facts of the two chains, written down here so the oracle shares nothing with the service. */
+/** Facts about the two chains, repeated here so that the oracle shares nothing with the service. */
 export const CHAINS = {
   own: { pair: { cryptocurrency: "BTC", network: "BTC" }, decimals: 8, grainUnits: 1n, blockMs: 600 * SECOND },
   shared: {
@@ -105,12 +110,12 @@ export const CHAINS = {
   },
 } as const;
 
-/** How long before it was asked and after it ended a payment may still mean a quote. */
+/** How long before a quote was requested, and after it ended, a payment may still be meant for it. */
 export function quoteSlackMs(kind: History["kind"]): number {
   return Math.max(120 * SECOND, 2 * CHAINS[kind].blockMs);
 }
 
-/** How long before an invoice's activation a block may contain its payment: a block's time may be older than the block. */
+/** How long before an invoice's activation the block of its payment may be dated, because a block may be made later than its timestamp. */
 export function watchSlackMs(kind: History["kind"]): number {
   return Math.max(30 * SECOND, 2 * CHAINS[kind].blockMs);
 }
@@ -120,7 +125,7 @@ export function monitorUntilMs({ expiresAtMs, cancelledAtMs, monitorSeconds }: I
 }
 
 /**
- * Until when its amounts are reserved: without proof, if two merchants share the address, for a day, and never less than it is open.
+ * When the invoice's amounts are no longer reserved: when monitoring ends, or without proof after a day at the latest, but not before the expiry.
  */
 export function heldUntilMs(invoice: InvoiceFact): number {
   const monitored = monitorUntilMs(invoice);
@@ -128,7 +133,7 @@ export function heldUntilMs(invoice: InvoiceFact): number {
   return Math.min(monitored, Math.max(invoice.expiresAtMs, invoice.openedMs + DAY));
 }
 
-/** A history in readable form: times in seconds since it began. */
+/** A history as readable text, with times in seconds since its start. */
 export function printHistory(history: History): string {
   const at = (ms: number | null) => (ms === null ? "never" : `+${(ms - START_MS) / SECOND}s`);
   const invoices = history.invoices.map((of) =>
@@ -156,8 +161,8 @@ export function printHistory(history: History): string {
 }
 
 /**
- * Whether an invoice requotes about what the service may have reserved as the rest of another: reserved amounts stay with their invoice, so it
- * would be asked for something else.
+ * Whether an invoice requotes an amount close to one that the service may have reserved for the rest of another invoice. Reserved amounts stay with
+ * their invoice, so the service would ask for a different amount.
  */
 export function mayMeetRest({ kind, invoices, transfers }: History): boolean {
   const nearUnits = 2n * CHAINS[kind].grainUnits;
@@ -171,9 +176,9 @@ export function mayMeetRest({ kind, invoices, transfers }: History): boolean {
 }
 
 /**
- * Whether a transfer is about what would remain of an invoice after other transfers paid part of it. Whether that rest was ever asked for
- * depends on what was read by then, which is not a fact of a history; where it was, the transfer has exactly its amount and is valued by its own
- * quote.
+ * Whether a transfer is close to the remaining amount of an invoice after other transfers paid part of it. Whether that amount was ever requested
+ * depends on what had been read by then, which is not a fact of a history. If it was requested, a transfer of exactly that amount is valued by its
+ * own quote.
  */
 export function isUnaskedRest({ kind, transfers }: History, invoice: InvoiceFact, transfer: TransferFact): boolean {
   const isAsked = invoice.asked.some(({ units }) => units === transfer.units);

@@ -1,12 +1,13 @@
-// Which drafts of a history are discarded: those where no reading could know the deciding facts.
+// Decides which drafts of a history are discarded: those whose result depends on facts that no reading could know.
 import { type History, type InvoiceFact, isUnaskedRest, SHARED_ADDRESS, type TransferFact } from "./as-of-facts.ts";
 import { asKnownAt, payeeOf, paymentTimeMs, weightOf } from "./as-of-oracle.ts";
 
 type Kind = History["kind"];
 
 /**
- * Whether the first reading can know the deciding facts. The one thing it cannot know is what is asked, or which invoice opens, after it and
- * within a slack of the payment's time. The same applies if an orphaned block and the final one have times that mean different invoices.
+ * Whether the first reading of a transfer can know all facts that decide its result. It cannot know a quote or an invoice that is created after the
+ * reading, even within the slack around the payment's time. It also cannot decide if the times of an orphaned block and the final one select
+ * different invoices.
  */
 export function isKnowable(history: History, transfer: TransferFact): boolean {
   const [first] = transfer.blocks;
@@ -25,7 +26,7 @@ export function isKnowable(history: History, transfer: TransferFact): boolean {
   const [{ invoice } = { invoice: null }, ...others] = payees;
   if (others.some((other) => other.invoice?.id !== invoice?.id)) return false;
   if (history.invoices.some((each) => isUnaskedRest(history, each, transfer))) return false;
-  // What left a rest belonged to that invoice, in part.
+  // Whether a transfer after which a remaining amount was requested belonged to that invoice and paid part of it.
   const isPart = transfer.readByMs === null || (invoice !== null && hasRestAfter(history.kind, invoice, transfer));
   if (!isPart) return false;
   const knownInvoice = known.invoices.find(({ id }) => id === invoice?.id);

@@ -1,11 +1,10 @@
-// Removes from a history what could not have happened: cancellations after a payment was seen, and readers who came too
-// early.
+// Removes from a history what cannot have happened: cancellations after a payment was seen, and readers who came too early.
 import { type History, isAhead, type TransferFact } from "./as-of-facts.ts";
 import { payeeOf, paymentTimeMs } from "./as-of-oracle.ts";
 
 /**
- * A merchant who cancels has seen no payment: payments to a cancelled invoice are read later. Where that is impossible (one was seen in a
- * mempool, or in a block that is gone by then, or a rest was asked for) there is no cancellation.
+ * A merchant who cancels has seen no payment, so payments to a cancelled invoice are read later. The cancellation is dropped if that is impossible:
+ * because a payment was seen in a mempool, or in a block that is gone by then, or because the remaining amount was requested.
  */
 export function withPossibleCancels(history: History): History {
   for (const invoice of history.invoices) {
@@ -32,8 +31,8 @@ export function withPossibleCancels(history: History): History {
 }
 
 /**
- * The same when the service prices what readers are asked for: an invoice's payments are read after its last quote, except for the part that
- * left a rest. Unchanged where that is impossible.
+ * Lets readers request the quotes, at the service's prices. Payments of an invoice are then read after its last quote, except for one that paid a
+ * part and led to a quote for the rest. If that is impossible, the history is unchanged.
  */
 export function withReaders(history: History): History {
   const transfers: TransferFact[] = [];
@@ -51,7 +50,10 @@ export function withReaders(history: History): History {
   return { ...history, transfers, isAskedByReaders: true };
 }
 
-/** By when it must have been read first: being seen in a mempool or in a block ahead of its time is a fact, and so is an orphaned block. */
+/**
+ * The latest time at which the transfer can first be read. It is limited if the transfer was seen in a mempool, in a block with a future timestamp,
+ * or in an orphaned block.
+ */
 function earliestEndMs({ pendingMs, blocks, readByMs }: TransferFact): number {
   const gone = blocks.flatMap(({ goneMs }) => (goneMs === null ? [] : [goneMs]));
   const ahead = blocks.filter(isAhead).map(({ visibleMs }) => visibleMs);

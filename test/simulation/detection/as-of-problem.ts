@@ -4,7 +4,7 @@ import type { History } from "./as-of-facts.ts";
 import type { Expected } from "./as-of-oracle.ts";
 import { runSchedule, type Schedule } from "./as-of-schedule.ts";
 
-/** What is wrong at the end of a schedule; undefined if it matches the facts. */
+/** What is wrong at the end of a schedule; undefined if the result matches the facts. */
 export async function problemOf(
   till: AsOfTill,
   history: History,

@@ -1,5 +1,6 @@
-// A history from its seed: one to three invoices, one to four quotes each, one to four transfers, and what makes their valuation hard: moving
-// prices, the same units asked again, payments against old quotes, rests, cancellations, orphaned blocks, late payments.
+// Generates a history from its seed: one to three invoices, one to four quotes each, and one to four transfers. It includes what makes them hard to
+// value: moving prices, the same units requested again, payments under old quotes, partial payments, cancellations, orphaned blocks and late
+// payments.
 import { makeId } from "../../../src/lib/ids.ts";
 import { Dice } from "../../support/dice.ts";
 import {
@@ -26,8 +27,8 @@ import { withPossibleCancels, withReaders } from "./as-of-possible.ts";
 import { Tally } from "./as-of-tally.ts";
 
 /**
- * Rare situations, which a campaign would need thousands of drafts to cover often enough (as-of-tally.ts). Depending on its seed's remainder, a
- * history is any draft, or the first of several with a situation from one of these lists.
+ * Rare situations, which a campaign would need thousands of drafts to cover often enough (as-of-tally.ts). The remainder of the seed decides whether
+ * a history is the first draft, or the first of several drafts with a situation from one of these lists.
  */
 const RARE: readonly (readonly string[])[] = [
   [],
@@ -46,7 +47,7 @@ const RARE: readonly (readonly string[])[] = [
 ];
 const DRAFTS = 12;
 
-/** The history of a seed. Drafts in which a payer or merchant did something impossible are replaced by the next. */
+/** The history of a seed. Drafts in which a payer or merchant did something impossible are skipped. */
 export function historyOf(seed: number): History {
   const dice = new Dice(seed);
   const wanted = RARE[seed % RARE.length] ?? [];
@@ -65,7 +66,7 @@ function holdsOneOf(wanted: readonly string[], history: History): boolean {
 function possibleHistory(dice: Dice, seed: number): History {
   for (;;) {
     const draft = new Draft(dice, seed).history();
-    // A transfer that nothing prices may belong to another invoice, so that one cannot have been cancelled before.
+    // A transfer without a rate may belong to another invoice, so that invoice cannot have been cancelled before.
     if (draft === undefined) continue;
     const unpriced = withPossibleCancels(withoutRate(draft));
     return unpriced.transfers.every((transfer) => isKnowable(unpriced, transfer)) ? unpriced : draft;
@@ -74,7 +75,7 @@ function possibleHistory(dice: Dice, seed: number): History {
 
 type Kind = History["kind"];
 
-/** Sometimes no rate is fresh when a transfer is seen: only a lone transfer that no reader's rate could value. */
+/** Removes the market rate of the moment when a transfer is first seen. This is done only to a single transfer that no reader's rate could value. */
 function withoutRate(history: History): History {
   const [only, ...others] = history.transfers;
   const isAlone = only !== undefined && others.length === 0 && !history.isAskedByReaders && only.readByMs === null;
@@ -82,10 +83,10 @@ function withoutRate(history: History): History {
   return { ...history, transfers: [{ ...only, sightRate: null }] };
 }
 
-/** `atMs`: when it asks them. */
+/** An invoice that asks for certain units, from `atMs` on. */
 type Held = Pick<InvoiceFact, "id" | "rank" | "merchant"> & { readonly atMs: number };
 
-/** How many payments, and whether they come long after the quote. */
+/** The number of payments, and whether they come long after the quote. */
 const WANTED = [
   { wanted: 1, isLate: true },
   { wanted: 1, isLate: false },
@@ -106,16 +107,15 @@ class Draft {
   readonly #invoices: InvoiceFact[] = [];
   readonly #transfers: TransferFact[] = [];
   /**
-   * Which invoice asks for which units at the shared address: two invoices of one rank or one merchant never ask for the same, and none asks for
-   * what a higher rank already has; a requote leaves reserved amounts alone. Invoices are drawn one after the other, so a higher rank avoids what a
-   * lower one asks for later.
+   * Which invoices ask for which units at the shared address. Two invoices of one rank or one merchant never ask for the same units, none asks for
+   * units that a higher rank already has, and a requote does not touch reserved amounts. Invoices are drawn one after another, so a higher rank also
+   * avoids units that a lower one will ask for.
    */
   readonly #held = new Map<bigint, Held[]>();
-  /** A separate source, so drawing ranks does not change other draws. */
+  /** A separate source of randomness, so that drawing ranks does not change other draws. */
   readonly #rankDice: Dice;
   readonly #clockDice: Dice;
   readonly #ownDice: Dice;
-  /** The two merchants' ranks. */
   readonly #ranks: readonly [2 | 3, 2 | 3];
   #isSalted = false;
 
@@ -139,7 +139,7 @@ class Draft {
     const dice = this.#dice;
     const invoices = this.#kind === "own" ? dice.oneOf([1, 1, 1, 2]) : dice.oneOf([1, 2, 2, 2, 3]);
     for (let n = 0; n < invoices; n++) this.#open(n);
-    // A lone payment may have no rate that prices it; this is drawn more often where it has no quote.
+    // A lone payment may have no rate. This is drawn more often if it has no quote either.
     const { wanted, isLate } = dice.oneOf(WANTED);
     while (this.#transfers.length < wanted) this.#transfers.push(this.#pay(dice.oneOf(this.#invoices), isLate));
     const ends = this.#invoices.map(monitorUntilMs);
@@ -156,7 +156,7 @@ class Draft {
       endMs: Math.max(...ends, ...seen) + 10 * DAY,
     };
     const cancelled = withPossibleCancels(history);
-    // The service chooses which free amount to take.
+    // With readers, the service itself chooses which free amount to use.
     const possible = !this.#isSalted && dice.chance(0.5) ? withReaders(cancelled) : cancelled;
     return !mayMeetRest(history) && possible.transfers.every((transfer) => isKnowable(possible, transfer))
       ? possible
@@ -171,7 +171,7 @@ class Draft {
     const expiresAtMs = openedMs + dice.oneOf([lockSeconds * SECOND, 2 * HOUR, 6 * HOUR, DAY]);
     const drawnMicros = this.#expectedMicros();
     const merchant = isShared && n % 2 === 1 ? 1 : 0;
-    // Both merchants at one price: the one with proof is asked for an amount the other holds.
+    // Both merchants have the same price, so that the one with proof may get an amount that is reserved for the other.
     const first = isShared && n === 1 && this.#rankDice.chance(0.9) ? this.#invoices[0] : undefined;
     const expectedMicros = first?.expectedMicros ?? drawnMicros;
     const isExacting = dice.chance(0.1);
@@ -201,7 +201,7 @@ class Draft {
     this.#invoices.push(invoice);
   }
 
-  /** At a shared address, often close to another invoice's amount. */
+  /** At a shared address amounts are often close to another invoice's amount. */
   #expectedMicros(): bigint {
     const dice = this.#dice;
     const [first] = this.#invoices;
@@ -230,7 +230,7 @@ class Draft {
     return { ...invoice, asked: [...invoice.asked, { ...of, units }] };
   }
 
-  /** A look after the lock: soon enough to extend the same units, or too late, or long after. */
+  /** Draws a reading after the lock: soon enough to extend the same units, or too late, or long after. */
   #askedAgain(invoice: InvoiceFact): InvoiceFact {
     const dice = this.#dice;
     const last = invoice.asked.at(-1);
@@ -241,14 +241,14 @@ class Draft {
     return this.#asking(invoice, { atMs, rate: this.#nextRate(last.rate), forMicros: last.forMicros });
   }
 
-  /** Part of it is paid and read while its last quote is in force; the rest is asked for after that. */
+  /** Pays part of the invoice while its last quote is in force. The remaining amount is requested only after that quote has ended. */
   #withRest(invoice: InvoiceFact): InvoiceFact {
     const dice = this.#dice;
     const quote = quotesOf(invoice).at(-1);
     const last = invoice.asked.at(-1);
     if (quote === undefined || last === undefined) throw new Error("nothing was asked");
     const units = grains(this.#kind, (quote.units * BigInt(dice.between(300, 700))) / 1_000n);
-    // After the last look, which would otherwise have asked for the rest.
+    // The payment comes after the last reading, which would otherwise have asked for the rest.
     const timeMs = last.atMs + dice.between(1, Math.max(1, (quote.endMs - last.atMs) / 2));
     const readByMs = timeMs + MINUTE;
     const atMs = Math.max(readByMs, quote.endMs) + dice.oneOf([1, MINUTE, 3 * MINUTE, HOUR]);
@@ -300,7 +300,7 @@ class Draft {
     };
   }
 
-  /** When it was paid, and how far its miner's clock is ahead of that. At a new address the block is sometimes older than the invoice. */
+  /** The time of the payment, and how far the miner's clock was ahead of it. At a new address the block's time is sometimes before the invoice. */
   #momentAndClock(invoice: InvoiceFact, quote: Quote, isExact: boolean): readonly [timeMs: number, aheadMs: number] {
     const dice = this.#clockDice;
     const paidMs = this.#momentAround(invoice, quote, isExact);
@@ -316,7 +316,8 @@ class Draft {
   }
 
   /**
-   * Mostly in force; otherwise at and around the edges, long after, late. A block's time is at most slightly older than the invoice it pays.
+   * Draws the time: usually while the quote is in force, otherwise at and around the edges, long after, or late. A block's time is at most slightly
+   * before the invoice that it pays.
    */
   #momentAround(invoice: InvoiceFact, { askedFromMs, endMs }: Quote, isExact: boolean): number {
     const dice = this.#dice;
@@ -350,7 +351,7 @@ class Draft {
   #blocks(of: { readonly madeMs: number; readonly shownMs: number; readonly aheadMs: number }): readonly BlockFact[] {
     const dice = this.#dice;
     const delayMs = dice.oneOf([0, 0, 20 * SECOND, 5 * MINUTE]);
-    // A block ahead of its time is seen as soon as it exists.
+    // A block with a future time is seen as soon as it exists.
     const visibleMs = Math.max(of.madeMs, of.shownMs) + (of.aheadMs > 0 ? 0 : delayMs);
     const timeMs = of.aheadMs > 0 ? visibleMs + of.aheadMs : of.madeMs + of.aheadMs;
     const height = this.#height();

@@ -1,5 +1,5 @@
-// One way in which the facts of a history can be read: when each block is read and with what else, what is read again, who opens the
-// invoices meanwhile, when the sweep runs, and where a watcher dies. In every schedule facts are written at their own times.
+// One order in which the facts of a history are read: when each block is read and which blocks are read together, what is read again, who opens the
+// invoices meanwhile, when the sweep runs, and where a watcher crashes. In every schedule facts are written at their own times.
 import { Dice } from "../../support/dice.ts";
 import type { AsOfTill, Sighting } from "./as-of-adapter.ts";
 import {
@@ -31,13 +31,13 @@ type Step =
 
 export type Schedule = readonly Step[];
 
-/** The n-th schedule of a history; the first reads everything as soon as it exists, and nothing twice. */
+/** The n-th schedule of a history. The first one reads everything as soon as it exists, and nothing twice. */
 export function scheduleOf(history: History, n: number): Schedule {
   const plan = new Plan(history, new Dice(history.seed * 1_000 + n), n === 0);
   return plan.steps();
 }
 
-/** The interleaving as text: equal texts are equal interleavings. */
+/** The interleaving as text; equal interleavings have equal texts. */
 export function orderOf(schedule: Schedule): string {
   return schedule.map(nameOf).join(" ");
 }
@@ -103,7 +103,7 @@ export async function runSchedule(till: AsOfTill, history: History, schedule: Sc
 /** How far the network may lag when an invoice is opened. */
 const LAGS = [SECOND, MINUTE, MINUTE, HOUR, 7 * HOUR, 3 * DAY];
 
-/** At the same time, facts come before reads. */
+/** If a fact and a read have the same time, the fact comes first. */
 const FACT = 0;
 const READ = 1;
 
@@ -146,7 +146,10 @@ class Plan {
     if (invoice.cancelledAtMs !== null) this.#add(FACT, { kind: "cancel", atMs: invoice.cancelledAtMs, invoice });
   }
 
-  /** Seen in a mempool is a fact, and so is that an orphaned block was seen while on the chain; when is not. */
+  /**
+   * A history states that a transfer was seen in a mempool, and that an orphaned block was seen while it was on the chain. The schedule decides when
+   * that happens.
+   */
   #read(transfer: TransferFact): void {
     const { pendingMs, blocks, readFromMs } = transfer;
     const endMs = this.#history.endMs;
@@ -161,7 +164,7 @@ class Plan {
       if (this.#dice.chance(0.1)) this.#observation(this.#momentIn(atMs, untilMs), { transfer, block });
       const next = blocks[n + 1];
       if (block.goneMs !== null && (next === undefined || this.#dice.chance(0.5))) {
-        // That it left is learnt long before the end: its invoice then waits for a reorg window.
+        // The watcher sees that the block left the chain long before the end, because the invoice then waits for a reorg window.
         const goneByMs = next === undefined ? endMs - DAY : next.visibleMs - 1;
         this.#add(READ, { kind: "gone", atMs: this.#momentIn(block.goneMs, goneByMs), transfer });
       }
@@ -184,7 +187,7 @@ class Plan {
     this.#sightings.push({ atMs, sighting });
   }
 
-  /** Things seen at one time are one observation or several; within one observation the market has one price. */
+  /** Transfers that are seen at the same time are one observation or several. All transfers of an observation have the same market price. */
   #looks(): readonly Extract<Step, { kind: "look" }>[] {
     const dice = this.#dice;
     const looks: { readonly atMs: number; readonly sightings: Sighting[] }[] = [];
@@ -204,7 +207,7 @@ class Plan {
     });
   }
 
-  /** The sweep, and readers during a lock or at the end: they settle what they find, and nothing is requoted. */
+  /** The sweep runs, and readers open invoices during a lock or at the end. They settle what they find, and the service makes no new quote. */
   #disturb(): void {
     const dice = this.#dice;
     const { invoices, endMs } = this.#history;

@@ -1,4 +1,4 @@
-// How often each situation came up over all histories and schedules: one that never came up was not tested.
+// Counts how often each situation occurred over all histories and schedules: one that never occurred was not tested.
 import { DAY, type History, type InvoiceFact, isAhead, MINUTE, type TransferFact } from "./as-of-facts.ts";
 import { type Expected, type ExpectedTransfer, paymentTimeMs, quotesOf } from "./as-of-oracle.ts";
 import type { Schedule } from "./as-of-schedule.ts";

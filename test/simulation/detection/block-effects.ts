@@ -1,4 +1,4 @@
-// A contract's transaction that differs between blocks: it pays another amount, another recipient, in another coin, less or more often, or in
+// A contract's transaction whose effect differs between blocks: it pays another amount, another recipient, another coin, fewer or more times, or in
 // another order.
 import type { Dice } from "../../support/dice.ts";
 import type { Output } from "./chain-tree.ts";
@@ -6,7 +6,7 @@ import type { Output } from "./chain-tree.ts";
 /** An address that nobody watches. */
 const STRANGER = "0x000000000000000000000000000000000000bEEF";
 
-/** Effects of one transaction other than its usual ones. `payable`: what a transfer to a watched address may be. */
+/** One to three variants of a transaction's usual effect. `payable`: the transfers to our addresses that a variant may contain. */
 export function otherEffects(
   usual: readonly Output[],
   payable: readonly Output[],

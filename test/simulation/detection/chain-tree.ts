@@ -1,6 +1,5 @@
-// A tree of blocks, growing as a chain does: branches that win and lose, and transactions that are mined again in another block or position, do
-// something else there, or are replaced, evicted, reverted or forgotten. What nodes report at a moment is a `View`; the last one is the final
-// chain.
+// A tree of blocks that grows like a chain. Branches win and lose. Transactions are mined again in another block or position, have a different effect
+// there, or are replaced, evicted, reverted or forgotten. What nodes report at a moment is a `View`; the last one is the final chain.
 import type { BlockRef } from "../../../src/chains/sources/transfer.ts";
 import type { Dice } from "../../support/dice.ts";
 import { coinbaseOf, MATURITY, Spending, settled, taken } from "./kin.ts";
@@ -15,31 +14,34 @@ export interface Output {
 export interface Transaction {
   readonly hash: string;
   readonly outputs: readonly Output[];
-  /** What else it may do, depending on its block: a contract can read its number, its time or its miner. Only on account chains. */
+  /**
+   * Other effects that the transaction may have, depending on its block: a contract can read the block's number, time or miner. Only on account
+   * chains.
+   */
   readonly otherwise?: readonly (readonly Output[])[];
   /**
-   * The outputs (UTXO), `hash:number`, or the nonce (EVM) that it spends; a chain has only one of two that spend the same. One that spends
-   * another's output is its child: no chain has it without its parent.
+   * What the transaction spends: outputs (UTXO), as `hash:number`, or the nonce (EVM). Only one transaction of a chain can spend each.
+   * A transaction that spends another's output is its child: no chain has it without its parent.
    */
   readonly spends: readonly string[];
-  /** Pays its block's miner: it spends nothing, and is only in that block. */
+  /** Whether the transaction is its block's coinbase: it spends nothing, and is only in that block. */
   readonly isCoinbase?: true;
 }
 
 /** A transaction in a block. */
 export interface Mined {
   readonly transaction: Transaction;
-  /** What it pays in this block, in the order of its receipt. */
+  /** The transaction's transfers in this block, in the order in which its receipt lists them. */
   readonly outputs: readonly Output[];
-  /** The position of its first output among all of the block: different wherever it is mined again. */
+  /** The position of the transaction's first output among all outputs of the block; it changes if the transaction is mined again. */
   readonly position: number;
-  /** It exists, but moves nothing (EVM). */
+  /** Whether the transaction is in the block but moves nothing (EVM). */
   readonly isReverted: boolean;
 }
 
 export interface Block {
   readonly ref: BlockRef;
-  /** When it was really made, whatever its miner's clock says. */
+  /** When the block was really made, whatever its miner's clock says. */
   readonly madeMs: number;
   readonly parent: Block | undefined;
   readonly mined: readonly Mined[];
@@ -49,38 +51,38 @@ export interface Block {
 export interface View {
   readonly atMs: number;
   readonly tip: Block;
-  /** The mempool. */
+  /** The transactions in the node's mempool. */
   readonly pool: readonly Transaction[];
 }
 
 interface TreePlan {
   readonly startMs: number;
   readonly blockMs: number;
-  /** Blocks with this many confirmations are never taken back. */
+  /** Blocks with this many confirmations are never undone. */
   readonly windowBlocks: number;
   readonly views: number;
   readonly transactions: readonly Transaction[];
-  /** What may replace a transaction: its rival spends the same. */
+  /** The rival that may replace a transaction, by the transaction's hash: it spends the same outputs or nonce. */
   readonly rivals: ReadonlyMap<string, Transaction>;
   /** Whether transactions can fail when mined (EVM). */
   readonly canRevert: boolean;
   /** Whether a rival also replaces pending transactions, and can be replaced by them again. */
   readonly canReplace: boolean;
-  /** What a block pays its miner at addresses of ours; undefined if it pays someone else. */
+  /** The outputs of a block's coinbase to our addresses; undefined if it pays someone else. */
   coinbase(): readonly Output[] | undefined;
   /** The time of a block on top of `parent` that is made at `madeMs`. */
   clock(parent: Block, madeMs: number): number;
   note(name: string): void;
 }
 
-/** The tree starts here; blocks below it are empty. */
+/** The height at which the tree starts; blocks below are empty. */
 export const ROOT_HEIGHT = 1_000;
 
 export interface Tree {
   readonly views: readonly View[];
-  /** The best chain at the end, when everything is as deep as it gets. */
+  /** The final chain, in which every payment is too deep to be undone. */
   readonly last: View;
-  /** The most blocks taken back at once. */
+  /** The most blocks undone at once. */
   readonly deepestFork: number;
 }
 
@@ -107,7 +109,7 @@ export function chainOf(tip: Block): readonly Block[] {
 }
 const chains = new WeakMap<Block, readonly Block[]>();
 
-/** An empty block on top, at a moment. */
+/** Adds an empty block on top, at a given moment. */
 export function mineOn(parent: Block, timeMs: number): Block {
   const height = parent.ref.height + 1;
   return { ref: { height, hash: `b${height}.${timeMs}`, timeMs }, madeMs: timeMs, parent, mined: [] };
@@ -118,19 +120,19 @@ class Growth {
   readonly #plan: TreePlan;
   readonly #dice: Dice;
   #tip: Block;
-  /** Tips that lost, but may win again. */
+  /** Tips of branches that lost, but may win again. */
   readonly #lost: Block[] = [];
   #highest = ROOT_HEIGHT;
   #nowMs: number;
   #unborn: readonly Transaction[];
   #pool: Transaction[] = [];
-  /** Out of every mempool, perhaps temporarily. */
+  /** Transactions that are in no mempool, perhaps temporarily. */
   #limbo: Transaction[] = [];
-  /** Replaced in mempools by its rival; some miner may still have it. */
+  /** Transactions whose rival replaced them in mempools; a miner may still have them. */
   readonly #replaced: Transaction[] = [];
   readonly #hashes: ReadonlySet<string>;
   #blocks = 0;
-  /** No more payments. */
+  /** Whether no more payments are made. */
   #isEnding = false;
   #highestCoinbase: number | undefined;
 
@@ -159,7 +161,7 @@ class Growth {
     return this.#view();
   }
 
-  /** Completes everything still pending; after that only time passes. */
+  /** Mines or drops every pending transaction; after that only time passes. */
   finish(): View {
     const dice = this.#dice;
     this.#pool = [...this.#pool, ...this.#limbo, ...this.#unborn].filter(() => dice.chance(0.7));
@@ -174,19 +176,19 @@ class Growth {
     return this.#view();
   }
 
-  /** Enough blocks for the last coinbase to be spent if up to three more are mined. */
+  /** Blocks to mine so that the last coinbase is one to three blocks short of spendable. */
   #untilMature(): number {
     const last = this.#highestCoinbase;
     if (last === undefined) return 0;
     return Math.max(0, last + MATURITY - 1 - this.#dice.between(1, 3) - this.#tip.ref.height);
   }
 
-  /** How many blocks may still be taken back. */
+  /** The most blocks that may be undone now without exceeding the reorg window. */
   #reorgLimit(): number {
     return this.#plan.windowBlocks - 1 - (this.#highest - this.#tip.ref.height);
   }
 
-  /** Mostly a few blocks, sometimes as many as a fork can be deep. */
+  /** A number of blocks: usually a few, sometimes up to the depth of the deepest fork. */
   #stride(): number {
     const dice = this.#dice;
     return dice.chance(0.75) ? dice.between(0, 3) : dice.between(1, this.#plan.windowBlocks);
@@ -203,7 +205,7 @@ class Growth {
     const dice = this.#dice;
     const before = this.#tip;
     const old = dice.chance(0.25) ? this.#lostWithin(deepest) : undefined;
-    // Mostly shallow, as forks are, and sometimes as deep as possible.
+    // Usually shallow, like real forks, and sometimes as deep as possible.
     const depth = dice.oneOf([1, 1, dice.between(1, Math.min(3, deepest)), dice.between(1, deepest)]);
     const fork = old ?? blockOn(before, before.ref.height - depth);
     if (fork === undefined) throw new Error(`no block ${depth} below the tip`);
@@ -218,7 +220,7 @@ class Growth {
       else this.#orphan(transaction);
     }
     this.#settlePool();
-    // The heavier branch is the longer one here.
+    // In this tree the longer branch always has more work.
     this.#extend(Math.max(1, before.ref.height + dice.oneOf([0, 1, 1, 2]) - fork.ref.height));
   }
 
@@ -239,7 +241,10 @@ class Growth {
     else this.#limbo.push(transaction);
   }
 
-  /** A higher fee: mempools now have the rival, or the first one again. Children of the replaced one are never mined. */
+  /**
+   * Replaces a pending transaction in the mempools by its rival, which pays a higher fee, or a rival by the first transaction again. Children of a
+   * replaced transaction are never mined.
+   */
   #replace(): void {
     const dice = this.#dice;
     const [again] = dice.chance(0.3) ? this.#replaced.splice(0, 1) : [];
@@ -292,7 +297,9 @@ class Growth {
     return [{ transaction: coinbaseOf(hash, outputs), outputs, position: 0, isReverted: false }];
   }
 
-  /** Nothing is pending twice, without its parents, or after something else spent the same: on the chain, or earlier in the pool. */
+  /**
+   * A transaction is pending only once, together with its parents, and only if nothing on the chain or earlier in the pool spends the same outputs.
+   */
   #settlePool(): void {
     const spending = new Spending(chainOf(this.#tip), this.#hashes);
     const { kept, orphans } = settled(this.#pool, spending);

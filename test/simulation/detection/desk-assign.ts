@@ -1,4 +1,4 @@
-// A user says which invoice a payment is for, while a watcher changes the payment, and while no price is known.
+// A user assigns a payment to an invoice while a watcher changes that payment, and while no price is known.
 import { expect } from "vitest";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import { type Desk, METHODS_CONFIRMATIONS } from "./desk-system.ts";
@@ -17,7 +17,7 @@ export const ASSIGNED = [
 ] as const;
 
 const SECOND = 1_000;
-/** The till was set up then, and asked for its amounts. */
+/** When the till was set up and its amounts were first requested. */
 const ASKED_MS = NOW_MS - 60 * SECOND;
 const LOCK_MS = 3_600 * SECOND;
 const RATES: Readonly<Record<string, readonly [usd: bigint, decimals: number]>> = {
@@ -85,7 +85,7 @@ export async function assigns(desk: Desk, note: (what: string) => void): Promise
   expect(JSON.parse(after?.resolution ?? "null")).toMatchObject({ action: "ASSIGN", reason: "seen in person" });
 }
 
-/** The amount was asked for until its lock ended, plus two minutes or two blocks. */
+/** A quote applies until its lock ends, plus a slack of two minutes or two blocks. */
 function quoteApplies({ network, cryptocurrency, receivedAtMs }: Payment, { pair, expiresAtMs }: Order): boolean {
   const lockedUntilMs = Math.min(expiresAtMs, ASKED_MS + LOCK_MS);
   const slackMs = (network === "BTC" ? 1_200 : 120) * SECOND;

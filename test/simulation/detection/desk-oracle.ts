@@ -1,5 +1,5 @@
-// What a claimed transaction is to an invoice, and when a claim is answered without a lookup, derived from the interface alone: the best that
-// any row of the transaction says.
+// What a claimed transaction means for an invoice: the best answer that any of its rows gives. Also decides when a claim is answered without a
+// lookup. Derived from the documented interface alone.
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import type { Claim } from "../../../src/detection/claims/claim.ts";
 import type { ClaimStanding } from "../../../src/detection/claims/standing.ts";
@@ -10,10 +10,10 @@ const CLAIMS_AN_HOUR = 6;
 
 const isTold = (row: Payment) => row.status === "DETECTED" || row.status === "CONFIRMED";
 
-/** Whether the row pays an address of the invoice, no matter who it is credited to. */
+/** Whether the row pays an address of the invoice, no matter to which invoice it is credited. */
 const paysInto = (row: Payment, order: Order) => row.network === order.pair.network && row.toAddress === order.address;
 
-/** What one row of the transaction makes of the claim; undefined if nothing. */
+/** The answer that one row of the transaction gives to the claim; undefined if none. */
 function standingBy(row: Payment, order: Order, merchantId: string): ClaimStanding | undefined {
   const isOwn = row.invoiceId === order.id;
   if (!isOwn && (!paysInto(row, order) || row.merchantId !== merchantId)) return undefined;
@@ -77,7 +77,7 @@ function unfound(claim: Claim, { isOver, nowMs }: { readonly isOver: boolean; re
   return claim.outcome === "UNAVAILABLE" && nowMs < claim.createdAtMs + MINUTE_MS ? "UNAVAILABLE" : "NOT_FOUND";
 }
 
-/** The earlier claims, any of which may answer this one. */
+/** The earlier claims that can answer this one. */
 export function repeatsOf(made: readonly Claim[], asked: Pick<Claim, "network" | "txHash">, nowMs: number) {
   return made.filter(
     ({ network, txHash, outcome, createdAtMs }) =>
@@ -88,7 +88,7 @@ export function repeatsOf(made: readonly Claim[], asked: Pick<Claim, "network" |
   );
 }
 
-/** The whole seconds until fewer claims than the hourly limit are younger than an hour. */
+/** The number of whole seconds until the claims of the last hour are fewer than the hourly limit. */
 export function waitOf(made: readonly Claim[], nowMs: number): number {
   for (let seconds = 0; ; seconds++) {
     const since = nowMs + seconds * SECOND_MS - HOUR_MS;
@@ -96,7 +96,7 @@ export function waitOf(made: readonly Claim[], nowMs: number): number {
   }
 }
 
-/** A transaction that is known to pay an address of the invoice is found without a lookup. */
+/** If a transaction is known to pay an address of the invoice, there is no lookup. */
 export function isKnownOf(rows: readonly Payment[], asked: Pick<Claim, "network" | "txHash">, order: Order): boolean {
   return rows.some(
     (row) =>

@@ -1,5 +1,5 @@
-// Claims at a till: payers name transactions, and the merchant looks them up and sets payments aside, while rows of these transactions come and
-// go, of its own invoices and of a rival's. One thing at a time, at any interval; in some histories the database loses answers.
+// Payers claim transactions, and the merchant looks them up and sets payments aside, for the merchant's own invoices and a rival's. Meanwhile rows of
+// these transactions appear, change and disappear. One thing happens at a time, at any interval. In some histories database responses are lost.
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import type { Payment, StoredPayment } from "../../../src/commerce/payments/payment.ts";
 import { selectPaymentFile } from "../../../src/commerce/payments/store.ts";
@@ -24,7 +24,7 @@ import { instantSleep } from "./reorg-shop.ts";
 const RIVAL: MerchantId = makeId("mer", "1".repeat(26));
 const RIVALS_INVOICE = makeId("inv", "9".repeat(26));
 const AT_DESK = "usr_00000000000000000000000001";
-/** The amount that an invoice's method asks for; a row may have more or less. */
+/** The confirmations that an invoice's method requires; a row may require more or fewer. */
 export const METHODS_CONFIRMATIONS = 2;
 const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
 const HASHES = {
@@ -32,13 +32,13 @@ const HASHES = {
   BTC: ["a", "b", "c", "d"].map((digit) => digit.repeat(64)),
 };
 const OUTCOMES: readonly ClaimOutcome[] = ["FOUND", "NOT_FOUND", "UNAVAILABLE"];
-/** The pace of a busy hour, and of any time. */
+/** Pauses between acts: up to minutes, as in a busy hour, or up to 30 hours. */
 const PACES_MS = [
   [0, 1, 999, SECOND_MS, MINUTE_MS - 1, MINUTE_MS, MINUTE_MS + 1, 4 * MINUTE_MS + 7],
   [0, 0, 1, 999, SECOND_MS, MINUTE_MS - 1, MINUTE_MS, 10 * MINUTE_MS, HOUR_MS - 1, HOUR_MS, 30 * HOUR_MS],
 ];
 
-/** What a lookup and the counter of callers were asked, and what they answer. */
+/** The scripted answers of the lookup and of the callers' rate limiter, and the requests that they received. */
 export interface Script {
   readonly outcome: ClaimOutcome;
   /** A row that the lookup stores. */
@@ -51,13 +51,13 @@ export interface Script {
 export class Desk {
   readonly lab = new Lab();
   nowMs = NOW_MS;
-  /** How many answers the database has lost. */
+  /** How many database calls, or their responses, were lost. */
   lost = 0;
   #random = randomFrom(0);
   #faultChance = 0;
   #rows = 0;
   #paceMs: readonly number[] = [];
-  /** What another writer does just before a write. */
+  /** What another writer does just before this one's next write. */
   #meanwhile: (() => void) | undefined;
   readonly #db = this.lab.db(async (point, work) => {
     if (point === "d1 write") this.#another();
@@ -81,7 +81,7 @@ export class Desk {
     this.#rows = 0;
   }
 
-  /** The invoice expires if it is due. Until then it is watched, however long that takes. */
+  /** Expires the invoice once its time is over. */
   end({ id, expiresAtMs }: Order): void {
     if (this.nowMs <= expiresAtMs) return;
     this.lab.rows(`update invoices set status = 'EXPIRED' where id = '${id}' returning id`);
@@ -112,7 +112,7 @@ export class Desk {
     return this.pick(HASHES[order.pair.network]);
   }
 
-  /** A row as a watcher or user may have left it, for any merchant, at one of the addresses or another one. */
+  /** A payment as a watcher or user may have left it, for either merchant, to an order's address or elsewhere. */
   newRow(): StoredPayment {
     const order = this.pick(ORDERS);
     const { network, cryptocurrency } = order.pair;
@@ -272,7 +272,7 @@ export class Desk {
     return { db: this.#db, nowMs: this.nowMs, sleep: instantSleep, newOperationId };
   }
 
-  /** Lost on the way, or the answer lost on the way back. */
+  /** Loses the call itself, or its response. */
   #lose<T>(work: () => T): T {
     this.lost++;
     if (this.chance(0.5)) work();

@@ -1,5 +1,5 @@
-// A watcher that really applies its finds, on a database that ends a pass at D1's statement limit. One block has thousands of transfers to an
-// address that many merchants hold; an honest shop is paid at the same time.
+// A watcher that really applies its findings, on a database that ends a pass at D1's statement limit. One block has thousands of transfers to an
+// address that many merchants share, and an honest shop is paid at the same time.
 
 import type { Network, NetworkName } from "../../../src/chains/registry/networks.ts";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
@@ -27,7 +27,7 @@ const HONEST_ADDRESSES: Readonly<Record<Honest, string>> = {
   3: "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
 };
 const HONEST_UNITS = 40_000_000n;
-/** What the invoice at the flooded address asks for. */
+/** The amount of the invoice at the flooded address. */
 export const ASKED_UNITS = 100_000_000n;
 
 export function invoiceAt(n: number, address: string, units: bigint, network = "ETH"): TreeInvoice {
@@ -64,7 +64,7 @@ export function honestPayment(txHash: string, of: Honest = 2): Sent {
 
 interface FloodOptions {
   readonly network?: NetworkName;
-  /** Reads blocks by default; the first source that answers is used. */
+  /** The first source that answers is used. By default there is one, which reads blocks. */
   readonly sources?: readonly Pick<ChainClient, "kind" | "costsBy">[];
   readonly most?: number;
 }
@@ -74,7 +74,7 @@ export class FloodWorld {
   readonly network: Network;
   readonly sources: readonly FakeSource[];
   readonly chain = new FakeChain({ startMs: START_MS - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
-  /** The first of its sources. */
+  /** The first source. */
   readonly source: FakeSource;
   limit: StatementLimit;
   /** Whether D1 ended the last invocation. */
@@ -103,13 +103,13 @@ export class FloodWorld {
     ]);
   }
 
-  /** One pass of a new object in its own invocation; returns its statements. */
+  /** Runs one pass of a new object in its own invocation; returns the number of statements. */
   pass(): Promise<number> {
     this.nowMs = Math.max(this.nowMs, this.chain.tip.timeMs) + 1_000;
     return this.invoke(async (deps) => void (await runPass(deps, this.network, new WatchMemory())));
   }
 
-  /** An invocation of the watcher's object; returns its statements. One that D1 ends stops, like a pass that dies. */
+  /** Runs an invocation of the watcher's object; returns the number of statements. An invocation that D1 ends stops like a crashed pass. */
   async invoke(work: (deps: WatchDependencies) => Promise<void>): Promise<number> {
     this.limit.begin();
     const meter = new Meter();
@@ -146,7 +146,7 @@ export class FloodWorld {
     );
   }
 
-  /** Passes until the cursor has reached the block, at most this many; returns each one's statements. */
+  /** Runs passes until the cursor has reached the block, at most `most`; returns the number of statements of each. */
   async passesUntil(height: number, most: number): Promise<readonly number[]> {
     const statements: number[] = [];
     while (this.height < height && statements.length < most) statements.push(await this.pass());
@@ -157,7 +157,7 @@ export class FloodWorld {
     return Number(this.shop.rows(sql, ...params)[0]?.n ?? 0);
   }
 
-  /** What must be the same however the passes were cut. */
+  /** The stored result, which must not depend on where passes were interrupted. */
   outcome() {
     const decided = "select tx_hash from payments union select tx_hash from left_out_transfers";
     return {

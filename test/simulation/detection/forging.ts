@@ -1,31 +1,26 @@
-// Sources that lie for a while by showing a changed chain. A lie is one view of the chain derived from the true one, so it is consistent
-// across requests as long as it lasts.
+// Sources that lie for a while by showing a changed chain. A lie is a view that is derived from the true chain, so it is consistent across requests
+// as long as it lasts.
 import { type Block, blockOn, type Mined, type Output, type Transaction, type View } from "./chain-tree.ts";
 
 export const LIES = ["amount", "recipient", "asset", "order", "omits", "invented", "branch"] as const;
 
 export interface Lie {
   readonly kind: (typeof LIES)[number];
-  /** In the mempool, or in the newest blocks. */
+  /** Where the lie is: in the mempool, or in the newest blocks. */
   readonly in: "mempool" | "blocks";
-  /**
-   * How many of the newest blocks: fewer than are reread, because a lie about something read only once cannot be
-   * detected.
-   */
+  /** How many of the newest blocks the lie covers: fewer than are reread, because a lie about something that is read only once cannot be detected. */
   readonly blocks: number;
-  /** Which answers lie: those about single transactions, those about blocks, or both. */
+  /** Which answers contain the lie: lookups of single transactions, reads of blocks, or both. */
   readonly told: "everywhere" | "lookups" | "blocks";
   /** Two lies with the same number are equal. */
   readonly salt: number;
   /** Transfers that would pay an invoice, or look as if they could. */
   readonly wanted: readonly Output[];
-  /**
-   * Codes that are read through an index: others are read from their block once, so a lie about them is not detected.
-   */
+  /** Coins that are read through an index. Others are read from their block once, so a lie about them would not be detected. */
   readonly indexed: ReadonlySet<string>;
 }
 
-/** The chain as the liar shows it. */
+/** The chain as the lying source shows it. */
 export function forgedView(view: View, lie: Lie): View {
   const known = forged.get(view)?.get(lie);
   if (known !== undefined) return known;
@@ -81,7 +76,7 @@ function forgedBlock({ mined }: Block, lie: Lie, isNewest: boolean): readonly Mi
 }
 
 function forgedOutputs({ hash }: Transaction, outputs: readonly Output[], lie: Lie): readonly Output[] {
-  // A watcher of an address does not see what else a transaction does: it cannot tell an invented transfer from a late one.
+  // A watcher of an address does not see what else a transaction does, so it cannot tell an invented transfer from a late one.
   const isAllSeen = outputs.every(({ toAddress }) => lie.wanted.some((each) => each.toAddress === toAddress));
   const isIndexed = outputs.every(({ cryptocurrency }) => lie.indexed.has(cryptocurrency));
   if (!isAllSeen || (lie.in === "blocks" && !isIndexed)) return outputs;

@@ -1,11 +1,12 @@
-// Whether a user is notified of what happens to the rests they assigned, in the growth simulation.
+// Checks, in the growth simulation, whether a user is notified of what happens to the rests that they assigned. A rest is the part of a balance's
+// growth that no transaction explains.
 import { explainerMark } from "../../../src/chains/sources/transfer.ts";
 import type { Lab, Row } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
 import { ETHER, type Order, orderOf, shared } from "./payments-till.ts";
 
 export const ETH = 10n ** 18n;
-/** E in micro-units of a dollar. */
+/** The n-th order: it asks for this much ether, at a price of one dollar per ether. */
 const asks = (n: number, ether: bigint) =>
   orderOf(n, { pair: ETHER, ...shared, units: ether * ETH, expectedMicros: ether * 1_000_000n });
 export const ETHER_ORDERS: readonly Order[] = [asks(1, 100n), asks(2, 40n), asks(3, 7n)];
@@ -14,10 +15,13 @@ export const unitsIn = ({ amount_units }: Row) => BigInt(amount_units ?? 0);
 export const isRest = ({ tx_hash }: Row) => String(tx_hash).startsWith("block:");
 const marksOf = ({ evidence }: Row): readonly string[] => JSON.parse(String(evidence)).explainedBy ?? [];
 
-/** Assigned payments that are gone, and whether the invoice got less because of it. Judged at that time: later a block may be replaced. */
+/**
+ * Assigned payments that were dropped, and whether their invoice lost value because of that. This is recorded when it happens, because the block may
+ * be replaced later.
+ */
 export type Undone = Map<string, boolean>;
 
-/** A user is notified if what they assigned is explained by transactions that bring its invoice less, and only then. */
+/** An invoice must need a review if, and only if, transactions that credit it less have replaced a payment that a user assigned. */
 export function reviewProblem(
   lab: Lab,
   world: World,
@@ -52,11 +56,11 @@ export function reviewProblem(
     );
     const needsOne = reviewed.has(String(id));
     if (needsOne && needs_review !== 1) return `${id} needs a review`;
-    // A row that comes back replaces growth without saying that it brings as much.
+    // A row that comes back replaces a rest, but does not show whether it is worth as much to the invoice.
     if (!needsOne && !isOver && !isReplaced && needs_review === 1) return `${id} needs no review`;
   }
   return undefined;
 }
 
-/** A rest names its block's height. */
+/** The id of a rest contains the height of its block. */
 const isSameHeight = (row: Row, { tx_hash }: Row) => String(tx_hash) === `block:${row.block_height}`;

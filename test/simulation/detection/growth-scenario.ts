@@ -1,6 +1,7 @@
-// Coins paid by contracts: a balance grows in a block by more than the block's transactions that a source shows. Several readers process one block at
-// once, each with different transactions and a different rest, while the database fails. At the end each coin counts once, and a rest is credited
-// only if one invoice asked for exactly that. A block may be replaced by one with some of its transactions, found by reading the block or the rows.
+// Coins paid by contracts: in some blocks the balance grows by more than the transactions that a source shows. The unexplained part is called a rest.
+// Several readers process one block at once, each with different transactions and a different rest, while the database fails. At the end each coin
+// must count once, and a rest may be credited only if exactly one invoice asked for exactly that amount. A block may be replaced by one with some of
+// its transactions, which readers find by reading the block or by rechecking its rows.
 import { eq } from "drizzle-orm";
 import { pairOf } from "../../../src/chains/registry/pair.ts";
 import {
@@ -28,7 +29,7 @@ import { ETHER, EVM_ADDRESS, effectsOf, MERCHANT, NOW_MS, type Order } from "./p
 
 const [LARGE, MIDDLE, SMALL] = [100n * ETH, 40n * ETH, 7n * ETH];
 const ABOUT = [(LARGE * 101n) / 100n, (MIDDLE * 101n) / 100n] as const;
-/** Exactly what an invoice asks for, what its tolerance forgives, sums of two, a part of one, and any amount. */
+/** Exactly what an invoice asks for, what its tolerance forgives, the sum of two, part of one, and arbitrary amounts. */
 const AMOUNTS = [
   LARGE,
   MIDDLE,
@@ -43,13 +44,13 @@ const AMOUNTS = [
   1n,
 ] as const;
 
-/** What one block holds for the address. */
+/** What one block contains for the address. */
 interface Place {
   readonly block: BlockRef;
   readonly paid: readonly Transfer[];
-  /** Payments by contracts: not visible in any transaction. */
+  /** Payments by contracts, which no transaction shows. */
   readonly byContracts: bigint;
-  /** What one of the sources overstates; mostly 0. */
+  /** By how much one of the sources overstates the balance; usually 0. */
   readonly misread: bigint;
 }
 
@@ -65,14 +66,14 @@ function placeOf(world: World, height: number): Place {
   });
   const byContracts = world.pick([0n, 0n, 0n, ...AMOUNTS]);
   const misread = world.pick([0n, 0n, 0n, 0n, ETH]);
-  // About what an invoice asked for, and the block's whole amount: a rest of it is for a user to decide, the transaction for the
-  // rules.
+  // A transaction alone in its block pays about what an invoice asked for. If a source hides it, a user decides about the whole amount as a rest;
+  // if it is shown, the rules decide.
   const isAlone = paid.length === 1 && byContracts === 0n;
   const amountUnits = ABOUT[height % 2] ?? LARGE;
   return { block, paid: isAlone ? paid.map((each) => ({ ...each, amountUnits })) : paid, byContracts, misread };
 }
 
-/** Another block at its height, with some of the transactions; contract payments may change. */
+/** Another block at the same height, with some of the transactions; contract payments may change. */
 function replacementOf(world: World, { block, paid, byContracts }: Place): Place {
   const other = { ...block, hash: `other ${block.hash}` };
   const again = paid.filter(() => world.pick([true, true, false]));
@@ -92,7 +93,7 @@ function transferIn(block: BlockRef, amountUnits: bigint) {
   return { cryptocurrency, fromAddress: null, toAddress: EVM_ADDRESS, amountUnits, block, spends: [], raw: "{}" };
 }
 
-/** What a source shows that omits some of the transactions, with or without the rest of the balance. */
+/** A source's view of the block that omits some of its transactions, with or without the growth that they leave unexplained. */
 function shownOf(
   { block, paid, byContracts }: Place,
   shown: readonly Transfer[],
@@ -191,18 +192,18 @@ const KINDS = [
   "a rest is back",
 ] as const;
 
-/** The first rows of growth did not say that nothing explained them. */
+/** Makes rows of growth look like those of the first release, which did not record an empty list of explaining transactions. */
 function writtenLongAgo(lab: Lab): void {
   lab.rows(`update payments set evidence = json_remove(evidence, '$.explainedBy')
     where tx_hash like 'block:%' and json_array_length(evidence, '$.explainedBy') = 0`);
 }
 
-/** What was shown of a place so far. */
+/** What has been shown of a block so far. */
 interface Seen {
   readonly hashes: Set<string>;
-  /** The block's growth of the balance, as sources read it. */
+  /** How much the balance grew in the block, according to the sources. */
   readonly totals: Set<bigint>;
-  /** A rest that only a look at its row reported. */
+  /** A rest that only a recheck of its row reported. */
   rest: bigint;
 }
 
@@ -210,7 +211,7 @@ const newSeen = (): Seen => ({ hashes: new Set(), totals: new Set(), rest: 0n })
 
 type SeenBy = (db: Db) => Promise<readonly SeenPayment[]>;
 
-/** What a look at a block's rows says that is no longer on the chain. */
+/** The result of rechecking rows of a block that is no longer on the chain. */
 function lostRows({ block }: Place): SeenBy {
   return async (db) => {
     const rows = await db.select(paymentColumns).from(payments).where(eq(payments.blockHash, block.hash));
@@ -218,7 +219,7 @@ function lostRows({ block }: Place): SeenBy {
   };
 }
 
-/** What a look at the replaced block's rows says about the new one. */
+/** The result of rechecking a replaced block's rows: transactions, and a rest, that are also in the new block. */
 function returning(world: World, place: Place, seen: ReadonlyMap<Place, Seen>): SeenBy {
   const { block, paid, byContracts } = place;
   const of = seen.get(place);
@@ -290,7 +291,7 @@ function placesProblem(lab: Lab, world: World, seen: ReadonlyMap<Place, Seen>): 
   return undefined;
 }
 
-/** Each shown transaction counts once, and everything that counts adds up to the balance's growth. */
+/** Each shown transaction counts once, and everything that counts adds up to the growth of the balance. */
 function placeProblem(world: World, { paid }: Place, { hashes, totals, rest }: Seen, rows: readonly Row[]): Verdict {
   const counted = rows.filter(({ status }) => COUNTED.includes(String(status)));
   for (const { txHash, amountUnits } of paid) {
@@ -303,15 +304,15 @@ function placeProblem(world: World, { paid }: Place, { hashes, totals, rest }: S
   const shown = sumOf(paid.filter(({ txHash }) => hashes.has(txHash)));
   const sum = counted.reduce((total, row) => total + unitsIn(row), 0n);
   if (totals.size > 1) world.note("sources disagree");
-  // A look at a rest's row does not show the transactions that explained it; a look at the block will.
+  // A recheck of a rest's row does not show the transactions that explained it; reading the block will.
   const expected = totals.size === 0 || rest > 0n ? [...totals, shown + rest] : [...totals];
   if (rests.length > 0 && shown > 0n) world.note("a rest remains in part");
-  // If sources disagree, the first stored value is kept, and transactions take their part of it.
+  // If sources disagree, the first stored value remains, and transactions are subtracted from it.
   const isKept = totals.size > 1 && sum === shown;
   return expected.includes(sum) || isKept ? undefined : `${sum} count, not ${expected.join(" or ")}`;
 }
 
-/** Initially, or as the amount still to be paid. */
+/** Whether the order asks for this amount, initially or after a partial payment. */
 function isAskedBy(lab: Lab, { id, units }: Order, of: bigint): boolean {
   const quoted = lab.rows(
     "select quote.value ->> '$.amountUnits' as units from payment_methods, json_each(quotes) quote where invoice_id = ?",
@@ -320,7 +321,7 @@ function isAskedBy(lab: Lab, { id, units }: Order, of: bigint): boolean {
   return units === of || quoted.some((quote) => BigInt(quote.units ?? 0) === of);
 }
 
-/** A rest belongs to nobody, or to the invoice that asked for exactly that. */
+/** A rest belongs to no invoice, or to the one that asked for exactly that amount. */
 function creditProblem(lab: Lab, world: World, rows: readonly Row[]): Verdict {
   const isByRules = (row: Row) => isRest(row) && row.matched_by !== "MANUAL" && COUNTED.includes(String(row.status));
   for (const row of rows.filter(isByRules)) {
@@ -334,14 +335,14 @@ function creditProblem(lab: Lab, world: World, rows: readonly Row[]): Verdict {
     const { candidates } = JSON.parse(String(row.evidence));
     const ids: readonly string[] = candidates.map(({ invoiceId }: { readonly invoiceId: string }) => invoiceId);
     if (ids.length !== new Set(ids).size) return "a candidate twice";
-    // Any other transfer of that amount would have been credited to it.
+    // Any other transfer of that amount would have been credited to the likeliest order.
     const likeliest = ETHER_ORDERS.find(({ units }) => (units * 101n) / 100n === unitsIn(row));
     if (likeliest !== undefined && ids[0] !== likeliest.id) return `${ids[0]} is the first candidate`;
   }
   return undefined;
 }
 
-/** A user decides whose a rest is, if there is one. */
+/** A user decides to which invoice a rest belongs, if any. */
 function assignRest(lab: Lab, world: World, bugs: unknown[]) {
   return (onDone: () => void): void =>
     insist({
@@ -351,7 +352,7 @@ function assignRest(lab: Lab, world: World, bugs: unknown[]) {
         const rests = lab.rows(
           "select * from payments where tx_hash like 'block:%' and status = 'UNMATCHED' order by id",
         );
-        // Most belong to an invoice that asked for about as much.
+        // Most rests belong to an invoice that asked for about the same amount.
         const meant = (row: Row) => ETHER_ORDERS.find(({ units }) => (units * 101n) / 100n === unitsIn(row));
         const rest = rests.find((row) => meant(row) !== undefined) ?? rests[0];
         if (rest === undefined) return { kind: "done", value: undefined };

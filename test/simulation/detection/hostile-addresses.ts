@@ -1,6 +1,6 @@
-// One network that is asked by address, with hostile addresses among the others: refused, flooded, slow, or reported empty. The same history runs
-// with them well-behaved and hostile; what is found at all others, and when their invoices may close, must be the same. The watcher and its
-// clients are recreated before each pass.
+// A network that is asked by address, with hostile addresses among the others: refused, flooded, slow, or falsely reported as empty. The same history
+// runs once with these addresses well-behaved and once hostile. In both runs the findings at all other addresses must be the same, and so must the
+// times when their invoices may close. The watcher and its clients are recreated before each pass.
 
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/settlement/closing.ts";
@@ -17,7 +17,8 @@ const POLL_MS = 30_000;
 const BLOCK_MS = 600_000;
 const PASSES = 60;
 /**
- * Passes of one tick. A refused address gives its place in the round to another, so rounds start at other passes, by one round at most.
+ * How many addresses one tick's passes cover. Another address is read in place of a refused one, so a healthy address may be found up to one round
+ * later than in the run without hostile addresses.
  */
 const ADDRESSES_A_TICK = 60;
 
@@ -25,7 +26,7 @@ export interface HostileVariant {
   readonly name: string;
   /** A mistake that the protocol must not make, applied before each pass. */
   readonly beforePass?: (lab: Lab) => void;
-  /** A source whose whole answer for many addresses fails. */
+  /** Whether refusing one address makes the source fail for all healthy addresses too. */
   readonly failsWhole?: boolean;
 }
 
@@ -35,7 +36,7 @@ interface Watched {
   readonly address: string;
   readonly activatedMs: number;
   readonly expiresAtMs: number;
-  /** The pass at which it is paid; never, if beyond the last. */
+  /** The pass at which the address is paid; beyond the last pass means never. */
   readonly paidAt: number;
 }
 
@@ -46,7 +47,7 @@ interface Plan {
   readonly hasDeadSecond: boolean;
 }
 
-/** The pass at which each was found, and at which its invoice might close. */
+/** The pass at which each payment was found, and at which its invoice could close. */
 interface Outcome {
   readonly found: ReadonlyMap<string, number>;
   readonly closed: ReadonlyMap<string, number>;
@@ -177,7 +178,7 @@ class Story {
     else if (flood.length > 0) this.#chain.mempool = [...this.#chain.mempool, ...flood];
   }
 
-  /** What the hostile addresses do from this pass on; the dust they receive. */
+  /** Applies the faults of the hostile addresses at this pass; returns the dust they receive. */
   #misbehave(pass: number): readonly Sent[] {
     this.#source.faults.clear();
     this.#slow = new Set();
@@ -221,7 +222,7 @@ class Story {
     return undefined;
   }
 
-  /** Whether an invoice might close although it was paid on time and the payment was not seen. */
+  /** Returns a problem if an invoice could close although it was paid on time and the payment was not seen. */
   #paidUnseen(address: string, endMs: number): string | undefined {
     const own = [...this.#plan.healthy, ...this.#plan.hostile].find((each) => each.address === address);
     const isLie =
@@ -232,7 +233,7 @@ class Story {
     return `${address} was paid in time, may close, and nobody has seen it`;
   }
 
-  /** Every paid address is found in the end, except those refused to the end. */
+  /** Returns a problem if a paid address was never found, unless it was refused to the end. */
   #unpaid(): string | undefined {
     const behaves = ({ until, misdeed }: Plan["hostile"][number]) =>
       !this.#isRough || misdeed === "FLOODED" || misdeed === "SLOW" || until < PASSES - 35;

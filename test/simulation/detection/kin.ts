@@ -1,5 +1,5 @@
-// Transactions that depend on others, and coinbases: a child is on a chain only after its parent, in the same block or a later one, and
-// disappears with it; a coinbase is only in its own block.
+// Transactions that depend on others, and coinbases. A child is on a chain only after its parent, in the same block or a later one, and disappears
+// with it; a coinbase is only in its own block.
 import type { Dice } from "../../support/dice.ts";
 import type { Block, Output, Transaction } from "./chain-tree.ts";
 
@@ -9,7 +9,7 @@ export const MATURITY = 100;
 /** The transaction that made an output, `hash:number`. */
 const makerOf = (output: string) => output.slice(0, output.lastIndexOf(":"));
 
-/** What may be mined on top of a chain: its inputs exist and are unspent. */
+/** Whether a transaction may be mined on top of a chain: its inputs exist and are unspent. */
 export class Spending {
   readonly #spent: Set<string>;
   readonly #made: Set<string>;
@@ -23,12 +23,12 @@ export class Spending {
     this.#known = known;
   }
 
-  /** Something else has spent the same. */
+  /** Whether another transaction has spent the same outputs or nonce. */
   isSpent({ spends }: Transaction): boolean {
     return spends.some((output) => this.#spent.has(output));
   }
 
-  /** Transactions that must come before this one. */
+  /** The parents that must be mined before this transaction. */
   missing({ spends }: Transaction): readonly string[] {
     return spends.map(makerOf).filter((hash) => this.#known.has(hash) && !this.#made.has(hash));
   }
@@ -39,7 +39,7 @@ export class Spending {
   }
 }
 
-/** The pool, parents before children; `orphans` wait for a missing parent. What spends the same as an earlier one is in neither. */
+/** The pool, parents before children; `orphans` wait for a missing parent. A transaction that spends what an earlier one spends is in neither. */
 export function settled(pool: readonly Transaction[], spending: Spending) {
   const kept: Transaction[] = [];
   let left = pool;
@@ -59,7 +59,7 @@ export function settled(pool: readonly Transaction[], spending: Spending) {
   }
 }
 
-/** What a miner takes from the pool: a child brings its parents, since its fee pays for them, or is left out without them. */
+/** What a miner takes from the pool: a child comes with its parents, since its fee pays for them, or is left out together with them. */
 export function taken(
   chosen: readonly Transaction[],
   pool: readonly Transaction[],
@@ -102,8 +102,8 @@ interface Family {
 }
 
 /**
- * Children and grandchildren of payments and of their possible replacements. A child spends change, or the payment itself; some have their own
- * coin, or two parents. Two children of one output are rivals.
+ * Children and grandchildren of payments and of their possible replacements. A child spends the change, or the payment itself; some have coins of
+ * their own, or two parents. Two children of one output are rivals.
  */
 export function childrenOf({ parents, dice, outputs }: Family): readonly Transaction[] {
   const family = [...parents];
@@ -121,7 +121,7 @@ export function childrenOf({ parents, dice, outputs }: Family): readonly Transac
   return children;
 }
 
-/** The change, or its first payment. */
+/** The change of a transaction, or its first payment. */
 function outputFrom({ hash, outputs }: Transaction, dice: Dice): string {
   return `${hash}:${dice.chance(0.5) ? 0 : outputs.length}`;
 }
@@ -130,7 +130,7 @@ function areRivals(a: Transaction, b: Transaction): boolean {
   return a.spends.some((output) => b.spends.includes(output));
 }
 
-/** How children and their parents are mined, over all branches; the last of `chains` is the final one. */
+/** Counts how children and their parents are mined, over all branches; the last of `chains` is the final one. */
 export function familyStories(chains: readonly (readonly Block[])[]): ReadonlySet<string> {
   const ways = new Map<string, Set<"together" | "apart">>();
   for (const chain of chains) {

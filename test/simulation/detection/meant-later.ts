@@ -1,4 +1,4 @@
-// What happens after a transfer was first read: other sources contradict it, it is mined again, or it disappears while its invoice's row is
+// What happens after a transfer has first been read: other sources contradict it, it is mined again, or it disappears while its invoice's row is
 // unreadable.
 import { expect } from "vitest";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
@@ -55,7 +55,7 @@ export async function later(
     if (isCredited) await damage({ id: invoice.id, damage: "row" });
     note(isCredited ? "later: gone, of an invoice that cannot be read" : "later: gone");
     const { rows, alerts } = await read(situation, -seed, { seen });
-    // A transfer seen only in a mempool may have been forgotten there.
+    // A transfer that was seen only in a mempool may just have been forgotten there.
     const left = of.rows.map(({ status }) => (situation.isMined ? "REORGED" : status));
     expect(rows.map(({ status }) => status)).toEqual(left);
     expect(alerts.length > 0).toBe(isCredited && situation.isMined);
@@ -64,7 +64,7 @@ export async function later(
 
 const UNKNOWN = { kind: "unknown" } as const;
 
-/** Confirmed at once if the chain alone decides. If two sources must agree, they must also agree about the other block. */
+/** If the chain alone decides, the payment is confirmed at once. If two sources must agree, they must also agree about the other block. */
 async function minedAgain(
   situation: Situation,
   {

@@ -1,18 +1,18 @@
-// Block times within what consensus allows: miners choose them, and nobody can prove one wrong.
+// Block times within what consensus allows: miners choose them, and no observer can prove one wrong.
 import { MINUTE_MS, SECOND_MS } from "../../../src/lib/time.ts";
 import type { Dice } from "../../support/dice.ts";
 import type { Block } from "./chain-tree.ts";
 
 /** How far ahead of the real time a Bitcoin block may be (validation.cpp, MAX_FUTURE_BLOCK_TIME). */
 const MOST_AHEAD_MS = 120 * MINUTE_MS;
-/** A Bitcoin block must be later than the median of this many before it. */
+/** A Bitcoin block must be later than the median of this many blocks before it. */
 const MEDIAN_OF = 11;
-/** Nodes of account chains accept no block further ahead, and none older than its parent. */
+/** Nodes of account chains accept no block further in the future than this, and none older than its parent. */
 const ACCOUNT_AHEAD_MS = 15 * SECOND_MS;
 
 type MinersClock = (parent: Block, madeMs: number) => number;
 
-/** Half of all trees have exact clocks, to isolate other problems. */
+/** Half of all trees have exact clocks, so that other problems show on their own. */
 export function minersClock(of: {
   readonly isExact: boolean;
   readonly isUtxo: boolean;
@@ -38,7 +38,7 @@ export function minersClock(of: {
   };
 }
 
-/** Below the root each block is one block time older. */
+/** The median of the last block times; below the root each block is older than the next by one block time. */
 function medianMs(tip: Block, blockMs: number): number {
   const times: number[] = [];
   let oldestMs = tip.ref.timeMs;

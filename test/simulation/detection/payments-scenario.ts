@@ -1,5 +1,5 @@
-// Several watchers, a claim, a reader, the sweep and a cancellation at once over the same invoices, while storage and Workers fail: then a payment
-// leaves its block and is mined again. No matter who was first, in the end each transfer is credited once, to the right invoice.
+// Several watchers, a claim, a reader, the sweep and a cancellation work on the same invoices at once, while storage and Workers fail. Then a payment
+// leaves its block and is mined again. No matter who was first, each transfer must be credited once in the end, to the right invoice.
 
 import { pairOf } from "../../../src/chains/registry/pair.ts";
 import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
@@ -44,7 +44,7 @@ interface Sent {
   readonly pair: Order["pair"];
   readonly toAddress: string;
   readonly amountUnits: bigint;
-  /** The invoice it is credited to in the end; null if none. */
+  /** The invoice to which the transfer is credited in the end; null if none. */
   readonly of: Order | null;
 }
 
@@ -59,7 +59,6 @@ const SENT: readonly Sent[] = [
   { txHash: "dust", pair: BTC, toAddress: OWN_ADDRESS, amountUnits: 100n, of: null },
 ];
 
-/** Applies an observation to storage. */
 export type Apply = (deps: ApplyDependencies, look: Findings) => Promise<Result<unknown, Failure>>;
 
 /** `fork` distinguishes the blocks of one height. */
@@ -167,7 +166,7 @@ function actorsOf(lab: Lab, world: World, apply: Apply, bugs: unknown[]) {
     });
   return {
     look: (look: Findings) => insisting((deps) => apply(deps, look)),
-    /** A payment that is read, and then leaves its block. */
+    /** A payment that is read and then leaves its block. */
     gone: (txHash: string, pair: Order["pair"]) =>
       insisting(async (deps) => {
         const rows = await readWithRetry(deps.sleep, async () => deps.db.select().from(payments));
@@ -187,7 +186,7 @@ type FileWork = (
   file: Parameters<typeof refreshInvoice>[1],
 ) => Promise<Result<unknown, Failure>>;
 
-/** Invariants once every request has been answered. */
+/** Checks invariants once every request has been answered. */
 function ledgerProblem(lab: Lab): Verdict {
   const [facts] = lab.rows(`select
     (select count(*) from assertions) as assertions,
@@ -207,7 +206,7 @@ function ledgerProblem(lab: Lab): Verdict {
   if (faults.length > 0) return faults.map(([key, n]) => `${n} ${key}`).join(", ");
   if (facts?.counted !== facts?.active) return `${facts?.active} active invoices are counted as ${facts?.counted}`;
   if (facts?.gap !== facts?.unused) return `a gap of ${facts?.gap} with ${facts?.unused} unused addresses`;
-  // The test created the invoices.
+  // The test inserted the invoices, so the service counted none of them as created.
   const miscounted = recountProblem(
     recountTables((sql) => lab.rows(sql)),
     () => false,
@@ -215,7 +214,7 @@ function ledgerProblem(lab: Lab): Verdict {
   return miscounted ?? toldProblem(lab);
 }
 
-/** One event for each time a payment was seen, and for each unmatched payment. */
+/** There must be one event for each time a payment was seen, and for each unmatched payment. */
 function toldProblem(lab: Lab): Verdict {
   const told = new Map<string, number>();
   const seenPayments = lab.rows(`select type, ${STORED_DATA} as data from events where type like 'payment.%'`);
@@ -237,7 +236,7 @@ function toldProblem(lab: Lab): Verdict {
 
 const NOT_FAULTS = ["counted", "active", "gap", "unused"];
 
-/** The final observations, whatever came before. */
+/** What is wrong after the final observations, no matter what happened before. */
 function endProblem(lab: Lab): Verdict {
   const rows = lab.rows("select tx_hash, output_index, invoice_id, status, block_hash from payments");
   for (const { txHash, pair, of } of SENT) {

@@ -32,20 +32,20 @@ it(
     const report = await runCampaign(scenario, { count, keepsSeeds: true });
     printReport(scenario, report);
     expect(report.problems).toEqual([]);
-    // Few schedules need an amount for a rest; the campaigns over invoices and amounts exercise such calls.
+    // Few schedules need an amount for the rest of an invoice. The campaigns over invoices and amounts exercise such calls.
     const fewestOf = (name: string) => (name.startsWith("allocate amounts") ? 1 : FEWEST_HITS);
     expect([...report.hits].filter(([name, n]) => n < fewestOf(name))).toEqual([]);
   },
   CAMPAIGN_LIMIT_MS,
 );
 
-/** Broken: reports success whatever the outcome. */
+/** Broken: always reports success. */
 const hopeful: Apply = async (deps, look) => {
   await applyTransfers(deps, look);
   return ok(undefined);
 };
 
-/** Broken: checks whether a transfer is known and then credits it, with nothing to stop two of them from doing so. */
+/** Broken: checks whether a transfer is known and then credits it, with nothing to stop two readers from both doing so. */
 const checkThenAct: Apply = async (deps, { network, heights, transfers }) => {
   for (const transfer of transfers) {
     const [known] = await deps.db.select().from(payments).where(eq(payments.txHash, transfer.txHash));

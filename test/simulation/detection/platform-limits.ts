@@ -1,14 +1,14 @@
-// The platform's real limits on a pass: queries per invocation, CPU time and memory of a Worker, and those of the database.
+// The platform's real limits on a pass: the queries, CPU time and memory of a Worker's invocation, and the limits of the database.
 import type { Dice } from "../../support/dice.ts";
 import type { Effect } from "../engine/sqlite-d1.ts";
 
-/** Queries of one invocation on the paid plan. */
+/** The queries allowed in one invocation on the paid plan. */
 export const QUERIES_AN_INVOCATION = 1_000;
 
 export type Ending =
   /** After this many queries D1 refuses all further ones of the invocation. */
   | { readonly kind: "statements"; readonly most: number }
-  /** The Worker dies at this storage call, which may still take effect. */
+  /** The Worker crashes at this storage call, which may still take effect. */
   | { readonly kind: "worker"; readonly at: number }
   /** The database is reset at this call, before or after executing it. */
   | { readonly kind: "database"; readonly at: number; readonly message: string };
@@ -23,7 +23,7 @@ const RESETS = [
 ];
 const TOO_MANY = "D1_ERROR: Too many API requests by single worker invocation.";
 
-/** Most passes are spared; a third is ended, early enough to matter. */
+/** Most passes get the full allowance. About a third are cut short by a limit, a crash or a reset. */
 export function drawEnding(dice: Dice): Ending {
   if (dice.chance(0.65)) return SPARED;
   return dice.oneOf<() => Ending>([
@@ -33,7 +33,7 @@ export function drawEnding(dice: Dice): Ending {
   ])();
 }
 
-/** One invocation's storage. `isOver`: whether its limit is reached. */
+/** The storage of one invocation. `isOver`: whether its limit is reached. */
 export function limitedEffect(ending: Ending, dice: Dice, die: () => void): { effect: Effect; isOver(): boolean } {
   let calls = 0;
   let queries = 0;

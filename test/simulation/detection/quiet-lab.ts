@@ -1,4 +1,4 @@
-// A database for the tests of a file and a world without faults to run them in; each test's writes are rolled back.
+// A database for the tests of a file, and a simulation without faults in which they run. Each test's writes are rolled back.
 import { Lab } from "../engine/lab.ts";
 import { World } from "../engine/world.ts";
 

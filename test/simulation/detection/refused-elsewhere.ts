@@ -1,6 +1,6 @@
-// One network with two sources. The first refuses some addresses for good and refuses or denies single transactions; the second answers for
-// all. The same history runs with the first one healthy and failing: the final credits are the same, and each payment is found within a
-// bounded number of passes. The watcher is recreated before each pass.
+// One network with two sources. The first refuses some addresses for good, and refuses single transactions or denies that they exist; the second
+// answers for all. The same history runs with the first source healthy and failing. The final credits must be the same, and each payment must be
+// found within a bounded number of passes. The watcher is recreated before each pass.
 
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/settlement/closing.ts";
@@ -16,21 +16,21 @@ import { awaited } from "./watcher-scenario.ts";
 const START = 1_800_000_000_000;
 const POLL_MS = 30_000;
 const BLOCK_MS = 600_000;
-/** Payments arrive in the first of these passes. */
+/** Payments arrive only in the first `LAST_PAYMENT` of these passes. */
 const PASSES = 75;
 const LAST_PAYMENT = 40;
-/** Refused addresses that one pass discovers. */
+/** How many refused addresses one pass discovers. */
 const LEARNED_A_PASS = 16;
-/** Refused addresses that one pass requests from another source. */
+/** How many refused addresses one pass requests from another source. */
 const LENT_A_PASS = 40;
 
 interface Watched {
   readonly address: string;
   readonly txHash: string;
-  /** The pass at which it is paid; never, if beyond the last. */
+  /** The pass at which the address is paid; beyond the last pass means never. */
   readonly paidAt: number;
   readonly endsAt: number;
-  /** What the first source does with the address from pass `illFrom` on. */
+  /** How the first source treats the address from pass `illFrom` on. */
   readonly fault: ItemFault | undefined;
   readonly lookupFault: ItemFault | undefined;
 }
@@ -43,7 +43,7 @@ interface Plan {
 }
 
 interface Outcome {
-  /** By transaction: its state and block, as finally stored. */
+  /** The final state and block of each transaction. */
   readonly credited: ReadonlyMap<string, string>;
   readonly found: ReadonlyMap<string, number>;
   readonly problem: string | undefined;
@@ -165,7 +165,7 @@ function fallIll({ faults }: FakeSource, { watched }: Plan): void {
   }
 }
 
-/** An invoice that might close at this pass although it was paid on time and the payment was not seen. */
+/** An invoice that could close at this pass although it was paid on time and the payment was not seen. */
 function closedUnseen(lab: Lab, plan: Plan, found: ReadonlyMap<string, number>, pass: number): string | undefined {
   const [cursor] = lab.rows("select * from network_cursors");
   const nowMs = START + 1_000 + pass * POLL_MS;

@@ -1,5 +1,5 @@
-// The expected invoices and payments, as a function of the final chain alone: independent of which watcher read it, when, and through
-// which source. Written from decisions 4 and 5, not from the service.
+// The expected invoices and payments, as a function of the final chain alone: it does not matter which watcher read the chain, when, or through which
+// source. Written from decisions 4 and 5, not from the service.
 import { chainOf, type Output, type View } from "./chain-tree.ts";
 import { isOfMany, RATES, type TreeInvoice } from "./reorg-shop.ts";
 
@@ -7,7 +7,7 @@ interface ExpectedPayment {
   readonly status: "CONFIRMED" | "UNMATCHED" | "IGNORED";
   readonly invoiceId: string | null;
   readonly blockHash: string;
-  /** What the block now on the chain says, whatever another block, a mempool or a liar said about the same output. */
+  /** The effect in the block that is now on the chain, whatever another block, a mempool or a lying source showed for the same output. */
   readonly effect: Output;
   readonly isLate: boolean;
 }
@@ -25,8 +25,8 @@ interface Expected {
 }
 
 /**
- * `timeOf`: the payment's time of a transfer (`txHash:ordinal`) in a block of the final chain. It depends on when the transfer was first seen, the
- * one fact that the final chain alone does not give; `reorg-record.ts` checks it.
+ * `timeOf`: the payment's time of a transfer (`txHash:ordinal`) in a block of the final chain. It depends on when the transfer was first seen, which
+ * is the only fact that the final chain does not show; `reorg-record.ts` checks it.
  */
 export function expectedOf(
   last: View,
@@ -67,7 +67,7 @@ export function expectedOf(
   };
 }
 
-/** By its own address, or by the exact amount at a shared one; dust pays no invoice. */
+/** The invoice that a transfer pays: by its own address, or by the exact amount at a shared one. Dust pays no invoice. */
 function payeeOf(output: Output, invoices: readonly TreeInvoice[]): TreeInvoice | undefined {
   const { toAddress, cryptocurrency, amountUnits } = output;
   if (isOfMany(toAddress)) {
@@ -82,7 +82,7 @@ function isDust(invoice: TreeInvoice, amountUnits: bigint): boolean {
   return amountUnits < 546n || valueFor(invoice, amountUnits) * 100n < invoice.expectedMicros;
 }
 
-/** Uncredited transfers that are ignored as dust: to an invoice's own address or below 0.10 USD; the rest needs review. */
+/** Which uncredited transfers are ignored as dust: those to an invoice's own address or below 0.10 USD. All others need review. */
 function statusOfUnmatched({ toAddress, cryptocurrency, amountUnits }: Output): "UNMATCHED" | "IGNORED" {
   if (!isOfMany(toAddress)) return "IGNORED";
   const coinUnits = cryptocurrency === "ETH" ? 10n ** 18n : 1_000_000n;
@@ -90,7 +90,7 @@ function statusOfUnmatched({ toAddress, cryptocurrency, amountUnits }: Output): 
   return amountUnits * rate * 10n < coinUnits ? "IGNORED" : "UNMATCHED";
 }
 
-/** Dust is credited and shown to nobody, so it is not looked up again, no matter who invented it. */
+/** Dust is not credited and not shown, so it is not looked up again, even if a source invented it. */
 export function isWorthless(output: Output, invoices: readonly TreeInvoice[]): boolean {
   return payeeOf(output, invoices) === undefined && statusOfUnmatched(output) === "IGNORED";
 }

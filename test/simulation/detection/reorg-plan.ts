@@ -18,17 +18,17 @@ export interface Plan {
   readonly invoices: readonly TreeInvoice[];
   readonly tree: Tree;
   readonly sources: readonly TreeSource[];
-  /** Two sources must agree on every payment. Only the first of them ever lies. */
+  /** Whether two sources must agree on every payment. If so, only the first of them ever lies. */
   readonly hasQuorum: boolean;
-  /** Transfers that would matter to the shop: a liar's inventions. */
+  /** Transfers that a lying source may invent, because they would matter to the shop. */
   readonly payable: readonly Output[];
 }
 
 const BLOCK_MS: Partial<Record<NetworkName, number>> = { BTC: 600_000, ETH: 12_000, CRO: 6_000, TRX: 3_000 };
 
 /**
- * What may go wrong besides forks and bad sources: miners' clocks, transactions that act differently in each block, sources that contradict
- * themselves or invent transactions in blocks; dependent payments, and coinbases.
+ * What may go wrong besides forks and bad sources: miners' clocks, transactions with a different effect in each block, sources that contradict
+ * themselves or invent transactions in blocks, dependent payments, and coinbases.
  */
 export const HAZARDS = ["clocks", "effects", "lies", "inventions", "children", "coinbases"] as const;
 export type Hazard = (typeof HAZARDS)[number];
@@ -97,8 +97,8 @@ function kindsOf({ family }: Network): readonly ChainSourceKind[] {
 const E = 100_000_000n;
 
 /**
- * Two or three invoices of 100 USD. With one address each, the last sometimes takes any amount. On account chains the second belongs to another
- * merchant at another address, and the third asks for another coin.
+ * Two or three invoices of 100 USD. On UTXO chains each has its own address, and the third one takes any amount. On account chains the first asks for
+ * USDT at the shared address. The others may ask for the same, belong to another merchant at another address, or ask for another coin.
  */
 function invoicesOf(network: Network, dice: Dice, spanMs: number): readonly TreeInvoice[] {
   const isUtxo = network.family === "bitcoin";
@@ -108,7 +108,7 @@ function invoicesOf(network: Network, dice: Dice, spanMs: number): readonly Tree
       ? { address: `bc1qtree${n}`, cryptocurrency: network.nativeCode, merchant: 0 as const }
       : accountPlace(network, n, dice);
     const isNative = !isUtxo && place.cryptocurrency === network.nativeCode;
-    // Two at one place each ask for their own amount.
+    // Two invoices at one address ask for different amounts.
     const askedUnits = isNative ? 50_000_000_000_000_000n : 100_000_000n - BigInt(n) * 10_000n;
     return {
       id: makeId("inv", String(n).padStart(26, "0")),
@@ -139,7 +139,7 @@ function accountPlace(
     ...(assetOn(network, "USDC") === undefined
       ? []
       : [{ address: ADDRESSES.ofSecondCoin, cryptocurrency: "USDC", merchant: 0 as const }]),
-    // Only one, because all have one price.
+    // At most one invoice asks for ether, because all have the same price.
     ...(network.name === "ETH" && n === 2
       ? [
           { ...first, cryptocurrency: "ETH" },
@@ -154,16 +154,14 @@ function utxoUnits(isAny: boolean, n: number): bigint | null {
   return isAny ? null : 200_000n + BigInt(n) * 33n;
 }
 
-/** In addition to what is asked: far too much for any invoice, and dust. */
+/** Sent in addition to the requested amounts: far too much for any invoice, and dust. */
 const UNMATCHED: Readonly<Record<string, readonly bigint[]>> = {
   USDT: [350_000_000n, 50_000n],
   USDC: [350_000_000n, 50_000n],
   ETH: [3_000_000_000_000_000_000n, 10_000_000_000_000n],
 };
 
-/**
- * What may be sent to the shop's addresses: what an invoice asks for there, or an amount that cannot be meant for any.
- */
+/** What may be sent to the shop's addresses: an amount that an invoice asks for there, or an amount that cannot be meant for any invoice. */
 function payableOf(network: Network, invoices: readonly TreeInvoice[]): readonly Output[] {
   if (network.family === "bitcoin") {
     return invoices.flatMap(({ address: toAddress, cryptocurrency, askedUnits }) => {
@@ -211,7 +209,7 @@ function transactionsOf(of: Sending) {
   for (let n = dice.between(1, 6); n > 0; n--) {
     const spends = [`coin-${n}:0`];
     transactions.push(sending(`tx-${n}`, spends));
-    // A higher fee for the same payment, or the coins sent elsewhere.
+    // A replacement: a higher fee for the same payment, or the coins sent elsewhere.
     if (dice.chance(rivalsShare)) {
       const rival = `rival-${n}`;
       rivals.set(`tx-${n}`, dice.chance(0.5) ? sending(rival, spends) : { hash: rival, outputs: [], spends });
@@ -228,7 +226,7 @@ function outputOf({ invoices, isUtxo, dice }: Sending): Output {
   const { address: toAddress, cryptocurrency, askedUnits } = dice.oneOf(invoices);
   const asked = askedUnits ?? 90_000n;
   const shares = [asked, asked, asked / 2n, asked / 3n, asked * 2n, asked - asked / 50n, 545n, 1_999n];
-  // To a shared address: the amount asked for, or one that cannot be meant for an invoice.
+  // To a shared address: the requested amount, or one that cannot be meant for an invoice.
   const amounts = isUtxo ? shares : [asked, asked, asked, ...(UNMATCHED[cryptocurrency] ?? [])];
   return { toAddress, cryptocurrency, amountUnits: dice.oneOf(amounts) };
 }

@@ -1,12 +1,12 @@
-// What a watcher was shown, and what it had stored after each pass: payments whose facts change must change visibly, keep their old facts
-// as evidence, and count from a time at which a source showed exactly that.
+// Records what a watcher was shown, and what it had stored after each pass. If a payment's facts change, the change must be visible, the old facts
+// must be kept as evidence, and the payment must count from a time at which a source showed exactly the new facts.
 import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { formatUnits } from "../../../src/lib/money.ts";
 import { chainOf, type Output, type Tree } from "./chain-tree.ts";
 import type { Row } from "./reorg-shop.ts";
 
-/** An output as text: two observations of one output with equal texts are the same payment. */
+/** An output as text: if the texts of two observations of one output are equal, they are the same payment. */
 export function effectText({ amountUnits, cryptocurrency, toAddress }: Output): string {
   return `${amountUnits} ${cryptocurrency} to ${toAddress}`;
 }
@@ -22,7 +22,7 @@ export function isStanding({ status }: Row): boolean {
   return status !== "REORGED" && status !== "DROPPED";
 }
 
-/** A payment with an invoice, now or before, that became other coins or another invoice's. */
+/** A change to the coins or the invoice of a payment that belongs or belonged to an invoice. */
 interface Changed {
   readonly id: string;
   readonly atMs: number;
@@ -32,18 +32,18 @@ interface Changed {
 
 interface Known {
   readonly row: Row;
-  /** The end of the first pass with these coins. */
+  /** The end of the pass that first stored these coins. */
   readonly sinceMs: number;
 }
 
 export class Record {
   readonly changes: Changed[] = [];
   readonly #network: Network;
-  /** By output and effect: every time an observation gives it, the block's own and the observation's. */
+  /** For each output and effect, the times at which a source showed it, and its blocks' times. */
   readonly #times = new Map<string, Set<number>>();
   readonly #lastShown = new Map<string, Output>();
   readonly #known = new Map<string, Known>();
-  /** By transaction: what rows have said, except dust. */
+  /** What the rows of each transaction have shown, except dust. */
   readonly #stored = new Map<string, Map<string, Row>>();
   readonly #note: (name: string) => void;
 
@@ -67,7 +67,7 @@ export class Record {
     this.#lastShown.set(key, transfer);
   }
 
-  /** Call it after each pass with all rows of payments. */
+  /** Call this after each pass with all rows of payments. */
   stored(rows: readonly Row[], atMs: number): void {
     for (const row of rows) {
       const id = String(row.id);
@@ -88,7 +88,7 @@ export class Record {
     }
   }
 
-  /** What is wrong with the times of payments in blocks. */
+  /** Returns what is wrong with the times of payments in blocks. */
   timeProblem(rows: readonly Row[]): string | undefined {
     for (const row of rows) {
       if (row.block_height === null || !isStanding(row)) continue;
@@ -104,7 +104,7 @@ export class Record {
     return undefined;
   }
 
-  /** Whatever a row said about a transaction is still there, in a row or in a row's evidence. */
+  /** Everything that a row showed about a transaction must still be stored, in a row or in a row's evidence. */
   evidenceProblem(rows: readonly Row[]): string | undefined {
     const ofTransaction = Map.groupBy(rows, ({ tx_hash }) => String(tx_hash));
     for (const [hash, said] of this.#stored) {
@@ -124,7 +124,7 @@ export class Record {
   }
 }
 
-/** What blocks of a tree really contained: `output block effect`. */
+/** What blocks of a tree really contained, as `output block effect`. */
 export function truthOf({ views, last }: Tree): ReadonlySet<string> {
   const blocks = new Set([...views, last].flatMap(({ tip }) => chainOf(tip)));
   return new Set(

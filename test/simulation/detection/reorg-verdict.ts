@@ -27,7 +27,7 @@ export function verdictOf(of: Judged): Verdict {
     verdictOfInvoices(of, expected) ??
     verdictOfPayments(of, expected, payments) ??
     record.timeProblem(payments) ??
-    // The test stored the trees' invoices.
+    // The test inserted the invoices, so the service counted none of them as created.
     recountProblem(
       recountTables((sql) => shop.rows(sql)),
       () => false,
@@ -104,7 +104,7 @@ function eventsOf(shop: ReorgShop): readonly Told[] {
 
 const OF_PAYMENTS = new Set(["payment.detected", "payment.confirmed", "payment.reorged", "payment.dropped"]);
 
-/** The last event of each credited payment and of each invoice shows its final state. */
+/** The last event of each credited payment and of each invoice must show its final state. */
 function verdictOfNews({ shop, plan }: Judged, events: readonly Told[]): Verdict {
   for (const payment of shop.rows("select * from payments where invoice_id is not null")) {
     const { id, invoice_id, status } = payment;
@@ -132,7 +132,7 @@ function shows(network: Network, { amount, currency, toAddress }: SaidPayment, r
   return amount === units && currency === code && toAddress === row.to_address;
 }
 
-/** A payment with an invoice does not silently become other coins, or another invoice's. */
+/** A payment with an invoice must not silently become other coins, or another invoice's. */
 function verdictOfChanges({ record }: Judged, events: readonly Told[]): Verdict {
   for (const { id, atMs, before, after } of record.changes) {
     const isTold = events.some(({ row, said }) => said.payment?.id === id && row.created_at_ms === atMs);
@@ -142,7 +142,7 @@ function verdictOfChanges({ record }: Judged, events: readonly Told[]): Verdict 
   return undefined;
 }
 
-/** The log of events has no gap, and the network is no longer watched. */
+/** The log of events must have no gap, and the network must no longer be watched. */
 function verdictOfRest(shop: ReorgShop): Verdict {
   const [holes] = shop.rows(`select id from invoices where event_sequence <>
     (select count(*) from events where invoice_id = invoices.id)`);

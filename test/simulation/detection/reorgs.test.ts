@@ -38,7 +38,7 @@ interface Campaign {
   readonly tally: Tally;
 }
 
-/** Runs the trees of these seeds until this many have failed; with `stopAt`, only problems like it count. */
+/** Runs the trees of these seeds until this many have failed; with `stopAt`, only problems that match it count. */
 async function watchTrees(
   variant: Variant,
   of: { readonly seeds: Iterable<number>; readonly mostProblems: number; readonly stopAt?: RegExp },
@@ -81,7 +81,7 @@ it(`the final stored state matches the final chain, with no payment lost or cred
     printWithTest(`history of seed ${first.seed}:\n${history.join("\n")}`);
   }
   expect(problems.map(({ seed, problem }) => `seed ${seed}: ${problem}`)).toEqual([]);
-  // Each of these situations must have occurred, or it was not tested.
+  // Each of these situations must have occurred; otherwise it was not tested.
   expect(tally.get("deepest fork")).toBeGreaterThan(60);
   for (const happening of ["late", "balanced", "unindexed", "forgetful", "failing", "died", "pass failed"]) {
     expect(tally.get(happening), happening).toBeGreaterThan(trees / 20);
@@ -97,7 +97,7 @@ it(`the final stored state matches the final chain, with no payment lost or cred
   }
 });
 
-/** What miners, payers, contracts and liars did. */
+/** What miners, payers, contracts and lying sources did. */
 const ADVERSITIES = [
   "clock: ahead, UTXO",
   "clock: behind, UTXO",
@@ -127,7 +127,7 @@ const ADVERSITIES = [
 
 describe(`within ${CAUGHT_WITHIN} trees the simulator catches a watcher that`, () => {
   it.each([
-    // One transfer is counted as often as it was mined.
+    // A transfer is counted once for each time it was mined.
     { variant: byLogIndex, stopAt: /^inv_\S+ is (OVERPAID|PAID)/ },
     { variant: nudged, stopAt: /^inv_\S+ is / },
     { variant: withoutWalkingBack, stopAt: /not on the chain|was never seen|^inv_\S+ is / },

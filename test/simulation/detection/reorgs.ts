@@ -1,6 +1,6 @@
-// One tree, watched: a shop's invoices are paid on a chain that grows and reorganizes; the real pass reads it through good and bad sources,
-// sometimes crashes between two awaits, and the sweep runs. At the end the sources are honest, the chain is deep and time passes: the stored
-// state must then match what the model computes from the final chain alone.
+// One watched tree: a shop's invoices are paid on a chain that grows and reorganizes. The real pass reads the chain through good and bad sources and
+// sometimes crashes between two awaits, and the sweep runs. At the end the sources are honest, the chain is deep and time passes. The stored state
+// must then match what the model computes from the final chain alone.
 
 import type { Network } from "../../../src/chains/registry/networks.ts";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
@@ -27,7 +27,7 @@ import { byOrdinal, HONEST, type Identify, type Mood } from "./tree-source.ts";
 export interface Variant {
   readonly name: string;
   readonly identify?: Identify;
-  /** What may go wrong; everything by default. */
+  /** What may go wrong; by default everything. */
   readonly hazards?: readonly Hazard[];
   /** Wraps the dependencies of the watcher. */
   readonly change?: (deps: WatchDependencies, shop: ReorgShop, network: Network) => WatchDependencies;
@@ -102,7 +102,7 @@ class Watch {
     return new ChainPool({ network: this.#plan.network.name, clients, random: this.#dice.random, report: () => {} });
   }
 
-  /** Like a newly created object: idle ones are, before nearly every pass. */
+  /** Drops the watcher's memory, as happens in production before nearly every pass, because the object was idle. */
   #forget(): void {
     this.#memory = new WatchMemory();
     this.#pool = this.#newPool();
@@ -129,13 +129,14 @@ class Watch {
     return undefined;
   }
 
-  /** Runs until nothing can change. */
+  /** Runs until nothing can change any longer. */
   async toTheEnd(): Promise<Verdict> {
     for (const source of this.#plan.sources) source.mood = HONEST;
     let view = this.#plan.tree.last;
     this.#nowMs = Math.max(this.#nowMs, view.atMs);
-    // The pause after a failure is over; then pending drops and give-ups happen, including new give-ups; then the invoices end, then their
-    // monitoring. A source that has failed gets a few more look-ups in each pass, so the last of many payments is final later.
+    // First the pause after a failure ends. In the next two waits payments that no source knows are dropped, including those that became unknown
+    // during the first one. Then the invoices end, and then their monitoring. A source that has failed gets only a few more lookups in each pass, so
+    // the last of many payments is final later.
     for (const afterMs of [...WAITS, HOUR_MS, 2 * HOUR_MS, 2 * HOUR_MS, 2 * HOUR_MS]) {
       this.#nowMs += afterMs;
       view = { ...view, atMs: this.#nowMs, tip: mineOn(view.tip, this.#nowMs) };
@@ -147,7 +148,7 @@ class Watch {
         if (!hasMore) break;
         this.#nowMs += MINUTE_MS;
       }
-      // A source that has failed is asked for one address at a time, so an invoice may end one pass after another.
+      // A source that has failed is asked for one address at a time, so that invoices may end in different passes.
       if (afterMs === 30 * DAY_MS || afterMs === HOUR_MS) await this.#sweep();
     }
     return undefined;
@@ -158,8 +159,8 @@ class Watch {
   }
 
   /**
-   * Checked after each pass. What two sources must agree on is never confirmed by one that lies, and a coinbase not before it can be
-   * spent.
+   * Checked after each pass: a payment on which two sources must agree is not confirmed by a lying source alone, and a coinbase is not confirmed
+   * before it can be spent.
    */
   #note(): Verdict {
     const rows = this.#shop.rows("select * from payments");
@@ -180,7 +181,6 @@ class Watch {
     this.#variant.trace?.(`chain ${printView(view)}`);
   }
 
-  /** The n-th source's mood. */
   #mood(n: number): Mood {
     const dice = this.#dice;
     const moods = ["honest", "honest", "late", "balanced", "unindexed", "forgetful", "failing", "lying"] as const;
@@ -207,8 +207,8 @@ class Watch {
   }
 
   /**
-   * A lie that is exposed once the source is honest again: about coins that are not in a block, or about blocks that are reread. A nonexistent
-   * transaction is put into a block only if two sources must agree.
+   * Draws a lie about the mempool or about blocks that are reread, so that it is exposed once the source is honest again. The source invents a
+   * transaction in a block only if two sources must agree.
    */
   #lie(): Lie {
     const dice = this.#dice;
@@ -238,7 +238,7 @@ class Watch {
     return (this.#variant.hazards ?? HAZARDS).includes(hazard);
   }
 
-  /** Whether the next pass has more to do. */
+  /** Runs one pass; returns whether the next pass has more to do. */
   async #pass(ending: Ending): Promise<boolean> {
     if (this.#isForgetful) this.#forget();
     const { promise: death, resolve: die } = Promise.withResolvers<"dead">();
@@ -294,7 +294,7 @@ class Watch {
   }
 }
 
-/** No view has a higher tip than the newest. */
+/** Finds a coinbase that is confirmed too early at the newest view, which always has the highest tip. */
 function immatureIn(rows: readonly Row[], view: View | undefined): Verdict {
   const confirmations = (row: Row) => (view?.tip.ref.height ?? 0) - Number(row.block_height) + 1;
   const row = rows.find(

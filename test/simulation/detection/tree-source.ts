@@ -1,4 +1,4 @@
-// Sources of a growing chain, good and bad: late, on the losing branch, with logs not yet indexed, forgetful, behind a load balancer with
+// Sources of a growing chain, good and bad: late, on the losing branch, without an index of the newest blocks, forgetful, behind a load balancer with
 // several nodes, down, or lying (`forging.ts`).
 import type {
   ChainClient,
@@ -26,17 +26,17 @@ import {
 import { forgedView, type Lie } from "./forging.ts";
 import { MATURITY } from "./kin.ts";
 
-/** The behaviour of a source for a while. */
+/** How a source behaves for some time. */
 export interface Mood {
-  /** Views behind the chain: late, and on a branch that has lost meanwhile. */
+  /** How many views the source lags behind the chain; it may be on a branch that has lost meanwhile. */
   readonly lag: number;
-  /** Its knowledge of single transactions comes from other nodes than its blocks, up to `lag` views behind; its blocks are up to date. */
+  /** Whether other nodes answer for single transactions, up to `lag` views behind, while the source's blocks are up to date. */
   readonly isBalanced: boolean;
-  /** How many of its newest blocks are not indexed yet: a scan finds them empty. */
+  /** How many of the source's newest blocks are not indexed yet: a scan finds them empty. */
   readonly unindexed: number;
-  /** It knows no transaction and has no mempool. */
+  /** Whether the source knows no transaction and has no mempool. */
   readonly isForgetful: boolean;
-  /** The share of its answers that fail. */
+  /** The share of requests that fail. */
   readonly failing: number;
   readonly lie: Lie | null;
 }
@@ -48,14 +48,14 @@ export type OnShown = (transfer: Transfer) => void;
 
 /** The identity of a transfer within its transaction: its `n`-th output. */
 export type Identify = (mined: Pick<Mined, "position">, n: number) => string;
-/** Its number within the transaction, the same wherever that is mined (chains.md 2). */
+/** The transfer's number within the transaction, the same wherever the transaction is mined (chains.md 2). */
 export const byOrdinal: Identify = (_, n) => String(n);
 
 interface TreeSourceParts {
   readonly kind: ChainSourceKind;
   readonly costsBy: ChainClient["costsBy"];
   readonly dice: Dice;
-  /** Depth below the tip at which the chain calls blocks final; null if it has no finality. */
+  /** The depth below the tip at which the chain calls blocks final; null if it has no finality. */
   readonly finalDepth: number | null;
   /** The time between two blocks. */
   readonly blockMs: number;
@@ -131,7 +131,7 @@ export class TreeSource {
     return ok({ transfers, to });
   }
 
-  /** One address: its blocks from an index, its mempool from what the source knows of transactions. */
+  /** Reads one address: its blocks from the index, and its unconfirmed transactions from the mempool. */
   async #history({ address, ...range }: HistoryRequest): Promise<Result<History, Outage>> {
     const recipients = new Set([address]);
     const scan = await this.client.scan({ ...range, recipients });

@@ -1,5 +1,5 @@
-// What an ordinary pass costs: requests to its first source, requests to others, and D1 statements. Operators pay for each request and statement,
-// and public sources answer a limited number. Nothing fails here, and no invoice ends unless a history says so.
+// What an ordinary pass costs: requests to its first source, requests to others, and D1 statements. Operators pay for each request and statement, and
+// public sources answer a limited number of requests. Nothing fails here, and no invoice ends unless a history says so.
 import { expect, it } from "vitest";
 import type { NetworkName } from "../../../src/chains/registry/networks.ts";
 import type { ScanRange } from "../../../src/chains/sources/chain-client.ts";
@@ -20,7 +20,6 @@ const { db, inLab } = quietLab();
 
 interface Kind {
   readonly network: NetworkName;
-  /** Assets that are asked for, one or more of them. */
   readonly codes: readonly string[];
   readonly kind: "core-rpc" | "evm-rpc" | "esplora" | "trongrid";
   readonly costsBy: "blocks" | "recipients";
@@ -40,13 +39,13 @@ const KINDS: readonly Kind[] = [
   { network: "TRX", codes: ["USDT"], kind: "trongrid", costsBy: "recipients", second: "evm-rpc" },
 ];
 
-/** The statements of a pass that finds nothing, counting only awaited ones: for the first chunk or part of a round, and for each further chunk. */
+/** The awaited statements of a pass that finds nothing: for the first chunk or part of a round, and for each further chunk. */
 const STATEMENTS = { blocks: 12, recipients: 17, chunk: 2 } as const;
 /** Extra statements when a watch or a merchant's turn begins. */
 const BEGINNING = 3;
 /** Blocks per chunk: what a source answers in a few requests. Coins paid in transactions cost one request per block. */
 const CHUNK = { bitcoin: 6, coins: 25, logs: 500 } as const;
-/** Scans of a second source in one pass. */
+/** The most scans of a second source in one pass. */
 const SCANS = 4;
 
 const noted = new Set<string>();
@@ -81,7 +80,7 @@ class QuietSystem {
     }
   }
 
-  /** What one pass requests. */
+  /** Runs one pass; returns what it requests. */
   async pass() {
     const [calls, others, ranges, theirs] = [
       this.first.calls.length,
@@ -132,7 +131,7 @@ function expectCheap(system: QuietSystem, of: Costs, { isNew, mayEnd }: { isNew:
   const chunks = from === null ? 1 : Math.max(1, Math.ceil((height - from) / chunkOf(system)));
   expect([count("tip"), count("finalizedHeight"), count("lookup"), count("verify")]).toEqual([1, 1, 0, 1]);
   if (!mayEnd) {
-    // If no invoice ends and nothing is refused, no other source is asked.
+    // If no invoice ends and nothing is refused, no other source is requested.
     expect(of.elsewhere).toEqual([]);
     if (from !== null)
       expect(of.statements).toBeLessThanOrEqual(
@@ -148,7 +147,7 @@ function expectCheap(system: QuietSystem, of: Costs, { isNew, mayEnd }: { isNew:
   }
 }
 
-/** Whether a range asks for coins in a way that costs one request per block. */
+/** Whether reading a range costs one request per block, because of the coins that it asks for. */
 const readsCoins = ({ network }: QuietSystem, { assets }: Pick<ScanRange, "assets">) =>
   network.family !== "bitcoin" && network.nativeBy !== "logs" && assets.some(({ contract }) => contract === null);
 
@@ -191,12 +190,12 @@ function expectScans(
   if (of.chunks > 1) noted.add("more than a chunk");
 }
 
-/** What a second source is asked before invoices end. */
+/** Checks what is requested from a second source before invoices end. */
 function expectFewElsewhere(system: QuietSystem, { elsewhere, rangesElsewhere }: Costs): void {
   if (elsewhere.length > 0) noted.add("a second source");
   expect(elsewhere.filter((call) => call.startsWith("scan")).length).toBeLessThanOrEqual(SCANS);
   expect(elsewhere.filter((call) => call.startsWith("lookup"))).toEqual([]);
-  // It is asked for what an index may have omitted: a block does not omit its own transactions.
+  // The second source is asked only for transfers that an index may have omitted: a block cannot omit its own transactions.
   if (system.second.client.costsBy === "blocks")
     expect(rangesElsewhere.filter((range) => readsCoins(system, range))).toEqual([]);
 }

@@ -1,6 +1,6 @@
-// A watcher crashes between any two awaits, repeatedly, while addresses are activated, paid and reorganized. In the end storage holds
-// what the final chain says, whatever was lost on the way. Transfers are applied by a few lines with the real protocol's guarantee: an
-// observation is committed as a whole or fails, and the number of a payment's next event is the lock.
+// A watcher crashes between any two awaits, repeatedly, while addresses are activated and paid and the chain reorganizes. In the end storage must
+// match the final chain, no matter what was lost on the way. A few lines apply the transfers with the real protocol's guarantee: an observation is
+// committed as a whole or fails, and the number of a payment's next event is the lock.
 import { and, eq, sql } from "drizzle-orm";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
@@ -35,7 +35,7 @@ import type { Effect } from "../engine/sqlite-d1.ts";
 import { Client, type Verdict, type World } from "../engine/world.ts";
 
 const MERCHANT: MerchantId = "mer_00000000000000000000000000";
-/** Tokens by logs, coins by blocks, a chain with a mempool, a source that is asked by address. */
+/** A token read from logs, a coin read from blocks, a coin with a mempool, and a source that is queried by address. */
 const KINDS = [
   { network: "ETH", cryptocurrency: "USDT", kind: "evm-rpc", costsBy: "blocks" },
   { network: "ETH", cryptocurrency: "ETH", kind: "evm-rpc", costsBy: "blocks" },
@@ -45,10 +45,9 @@ const KINDS = [
 type Kind = (typeof KINDS)[number];
 const HAPPENINGS = 16;
 const BLOCK_MS = 10_000;
-/** No reorg goes deeper; on a chain with finality, everything below is final. */
+/** No reorg goes deeper than this; on a chain with finality, everything below is final. */
 const DEEPEST = 2;
 
-/** Applies an observation to storage. */
 type Apply = (deps: ApplyDependencies, look: Findings) => Promise<Result<Applied, Failure>>;
 type ApplyDependencies = Pick<WatchDependencies, "db" | "sleep" | "nowMs"> & { readonly newUlid: () => string };
 
@@ -63,7 +62,7 @@ export const awaited: Apply = async (deps, look) => {
   return ok({ invoices: [] });
 };
 
-/** Broken: it answers at once, and the cursor moves before what it acknowledged is committed. */
+/** Broken: reports success before the observation is committed, so the cursor moves too early. */
 export const promised: Apply = async (deps, look) => {
   awaited(deps, look).catch(() => {});
   return ok({ invoices: [] });
@@ -122,7 +121,7 @@ function firstSight(transfer: Transfer, invoiceId: InvoiceId, context: Observati
   });
 }
 
-/** What happens to a chain while it is watched. None of it is lost, because the watcher is measured by it. */
+/** Changes a chain while it is watched. No change may be lost, because the watcher's result is compared with the chain. */
 class Story {
   readonly source: FakeSource;
   isOver = false;
@@ -143,7 +142,7 @@ class Story {
   }
 
   async happen(): Promise<void> {
-    // Takes only time and no step, so no fault hits it.
+    // Only takes time: no step, so no fault affects it.
     const pause = this.#world.sleepOf(new Client(0, () => {}));
     await this.#activate();
     for (let n = 0; n < HAPPENINGS; n++) {
@@ -171,7 +170,7 @@ class Story {
     return cursor?.height === this.#chain.tip.height && cursor.hash === this.#chain.tip.hash && stuck.length === 0;
   }
 
-  /** Where the next pass continues through the open payments; 0 if it starts with the first. */
+  /** The position at which the next pass continues through the open payments; 0 if it starts with the first. */
   lookedAt(): number {
     const [cursor] = this.#lab.rows("select coalesce(progress ->> '$.lookedAt', 0) as place from network_cursors");
     return Number(cursor?.place ?? 0);
@@ -204,7 +203,7 @@ class Story {
     this.#open = [...this.#open, { address, invoiceId }];
   }
 
-  /** An unpaid invoice ends; if it was the last one, the network may become idle. */
+  /** Ends every unpaid invoice; if no other is left, the network may become idle. */
   async #abandon(): Promise<void> {
     for (const { address, invoiceId } of this.#open.filter((each) => !this.#paid.has(each.address))) {
       this.#open = this.#open.filter((each) => each.address !== address);
@@ -216,7 +215,7 @@ class Story {
     }
   }
 
-  /** Sent to an address shown earlier, and mined later, sometimes at once. */
+  /** Sends a payment to an address shown earlier, which is mined later, sometimes at once. */
   async #pay(): Promise<void> {
     const { address: toAddress } = this.#open[Math.floor(this.#world.random() * this.#open.length)] ?? {};
     if (toAddress === undefined) return;
@@ -306,18 +305,18 @@ export function watcherScenario(lab: Lab, apply: Apply): Scenario {
       let isDone = false;
       let alive: { readonly client: Client; readonly memory: WatchMemory; readonly pool: ChainPool } | undefined;
       let effect: Effect;
-      /** A request of this pass was lost: its address or transaction has its turn at the next one. */
+      /** Whether a request of this pass was lost; the next pass then requests its address or transaction again. */
       let lost = false;
       /**
-       * The current round through the open payments began after the story ended, and no request of it was lost. A failed source is asked for a few
-       * payments per pass, so one that saw the tip may have skipped some deep in the chain: later passes reach them.
+       * Whether the current round through the open payments began after the chain's last change, and lost no request. A failed source is asked for a
+       * few payments per pass, so a pass that saw the tip may have skipped some payments deep in the chain. Later passes reach them.
        */
       let isRoundWhole = false;
       const attempt = async (client: Client): Promise<Attempt<true>> => {
         effect = world.effectOf(client);
         isRoundWhole = story.lookedAt() === 0 ? story.isOver : isRoundWhole && !lost;
         lost = false;
-        // An object that crashed has lost its memory, and so has an idle one: in half of the schedules before each pass.
+        // An object that crashed or was idle has lost its memory; in half of the schedules this happens before each pass.
         const isReborn = isForgetful || alive === undefined || alive.client.isDead || world.random() < 0.1;
         const onLost = () => {
           lost = true;

@@ -1,4 +1,4 @@
-// Protocols that look right but are not, to prove that the simulator would notice.
+// Protocols that look right but are wrong, to prove that the simulator would notice.
 import { and, eq } from "drizzle-orm";
 import { commit } from "../../../src/platform/db/batch.ts";
 import { batchConflict } from "../../../src/platform/db/conflict.ts";
@@ -6,7 +6,7 @@ import { operations } from "../../../src/platform/db/schema/operations.ts";
 import { type OnceAnswer, runOnce } from "../../../src/platform/idempotency/run-once.ts";
 import type { Protocol } from "../platform/run-once-scenario.ts";
 
-/** A batch that lost to another writer and must be retried. */
+/** Commits a batch. If another writer was faster, the batch must be tried again. */
 async function unlessLost(commit: () => Promise<OnceAnswer>): Promise<OnceAnswer> {
   try {
     return await commit();
@@ -16,7 +16,7 @@ async function unlessLost(commit: () => Promise<OnceAnswer>): Promise<OnceAnswer
   }
 }
 
-/** Effects not tied to the key: every attempt makes new ids, and the answer is stored after the effects, in a separate call. */
+/** Effects are not tied to the key: every attempt makes new ids, and the answer is stored after the effects, in a separate call. */
 export const untiedEffects: Protocol = async (deps, { merchantId, key }, work) => {
   if (key === undefined) throw new Error("this protocol is about keys");
   const reservation = await deps.keys.reserve(key.hash, key.fingerprint, deps.nowMs());
@@ -44,7 +44,7 @@ export const untiedEffects: Protocol = async (deps, { merchantId, key }, work) =
   });
 };
 
-/** Check, then act: reads whether the key has an answer, and runs if not. Nothing stops two that both read first. */
+/** Checks, then acts: reads whether the key has an answer, and runs if not. Nothing stops two requests that both read first. */
 export const checkThenAct: Protocol = async (deps, { merchantId, key }, work) => {
   if (key === undefined) throw new Error("this protocol is about keys");
   const [stored] = await deps.db
@@ -67,7 +67,10 @@ export const checkThenAct: Protocol = async (deps, { merchantId, key }, work) =>
   });
 };
 
-/** The real protocol, but the reservation is dropped after a fault: the next attempt is a new operation, and the old batch may still land. */
+/**
+ * The real protocol, except that the reservation is dropped after a fault: the next attempt is a new operation, and the old batch may still be
+ * committed.
+ */
 export const forgottenReservation: Protocol = async (deps, request, work) => {
   const answer = await runOnce(deps, request, work);
   if (answer.kind === "refused" && answer.failure.code === "STORAGE_UNAVAILABLE" && request.key !== undefined) {
@@ -76,6 +79,9 @@ export const forgottenReservation: Protocol = async (deps, request, work) => {
   return answer;
 };
 
-/** The real protocol, but a refused runner drops the reservation rather than ending its lease; a runner it took over from may still commit. */
+/**
+ * The real protocol, except that a refused runner drops the reservation instead of ending its lease. A runner whose operation it took over may still
+ * commit.
+ */
 export const forgottenOnRefusal: Protocol = (deps, request, work) =>
   runOnce({ ...deps, keys: { ...deps.keys, endLease: (keyHash) => deps.forget(keyHash) } }, request, work);

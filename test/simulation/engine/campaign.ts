@@ -1,10 +1,10 @@
-// Runs a campaign: thousands of schedules of one scenario, each from its seed, with a report of what was actually exercised.
+// Runs a campaign: thousands of schedules of one scenario, each from its seed. Reports what they actually exercised.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Lab } from "./lab.ts";
 import { type Client, FATES, type Verdict, World } from "./world.ts";
 
 const SEEDS_FILE = "test/simulation/engine/seeds.json";
-/** A fault point hit more rarely than this in a whole campaign was not tested. */
+/** A fault point that was hit fewer times in a whole campaign does not count as tested. */
 export const FEWEST_HITS = 100;
 /** A campaign stops after this many problems. If only the verdict matters, as for `npm run mutants`, one is enough. */
 export const MOST_PROBLEMS = Number(process.env.MOST_PROBLEMS ?? 5);
@@ -14,7 +14,7 @@ export interface Scenario {
   readonly lab: Lab;
   readonly faultChance: number;
   readonly maxSteps: number;
-  /** What must have happened in a campaign, by the names the scenario notes in its worlds. */
+  /** The names of situations that the scenario must note at least once in a campaign. */
   readonly kinds?: readonly string[];
   /** Starts the clients and returns the check of the stored state once everything has ended. */
   start(world: World): () => Verdict;
@@ -24,28 +24,30 @@ interface Report {
   readonly schedules: number;
   readonly problems: readonly { readonly seed: number; readonly problem: string }[];
   readonly hits: ReadonlyMap<string, number>;
-  /** How often each of the scenario's kinds happened, and what else it noted. */
+  /** How often the scenario noted each of its kinds, and anything else. */
   readonly notes: ReadonlyMap<string, number>;
   readonly interleavings: number;
   readonly seconds: number;
   readonly steps: number;
 }
 
-/** Timeout for every campaign: it ends by its count, so this only ends one that hangs. */
+/** Timeout of every campaign. A campaign ends by its count, so the timeout only stops one that hangs. */
 export const CAMPAIGN_LIMIT_MS = 14_400_000;
 
-/** Schedules in `npm run test:all`, or with DEEP=1 `times` as many: more than a million in all campaigns together. */
+/**
+ * The number of schedules: `count` in `npm run test:all`, and `times` as many with DEEP=1, which is more than a million in all campaigns together.
+ */
 export function schedulesOf(count: number, times = 100): number {
   return process.env.DEEP ? count * times : count;
 }
 
-/** The seeds of a campaign: 1 to `count`, or those of FIRST_SEED to LAST_SEED among them, for a deep campaign run in parts. */
+/** The seeds of a campaign: 1 to `count`, or only FIRST_SEED to LAST_SEED of these if a deep campaign runs in parts. */
 export function campaignSeeds(count: number): readonly number[] {
   const { FIRST_SEED = "1", LAST_SEED = String(count) } = process.env;
   return seedsTo(Math.min(count, Number(LAST_SEED)), Number(FIRST_SEED));
 }
 
-/** Runs them one after another; the first to fail reports its seed. */
+/** Runs the seeds one after another. Throws for the first one that fails, and names it. */
 export async function eachSeed(seeds: readonly number[], run: (seed: number) => Promise<unknown>): Promise<void> {
   for (const seed of seeds) {
     await run(seed).catch((error: unknown) => {
@@ -58,7 +60,7 @@ export function seedsTo(count: number, first = 1): readonly number[] {
   return Array.from({ length: Math.max(0, count + 1 - first) }, (_, n) => first + n);
 }
 
-/** Prints a deep campaign's progress, since it can take hours, after each fiftieth. */
+/** Prints the progress of a deep campaign fifty times, since it can take hours. */
 export function tellProgress(name: string, seed: number, count: number, problems: number): void {
   if (!process.env.DEEP || seed % Math.ceil(count / 50) > 0) return;
   process.stderr.write(`${name}: seed ${seed} of ${count}, ${problems} problems\n`);
@@ -79,7 +81,7 @@ export async function runSchedule(scenario: Scenario, seed: number, isTraced = f
 }
 
 /**
- * Seeds 1 to `count`, after the seeds that failed before (they always run). Stops after a few problems, or at the first one that matches
+ * Runs the seeds that failed before, which always run, and then seeds 1 to `count`. Stops after a few problems, or at the first one that matches
  * `stopAt`. With `keepsSeeds` a failing seed is stored and its history printed.
  */
 export async function runCampaign(
@@ -142,19 +144,19 @@ export function printReport(scenario: Scenario, report: Report): void {
   printWithTest(`${scenario.name}: ${sums.join(", ")}\n${lines.join("\n")}`);
 }
 
-/** The points that were hit too rarely to count as tested. */
+/** The points that were hit too rarely to count as tested, with their hits. */
 export function rareHits(report: Report): string[] {
   return [...report.hits].filter(([, n]) => n < FEWEST_HITS).map(([name, n]) => `${name}: ${n}`);
 }
 
-/** What the scenario never exercised. */
+/** The kinds of situations that never occurred. */
 export function missingKinds({ notes }: Report): string[] {
   return [...notes].filter(([, n]) => n === 0).map(([name]) => name);
 }
 
 function* seedsOf(scenario: Scenario, options: { count: number; keepsSeeds?: boolean }): Generator<number> {
   if (options.keepsSeeds) yield* pastSeedsOf(scenario.name);
-  // Broken variants are caught early.
+  // Broken variants are caught by the first seeds, so their campaigns are never split into parts.
   yield* options.keepsSeeds ? campaignSeeds(options.count) : seedsTo(options.count);
 }
 
@@ -163,7 +165,6 @@ export function pastSeedsOf(name: string): readonly number[] {
   return pastSeeds()[name] ?? [];
 }
 
-/** Stores seeds that failed. */
 export function keepSeeds(name: string, seeds: readonly number[]): void {
   const past = pastSeeds();
   const known = past[name] ?? [];
@@ -187,14 +188,14 @@ async function tell(scenario: Scenario, problems: readonly { seed: number; probl
   printWithTest(`${scenario.name} FAILS\n${list}\nhistory of seed ${first.seed}:\n${world.trace.join("\n")}`);
 }
 
-/** The outcome of one attempt for its sender: an answer, or a reason to try again. */
+/** The outcome of one attempt, as its sender sees it: an answer, or a reason to try again. */
 export type Attempt<T> =
   | { readonly kind: "done"; readonly value: T }
   | { readonly kind: "again"; readonly afterMs: number };
 
 /**
- * A client as the interface asks for one: repeats its request, key and body unchanged, until it has its answer. To it, a crash of the
- * Worker that serves it is a lost connection. `problems` receives anything that is not a storage fault: a bug.
+ * A client that behaves as the interface requires: it repeats its request with the same key and body until it has its answer. If the Worker that
+ * serves it crashes, the client sees a lost connection. `onBug` receives every error that is not a storage fault.
  */
 export function insist<T>(options: {
   world: World;

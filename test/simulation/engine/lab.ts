@@ -1,4 +1,4 @@
-// What a campaign's schedules share: one migrated database and one small database per object, all rolled back after every schedule.
+// The databases that all schedules of a campaign share: one migrated database, and a small one per object. They are rolled back after every schedule.
 import { DatabaseSync } from "node:sqlite";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 import { type Db, openDb } from "../../../src/platform/db/client.ts";
@@ -16,25 +16,25 @@ export class Lab {
   readonly #instances = new Map<string, unknown>();
   #world: World | undefined;
 
-  /** The drizzle client whose every call is a step of one client. `wake` is called with the webhooks that its batches made deliveries for. */
+  /** A drizzle client that makes each call a step of one client. `wake` is called with the webhooks for which its batches created deliveries. */
   db(effect: Effect, wake?: (webhookIds: readonly string[]) => void): Db {
     return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake === undefined ? {} : { wake });
   }
 
-  /** The current rows, outside the world's time. */
+  /** The current rows; reading them takes no simulated time. */
   rows(sql: string, ...params: (string | number)[]): Row[] {
     return this.#prepared(sql).all(...params) as Row[];
   }
 
   /**
-   * The instance of an object: the same one until it is evicted, with its own storage. Made once before the first schedule, its tables are
-   * there for all of them.
+   * An object's instance, with its own storage. It is the same one until it is evicted. An object that is created once before the first schedule has
+   * its tables in all schedules.
    */
   object<T>(name: string, make: (storage: ObjectStorage) => T): T {
     return this.memory(name, () => make(this.storageOf(name)));
   }
 
-  /** The same for an object without storage. */
+  /** Like `object`, for an object without storage. */
   memory<T>(name: string, make: () => T): T {
     const alive = this.#instances.get(name);
     if (alive !== undefined) return alive as T;
@@ -53,7 +53,7 @@ export class Lab {
     this.#instances.clear();
   }
 
-  /** The world of the running schedule: the source of the objects' randomness. */
+  /** The world of the running schedule, from which objects take their randomness. */
   get world(): World {
     if (this.#world === undefined) throw new Error("no schedule is running");
     return this.#world;

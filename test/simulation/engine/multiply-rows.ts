@@ -1,7 +1,7 @@
 import type { Lab } from "./lab.ts";
 
 /**
- * Stores copies of a row without the service, thousands in a moment. `as` gives each copy its own values, as SQL over `n`, its number from 0; other
+ * Stores thousands of copies of a row at once, without the service. `as` gives each copy its own values, as SQL over `n`, its number from 0; other
  * columns are copied.
  */
 export function multiplyRows(
@@ -22,5 +22,5 @@ export function multiplyRows(
   );
 }
 
-/** The SQL of an id with the copy's number. */
+/** The SQL for an id that contains the copy's number. */
 export const numbered = (prefix: string, n = "n") => `'${prefix}_' || printf('%026d', ${n})`;

@@ -1,4 +1,4 @@
-/** Collects log lines of this level while the work runs, for an oracle of what an operator reads. None are printed. */
+/** Collects the log lines of this level while the work runs, so that a test can check what an operator reads. None of them are printed. */
 export async function saidWhile(level: "error" | "warn", work: () => Promise<unknown>): Promise<readonly string[]> {
   const said: string[] = [];
   // biome-ignore lint/suspicious/noConsole: the log writes to it

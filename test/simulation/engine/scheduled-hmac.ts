@@ -1,4 +1,4 @@
-// Replaces src/lib/hmac.ts: the runtime's hashing answers from another thread, which the simulated world cannot schedule.
+// Replaces src/lib/hmac.ts: the runtime computes hashes in another thread, and the simulator cannot schedule that thread's answers.
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 

@@ -1,18 +1,18 @@
-// D1's own interface over node's SQLite: `openDb(sqliteD1(...))` gives operations the same drizzle client as in workerd, so schedules
-// run the real builders, stores and statements. It has only what drizzle-orm/d1 calls: prepare, bind, all, run, raw, batch.
+// D1's own interface over node's SQLite. `openDb(sqliteD1(...))` gives operations the same drizzle client as in workerd, so schedules run the real
+// builders, stores and statements. It has only what drizzle-orm/d1 calls: prepare, bind, all, run, raw, batch.
 import { readdirSync, readFileSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 
-/** Executes work at a time and with an outcome chosen by the implementation. `statements`: how many queries D1 counts for it. */
+/** Executes work at a time and with an outcome that the implementation chooses. `statements`: how many queries D1 counts for it. */
 export type Effect = <T>(point: string, work: () => T, statements?: number) => Promise<T>;
 
 type Bound = { readonly sql: string; readonly params: readonly SQLInputValue[] };
 
-/** D1 refuses statements with more. */
+/** D1 refuses a statement with more parameters than this. */
 const MAX_PARAMS = 100;
 
-/** A database with every migration applied, before the first request. */
+/** An empty database with every migration applied. */
 export function migratedDatabase(): DatabaseSync {
   const sqlite = new DatabaseSync(":memory:");
   for (const file of readdirSync("migrations")
@@ -31,7 +31,7 @@ export function sqliteD1(prepared: Prepare, transact: Transact, effect: Effect):
   };
   const answerOf = (bound: Bound) => ({ success: true, meta: {}, results: run(bound, "objects") });
   const batch = (statements: readonly Bound[]) => {
-    // As D1 does.
+    // D1 refuses an empty batch with this error.
     if (statements.length === 0) throw new Error("D1_ERROR: No SQL statements detected.");
     const point = statements.every(({ sql }) => isRead(sql)) ? "d1 read" : "d1 write";
     const answers = () => statements.map(answerOf);
@@ -76,7 +76,7 @@ class D1Statement implements Bound {
   }
 }
 
-/** The same statements recur, so what is found in their text is cached. */
+/** The same statements recur, so what is parsed from their text is cached. */
 function remembered<T>(find: (sql: string) => T): (sql: string) => T {
   const found = new Map<string, T>();
   return (sql) => {
@@ -90,8 +90,8 @@ const isRead = remembered((sql) => /^\s*(select|with)\b/i.test(sql));
 const hasBoundLimit = remembered((sql) => / limit \?/i.test(sql));
 
 /**
- * SQLite recompiles a statement whenever a LIMIT parameter is bound, which takes longer than running it: half of a simulator's time. A limit
- * has few values, so it is inlined.
+ * SQLite recompiles a statement whenever a LIMIT parameter is bound. That takes longer than running it and used to be half of a simulator's time. A
+ * limit has few values, so it is inlined.
  */
 function withLiteralLimit({ sql, params }: Bound): Bound {
   if (!hasBoundLimit(sql)) return { sql, params };
@@ -108,7 +108,7 @@ function withLiteralLimit({ sql, params }: Bound): Bound {
   return { sql: written, params: bound };
 }
 
-/** SQLite's errors in the shape D1 gives them: a prefix, and the code after it. */
+/** SQLite's errors in D1's form: a prefix, and the code at the end. */
 function asD1<T>(work: () => T): T {
   try {
     return work();
@@ -134,7 +134,7 @@ export function sqliteStorage(prepared: Prepare, transact: Transact): ObjectStor
 
 type Transact = <T>(work: () => T) => T;
 
-/** Savepoints nest, so a batch can roll back inside a schedule, which is rolled back as a whole. */
+/** Savepoints nest, so a batch can roll back inside a schedule, which is itself rolled back as a whole. */
 export function savepoints(sqlite: DatabaseSync): Transact {
   const [begin, release, undo] = ["SAVEPOINT", "RELEASE", "ROLLBACK TO"].map((act) =>
     sqlite.prepare(`${act} inner_work`),

@@ -1,5 +1,5 @@
-// Several passes over the same chain apply the same transfers to one invoice. It tests the rule "status is a function of facts;
-// nothing nudges it", and its broken variant, which adds to a sum instead.
+// Several passes over the same chain apply the same transfers to one invoice. This tests the rule that an invoice's status is a function of facts,
+// and a broken variant that adds to a sum instead.
 import { asc, eq, sql } from "drizzle-orm";
 import { derivedId, type InvoiceId, type MerchantId } from "../../../src/lib/ids.ts";
 import { batchConflict } from "../../../src/platform/db/conflict.ts";
@@ -14,13 +14,13 @@ const INVOICE: InvoiceId = "inv_00000000000000000000000000";
 const TRANSFERS = [30, 50, 20];
 const PASSES = 2;
 
-/** The content of one event: the transfer seen, and the sum after it. */
+/** The content of one event: the transfer, and the sum that includes it. */
 type Seen = { readonly transfer: number; readonly received: number };
 type History = readonly { readonly sequence: number; readonly seen: Seen }[];
-/** What to write for a transfer, given the history; undefined if it is already there. */
+/** What to write for a transfer, given the history; undefined if the transfer is already there. */
 type Rule = (history: History, transfer: number) => { received: number; sequence: number | null } | undefined;
 
-/** The sum is computed from everything seen, and the next sequence number is the lock. */
+/** Computes the sum from all transfers seen. The next sequence number is the lock. */
 export const recomputed: Rule = (history, transfer) => {
   if (history.some((each) => each.seen.transfer === transfer)) return undefined;
   const transfers = [...history.map((each) => each.seen.transfer), transfer];
@@ -28,7 +28,7 @@ export const recomputed: Rule = (history, transfer) => {
   return { received, sequence: history.length + 1 };
 };
 
-/** The sum is the last one plus the new amount, and no number is contended for. */
+/** Broken: adds the new amount to the last sum, and nothing stops two writers from doing so at once. */
 export const nudged: Rule = (history, transfer) => ({
   received: (history.at(-1)?.seen.received ?? 0) + (TRANSFERS[transfer] ?? 0),
   sequence: null,

@@ -1,5 +1,5 @@
-// Replaces `cloudflare:workers`, so simulators run the objects' classes in Node: what workerd gives a new instance. `vitest.config.ts` and
-// `bench/mutants` resolve the name to this file.
+// Replaces `cloudflare:workers` with what workerd gives a new instance, so that simulators can run the classes of Durable Objects in Node.
+// `vitest.config.ts` and `bench/mutants` resolve the name to this file.
 
 export class DurableObject<E = unknown> {
   protected readonly ctx: DurableObjectState;

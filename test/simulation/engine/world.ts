@@ -1,6 +1,6 @@
-// A seeded world. Every call of a client to storage or to an object is a step; the world runs one step at a time, in an order and with an
-// outcome drawn from the seed, so the same seed gives the same history. A crash is a promise that never settles, not an exception: no
-// `catch` and no `finally` of a dead client runs, as when a Worker is gone. Calls it already sent may still take effect.
+// A seeded simulation. Every call of a client to storage or to an object is a step. The world runs one step at a time, in an order and with an
+// outcome drawn from the seed, so the same seed gives the same history. A crash is a promise that never settles, not an exception: no `catch` and no
+// `finally` of a crashed client runs, as when a Worker is gone. Calls that it has already sent may still take effect.
 
 import { newUlid } from "../../../src/lib/ids.ts";
 import type { Sleep } from "../../../src/lib/sleep.ts";
@@ -25,8 +25,8 @@ const saying = (parts: readonly string[]) =>
   parts.map((part) => ({ name: part, error: new Error(`D1_ERROR: ${part}.`) }));
 
 /**
- * Every error that the product treats as a fault, by its meaning for the work: `unknown` may come before the work and after it, `rejected` only
- * instead of it. All messages of the product's own table, and what the platform signals by flags alone.
+ * Every error that the product treats as a fault, by what it means for the work. After an `unknown` error the work may have been done or not; after a
+ * `rejected` one it was not done. These are all messages in the product's own table, and those errors that the platform signals by flags alone.
  */
 export const FAULTS = {
   unknown: [
@@ -40,7 +40,7 @@ export const FAULTS = {
   ],
 } as const;
 
-/** What a world records for each fault that a client received. */
+/** The notes that a world records for faults that a client received. */
 export const FAULT_NOTES: readonly string[] = [
   ...FAULTS.unknown.flatMap(({ name }) => [`lost before: ${name}`, `answer lost: ${name}`]),
   ...FAULTS.rejected.map(({ name }) => `overloaded: ${name}`),
@@ -74,7 +74,7 @@ export class World {
   readonly random: () => number;
   /** How often each point had each outcome, as `point: fate`. */
   readonly hits = new Map<string, number>();
-  /** How often anything else named by a scenario happened. */
+  /** How often a scenario noted each of its situations. */
   readonly notes = new Map<string, number>();
   /** Every point that a step reached. */
   readonly points = new Set<string>();
@@ -94,13 +94,13 @@ export class World {
   constructor(options: { seed: number; faultChance: number; isTraced: boolean; onEviction: () => void }) {
     this.random = randomFrom(options.seed);
     this.#faults = options.seed;
-    // Some schedules have few faults, some many: many problems need one fault at the right moment.
+    // Some schedules have few faults and some have many, because many problems appear only after a single fault at the right moment.
     this.#faultChance = options.faultChance * this.pick([0.15, 0.5, 1, 2]);
     this.#isTraced = options.isTraced;
     this.#onEviction = options.onEviction;
   }
 
-  /** A number that identifies the interleaving: which client did what, in which order, with which outcome. */
+  /** A number that identifies the interleaving: which client did what, in which order, and with which outcome. */
   get interleaving(): number {
     return (this.#hashA >>> 0) * 2 ** 21 + (this.#hashB & 0x1fffff);
   }
@@ -151,25 +151,25 @@ export class World {
       });
   }
 
-  /** Ends a client from outside: it receives and sends nothing more. */
+  /** Stops a client from outside: it receives and sends nothing more. */
   end(client: Client): void {
     this.#kill(client);
   }
 
-  /** What a dead client's callers receive. */
+  /** The error that a crashed client's callers receive. */
   newOutage(): Error {
     return this.#fault("answer lost");
   }
 
   /** Runs steps until none is left. */
   async run(maxSteps: number): Promise<Verdict> {
-    // The test runner's own timers and messages get a turn once per schedule.
+    // The test runner's own timers and messages are processed once per schedule.
     await new Promise((resolve) => setImmediate(resolve));
     for (;;) {
       if (this.#pending.length === 0) return undefined;
       if (++this.steps > maxSteps) return "the world does not come to rest";
       this.#takeStep(this.steps < maxSteps / 2);
-      // Every continuation of a step is a microtask: by node's next tick, all clients have requested their next steps.
+      // Every continuation of a step is a microtask, so by node's next tick all clients have requested their next steps.
       await new Promise((resolve) => void process.nextTick(resolve));
     }
   }
@@ -190,7 +190,7 @@ export class World {
     step.go(lived);
   }
 
-  /** Any of the steps that are due; if none is, the clock advances to the first one. */
+  /** Takes any of the steps that are due; if none is, the clock advances to the next one. */
   #takeDue(): Step {
     const isDue = (step: Step) => step.notBeforeMs <= this.nowMs;
     if (!this.#pending.some(isDue))
@@ -256,7 +256,7 @@ export class World {
     this.#pending.push({ client, point, isTimer: false, ...sent, go });
   }
 
-  /** Faults in rotation, with a different start in each schedule: this leaves the other draws unchanged. */
+  /** Picks errors in rotation, from a different start in each schedule. It draws no random number, so the other draws do not depend on it. */
   #fault(fate: "lost before" | "answer lost" | "overloaded"): Error {
     const faults = FAULTS[fate === "overloaded" ? "rejected" : "unknown"];
     this.#faults += 1;
@@ -266,7 +266,7 @@ export class World {
     return fault.error;
   }
 
-  /** Soon, after the time limit of one attempt, or after a lease. */
+  /** A random later time: soon, or up to after the time limit of an attempt or after a lease. */
   #later(): number {
     return this.nowMs + this.random() * this.pick([100, 8_000, 90_000]);
   }

@@ -1,4 +1,4 @@
-// Deliveries that look right but are not: the simulator must catch each.
+// Deliveries that look right but are wrong. The simulator must catch each of them.
 import { eq, sql } from "drizzle-orm";
 import type { DeliverDependencies } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
 import { postRound } from "../../../src/notifications/deliveries/post-round.ts";
@@ -26,12 +26,12 @@ async function claimed(
   const [, , found, [webhook]] = rows.value;
   if (webhook === undefined || found.length === 0) return undefined;
   const owned = found.map(({ eventId, ...row }) => ({ ...row, event: { ...row, id: eventId } }));
-  // As in the real one, a round whose key is temporarily missing waits for its lease to expire.
+  // As in the real delivery, a round whose key is temporarily unavailable waits until its lease expires.
   const secrets = await deps.open(webhook.secrets).catch(() => undefined);
   return secrets && { round: { webhook, deliveries: owned, leasedAtMs: of.nowMs }, secrets };
 }
 
-/** Records that all arrived and then sends: nothing is sent twice, but what is lost on the way stays lost. */
+/** Records all deliveries as successes, and then sends them: nothing is sent twice, but what is lost on the way stays lost. */
 export const recordsFirst: Deliver = async (deps, webhookId) => {
   const held = await claimed(deps, webhookId);
   if (held === undefined) return;
@@ -43,7 +43,7 @@ export const recordsFirst: Deliver = async (deps, webhookId) => {
   await postRound(deps, round, secrets);
 };
 
-/** Leases deliveries forever: a worker that crashes never gives them back. */
+/** Leases deliveries forever, so that a worker that crashes never returns them. */
 export const withoutLease: Deliver = async (deps, webhookId) => {
   const token = deps.newUlid();
   const held = await claimed(deps, webhookId, token);
@@ -57,7 +57,7 @@ export const withoutLease: Deliver = async (deps, webhookId) => {
   await recordRound(deps, round.webhook, posted);
 };
 
-/** Records a failure even if another worker holds the delivery by now: a late one undoes a success. */
+/** Records a failure even if another worker holds the lease by then, so that a late failure overwrites a success. */
 export const withoutToken: Deliver = async (deps, webhookId) => {
   const held = await claimed(deps, webhookId);
   if (held === undefined) return;

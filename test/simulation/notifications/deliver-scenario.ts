@@ -1,5 +1,6 @@
-// Workers die between any two awaits while endpoints fail, hang, disappear and return, and a queue loses, duplicates and delays the messages
-// that wake them. In the end every event has reached every active endpoint, or its delivery has finally failed after all its attempts.
+// Workers crash between any two awaits. Meanwhile endpoints fail, hang, disappear and return, and the queue that wakes the workers loses, duplicates
+// and delays messages. In the end every event must have reached every active endpoint, or its delivery must have failed for good after all its
+// attempts.
 import { eq } from "drizzle-orm";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { Cancellation } from "../../../src/lib/sleep.ts";
@@ -30,20 +31,20 @@ const HAPPENINGS = 7;
 const CRON_MS = 60_000;
 const MOST_CRONS = 1_000;
 
-/** After this many the platform skips most of them. */
+/** After this many runs the cron runs only every ten minutes, so that a schedule can last for days. */
 const CRONS_MINUTELY = 50;
 
-/** The outcome of one message of the queue. */
+/** Processes one message of the queue. */
 export type Deliver = (deps: DeliverDependencies, webhookId: string) => Promise<void>;
 
-/** What merchants do meanwhile; none of it is ever lost. */
+/** Acts of merchants during deliveries, whose effects must not be lost. */
 class Story {
   isOver = false;
   readonly #lab: Lab;
   readonly #world: World;
   readonly #queue: Queue;
   readonly #receivers: Receivers;
-  /** How often a delivery's event had arrived when a redelivery was requested. */
+  /** How often a delivery's event had arrived when its redelivery was requested. */
   readonly #redelivered = new Map<string, number>();
   #switchedOn = 0;
   #switchedOff = 0;
@@ -92,7 +93,7 @@ class Story {
     return this.#unfounded() ?? this.#undone() ?? this.#misnumbered() ?? this.#misdisabled();
   }
 
-  /** Any endpoint, with limits that differ between schedules. */
+  /** Sets random limits for each endpoint. */
   async #settle(): Promise<void> {
     for (const { id } of HOOKS) {
       const retryCount = this.#world.pick([0, 2, 9]);
@@ -106,7 +107,7 @@ class Story {
   async #tell(): Promise<void> {
     const merchantId = this.#world.pick<MerchantId>(SHOPS);
     const createdAtMs = this.#world.nowMs;
-    // Sometimes more than may be in flight.
+    // Sometimes more events than may be in flight.
     const count = this.#world.random() < 0.02 ? MOST_IN_FLIGHT + ROUND_SIZE : this.#world.pick([1, 1, 2, 4, 10]);
     const rows = Array.from({ length: count }, (_, n) => {
       const id = makeId("evt", this.#world.newUlid());
@@ -117,7 +118,7 @@ class Story {
     const before = owed();
     const [first, ...others] = recordOutbox(this.#db(), rows);
     if (first !== undefined) await commit(this.#db(), [first, ...others]);
-    // Includes disabled endpoints, which get it once enabled again.
+    // Disabled endpoints count too: they get the event once they are enabled again.
     const { length } = HOOKS.filter((hook) => hook.merchantId === merchantId);
     if (owed() - before !== length * count)
       this.#receivers.problems.push(`${count} events are not owed to ${length} endpoints`);
@@ -128,7 +129,7 @@ class Story {
     this.#receivers.set(id, this.#world.pick(["ok", "refuses", "hangs", "is busy", "is gone", "is slow", "is flaky"]));
   }
 
-  /** As if requested through the API. */
+  /** Redelivers as if requested through the API. */
   async #redeliver(): Promise<void> {
     const done = this.#lab.rows(
       "select id, webhook_id, event_id from deliveries where status <> 'PENDING' order by id",
@@ -146,7 +147,7 @@ class Story {
     this.#queue.put(String(row.webhook_id));
   }
 
-  /** Requested by a user: no event is emitted. */
+  /** Changes an endpoint as a user does, which emits no event. */
   async #switchOff(): Promise<void> {
     const { id } = this.#world.pick(HOOKS);
     const off = this.#lab.rows(
@@ -177,7 +178,7 @@ class Story {
     );
   }
 
-  /** Finds a false success, an attempt that no receiver saw, or an event whose text is not the row's. */
+  /** Finds a false success, an attempt that no receiver saw, or an event whose text differs from the row's. */
   #unfounded(): Verdict {
     const rows = this.#lab.rows(
       `select own.id, own.webhook_id hook, own.status, own.step, hook.retry_count, event.id event, event.type, event.data,
@@ -228,7 +229,7 @@ class Story {
       : `${row.id} has ${row.made} attempts up to ${row.last} and says ${row.attempts}`;
   }
 
-  /** Each disabling that no user requested is reported once, to the audit log and to the other endpoints. */
+  /** Each time an endpoint is disabled without a user's request, this must be reported once, to the audit log and to the other endpoints. */
   #misdisabled(): Verdict {
     const [row] = this.#lab.rows(
       `select (select count(*) from events where type = 'webhook.endpoint_disabled') told,
@@ -296,7 +297,7 @@ export function deliverScenario(lab: Lab, name: string, deliver: Deliver): Scena
   };
 }
 
-/** If nothing was lost on the way, only recorded sends happen. */
+/** If nothing was lost, every send must have been recorded. */
 function doubles(lab: Lab, receivers: Receivers): Verdict {
   const rows = lab.rows("select id, webhook_id, event_id, attempts from deliveries");
   const row = rows.find((each) => (receivers.got(each.webhook_id, each.event_id)?.times ?? 0) > Number(each.attempts));
@@ -311,7 +312,7 @@ interface WorkerOf {
   readonly receivers: Receivers;
 }
 
-/** The effects of one invocation: each of its calls is a step that may fail, stall, be repeated or be its last. */
+/** The effects of one invocation. Each of its calls is a step that may fail, stall, be repeated or be the last one. */
 function worker({ lab, world, client, queue, receivers }: WorkerOf): DeliverDependencies {
   const effect = world.effectOf(client);
   const sleep = world.sleepOf(client);

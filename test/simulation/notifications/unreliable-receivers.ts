@@ -9,7 +9,7 @@ export class Receivers {
   readonly problems: string[] = [];
   readonly #world: World;
   readonly #modes = new Map<string, Mode>();
-  /** Texts and answers by endpoint and event. */
+  /** What arrived, by endpoint and event: its text, how often it came, and whether it was accepted. */
   readonly #got = new Map<string, { readonly body: string; times: number; isAccepted: boolean }>();
 
   constructor(world: World) {
@@ -58,7 +58,7 @@ export class Receivers {
   }
 }
 
-/** Messages are lost, duplicated or late. */
+/** A queue that loses, duplicates and delays messages. */
 export class Queue {
   readonly #world: World;
   readonly #launch: (webhookId: string) => void;

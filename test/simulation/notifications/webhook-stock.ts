@@ -9,7 +9,7 @@ import type { Lab } from "../engine/lab.ts";
 
 export const SHOPS = ["mer_00000000000000000000000001", "mer_00000000000000000000000002"] as const;
 
-/** Two of the first shop, so that one is notified when the other is disabled. */
+/** The first shop has two endpoints, so that one is notified when the other is disabled. */
 export const HOOKS: readonly [Hook, ...Hook[]] = [
   { id: "whk_00000000000000000000000001", merchantId: SHOPS[0] },
   { id: "whk_00000000000000000000000002", merchantId: SHOPS[0] },

@@ -1,4 +1,4 @@
-// Databases of generated merchants: rows in every exported table, with values that a text format may damage.
+// Databases of generated merchants, with rows in every exported table and values that a text format may damage.
 import type { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 
@@ -44,12 +44,12 @@ interface Column {
 const COLUMNS = `SELECT name, type, "notnull", EXISTS (SELECT 1 FROM pragma_index_list(?1) i JOIN pragma_index_info(i.name) c
   WHERE i."unique" = 1 AND c.name = t.name) AS isUnique FROM pragma_table_info(?1) t`;
 
-/** Fills the database. `insert` gives a row values for all columns that are not named. */
+/** Fills the database. `insert` gives a row values for all columns that are not in `named`. */
 export function fill(sqlite: DatabaseSync, world: World): void {
   let drawn = 0;
   const next = <T>(values: readonly T[]): T => values[drawn++ % values.length] as T;
   const insert = (table: string, named: Given): void => {
-    // An import leaves these to a job.
+    // An import leaves these columns to a job.
     const given: Given = { ...named, search_text: null, indexed_at_ms: null };
     const columns = sqlite.prepare(COLUMNS).all(table) as unknown as Column[];
     const values = columns.map(({ name, type, notnull, isUnique }): Value => {
@@ -57,7 +57,7 @@ export function fill(sqlite: DatabaseSync, world: World): void {
       if (own !== undefined) return own;
       if (notnull === 0 && drawn++ % 3 === 0) return null;
       if (type.toLowerCase() === "integer") return next(world.integers);
-      // A number at the end keeps unique columns unique; none of them has long texts.
+      // A number at the end keeps texts unique. Texts of unique columns are also cut.
       const text = next(world.texts);
       return `${isUnique === 1 ? text.slice(0, 300) : text}${++drawn}`;
     });

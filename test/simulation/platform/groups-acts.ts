@@ -1,5 +1,5 @@
-// What the schedules' requests do: they create and change invoices, and revoke an API key. Each is decided like an operation of the product: on what
-// one read found, with the facts that matter asserted by the batch.
+// What the schedules' requests do: they create and change invoices, and revoke an API key. Each is decided like an operation of the product: from the
+// facts of one read, while the batch asserts the facts that matter.
 import { sql } from "drizzle-orm";
 import { derivedId, type InvoiceId, type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import type { Db } from "../../../src/platform/db/client.ts";
@@ -13,7 +13,7 @@ import type { FailureCode } from "../../../src/platform/failures.ts";
 
 export const MERCHANT: MerchantId = "mer_00000000000000000000000000";
 
-/** A change to an existing invoice, and the event that shows it. */
+/** The event that each change to an existing invoice emits. */
 const EVENT_OF = {
   pick: "payment.created",
   cancel: "invoice.cancelled",
@@ -29,17 +29,17 @@ export interface Order {
   readonly act: Act;
   /** For a change: the order that creates its invoice. */
   readonly on: Order | undefined;
-  /** The fingerprint each client sends. */
+  /** The fingerprint of the request's body, by client. */
   readonly prints: readonly string[];
   readonly email: string;
   readonly externalId: string | undefined;
-  /** The API key that authorizes it. */
+  /** The API key that authorizes the request. */
   readonly credential: string;
   readonly isPoison: boolean;
   readonly isPublic: boolean;
-  /** Without an Idempotency-Key: sent once. */
+  /** Whether the request has no Idempotency-Key and is sent only once. */
   readonly isKeyless: boolean;
-  /** Sent by the Worker at the edge, not by the merchant's object: not part of a group. */
+  /** Whether the Worker at the edge sends the request, not the merchant's object, so that it is not part of a group. */
   readonly isBeside: boolean;
   /** The most invoices that may be open, the same for all orders; undefined if unlimited. */
   readonly room: number | undefined;
@@ -47,7 +47,7 @@ export interface Order {
 
 export interface Facts {
   readonly customerId: `cus_${string}` | null;
-  /** The event of another invoice with the same external id. */
+  /** The data of the event that records which invoice uses the external id. */
   readonly named: string | null;
   readonly isRevoked: number;
   /** The types of the invoice's events, in order. */
@@ -58,7 +58,7 @@ const insertEvent = preparedInsert(events);
 const insertCustomer = preparedInsert(customers);
 const literal = sql.raw(`'${MERCHANT}'`);
 
-/** One read for everything that a request may name, like `selectNamed` of the invoices. */
+/** Reads everything that a request may name in one statement, like the invoices' `selectNamed`. */
 export const selectFacts = preparedForEach(
   (of: { email: string; named: string; credential: string; invoiceId: string }) => of,
   (db, of) =>
@@ -77,7 +77,7 @@ export const selectFacts = preparedForEach(
       .from(sql`json_each(${of.items}) asked`),
 );
 
-/** Open invoices: created and not cancelled. */
+/** The number of open invoices, which are created and not cancelled. */
 export const OPEN = `(select coalesce(sum(case type when 'invoice.created' then 1 when 'invoice.cancelled' then -1 else 0 end), 0) from events)`;
 
 export const selectRoom = prepared(
@@ -91,11 +91,11 @@ const assertRoom = prepared(
   ([first]) => first ?? { room: 0 },
 );
 
-/** The sequence numbers in the events table that hold an external id and a revoked key. */
+/** The `invoiceId` of the event that records that an external id is in use, or that a key is revoked. */
 export const namedPlace = (externalId: string | undefined) => `external ${externalId}`;
 export const credentialPlace = (credential: string) => `key ${credential}`;
 
-/** Why a create is refused. */
+/** Why a create is refused; undefined if it is not. */
 export function createRefusal(
   order: Order,
   facts: Facts,
@@ -105,7 +105,7 @@ export function createRefusal(
   return order.room !== undefined && of.open >= order.room ? "TOO_MANY_ACTIVE_INVOICES" : undefined;
 }
 
-/** Whether an invoice takes the change now; "done" if it needs none. */
+/** Whether a change is due on an invoice, is already done, or why it is refused. */
 export function changeOf(act: Change, history: readonly string[]): FailureCode | "due" | "done" {
   const has = (of: Change) => history.includes(EVENT_OF[of]);
   const isEnded = has("cancel") || has("resolve");
@@ -122,7 +122,7 @@ export function changeOf(act: Change, history: readonly string[]): FailureCode |
   }
 }
 
-/** Whether an invoice's events match its changes, each decided on those before it. */
+/** Whether an invoice's events are a possible history: each change must have been due after the changes before it. */
 export function isHistory(types: readonly string[]): boolean {
   return types.every((type, n) => {
     if (n === 0) return type === "invoice.created";
@@ -144,7 +144,7 @@ function eventOf(db: Db, row: Row) {
     ...row,
     merchantId: MERCHANT,
     invoiceId: row.invoiceId as InvoiceId,
-    // Null: a row that the database refuses.
+    // Null gives a row that the database refuses.
     data: row.data as string,
     createdAtMs: 0,
     headSequence: null,
@@ -212,7 +212,7 @@ export function createOf(
   };
 }
 
-/** `index`: the address index given to a pick. */
+/** `index`: the address index that the pick was given. */
 export function eventOfChange(
   db: Db,
   order: Order,

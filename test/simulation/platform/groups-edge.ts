@@ -1,5 +1,5 @@
-// The Worker at the edge, concurrent with the object's groups: changes of invoices, some with a key that the object holds, and
-// revocations.
+// The Worker at the edge, which runs concurrently with the groups of the merchant's object. It changes invoices, sometimes with a key that the object also uses, and
+// revokes keys.
 import { sql } from "drizzle-orm";
 import { derivedId } from "../../../src/lib/ids.ts";
 import { readTogether } from "../../../src/platform/db/batch.ts";
@@ -73,8 +73,7 @@ export class Edge {
   }
 
   /**
-   * Like every change without a key: one batch with a marker. A caller who finds the key revoked gets the answer of the
-   * call that revoked it.
+   * Like every change without a key, this is one batch with a marker. A caller finding the key revoked gets the answer of the call that revoked it.
    */
   async #revoke(world: World, client: Client, { order }: Request): Promise<Attempt<Answer>> {
     const sleep = world.sleepOf(client);
@@ -98,7 +97,7 @@ export class Edge {
         this.#system
           .call(world, client, "keep a copy", (instance) => instance.keep(revocations))
           .catch((error: unknown) => {
-            // The deployment reaches this place too before the request is repeated.
+            // This object runs the previous release, which lacks the method. The deployment reaches the object before the request is repeated.
             if (error instanceof TypeError && /implement/.test(error.message)) this.#system.update();
             throw error;
           }),

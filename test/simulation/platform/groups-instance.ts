@@ -17,7 +17,7 @@ import type { Parts } from "./groups-system.ts";
 import { notingBatches } from "./groups-tally.ts";
 import { type Answer, attemptOf, type Doer, type Request, readFacts, workOf } from "./groups-works.ts";
 
-/** How far the clocks of two isolates differ. */
+/** Clock differences between two isolates, in milliseconds. */
 export const SKEWS: readonly [number, ...number[]] = [-100, 0, 0, 100];
 
 interface Surroundings {
@@ -39,7 +39,7 @@ export class Instance {
   readonly #reservations: KeyReservations;
   readonly #deps: OnceDependencies;
   readonly #groups: { request(isPublic: boolean): RequestGroup };
-  /** Keys used here before. */
+  /** API keys that were used in this instance before. */
   readonly #rights = new Map<string, boolean>();
   readonly #died: Promise<never>;
   readonly #askLimiter: (requests: readonly null[]) => Promise<readonly number[]>;
@@ -87,7 +87,7 @@ export class Instance {
     return this.#storage.isLost;
   }
 
-  /** There is a newer instance. */
+  /** Must be called when there is a newer instance. */
   lose(message: string, reads: boolean): void {
     this.#storage.lose(message, reads);
   }
@@ -152,7 +152,7 @@ export class Instance {
         return group.ask("amounts", name, (names) => withinLimit(deps.sleep, this.#askAllocator(names)));
       },
     };
-    // A known caller is counted during the read.
+    // A known caller is counted while the read is pending.
     const early = this.#rights.has(credential) ? this.#limit(deps.db) : undefined;
     const first = await readFacts(doer, request);
     if (!first.ok) return attemptOf(this.#world, order, { kind: "refused", failure: first.error });
@@ -169,7 +169,7 @@ export class Instance {
     return attemptOf(this.#world, order, answer);
   }
 
-  /** Like every limiter: if it fails, requests pass. */
+  /** Like every rate limiter, it lets requests pass if it fails. */
   async #limit({ group }: Db): Promise<void> {
     try {
       const number = await group?.ask("take", null, this.#askLimiter, "BESIDE_READ");

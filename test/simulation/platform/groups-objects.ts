@@ -1,8 +1,8 @@
-// The objects that the merchant's object calls, in minimal form, each with what its check needs.
+// Minimal versions of the objects that the merchant's object calls, with what the oracle checks.
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 import type { Lab } from "../engine/lab.ts";
 
-/** Indexes in the order they were first requested, the same for the same invoice. */
+/** Gives out indexes in the order in which they were first requested; an invoice always gets the same one. */
 export class Allocator {
   readonly #sql: ObjectStorage["sql"];
 
@@ -31,7 +31,6 @@ export class Allocator {
 
 /** Numbers the requests of one caller. */
 export class Limiter {
-  /** The numbers of the requests that passed. */
   readonly passed: number[] = [];
   #counted = 0;
 
@@ -44,7 +43,7 @@ export class Limiter {
 /** Receives the wake-up calls, one per stored invoice. */
 export class Queue {
   readonly woken = new Set<string>();
-  /** Invoices not yet stored when their wake-up call came. */
+  /** Invoices that were not yet stored when their wake-up call came. */
   readonly early: string[] = [];
 
   take(lab: Lab, invoiceIds: readonly string[]): void {

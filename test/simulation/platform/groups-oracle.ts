@@ -1,5 +1,5 @@
-// What each request may be answered, and what the database may then hold. A success is stored by the time it is reported, and permanently; a refusal
-// is not stored, but its reason is; an unreported outcome may be either; and a repeated key gets the same answer.
+// Which answer each request may get, and what the database may contain after it. A success is stored permanently by the time it is reported. A
+// refusal is not stored, but its reason is. After an unreported outcome both are possible. A repeated key gets the same answer.
 import type { Attempt } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
@@ -16,7 +16,7 @@ export class Oracle {
   readonly #lab: Lab;
   readonly #system: System;
   readonly #answers: ReadonlyMap<Order, Heard[]>;
-  /** Attempts that have started, and those whose client got a final answer. */
+  /** How many attempts of each order have started, and how many of them got a final answer. */
   readonly #begun = new Map<Order, number>();
   readonly #ended = new Map<Order, number>();
   readonly #revoked = new Set<string>();
@@ -28,13 +28,13 @@ export class Oracle {
     this.#answers = new Map(orders.map((order) => [order, []]));
   }
 
-  /** An attempt starts; records whether its key was already reported as revoked. */
+  /** Records that an attempt starts; returns whether its key was already reported as revoked. */
   begin({ order }: Sent): boolean {
     this.#begun.set(order, (this.#begun.get(order) ?? 0) + 1);
     return this.#revoked.has(order.credential) && order.act !== "revoke";
   }
 
-  /** An attempt comes a second time, and nobody learns its outcome. */
+  /** Records that an attempt arrives a second time, so that its outcome is unknown. */
   repeat({ order }: Sent): void {
     this.#begun.set(order, (this.#begun.get(order) ?? 0) + 1);
   }
@@ -45,7 +45,7 @@ export class Oracle {
     if (isLate && outcome.value.kind === "success") this.#find(`a revoked key was used for ${order.key}`);
   }
 
-  /** A client has its answer. */
+  /** Records a client's answer. */
   hear({ order, print }: Sent, answer: Answer): void {
     this.#answers.get(order)?.push({ print, answer });
     if (answer.kind === "refused") this.#find(this.#refusalProblem(order, answer.code));
@@ -71,19 +71,19 @@ export class Oracle {
     this.#problem ??= problem;
   }
 
-  /** Whether nobody knows an attempt's outcome. */
+  /** Whether an attempt's outcome is unknown. */
   #isUncertain(order: Order): boolean {
     return (this.#begun.get(order) ?? 0) > (this.#ended.get(order) ?? 0);
   }
 
-  /** Each of its rows begins with its key: parsing all rows of a crowd for each answer would take too long. */
+  /** Rows are found by their start, which is the key: parsing all rows of a crowd for each answer would take too long. */
   #stored({ key }: Order): readonly string[] {
     const begin = `{"key":${JSON.stringify(key)},`;
     const rows = this.#lab.rows("select data from events where substr(data, 1, ?) = ?", begin.length, begin);
     return rows.map(({ data }) => String(data));
   }
 
-  /** The same for all orders. */
+  /** The stored rows of all orders, by key. */
   #storedByKey(): ReadonlyMap<string, readonly string[]> {
     const all = new Map<string, string[]>();
     for (const { data } of this.#lab.rows("select data from events")) {
@@ -105,7 +105,7 @@ export class Oracle {
     }
     const { print: own } = JSON.parse(body);
     if (own !== print) return `${order.key} was answered as for another body`;
-    // Picking what is already picked emits no event.
+    // Picking a method that is already picked emits no event.
     const isStored = order.isKeyless || this.#lab.rows("select 1 from operations where body = ?", body).length > 0;
     return isStored ? undefined : `the answer of ${order.key} is not stored`;
   }
@@ -115,7 +115,7 @@ export class Oracle {
     return sql.exec("SELECT 1 FROM revocations WHERE target = ?", credential).toArray().length > 0;
   }
 
-  /** A refusal has a stored reason, and its operation is not stored. */
+  /** A refusal must have a stored reason, and its operation must not be stored. */
   #refusalProblem(order: Order, code: string): Verdict {
     const { key, externalId, credential, isPoison, room } = order;
     const reasons: Readonly<Record<string, () => boolean>> = {
@@ -144,7 +144,7 @@ export class Oracle {
       .some(({ type }) => type === "invoice.cancelled" || type === "invoice.resolved");
   }
 
-  /** Nothing duplicated, nothing lost, one answer for each key. */
+  /** Nothing may be duplicated or lost, and each key must have one answer. */
   #answersProblem(all: ReadonlyMap<string, readonly string[]>): Verdict {
     for (const [order, heard] of this.#answers) {
       const { key, prints, act, isKeyless } = order;
@@ -168,7 +168,7 @@ export class Oracle {
     return undefined;
   }
 
-  /** Each invoice matches its changes, and no address is used twice. */
+  /** Each invoice must match its changes, and no address may be used twice. */
   #rowsProblem(): Verdict {
     const rows = this.#lab.rows("select invoice_id, type, sequence, data from events order by invoice_id, sequence");
     const invoices = Map.groupBy(
@@ -194,7 +194,7 @@ export class Oracle {
       : undefined;
   }
 
-  /** One customer for each email, named by all of its invoices; and no batch was stored in part. */
+  /** There must be one customer per email, named by all of its invoices, and no batch may be stored in part. */
   #customersProblem(all: ReadonlyMap<string, readonly string[]>): Verdict {
     const ids = new Map(this.#lab.rows("select email, id from customers").map(({ email, id }) => [email, id]));
     const made = [...this.#answers.keys()].flatMap((order) =>
@@ -209,7 +209,7 @@ export class Oracle {
     return named === names ? undefined : `${named} invoices with ${names} external ids`;
   }
 
-  /** Shared calls of a group act as if each request were alone; without faults nothing goes wrong. */
+  /** The shared calls of a group must have the same effect as separate calls. Without faults nothing may go wrong. */
   #sharedProblem(world: World): Verdict {
     const { limiter, queue } = this.#system;
     const numbers = new Set(limiter.passed).size;
@@ -225,7 +225,7 @@ export class Oracle {
       .rows("select invoice_id from events where type = 'invoice.created'")
       .filter(({ invoice_id }) => !queue.woken.has(String(invoice_id)));
     if (unknown.length > 0) return `${unknown.length} invoices without a wake-up`;
-    // Two instances know nothing of each other's customers.
+    // Each instance knows only its own customers, so two instances may create the same one.
     const isAlone = this.#system.instances === 1;
     const isRefused = world.notes.has("a group is refused for a customer that exists");
     return isAlone && isRefused ? "a group with one email twice" : undefined;

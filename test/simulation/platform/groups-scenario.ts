@@ -1,6 +1,6 @@
-// Requests of one merchant in its object, where they share their storage calls: up to 200 of them, most with two clients each. They create and change
-// invoices; some have no key, some use a key for two bodies, some share a customer or an external id, some have a row that the database refuses, and
-// some are sent by the edge, outside the groups. The object, its callers, the database, the allocator and the limiter fail at every call, and two
+// Requests of one merchant in its object, where they share their storage calls: up to 200 requests, most of them from two clients each. They create
+// and change invoices. Some have no key, use one key for two bodies, share a customer or an external id, or have a row that the database refuses.
+// Some are sent by the edge, outside the groups. The object, its callers, the database, the allocator and the limiter can fail at every call, and two
 // instances of the object may run at once.
 import { faultKind } from "../../../src/platform/db/retry.ts";
 import { insist, type Scenario } from "../engine/campaign.ts";
@@ -78,7 +78,7 @@ function sendOnce(
   );
 }
 
-/** What a campaign must have sent. */
+/** The name of an order's kind. A campaign must send every kind at least once. */
 function kindName({ act, isKeyless, isBeside, prints, externalId, isPublic }: Order): string {
   const of = [
     ...(isBeside ? ["beside the groups"] : []),
@@ -91,8 +91,8 @@ function kindName({ act, isKeyless, isBeside, prints, externalId, isPublic }: Or
 }
 
 /**
- * Mostly a few requests, sometimes many; with and without rows that the database refuses, browsers, and returning customers. Half of the
- * schedules only create invoices, and most of the large ones do.
+ * Orders of a schedule: usually a few, sometimes many; with and without rows that the database refuses, browsers, and returning customers. Half of
+ * the schedules, and most of the large ones, only create invoices.
  */
 function ordersOf(world: World): readonly Order[] {
   const [count, clients] = sizeOf(world);
@@ -149,7 +149,10 @@ function varied(world: World, usual: Order, before: readonly Order[]): Order {
   return { ...usual, credential, isKeyless, prints, externalId };
 }
 
-/** How many keys, and how many clients each. In a crowd most arrive while the first request reads: a whole group. */
+/**
+ * The number of keys, and the number of clients for each. In a crowd most clients arrive while the first request reads, so that they form a full
+ * group.
+ */
 function sizeOf(world: World): readonly [keys: number, clients: number] {
   const chance = world.random();
   if (chance < 0.0045) return [200, 1];

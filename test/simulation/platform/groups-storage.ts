@@ -1,5 +1,5 @@
-// An object's storage as one of its instances sees it. Once a newer instance exists, the older one has lost it: the platform refuses its calls and
-// resets it, or it still reads what it had and is reset before its writes are confirmed.
+// An object's storage as one of its instances sees it. Once there is a newer instance, the older one no longer has the storage. Either the platform
+// refuses its calls and resets it, or it still reads the old contents and is reset before its writes are confirmed.
 import { DatabaseSync } from "node:sqlite";
 import { lazily } from "../../../src/lib/lazily.ts";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
@@ -27,7 +27,7 @@ export class InstanceStorage implements ObjectStorage {
     return this.#lost !== undefined;
   }
 
-  /** There is a newer instance. `reads`: whether this one still reads what was stored until now. */
+  /** Must be called when there is a newer instance. `reads`: whether this one can still read what was stored until now. */
   lose(message: string, reads: boolean): void {
     this.#lost = { message, own: reads ? copyOf(this.#shared) : undefined };
   }
@@ -60,7 +60,7 @@ function writesOf(sql: ObjectStorage["sql"]): number {
   return Number(sql.exec("SELECT total_changes() AS n").toArray()[0]?.n);
 }
 
-/** What is stored now, in a storage created on first use. */
+/** A copy of the current contents, in a storage that is created on first use. */
 function copyOf({ sql }: ObjectStorage): () => ObjectStorage {
   const tables = TABLES.map((name) => ({
     name,

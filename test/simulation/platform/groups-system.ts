@@ -1,4 +1,4 @@
-// A merchant's object for schedules: its instances, two of which may run at once, in front of the shared storage and objects.
+// A merchant's object for schedules: its instances, two of which may run at once, and the storage and the other objects that they share.
 import { type GroupDependencies, Groups } from "../../../src/platform/db/groups.ts";
 import type { RequestGroup } from "../../../src/platform/db/request-group.ts";
 import { joiningKeys, KeyReservations, type Keys } from "../../../src/platform/idempotency/key-reservations.ts";
@@ -17,24 +17,24 @@ import type { Answer, Request } from "./groups-works.ts";
 
 /** The parts of the protocol that a broken variant replaces. */
 export interface Parts {
-  /** The storage for requests in one instance of the object. */
+  /** The groups in which one instance of the object runs its requests. */
   groupsOf(deps: GroupDependencies): { request(isPublic: boolean): RequestGroup };
-  /** The index of an invoice's address: always the same. */
+  /** Allocates the address index of an invoice; a repeated call returns the same one. */
   allocate(allocator: Allocator, name: string): number;
-  /** The number the limiter gives to each request of a group. */
+  /** The numbers that the limiter gives to the requests of a group, one each. */
   count(limiter: Limiter, requests: number): readonly number[];
-  /** What an operation commits. */
+  /** Changes what an operation commits. */
   made(made: Made, order: Order): Made;
-  /** Whether an instance's idempotency keys are in the object's storage. */
+  /** Whether an instance keeps its idempotency keys in the object's storage. */
   readonly keepsKeys: boolean;
-  /** The keys as the requests in one instance use them. */
+  /** Wraps the stored keys for the requests of one instance. */
   keysOf(stored: Keys): Keys;
   once: typeof runOnce;
-  /** Whether a key may be used; `memory` is the instance's. */
+  /** Whether an API key may be used; `memory` belongs to the instance. */
   mayUse(memory: Map<string, boolean>, credential: string, isRevoked: boolean): boolean;
-  /** Keeps a copy of revoked keys. */
+  /** Stores a copy of revoked API keys in the object. */
   keep(copies: RevocationCopies, revocations: readonly NewRevocation[], nowMs: number): void;
-  /** Has the copies stored before the batch. */
+  /** Called before the batch: waits until the copies are stored. */
   beforeBatch(keeping: Promise<void>): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export const WHOLE: Parts = {
 };
 
 const OBJECT = "the merchant's";
-/** How often a request reaches a replaced instance while that one lives. */
+/** The share of requests that reach a replaced instance while that instance still runs. */
 const STRAYS = 0.3;
 
 /** The merchant's object and the objects it calls. */
@@ -64,14 +64,14 @@ export class System {
   #woken = 0;
   limiter = new Limiter();
   queue = new Queue();
-  /** Owners of addresses, by the name they asked with. */
+  /** The names under which addresses were requested. */
   asked = new Set<string>();
 
   constructor(lab: Lab, parts: Parts) {
     this.#lab = lab;
     this.#parts = parts;
     this.#edge = new Edge(this, lab, parts);
-    // Its tables exist for all schedules.
+    // Made once, so that its tables exist in all schedules.
     const storage = lab.storageOf("keys");
     new KeyReservations(storage, () => "");
     new RevocationCopies(storage);
@@ -96,7 +96,7 @@ export class System {
     if (request.order.isBeside) return this.#edge.serve(world, client, request);
     let isIn = false;
     return this.call(world, client, "enter the object", (instance) => {
-      // A call arrives once. One with a key may be repeated by its sender.
+      // A call without a key reaches an instance only once; its sender may repeat one with a key.
       if (isIn && request.order.isKeyless) return new Promise(() => {});
       if (isIn) request.onRepeat();
       isIn = true;
@@ -104,12 +104,12 @@ export class System {
     });
   }
 
-  /** Calls an instance of the object. A caller that dies meanwhile changes nothing for the object. */
+  /** Calls an instance of the object. A crash of the caller meanwhile does not affect the object. */
   call<T>(world: World, client: Client, point: string, work: (instance: Instance) => Promise<T>): Promise<T> {
     return world
       .effectOf(client)(point, () => {
         const answer = work(this.#instance(world));
-        // Its caller may be gone.
+        // If the caller has crashed, nothing else handles a rejection.
         answer.catch(() => {});
         return answer;
       })
@@ -166,7 +166,7 @@ export class System {
       limiter,
       queue,
       name: `instance ${this.#woken}`,
-      // The first one may predate the deployment.
+      // The first instance may run the previous release.
       isOfReleaseBefore: this.#woken === 1 && world.random() < 0.2,
       allocate: (names) => this.allocate(world, names),
     });

@@ -1,4 +1,4 @@
-// Counts what a schedule's batches went through, so a campaign shows that it has exercised each kind.
+// Counts what happened to a schedule's batches, so that a campaign can show that it exercised each kind.
 import type { Db } from "../../../src/platform/db/client.ts";
 import { faultKind } from "../../../src/platform/db/retry.ts";
 import type { FailureCode } from "../../../src/platform/failures.ts";
@@ -39,11 +39,11 @@ const REFUSALS: readonly FailureCode[] = [
   "NOTHING_TO_REVIEW",
 ];
 
-/** Everything that a campaign of groups must have exercised. */
+/** The situations that a campaign of groups must have exercised. */
 export const KINDS: readonly string[] = [
   ...[...SIZES.map(({ name }) => name), "more"].map((name) => `keys: ${name}`),
   ...SIZES.map(({ name }) => `group of ${name} commits`),
-  // Whole groups are too rare for every fault.
+  // Groups of the largest size are too rare to meet every fault.
   ...SIZES.slice(0, -1).flatMap(({ name }) => [
     `group of ${name} is refused for a row`,
     `group of ${name} gets no answer`,
@@ -58,7 +58,7 @@ export const KINDS: readonly string[] = [
   "the object dies with several requests",
   ...["unique", "assertion"].map((kind) => `a change is decided again after ${kind}`),
   "no fault at all",
-  // Two instances at once; the first may be of the previous release.
+  // Two instances at once; the first may run the previous release.
   "an instance is replaced and still reads",
   "an instance is replaced and loses its storage",
   "a request comes to an instance that was replaced",
@@ -83,13 +83,13 @@ const OUTCOMES: readonly { readonly message: RegExp; readonly name: (size: strin
 
 /** The most browser requests in one group. */
 const MOST_PUBLIC = 16;
-/** What must not be noted. */
+/** Notes that must not occur. */
 export const CROWDING = {
   browsers: `more than ${MOST_PUBLIC} browsers in a group`,
   order: "a browser goes before a server",
 };
 
-/** The same client; its batches of changes are counted by size and outcome, and checked for whose they are. */
+/** Wraps the client so that its batches of changes are counted by size and outcome, and their senders are checked. */
 export function notingBatches(db: Db, world: World): Db {
   const d1 = db.$client;
   const sent = new Set<string>();
@@ -116,7 +116,7 @@ export function notingBatches(db: Db, world: World): Db {
   return Object.assign(Object.create(db), { $client: Object.assign(Object.create(d1), { batch }) });
 }
 
-/** The events' rows are in the order of the requests, and each says who sent its request. */
+/** The rows of the events are in the order of the requests, and each shows who sent its request. */
 function noteBrowsers(statements: readonly Sent[], world: World): void {
   const isPublic = statements
     .filter(({ sql }) => sql.startsWith('insert into "events"'))
@@ -129,7 +129,7 @@ function noteBrowsers(statements: readonly Sent[], world: World): void {
   if (isPublic.lastIndexOf(false) > isPublic.indexOf(true)) world.note(CROWDING.order);
 }
 
-/** The insert of the operations; a batch of reads has none. */
+/** The statement that inserts the operations; a batch of reads has none. */
 function markerOf(statements: readonly Sent[]): Sent | undefined {
   return statements.find(({ sql }) => sql.startsWith('insert into "operations"'));
 }

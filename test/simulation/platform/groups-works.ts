@@ -1,4 +1,4 @@
-// The requests as work for `runOnce`: the same in the merchant's object, with its groups, and at the edge.
+// The requests as work for `runOnce`, which is the same in the merchant's object, with its groups, and at the edge.
 import { type InvoiceId, makeId } from "../../../src/lib/ids.ts";
 import type { Result } from "../../../src/lib/result.ts";
 import type { Sleep } from "../../../src/lib/sleep.ts";
@@ -26,26 +26,26 @@ import {
 
 export interface Request {
   readonly order: Order;
-  /** Its body's fingerprint. */
+  /** The fingerprint of the request's body. */
   readonly print: string;
-  /** For a change: its invoice. */
+  /** The invoice that the request changes, if it is a change. */
   readonly invoiceId: string | undefined;
-  /** Called when it reaches the object again. */
+  /** Called if the request reaches the object more than once. */
   onRepeat(): void;
 }
 
-/** What a client receives; "unknown" if nobody can tell whether its request was done. */
+/** What a client receives; "unknown" if it is unclear whether its request was carried out. */
 export type Answer =
   | { readonly kind: "success"; readonly body: string }
   | { readonly kind: "refused"; readonly code: string }
   | { readonly kind: "unknown" };
 
-/** Who does it. */
+/** What a request needs to be carried out, in the object or at the edge. */
 export interface Doer {
   readonly world: World;
   readonly db: Db;
   readonly sleep: Sleep;
-  /** The address index of an invoice, or of its pick. */
+  /** Allocates the address index of an invoice, or of a picked method. */
   allocate(name: string): Promise<number>;
   made(made: Made, order: Order): Made;
 }
@@ -65,7 +65,7 @@ export async function readFacts(
   return { ok: true, value: facts };
 }
 
-/** `first`: what was read before the key was reserved. */
+/** `first`: the facts that were read before the key was reserved. */
 export function workOf(doer: Doer, request: Request, first: Facts): Work {
   return async (operationId, conflict, tries) => {
     throwUnlessContention("a request", conflict);
@@ -97,7 +97,8 @@ async function create(
 }
 
 /**
- * A browser's request checks the limit before it decides; a server's relies on the assertion until that has failed once.
+ * For a browser's request the limit is checked before the decision. A server's request relies on the assertion in the batch until that has failed
+ * once.
  */
 async function openOf({ db, sleep }: Doer, { isPublic, room }: Order, tries: number): Promise<number> {
   if (room === undefined) return 0;
@@ -125,7 +126,7 @@ function refused(code: FailureCode): Prepared {
 
 const AGAIN: readonly FailureCode[] = ["STORAGE_UNAVAILABLE", "OPERATION_IN_PROGRESS", "CONTENTION"];
 
-/** What a request's client does with the result of `runOnce`. */
+/** What the client of a request does with the result of `runOnce`. */
 export function attemptOf(world: World, { isKeyless }: Order, answer: OnceAnswer): Attempt<Answer> {
   if (answer.kind === "answer") {
     if (answer.isReplay) world.note("an answer is replayed");

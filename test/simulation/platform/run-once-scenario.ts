@@ -1,5 +1,5 @@
-// The protocol of reliability.md 1 alone, with the smallest operation that has all of its parts: a read, an allocation, a row that two
-// operations compete for, an event. Two keys with several clients each; their Worker may crash, stall or lose an answer anywhere.
+// The protocol of reliability.md 1 on its own, with the smallest operation that has all of its parts: a read, an allocation, a row for which two
+// operations compete, and an event. Each of two keys has several clients. Their Worker may crash, stall or lose an answer anywhere.
 import { and, eq } from "drizzle-orm";
 import { derivedId, type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
@@ -27,11 +27,11 @@ const CLIENTS_PER_KEY = 3;
 export type Protocol = (deps: SimulatedDependencies, request: OnceRequest, work: Work) => Promise<OnceAnswer>;
 
 interface SimulatedDependencies extends OnceDependencies {
-  /** Deletes a reservation: the protocol must never do this; the broken variant does. */
+  /** Deletes a reservation. Only the broken variant may do this, never the protocol. */
   forget(keyHash: string): Promise<void>;
 }
 
-/** Indexes in the order they were first requested, the same for the same invoice. */
+/** Gives out indexes in the order in which they were first requested; an invoice always gets the same one. */
 class Allocator {
   readonly #sql: ObjectStorage["sql"];
 
@@ -113,7 +113,7 @@ async function createThing(
   deps: SimulatedDependencies & { allocate(id: string): Promise<number> },
   of: { world: World; key: string; protocol: Protocol },
 ): Promise<Attempt<string>> {
-  // A refusal may depend on the time: one attempt in four is refused.
+  // A refusal may depend on the time; here one attempt in four is refused.
   const isRefused = of.world.random() < 0.25;
   const work: Work = async (operationId, conflict): Promise<Prepared> => {
     if (isRefused) return { kind: "refused", failure: { code: "AMOUNTS_EXHAUSTED" } };
@@ -151,7 +151,7 @@ async function createThing(
     return {
       kind: "ready",
       status: 201,
-      // It contains the clock: two runs of one operation would answer different bytes.
+      // The answer contains the time, so two runs of one operation would answer different bytes.
       body: JSON.stringify({ invoiceId, customerId, index, nowMs }),
       statements: known.value.length === 0 ? [customer, event] : [event],
     };
@@ -171,7 +171,7 @@ async function createThing(
   }
 }
 
-/** Nothing duplicated, nothing lost, one answer for each key, every index used once and none skipped. */
+/** Nothing may be duplicated or lost, each key must have one answer, and every index must be used once, without gaps. */
 function check(
   lab: Lab,
   answers: ReadonlyMap<string, readonly string[]>,
