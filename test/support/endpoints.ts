@@ -1,4 +1,4 @@
-// Endpoints and their pending deliveries, inserted as the product does.
+// Endpoints and their pending deliveries, inserted in the same way as by the product.
 
 import { type EventId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
 import { parseKeyring } from "../../src/lib/keyring.ts";
@@ -19,7 +19,7 @@ interface TestEndpoint {
   readonly secret: string;
 }
 
-/** An endpoint for every event, with one secret sealed under `keys` (the form of SECRETS_AES_KEY). */
+/** Creates an endpoint for every event, with one secret sealed under `keys` (the form of SECRETS_AES_KEY). */
 export async function addEndpoint(
   db: Db,
   keys: string | undefined,

@@ -1,4 +1,4 @@
-// Esplora's index, built from a real bitcoind or litecoind: transactions by id, their blocks, and what spends what.
+// Esplora's index, built from a real bitcoind or litecoind: transactions by id, their blocks, and which transaction spends each output.
 import { type CoreNode, CoreRpcError } from "./core-node.ts";
 
 interface CoreOutput {
@@ -8,7 +8,7 @@ interface CoreOutput {
 }
 interface CoreAddress {
   readonly address?: string;
-  /** Before Core 22. */
+  /** Used before Core 22. */
   readonly addresses?: readonly string[];
 }
 interface CoreTransaction {
@@ -73,13 +73,13 @@ export class EsploraIndex {
   /** By txid, in the order they were seen. */
   readonly transactions = new Map<string, Transaction>();
   /**
-   * By txid: transactions of a block that has left the chain. A look-up still finds them, as unconfirmed, whether or not a mempool has them; a history and
-   * an output's spender do not show them.
+   * Transactions of blocks that have left the chain, by txid. A lookup still finds them, as unconfirmed, even if no mempool has them. The history of
+   * an address and the spender of an output do not show them.
    */
   readonly left = new Map<string, Transaction>();
-  /** Heights of those in blocks. */
+  /** The height of each transaction that is in a block, by txid. */
   readonly heights = new Map<string, number>();
-  /** `txid:vout` to the txid that spends it. */
+  /** From `txid:vout` to the txid that spends it. */
   readonly spenders = new Map<string, string>();
   readonly #node: Pick<CoreNode, "rpc">;
   #refreshing: Promise<void> | undefined;
@@ -162,7 +162,7 @@ export class EsploraIndex {
   }
 }
 
-/** A transaction that leaves the mempool meanwhile is skipped; any other failure is the node's. */
+/** A transaction may leave the mempool meanwhile, and is then skipped; any other failure is the node's. */
 function noneIfGone(error: unknown): undefined {
   if (!(error instanceof CoreRpcError)) throw error;
 }
@@ -176,7 +176,7 @@ const TYPES: Readonly<Record<string, string>> = {
   nulldata: "op_return",
 };
 
-/** No outputs inside MWEB. */
+/** MWEB transactions show no outputs. */
 function outputOf({ value, scriptPubKey: script }: CoreOutput): readonly Output[] {
   if (value === undefined || script === undefined) return [];
   const address = script.address ?? script.addresses?.[0];
@@ -186,7 +186,7 @@ function outputOf({ value, scriptPubKey: script }: CoreOutput): readonly Output[
       scriptpubkey_asm: script.asm,
       scriptpubkey_type: TYPES[script.type] ?? "unknown",
       ...(address === undefined ? {} : { scriptpubkey_address: address }),
-      // Eight decimal places, so rounding gives a whole number.
+      // Amounts have eight decimal places, so rounding gives a whole number.
       value: Math.round(value * 1e8),
     },
   ];

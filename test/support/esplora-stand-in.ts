@@ -5,25 +5,25 @@ import type { CoreNode } from "./core-node.ts";
 import { EsploraIndex, type Transaction } from "./esplora-index.ts";
 import { listen } from "./listen.ts";
 
-/** `429` comes with Retry-After, `html` is a page with status 200, `truncated` sends half the answer, `hang` never answers. */
+/** `429` comes with Retry-After, `html` is a page with status 200, `truncated` sends half of the answer, `hang` never answers. */
 export type EsploraFault = "429" | "502" | "html" | "truncated" | "hang";
 
 export interface EsploraStandIn {
-  /** As CHAIN_SOURCES takes it. */
+  /** The URL for CHAIN_SOURCES. */
   readonly url: string;
   fault: EsploraFault | null;
-  /** The paths with the fault, `/address/...`; all by default. */
+  /** The paths that fail, such as `/address/...`; by default all. */
   failsAt: (path: string) => boolean;
-  /** How many blocks it lags the node; transactions in those blocks are still in its mempool. */
+  /** How many blocks the stand-in lags behind the node; transactions in those blocks are still in its mempool. */
   behind: number;
   /** Requested paths since last cleared; the length counts requests. */
   readonly asked: string[];
-  /** The most requests in flight at once. */
+  /** The most concurrent requests so far. */
   readonly mostAtOnce: number;
   close(): Promise<void>;
 }
 
-/** Text, or JSON with status 200. */
+/** The body: text, or JSON with status 200. */
 type Answer = { readonly status: number; readonly text: string } | { readonly json: unknown };
 
 const CONFIRMED_PAGE = 25;
@@ -88,7 +88,7 @@ function end(response: ServerResponse, of: { readonly status: number; readonly t
   response.end(of.body);
 }
 
-/** The chain as known up to the block shown as newest. */
+/** Answers requests as of the newest block that the stand-in shows. */
 class Answers {
   readonly #index: EsploraIndex;
   readonly #lag: { readonly behind: number };
@@ -107,7 +107,7 @@ class Answers {
     [/^\/address\/(\w+)\/txs\/chain\/([0-9a-f]{64})$/, ([, address = "", after]) => this.#history(address, after)],
   ];
 
-  /** `lag.behind`, read for each answer: how many blocks it lags the index. */
+  /** `lag.behind` is read for each answer: the number of blocks by which the stand-in lags the index. */
   constructor(index: EsploraIndex, lag: { readonly behind: number }) {
     this.#index = index;
     this.#lag = lag;
@@ -149,7 +149,7 @@ class Answers {
     return json({ spent: true, txid, vin, status: this.#statusOf(spender.txid) });
   }
 
-  /** Nothing follows an unknown `after`, as with the real one. */
+  /** An unknown `after` gives an empty page, as Esplora does. */
   #history(address: string, after: string | undefined): Answer {
     const touching = [...this.#index.transactions.values()].filter((of) => touches(of, address));
     const unconfirmed = touching.filter(({ txid }) => this.#heightOf(txid) === undefined);

@@ -4,18 +4,18 @@ import { decodeFunctionData, encodeFunctionResult, isHex, multicall3Abi, pad, sl
 import * as z from "zod";
 import type { Hex } from "./anvil.ts";
 
-/** For an account without code, the key's owner decides; an account with code moves its coins without its own transaction. */
+/** Kinds of accounts. Without code, coins leave an account only by its own transactions; with code, they can also leave without one. */
 export const KINDS = ["KEY", "CONTRACT", "DELEGATED"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export type Step =
   /** A plain payment. An account with forwarding code sends it on immediately. */
   | { readonly kind: "pay"; readonly to: number; readonly units: bigint; readonly isForwarded: boolean }
-  /** A payment by a contract: not visible in any transaction. */
+  /** A payment made inside a contract call, which no transaction shows. */
   | { readonly kind: "payInside"; readonly to: number; readonly units: bigint }
-  /** The owner sends the whole balance on, by a transaction of the account or one that calls its code. */
+  /** Sends an account's whole balance on, either by the account's own transaction or by one that calls its code. */
   | { readonly kind: "sweep"; readonly of: number }
-  /** EIP-7702, in a transaction that another account pays for. */
+  /** Sets or removes an EIP-7702 delegation, in a transaction that another account pays for. */
   | { readonly kind: "delegate"; readonly of: number; readonly isOn: boolean };
 
 interface Account {
@@ -38,7 +38,7 @@ const DELEGATION = `0xef0100${"77".repeat(20)}`;
 const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
 const hex = (value: number | bigint) => `0x${value.toString(16)}`;
 const hashOf = (height: number) => word(0xb10c_0000 + height);
-/** Digits only, so upper and lower case are equal and no checksum is needed. */
+/** Addresses made of digits only, so that upper and lower case are equal and no checksum is needed. */
 export const accountAt = (place: number) => `0x${String(place + 1).padStart(40, "1")}`;
 
 export class EvmLedger {
@@ -46,7 +46,7 @@ export class EvmLedger {
   readonly #states: (readonly Account[])[] = [];
   readonly #mined: (readonly Mined[])[] = [];
   readonly requests: string[][] = [];
-  /** A method that this node does not support. */
+  /** A method that this node refuses, as if it had pruned the state. */
   refuses: string | undefined;
 
   constructor(kinds: readonly Kind[], blocks: readonly (readonly Step[])[]) {

@@ -1,4 +1,4 @@
-// The receivers that integrators copy (docs/examples/receiver.*), each run as its own process.
+// The receivers that integrators copy (docs/examples/receiver.*), each run as a separate process.
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,7 +12,7 @@ interface ExampleOptions {
   readonly language: ExampleLanguage;
   /** WEBHOOK_SECRET, verbatim. */
   readonly secret: string;
-  /** RECEIVER_STATE: a file. */
+  /** The file for RECEIVER_STATE. */
   readonly state: string;
   /** Any free port by default. */
   readonly port?: number;
@@ -33,17 +33,17 @@ const LINE_WITHIN_MS = 120_000;
 const MISSING = "(no python3 here: npm run nodes:install brings it)";
 const FOLDER = resolve(import.meta.dirname, "../../docs/examples");
 
-/** Whether its tests run: without Python they are skipped, except in CI, where they fail. */
+/** Whether an example's tests run: without Python they are skipped, except in CI, where they fail. */
 export function isExampleTested(language: ExampleLanguage): boolean {
   return language === "TypeScript" || PYTHON !== undefined || Boolean(process.env.CI);
 }
 
-/** For the name of a skipped test. */
+/** The example's name for titles, with the reason if its tests are skipped. */
 export function exampleName(language: ExampleLanguage): string {
   return isExampleTested(language) ? language : `${language} ${MISSING}`;
 }
 
-/** Starts one and waits until it listens. */
+/** Starts a receiver and waits until it listens. */
 export async function startExample(options: ExampleOptions): Promise<ExampleReceiver> {
   const port = options.port ?? (await findFreePort());
   const { child, ended, lines, line } = runExample({ ...options, port });
@@ -60,7 +60,7 @@ export async function startExample(options: ExampleOptions): Promise<ExampleRece
   return { url: `http://127.0.0.1:${port}/webhooks`, lines, line, kill };
 }
 
-/** Runs one that is expected to exit; returns its status and output. */
+/** Runs a receiver that is expected to exit; returns its status and output. */
 export async function endExample(
   options: ExampleOptions & { readonly port: number },
 ): Promise<{ status: number | null; said: string }> {

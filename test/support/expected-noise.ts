@@ -1,20 +1,19 @@
-// Holds back what servers and libraries print about failures that tests cause on purpose: thousands of such lines would hide what failed. If
-// anything fails, all of it is written to a file.
+// Keeps back what servers and libraries print about failures that tests cause on purpose: thousands of such lines would hide the real failures. If
+// anything fails, all of them are written to a file.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 
 const HELD_FILE = ".edgetill/held-back.txt";
 
-/** Each matches a whole message, written by workerd, miniflare or Vite, which cannot turn it off. */
+/** Each pattern matches a whole message of workerd, miniflare or Vite that no setting turns off. */
 const EXPECTED: readonly RegExp[] = [
-  // Receivers and sources of tests that refuse a connection, hang up or break off. The Worker's fetch rejects, and the Worker handles that;
-  // workerd logs it again, and miniflare's worker for outgoing requests does not catch it.
+  // In these tests receivers and sources refuse connections or drop them. The Worker handles the rejected fetch, but workerd logs it again, and
+  // miniflare's worker for outgoing requests does not catch it.
   /^exception = rust\/worker\/ffi\.rs:\d+: disconnected: (Connection refused|HTTP body: |client error )[^\n]*(\nstack: [^\n]*)?\n$/,
   /^uncaught exception; source = Uncaught \(in promise\); stack = Error: Network connection lost\.\n$/,
   /^uncaught exception; exception = workerd\/jsg\/[^\n]*: jsg\.Error: Network connection lost\.(\nstack: [^\n]*)?\n$/,
-  // All objects are deleted between two files (migrate.ts), including those of D1 and those whose alarm is running; some
-  // tests abort them.
+  // All objects are deleted between two files (migrate.ts), including those of D1 and those whose alarm is running. Some tests abort objects.
   /^exception = workerd\/[^\n]*: Application called (?:abort|delete)AllDurableObjects\(\)\.(\nstack: [^\n]*)?\n$/,
   /^uncaught exception; exception = workerd\/[^\n]*: Application called (?:abort|delete)AllDurableObjects\(\)\.(\nstack: [^\n]*)?\n$/,
   /^uncaught exception; source = Uncaught \(in promise\); stack = Error: Application called (?:abort|delete)AllDurableObjects\(\)\.(\n +at [^\n]*miniflare[^\n]*)*\n$/,
@@ -27,7 +26,7 @@ export function isExpectedNoise(message: string): boolean {
   return EXPECTED.some((each) => each.test(text));
 }
 
-/** Colours of a terminal. */
+/** Terminal colour codes. */
 const ESCAPES = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 
 export default class ExpectedNoise implements Reporter {

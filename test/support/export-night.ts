@@ -18,7 +18,7 @@ export async function runNight(bucket: R2Bucket | MemoryBucket, settings: Partia
   return messages.length;
 }
 
-/** Does the work with the clock at that time. */
+/** Runs the work with the clock stopped at that time. */
 export async function at<T>(ms: number, work: () => Promise<T>): Promise<T> {
   vi.useFakeTimers({ now: ms, toFake: ["Date"] });
   try {
@@ -32,7 +32,7 @@ export async function jsonIn<T>(bucket: R2Bucket, key: string): Promise<T> {
   return JSON.parse((await (await bucket.get(key))?.text()) ?? "null");
 }
 
-/** The rows of a part. */
+/** The rows of one part of an export. */
 export async function linesIn<Line>(bucket: R2Bucket, key: string): Promise<Line[]> {
   const object = await bucket.get(key);
   const text = await new Response(object?.body.pipeThrough(new DecompressionStream("gzip"))).text();
@@ -42,7 +42,7 @@ export async function linesIn<Line>(bucket: R2Bucket, key: string): Promise<Line
     .map((line) => JSON.parse(line));
 }
 
-/** A bucket outlives the test file that wrote to it, and a night already exported is not exported again. */
+/** Empties a bucket: it outlives the test file that wrote to it, and a night that was exported is not exported again. */
 export async function emptyBucket(bucket: R2Bucket): Promise<void> {
   const { objects } = await bucket.list();
   await bucket.delete(objects.map(({ key }) => key));

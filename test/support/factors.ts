@@ -12,7 +12,7 @@ export const TOTP = "/api/v1/me/totp";
 export const SECOND_FACTOR = "/api/v1/auth/second-factor";
 export const STEP_UP = "/api/v1/auth/step-up";
 
-/** Stops the clock in the middle of a step, so no test crosses a step's edge. */
+/** Stops the clock in the middle of a time step, so that no test crosses from one step to the next. */
 export function stopClock(): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Math.floor(Date.now() / STEP_MS) * STEP_MS + STEP_MS / 2 });
 }
@@ -52,7 +52,7 @@ export async function newcomer(): Promise<{ readonly email: string; readonly bro
   return { email, browser };
 }
 
-/** A user with an authenticator app; its setup has used the previous time step. */
+/** A user with an authenticator app, whose set-up used the code of the previous time step. */
 export async function appHolder(): Promise<AppHolder> {
   const { email, browser } = await newcomer();
   const secret = await begin(browser);
@@ -61,7 +61,7 @@ export async function appHolder(): Promise<AppHolder> {
   return { email, browser, secret, backupCodes: codesIn(confirmed) };
 }
 
-/** A secret that awaits its first code. */
+/** The secret of an authenticator that awaits its first code. */
 export async function begin(browser: Browser): Promise<string> {
   const begun = await browser.post(TOTP);
   expect(begun.status, begun.text).toBe(200);
@@ -81,14 +81,14 @@ export async function pendingBrowser(email: string): Promise<Browser> {
   return browser;
 }
 
-/** This many of them, one at a time: each reads the newest email. */
+/** Several browsers of one user before their second factor, created one at a time because each reads the newest email. */
 export async function pendingBrowsers(email: string, count: number): Promise<readonly Browser[]> {
   const browsers: Browser[] = [];
   while (browsers.length < count) browsers.push(await pendingBrowser(email));
   return browsers;
 }
 
-/** A browser's request, against the test's own bindings. */
+/** Sends a browser's request, against the test's own bindings. */
 export function askWith(changes: Partial<Env>, browser: Browser, path: string, ask: Ask): Promise<Answer> {
   const cookie = Object.entries(browser.cookies())
     .map(([name, value]) => `${name}=${value}`)
@@ -96,7 +96,7 @@ export function askWith(changes: Partial<Env>, browser: Browser, path: string, a
   return sendWith(changes, path, { ...ask, headers: { origin: "http://localhost:8787", cookie } });
 }
 
-/** The row of the user with this mailbox. */
+/** The row of the user with this email address. */
 export async function userOf(email: string) {
   const [user] = await testDb.select().from(users).where(eq(users.emailKey, email));
   if (user === undefined) throw new Error("no such user");

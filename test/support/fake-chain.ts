@@ -1,4 +1,4 @@
-// A chain that a test writes block by block, and sources that read it: for testing a watcher without a node.
+// A chain that a test writes block by block, and sources that read it, to test a watcher without a node.
 import type {
   ChainClient,
   History,
@@ -62,7 +62,7 @@ export class FakeChain {
     return this.#blocks[height];
   }
 
-  /** Blocks up to a height, the newest first. */
+  /** Blocks up to a height, newest first. */
   below(height: number): readonly FakeBlock[] {
     return this.#blocks.slice(0, height + 1).toReversed();
   }
@@ -74,42 +74,42 @@ function refOf(block: FakeBlock | undefined): BlockRef {
   return { height, hash, timeMs };
 }
 
-/** How a source treats one address or one transaction: fails with a chosen status, or finds nothing. */
+/** How a source treats one address or transaction: fails with this status, or finds nothing. */
 export type ItemFault = OutageKind | "LIES_EMPTY";
 
-/** Transactions of one page of an address. */
+/** Transactions per page of an address. */
 const PAGE = 25;
 
 /** A source of a fake chain. Its fields set how reliable it is. */
 export class FakeSource {
   chain: FakeChain;
-  /** The error it fails with. */
+  /** The error with which every call fails, if set. */
   down: OutageKind | undefined;
-  /** Blocks that it lags the chain. */
+  /** How many blocks the source lags behind the chain. */
   lag = 0;
-  /** Answers lookups and mempools as if empty. */
+  /** Whether lookups and mempools find nothing. */
   isForgetful = false;
-  /** Its index finds nothing. */
+  /** Whether the address index finds nothing. */
   isEmpty = false;
-  /** Newest blocks not yet in its index. */
+  /** How many of the newest blocks are missing from the address index. */
   unindexed = 0;
   /** Most blocks that one scan reads. */
   scanBlocks = Number.POSITIVE_INFINITY;
-  /** By address or txHash: exceptions to an otherwise healthy source. */
+  /** Exceptions to an otherwise healthy source, by address or txHash. */
   readonly faults = new Map<string, ItemFault>();
   /** Addresses that have code. */
   readonly code = new Set<string>();
-  /** How many mempool transactions one look reads. */
+  /** How many mempool transactions one read returns. */
   mempoolPart = Number.POSITIVE_INFINITY;
-  /** Requested pages of addresses. */
+  /** How many pages of addresses were requested. */
   pages = 0;
   readonly calls: string[] = [];
-  /** Requests for blocks and addresses. */
+  /** The ranges of all requested scans and histories. */
   readonly ranges: (ScanRange | HistoryRequest)[] = [];
   readonly client: ChainClient;
   /** Runs before each answer. */
   before: (call: string) => Promise<void> = async () => {};
-  /** This call alone fails with what it returns. */
+  /** Returns an error for each call that must fail on its own. */
   refuse: (call: string) => OutageKind | undefined = () => undefined;
 
   constructor(chain: FakeChain, of: { readonly kind: ChainSourceKind; readonly costsBy?: ChainClient["costsBy"] }) {
@@ -159,7 +159,7 @@ export class FakeSource {
     };
   }
 
-  /** A range without a block, or no page at all, cannot be requested. */
+  /** Fails for a range without blocks or a request for no pages, because a watcher must never send either. */
   #noteRange(range: ScanRange | HistoryRequest): void {
     const { from, to } = range;
     if (from < 0 || from > to.height) throw new Error(`a source was asked for blocks ${from} to ${to.height}`);
@@ -195,7 +195,7 @@ export class FakeSource {
     return { transfers, next: read.length === rest.length ? null : (read.at(-1)?.txHash ?? null) };
   }
 
-  /** The number of requests that start with this. */
+  /** The number of requests whose text starts with this. */
   asked(prefix: string): number {
     return this.calls.filter((call) => call.startsWith(prefix)).length;
   }

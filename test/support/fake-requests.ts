@@ -1,4 +1,4 @@
-// The fields of every request that the client's fake accepts, for tests that send each one.
+// All fields that the client's fake accepts in a request, for tests that send each field.
 import { BODIES, QUERIES } from "../../client/testing/requests.ts";
 import { jsonSchema } from "../../src/platform/http/json-schema.ts";
 

@@ -1,4 +1,4 @@
-// TronGrid in memory, for addresses with thousands of transactions: v1's lists and the node calls behind them, each request counted.
+// TronGrid in memory, for addresses with thousands of transactions: v1's lists and the node calls behind them. Each request is recorded.
 import type { ChainClientSettings } from "../../src/chains/sources/chain-client.ts";
 import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
 import { network } from "./named-network.ts";
@@ -13,7 +13,7 @@ export interface TronSent {
   readonly code: "USDT" | "TRX" | "TRC10";
   readonly to: string;
   readonly amount: number;
-  /** False claims of the lists: that it succeeded, that it was mined, or that it was mined a block later. */
+  /** What the lists falsely claim: that the transaction failed, that it was not mined, or that it was mined a block later. */
   readonly lie?: "FAILED" | "UNMINED" | "LATER";
 }
 interface Transaction extends TronSent {
@@ -30,7 +30,7 @@ export class FakeTronGrid {
   readonly #genesisMs: number;
   /** Requested paths since last cleared. */
   readonly asked: string[] = [];
-  /** Every page is the first one, whatever mark is sent; it returns the same mark or a new one. */
+  /** If set, every page is the first one, no matter which mark is sent, and carries the same mark or a new one. */
   repeats: "the same mark" | "a new mark" | null = null;
   readonly settings: ChainClientSettings;
 
@@ -52,7 +52,7 @@ export class FakeTronGrid {
     this.mine();
   }
 
-  /** Ids of the next block's transactions. */
+  /** Mines a block; returns the ids of its transactions. */
   mine(...sent: readonly TronSent[]): readonly string[] {
     const height = this.#blocks.length;
     const block = sent.map((each, n) => ({ ...each, height, txid: `${hex(height, 16)}${hex(n, 48)}` }));
@@ -125,7 +125,7 @@ export class FakeTronGrid {
     };
   }
 
-  /** Newest first; a mark says how many rows came before. */
+  /** Rows are newest first; a page's mark contains how many rows came before. */
   #list(address: string, isToken: boolean, query: URLSearchParams): unknown {
     const [minMs, maxMs] = [Number(query.get("min_timestamp")), Number(query.get("max_timestamp"))];
     const rows = (this.#byAddress.get(address) ?? []).toReversed().filter(({ code, height }) => {

@@ -1,4 +1,4 @@
-// Amounts and times as each language writes them, letter for letter: a page is the same whether Node's ICU or workerd's formatted
+// Amounts and times as each language writes them, character by character. A page must be the same no matter whether Node's ICU or workerd's formatted
 // it.
 import type { Language } from "../../src/platform/texts/languages.ts";
 
@@ -6,7 +6,7 @@ import type { Language } from "../../src/platform/texts/languages.ts";
 export const FORMATTED_MONEY = [
   { micros: 1_234_567_500_000n, currency: "EUR" },
   { micros: 980_000_000n, currency: "JPY" },
-  // CLDR has no fraction here, ISO 4217 has two digits.
+  // CLDR uses no decimals here, while ISO 4217 has two.
   { micros: 2_500_000_000n, currency: "HUF" },
   { micros: 1n, currency: "USD" },
   { micros: 500_000n, currency: "BTC" },
@@ -14,10 +14,7 @@ export const FORMATTED_MONEY = [
 
 export const FORMATTED_MS = Date.UTC(2026, 9, 3, 4);
 
-/**
- * Invisible characters: `_` is a no-break space, `'` a narrow one, `>` the mark that makes Arabic run from right to
- * left.
- */
+/** Stand-ins for invisible characters: `_` is a no-break space, `'` a narrow one, `>` the mark that makes Arabic run from right to left. */
 export function visible(text: string): string {
   return text.replaceAll("\u00a0", "_").replaceAll("\u202f", "'").replaceAll("\u200f", ">");
 }

@@ -1,4 +1,4 @@
-// A merchant with one of every entity that has an id, and its owner, with one of everything a user can have.
+// A merchant with one of every entity that has an id. Its owner has one of everything that a user can have.
 import { eq } from "drizzle-orm";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import type { MerchantId, UserId, WebhookId } from "../../src/lib/ids.ts";
@@ -18,12 +18,12 @@ import { freshId, testDb } from "./worker-merchant.ts";
 export interface FullShop {
   readonly merchantId: MerchantId;
   readonly key: string;
-  /** Headers of the owner, who has just given a factor. */
+  /** Headers of the owner, who has just passed a second factor. */
   readonly headers: Readonly<Record<string, string>>;
   readonly email: string;
   /** One id of each kind, by its name in paths. */
   readonly ids: Readonly<Record<string, string>>;
-  /** Another endpoint besides the one in `ids`, without deliveries. */
+  /** An endpoint that is not in `ids` and has no deliveries. */
   readonly otherWebhookId: string;
 }
 
@@ -33,7 +33,7 @@ export async function fullShop(send: Send): Promise<FullShop> {
   const { team, owner } = await freshTeam();
   const { merchantId } = team;
   const { headers, userId, email } = owner;
-  // Last used in the future, so no use is recorded.
+  // Last used in the future, so that no use is recorded.
   const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() + HOUR_MS });
   const made = async (rest: string, body: object) => {
     const answer = await send(`${team.merchant}${rest}`, { method: "POST", headers, body });

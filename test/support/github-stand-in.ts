@@ -18,9 +18,9 @@ interface GithubUser {
 
 export interface GithubStandIn {
   readonly origin: string;
-  /** Who signs in next. */
+  /** The user who signs in next. */
   user: GithubUser;
-  /** If set, answers every API call. */
+  /** If set, the answer to every API call. */
   outage: { readonly status: number; readonly body: string } | null;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import type { Keys } from "../../src/platform/idempotency/key-reservations.ts";
 import type { OnceDependencies, Prepared } from "../../src/platform/idempotency/run-once.ts";
 
 export const freshUlid = () => newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
-/** A fresh stub each time: one that threw, for example because its object was aborted, stays broken. */
+/** Uses a fresh stub each time: a stub that threw, for example because its object was aborted, stays broken. */
 export function keysOf(namespace: Pick<Env["MERCHANT_OBJECT"], "getByName">, merchantId: string): Keys {
   const stub = (): Keys => namespace.getByName(merchantId);
   return {
@@ -42,7 +42,7 @@ export function keyOf(merchantId: MerchantId, key: string, body: string = "{}") 
   };
 }
 
-/** A small operation that writes one event row; its bytes differ on each try, as a clock would make them. */
+/** A small operation that writes one event row; its bytes differ on each try, as if they contained the time. */
 export function workOf(db: OnceDependencies["db"], merchantId: MerchantId) {
   return async (operationId: string): Promise<Prepared> => ({
     kind: "ready",

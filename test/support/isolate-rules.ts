@@ -1,9 +1,11 @@
-// What a file of `src` may do given that isolates run it: requests share module scope, and a rule takes everything that changes as an
-// argument.
+// Rules for files of `src` that follow from isolates. Requests share module scope, so a rule takes everything that changes as an argument.
 import type { Problem } from "./style-rules.ts";
 import { dottedName, type Node, nameOf, nodes, visit } from "./syntax-tree.ts";
 
-/** Files with module state that changes: what an isolate caches of rates, the deployment's set-up, unanswered calls and objects' refusals. */
+/**
+ * Files whose module state may change: the caches of an isolate for rates and for the deployment's set-up, and its records of unanswered calls and of
+ * refusing objects.
+ */
 export const SHARED_STATE: readonly string[] = [
   "src/rates/rate-cache.ts",
   "src/platform/deployment/read-deployment.ts",
@@ -26,7 +28,7 @@ export function stateProblems(path: string, program: Node): Problem[] {
   return [...loose, ...changed, ...impuritiesAtImport(program)];
 }
 
-/** Runs in a browser, where one page has the module to itself. */
+/** Files that run in a browser, where the module belongs to one page only. */
 const OF_ONE_PAGE = "src/checkout/pay/browser/";
 
 const CHANGING = /^(set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|fill)$/;
@@ -51,7 +53,7 @@ function mutationsOf(program: Node, names: ReadonlySet<string | undefined>): Pro
 const IMPURE_CALLS =
   /^(Date\.now|Math\.random|performance\.now|crypto\.(getRandomValues|randomUUID|subtle\..*)|fetch|setTimeout|setInterval)$/;
 
-/** A clock, a random number, a socket: a rule takes their values as arguments. */
+/** Finds uses of a clock, a random number or a socket. A rule takes their values as arguments. */
 export function impurities(program: Node): Problem[] {
   const found: Problem[] = [];
   visit(program, (node) => {
@@ -71,7 +73,7 @@ function impurityOf(node: Node): string | undefined {
   return undefined;
 }
 
-/** The same at module scope, where no function defers it, whatever the file's kind. */
+/** Finds uses of a clock, a random number or a socket at module scope, outside functions, in files of every kind. */
 function impuritiesAtImport(program: Node): Problem[] {
   const found: Problem[] = [];
   visit(
@@ -85,7 +87,7 @@ function impuritiesAtImport(program: Node): Problem[] {
   return found;
 }
 
-/** Schemas built before they are needed: most of a Worker's start-up cost was these. */
+/** Finds schemas that are built at import, before they are needed. They used to be most of a Worker's start-up cost. */
 export function schemasAtImport(program: Node): Problem[] {
   const found: Problem[] = [];
   visit(

@@ -1,5 +1,5 @@
-// Which stores join tables of merchants with tables of accounts or cursors (architecture.md "Room to grow"), found in syntax trees: a
-// declaration's tables are those that it, or any store declaration it uses, has as values or in SQL.
+// Finds stores that join tables of merchants with tables of accounts or cursors (architecture.md "Room to grow"). It reads syntax trees. A
+// declaration's tables are those that it names as values or in SQL, and those of all store declarations that it uses.
 import { posix } from "node:path";
 import { type Node, nameOf, nodes, parse, type Sources, sourceOf, visit } from "./syntax-tree.ts";
 
@@ -8,12 +8,12 @@ const IN_SQL = /\b(?:from|join|into|update)\s+"?(\w+)/gi;
 const SCHEMA = "src/platform/db/schema/";
 /** Types name tables too, but read nothing. */
 const TYPES = /^TS(TypeAnnotation|TypeParameter)/;
-/** Of these, a user's rows are stored with accounts and a merchant's with the merchant. */
+/** Tables that may be joined with both kinds: a user's rows are stored with the accounts, and a merchant's rows with the merchant. */
 const EITHER = ["operations", "assertions", "audit_events"];
 
 interface Declaration {
   readonly isExported: boolean;
-  /** Other declarations used, as `path#name`. */
+  /** Other declarations that it uses, as `path#name`. */
   readonly uses: Set<string>;
   readonly tables: Set<string>;
 }

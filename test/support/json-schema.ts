@@ -1,5 +1,5 @@
-// A small reader of JSON Schema (2020-12): only the keywords that our documents use. Any other keyword is reported as a problem, so
-// nothing passes unchecked.
+// A small reader of JSON Schema (2020-12) with only the keywords that our documents use. Any other keyword is reported as a problem, so nothing
+// passes unchecked.
 
 export interface Schema {
   readonly [keyword: string]: unknown;
@@ -21,7 +21,7 @@ export interface Schema {
 
 const TELLS_NOTHING = new Set(["title", "description", "examples", "type"]);
 
-/** What the reference points to in `document`; undefined if nothing. */
+/** The target of the reference in `document`; undefined if there is none. */
 export function resolve(document: unknown, reference: string): unknown {
   return reference
     .replace(/^#\//, "")

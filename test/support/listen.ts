@@ -9,8 +9,8 @@ export interface Listening {
 }
 
 /**
- * Longer than any test's pause between two requests. Node's default of 5 s is about a delivery's first gap: if the connection closes while the
- * next POST is on its way, the POST fails.
+ * Longer than any test's pause between two requests. Node's default of 5 s is about as long as the first pause of a delivery. If a connection closes
+ * just as the next POST is sent, the POST fails.
  */
 const KEPT_ALIVE_MS = 300_000;
 

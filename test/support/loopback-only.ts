@@ -1,4 +1,5 @@
-// Worker tests send to loopback only: a request to any other address ends here. Files share a process; a fetch with this name is already wrapped.
+// Worker tests may send to loopback only: a request to any other address fails here. Test files share a process, so an earlier file may already have
+// wrapped `fetch`.
 const NAME = "loopbackOnly";
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 const open = globalThis.fetch;

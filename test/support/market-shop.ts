@@ -1,4 +1,4 @@
-// A merchant with one wallet, a market whose price the test sets, and observations of a chain that the test makes up.
+// A merchant with one wallet, a market whose price the test sets, and invented observations of a chain.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -18,13 +18,13 @@ import { standIns } from "./stand-ins.ts";
 import { randomHex, xpubWallet } from "./wallet-bodies.ts";
 import { testDb } from "./worker-merchant.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
+// biome-ignore lint/suspicious/noExplicitAny: the test asserts the shape of each answer
 type Body = any;
 export const ETH = { cryptocurrency: "ETH", network: "ETH" };
 export const BTC = { cryptocurrency: "BTC", network: "BTC" };
-/** One address per invoice, of a key that nobody else has. */
+/** A wallet with one address per invoice, from an extended key that no other merchant has. */
 export const btcKey = xpubWallet;
-/** One address for all invoices. */
+/** A wallet with one address for all invoices. */
 export const ethAddress = () => ({ walletType: "DIRECT_WALLET", ...ETH, address: `0x${randomHex(20)}` });
 
 /** `rate.usd` is the price of the pair's coin, at first 2,000; null removes it from the table. */
@@ -55,7 +55,7 @@ export async function marketShop(pair: typeof ETH, wallet: object) {
     rate,
     send,
     dependencies,
-    /** A transfer of the pair in block 100; null: not mined yet. */
+    /** A transfer of the pair's coin in block 100; if `blockTimeMs` is null, it is not mined yet. */
     transfer(toAddress: string, amountUnits: bigint, blockTimeMs: number | null = Date.now()): Transfer {
       const block = blockTimeMs === null ? null : { height: 100, hash: "h100", timeMs: blockTimeMs };
       const where = { txHash: randomHex(32), outputIndex: "0", fromAddress: null, toAddress };

@@ -1,16 +1,18 @@
-// Where tests keep disposable files: databases, objects, chains. In memory on machines with plenty, because a third of a test database's cost is its
-// disk, and a busy disk is slow. Tests about slow or full disks do not use it.
+// Where tests keep disposable files: databases, objects, chains. On machines with plenty of memory they are in memory, because a third of the time of
+// a test database is spent on its disk, and a busy disk is slow. Tests about slow or full disks do not use it.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What Linux mounts there. */
+/** Where Linux mounts a file system in memory. */
 const MEMORY = "/dev/shm";
 const NAME = "edgetill-tests-";
-/** All tests together use less than a fifth of this at any time, as measured. */
+/** Measured: all tests together use less than a fifth of this at any time. */
 const ROOM_BYTES = 8 * 2 ** 30;
 
-/** Puts the temporary files of this process and its children into a folder in memory that is removed with it. Keeps a TMPDIR that is set. */
+/**
+ * Moves the temporary files of this process and its children into a folder in memory that is removed at the end. Keeps a TMPDIR that is already set.
+ */
 export function keepTemporaryFilesInMemory(): void {
   if (process.env.TMPDIR !== undefined || !hasRoom()) return;
   forgetOthers();
@@ -51,7 +53,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Containers may mount it noexec, and tests install packages. */
+/** Containers may mount the folder noexec, but tests install programs there. */
 function runsProgramsIn(folder: string): boolean {
   const program = join(folder, "runs");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o700 });

@@ -1,5 +1,5 @@
-// The order in which a run takes its files. vitest runs projects one after another, and the files of one project need the same resource: pages and
-// simulators need CPU, real nodes mostly time. Mixing the projects' files lets some work while others wait.
+// The order in which a run takes its test files. vitest runs projects one after another, and the files of one project need the same resource: pages
+// and simulators need CPU, while real nodes mostly wait. If the projects' files are mixed, some work while others wait.
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { LONGEST } from "../selection.ts";
 
@@ -18,9 +18,9 @@ export function mixed<File>(files: readonly File[], of: (file: File) => Placing)
 
 export interface Placing {
   readonly project: string;
-  /** Its files share processes and loaded modules. */
+  /** Whether the project's files share processes and loaded modules. */
   readonly isSharing: boolean;
-  /** Started last, it would run on alone. */
+  /** Whether the file takes so long that, if started last, it would run alone at the end. */
   readonly isLong: boolean;
 }
 

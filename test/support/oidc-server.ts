@@ -1,5 +1,5 @@
-// A real OpenID Connect provider on loopback, in place of Google: npm's oidc-provider, which signs in the user that the test sets. On request
-// it alters its ID tokens and re-signs them, with its own key or another; the rest stays genuine.
+// A real OpenID Connect provider on loopback in place of Google: npm's oidc-provider, which signs in the user that the test sets. On request it
+// alters its ID tokens and signs them again, with its own key or another one; everything else is unchanged.
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import Provider from "oidc-provider";
@@ -23,7 +23,7 @@ export interface Lie {
 
 export interface OidcProvider {
   readonly issuer: string;
-  /** Who signs in next; null cancels. */
+  /** The user who signs in next; null cancels. */
   user: User | null;
   lie: Lie;
   close(): Promise<void>;
@@ -123,7 +123,7 @@ function toldBy(lie: Lie, body: string, keys: Keys): { status?: number; body: st
   return { body: JSON.stringify({ ...answer, id_token: idToken }) };
 }
 
-/** RS256 with the genuine key's id, no matter which key signs. */
+/** Signs with RS256 under the genuine key's id, no matter which key signs. */
 function signed(claims: Claims, key: KeyObject): string {
   const parts = [{ alg: "RS256", kid: KEY_ID }, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString("base64url"),
@@ -136,7 +136,7 @@ function newKey(): KeyObject {
   return generateKeyPairSync("rsa", { modulusLength: 2_048 }).privateKey;
 }
 
-/** Lets a listener write its whole answer, then sends another instead. */
+/** Waits until a listener has written its whole answer, then sends another one instead. */
 function alterAnswer(response: ServerResponse, alter: (body: string) => { status?: number; body: string }): void {
   const end = response.end.bind(response);
   response.end = (chunk?: unknown) => {

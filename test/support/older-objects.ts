@@ -1,5 +1,5 @@
-// Objects that still run the previous release: for some minutes after a deploy the new Worker calls them. They lack the methods this release
-// added, and the real runtime reports that.
+// Objects that still run the previous release. For some minutes after a deploy the new Worker calls them. They lack the methods that this release
+// added, and a call to such a method fails as in the real runtime.
 import { env } from "cloudflare:workers";
 import { ADDED_METHODS } from "./added-methods.ts";
 import { standInFor } from "./stand-ins.ts";
@@ -11,7 +11,7 @@ export type AddedBinding =
   | "MERCHANT_OBJECT"
   | "NETWORK_WATCHER";
 
-/** The namespace; objects for which `isOlder` is true run the previous release. */
+/** The namespace of a binding. Objects for which `isOlder` is true behave like objects of the previous release. */
 export function withOlder<B extends AddedBinding>(binding: B, isOlder: (name: string) => boolean): Pick<Env, B> {
   const real = env[binding];
   const getByName = (name: string, ...rest: never[]) => {

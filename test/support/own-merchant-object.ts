@@ -1,13 +1,10 @@
-// Runs a merchant's requests in the test's process with the test's bindings; the merchant's real object would use the Worker's. Its
-// idempotency keys are those of the real object.
+// Runs a merchant's requests in the test's process with the test's bindings, because the merchant's real object would use the Worker's bindings. The
+// idempotency keys are stored in the real object.
 import { MerchantRequests } from "../../src/app/merchant-requests.ts";
 import type { HandedOver } from "../../src/platform/http/handed-over.ts";
 import { keysOf } from "./idempotency.ts";
 
-/**
- * The namespace for an app with these bindings; its objects live as long as the app. `background` receives work that continues after a
- * response.
- */
+/** The namespace for an app with these bindings. Its objects live as long as the app. `background` receives work that continues after a response. */
 export function ownMerchantObjects(world: Env, background: (work: Promise<unknown>) => void): Env["MERCHANT_OBJECT"] {
   const real = world.MERCHANT_OBJECT;
   const quiet = (work: Promise<unknown>) => background(work.catch(() => undefined));

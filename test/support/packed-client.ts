@@ -1,19 +1,19 @@
-// The client as users get it: packed by `npm pack` and installed by `npm install`, offline, in folders of this call only.
+// The client as users get it: packed by `npm pack` and installed by `npm install`, offline, in folders created for each call.
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 export interface PackedClient {
-  /** Contains everything; deleting it cleans up. */
+  /** The folder that contains all files; deleting it cleans up. */
   readonly folder: string;
-  /** A project with only the package installed. */
+  /** A project in which only the package is installed. */
   readonly shop: string;
   /** Paths in the tarball, sorted. */
   readonly files: readonly string[];
 }
 
-/** Builds from a copy of the sources: another test may pack at the same time, and `client/dist` is the developer's own. */
+/** Builds from a copy of the sources, because another test may pack at the same time, and `client/dist` belongs to the developer. */
 export function packClient(): PackedClient {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-packed-"));
   const sources = join(folder, "sources");
@@ -36,7 +36,7 @@ export function packClient(): PackedClient {
 
 function npm(folder: string, cwd: string, ...args: readonly string[]): string {
   const env = { ...process.env };
-  // Ignores the settings of an npm script that may be running these tests, and has its own cache.
+  // The environment without the settings of an npm script, which may be running these tests, and with a cache of its own.
   for (const name of Object.keys(env)) if (/^npm_/i.test(name)) delete env[name];
   Object.assign(env, { npm_config_cache: join(folder, "cache"), npm_config_update_notifier: "false" });
   return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });

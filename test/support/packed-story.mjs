@@ -1,4 +1,4 @@
-// What a shop does with the packed client, as plain JavaScript that every runtime can run. Returns facts for a test to compare.
+// What a shop does with the packed client, as plain JavaScript for every runtime. Returns the results for a test to compare.
 import {
   Edgetill,
   EdgetillConnectionError,
@@ -10,7 +10,7 @@ import {
 } from "edgetill";
 import { FakeEdgetill } from "edgetill/testing";
 
-/** The error a promise rejects with. */
+/** The error with which a promise rejects. */
 const failure = (promise) =>
   promise.then(
     () => undefined,
@@ -18,7 +18,7 @@ const failure = (promise) =>
   );
 const codeOf = (error) => (error instanceof EdgetillError ? `${error.status} ${error.code}` : String(error));
 
-/** A server with a secret key. `name`: unique to its orders. `delivery`: a webhook as received. */
+/** Makes the calls of a server with a secret key. `name` is unique to its orders; `delivery` is a webhook as received. */
 export async function serverStory({ baseUrl, merchantId, secretKey, name, delivery, closed }) {
   const edgetill = new Edgetill({ baseUrl, merchantId, apiKey: secretKey });
   const order = { name, rawAmount: 10.5, externalId: name, redirectUrl: "https://shop.example/thanks?order=1" };
@@ -54,7 +54,7 @@ async function eventTypes(edgetill, invoiceId) {
   return types;
 }
 
-/** The customer comes back from the checkout. */
+/** Follows the customer's return from the checkout to the shop. */
 async function returned(baseUrl, { id, checkoutUrl }) {
   const leaving = await fetch(`${checkoutUrl}/return`, { redirect: "manual" });
   const url = leaving.headers.get("location");
@@ -69,7 +69,7 @@ async function received({ payload, headers, secret }) {
   return { webhook: [event.type, forged instanceof WebhookVerificationError && forged.reason] };
 }
 
-/** A page with a public key that sells one product. */
+/** Makes the calls of a page with a public key that sells one product. */
 export async function pageStory({ baseUrl, merchantId, publicKey, productId, name }) {
   const page = new EdgetillPublic({ baseUrl, merchantId, apiKey: publicKey });
   const order = { productId, customerEmail: "ann@example.com" };
@@ -92,7 +92,7 @@ export async function pageStory({ baseUrl, merchantId, publicKey, productId, nam
   };
 }
 
-/** The package's fake, in the same runtime. */
+/** Makes calls to the package's fake, in the same runtime. */
 async function fakeStory() {
   const fake = new FakeEdgetill();
   const edgetill = new Edgetill(fake.options);

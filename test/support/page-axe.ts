@@ -10,7 +10,7 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 
 const FRAME_MS = 16;
 const SETTLED_WITHIN_MS = 60_000;
-/** Consecutive checks that must see no motion: when the scheme changes, the page's script starts transitions. */
+/** How many checks in a row must see no motion, because the page's script starts transitions when the scheme changes. */
 const LOOKS = 2;
 const MOVING = `(() => {
   const scheme = document.documentElement.dataset.mantineColorScheme;
@@ -27,8 +27,8 @@ interface Violation {
 }
 
 /**
- * Everything an axe rule reads from a page except colours: its elements with attributes, texts, positions and visibility. The page's mark of its
- * scheme is left out.
+ * Everything that axe's rules read from a page except colours: its elements with attributes, texts, positions and visibility. The attribute with the
+ * page's colour scheme is left out.
  */
 const SHAPE = `JSON.stringify([...document.querySelectorAll("*")].map((each) => {
   const { display, visibility, opacity, position, overflow, clipPath, textDecorationLine } = getComputedStyle(each);
@@ -49,8 +49,8 @@ export function axeFindings(page: Page): Promise<readonly string[]> {
 }
 
 /**
- * The same in the light and then the dark scheme, each line with its scheme. If only colours differ, only the colour rules run again. The page
- * stays dark.
+ * The findings in the light and then in the dark scheme, each line with its scheme. If only colours differ, only the colour rules run again. The page
+ * stays in the dark scheme.
  */
 export async function findingsInSchemes(page: Page): Promise<readonly string[]> {
   await page.emulateMedia({ colorScheme: "light" });
@@ -63,7 +63,7 @@ export async function findingsInSchemes(page: Page): Promise<readonly string[]> 
   return [...light.map((finding) => `light: ${finding}`), ...dark.map((finding) => `dark: ${finding}`)];
 }
 
-/** `runOnly`: the rules, as an expression in the page. */
+/** `runOnly` selects the rules, as an expression in the page. */
 async function findingsOf(page: Page, runOnly: string): Promise<readonly string[]> {
   await untilStill(page);
   const isThere = await page.evaluate<boolean>("typeof axe === 'object'");
@@ -76,7 +76,7 @@ async function findingsOf(page: Page, runOnly: string): Promise<readonly string[
   );
 }
 
-/** Waits for transitions: a colour half-way has the contrast of neither end. */
+/** Waits for transitions to end, because halfway through, a colour has neither its old nor its new contrast. */
 async function untilStill(page: Page): Promise<void> {
   const movesOnce = async () => {
     for (let look = 0; look < LOOKS; look++) {
@@ -90,7 +90,7 @@ async function untilStill(page: Page): Promise<void> {
 
 const WIDTHS = [320, 1280];
 
-/** The same at both widths and in both schemes, and whether anything scrolls sideways. */
+/** The findings at both widths and in both schemes, and any sideways scrolling. */
 export async function findingsEverywhere(page: Page): Promise<readonly string[]> {
   const findings: string[] = [];
   for (const width of WIDTHS) {

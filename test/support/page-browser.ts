@@ -13,11 +13,11 @@ const QUIET = [
   "--disable-component-update",
   "--disable-sync",
   "--hide-scrollbars",
-  // A page that a test makes up counts as public; this lets it frame one of this machine.
+  // Chromium treats a page that a test makes up as public. This lets it frame a page of this machine.
   "--disable-features=LocalNetworkAccessChecks",
 ];
 
-/** If the browser is not installed, throws with instructions. */
+/** Starts the browser. If it is not installed, throws with instructions. */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = chromiumProgram();
   if (executablePath === undefined) throw new Error(howToInstallChromium());

@@ -1,14 +1,14 @@
-// When a page has nothing more to do: no response is pending, none is being read, and its scripts have run. It takes only as long as the page does,
-// without the half second that "networkidle" adds, and it also works after a navigation within the page, which "networkidle" does not see.
+// Waits until a page has nothing more to do: no response is pending or being read, and its scripts have run. It takes no longer than the page itself,
+// while "networkidle" adds half a second. It also works after a navigation within the page, which "networkidle" does not notice.
 import type { BrowserContext, Page, Request } from "playwright-core";
 import { until } from "../../scripts/demo-story/until.ts";
 
 const READ_WITHIN_MS = 120_000;
 
-/** Each page's requests without a response yet. */
+/** Each page's requests that have no response yet. */
 const awaited = new WeakMap<Page, Set<Request>>();
 
-/** Call it before the context has a page. WebSockets do not count as requests. */
+/** Must be called before the context has a page. WebSockets do not count as requests. */
 export function watchRequests(context: BrowserContext): void {
   context.on("page", (page) => {
     const open = new Set<Request>();
@@ -19,7 +19,7 @@ export function watchRequests(context: BrowserContext): void {
   });
 }
 
-/** A page that draws no frame for this long is asked again, so its caller gets an error in the end. */
+/** If a page draws no frame for this long, it is asked again, so that the caller gets an error in the end. */
 const DRAWN_WITHIN_MS = 5_000;
 
 /** The number of parts being loaded once the page's scripts are done; -1 for a page that draws nothing. */
@@ -30,7 +30,7 @@ const BUSY = `new Promise((counted) => {
   setTimeout(() => counted(-1), ${DRAWN_WITHIN_MS});
 })`;
 
-/** Waits until no response is pending and no part of the page is loading, before its scripts have run and after. */
+/** Waits until no response is pending and no part of the page is loading, both before and after its scripts have run. */
 export async function untilIdle(page: Page): Promise<void> {
   const requests = awaited.get(page);
   if (requests === undefined) throw new Error("nobody watches the requests of this page");

@@ -4,7 +4,7 @@ import { firstProgram } from "../../scripts/program.ts";
 
 const PLACES = ["chromium", resolve(import.meta.dirname, "../../.nodes/chromium/chromium.sh")];
 
-/** The program, or undefined if none is installed: CHROMIUM, else the PATH, else this repository's `.nodes`. */
+/** The browser's path, or undefined if none is installed: CHROMIUM, else the PATH, else this repository's `.nodes`. */
 export function chromiumProgram(): string | undefined {
   return firstProgram(process.env.CHROMIUM, PLACES);
 }

@@ -1,13 +1,13 @@
-// The last steps of a page test that failed: for a test that hung, nothing else says where it was.
+// Keeps the last steps of a page test. If a test hangs, nothing else shows where it was.
 import type { Browser, Logger, Page } from "playwright-core";
 
-/** Steps kept: about half a page of log. */
+/** How many steps are kept: about half a page of the log. */
 const KEPT = 24;
 const ANSWER_WITHIN_MS = 3_000;
 
 const steps = new WeakMap<Browser, readonly string[]>();
 
-/** A logger for `launch`, and its recorder of steps once the browser is running. */
+/** A logger for `launch`, and a function that assigns its steps to the running browser. */
 export function stepLog(): { readonly logger: Logger; readonly keepFor: (browser: Browser) => void } {
   const kept: string[] = [];
   const logger: Logger = {
@@ -20,7 +20,7 @@ export function stepLog(): { readonly logger: Logger; readonly keepFor: (browser
   return { logger, keepFor: (browser) => steps.set(browser, kept) };
 }
 
-/** The last steps in a browser, and for each page its address, whether it draws frames, and what it shows. */
+/** The last steps in a browser. For each page also its address, whether it draws frames, and what it shows. */
 export async function lastSteps(browser: Browser, pages: readonly Page[]): Promise<string> {
   // Copied first, since asking the pages is a step too.
   const done = [...(steps.get(browser) ?? [])];

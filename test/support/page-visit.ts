@@ -3,19 +3,19 @@
 import type { Browser, BrowserContextOptions, CDPSession, Page } from "playwright-core";
 import { watchRequests } from "./page-idle.ts";
 
-/** A limit for hangs on a busy machine. */
+/** Stops a test that hangs. It is long enough for a busy machine. */
 const STEP_WITHIN_MS = 120_000;
 
 export interface VisitOptions extends BrowserContextOptions {
   /** Other origins that may be requested: the shop a payer returns to. */
   readonly alsoAllowed?: readonly string[];
-  /** Console errors that are expected because the test is about that refusal. */
+  /** Console errors to tolerate, for tests that provoke a refusal. */
   readonly alsoSaid?: RegExp;
-  /** Run in each document before its own scripts. */
+  /** Scripts that run in each document before its own scripts. */
   readonly initScripts?: readonly string[];
 }
 
-/** Network traffic. Bytes are as carried by the network, headers included. */
+/** A loaded resource. Bytes are counted as sent over the network, including headers. */
 export interface Load {
   readonly url: string;
   readonly type: string;
@@ -35,7 +35,7 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-/** Shifts after the user's own input count too: nothing may move under a finger. */
+/** Also counts shifts right after the user's own input: nothing may move while the user is tapping it. */
 const WATCH_SHIFTS = `(() => {
   window.__shifts = [];
   const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(" ");

@@ -1,5 +1,5 @@
-// A wallet like a browser extension (EIP-6963, EIP-1193): it announces itself in the page, and the test answers the page's requests from
-// its own node. The page itself sends no requests.
+// A wallet like a browser extension (EIP-6963, EIP-1193). It announces itself in the page, and the test answers the page's requests from its own
+// node. The page itself sends no requests.
 import type { Page } from "playwright-core";
 import * as z from "zod";
 import { rpcAt } from "../../scripts/demo-story/rpc.ts";
@@ -7,13 +7,13 @@ import { rpcAt } from "../../scripts/demo-story/rpc.ts";
 interface PageWalletOptions {
   readonly nodeUrl: string;
   readonly name?: string;
-  /** The initial chain; it switches on request. */
+  /** The initial chain; the wallet switches on request. */
   readonly chainId?: string;
   /** Methods that the user refuses. */
   readonly refuses?: readonly string[];
 }
 
-/** As the page sent it. */
+/** The request as the page sent it. */
 interface WalletCall {
   readonly method: string;
   readonly params: readonly unknown[];
@@ -22,9 +22,9 @@ interface WalletCall {
 interface PageWallet {
   /** All requests except those that only read. */
   readonly calls: readonly WalletCall[];
-  /** Hashes of sent transactions, not mined yet. */
+  /** Hashes of sent transactions. */
   readonly sent: readonly string[];
-  /** The user accepts every request from now on. */
+  /** Makes the user accept every request from now on. */
   agree(): void;
 }
 
@@ -35,7 +35,7 @@ const SILENT = ["eth_chainId", "eth_accounts"];
 const ICON =
   "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%208%208'%3E%3Crect%20width='8'%20height='8'/%3E%3C/svg%3E";
 
-/** Call it before the page is opened. */
+/** Must be called before the page is opened. */
 export async function installWallet(page: Page, options: PageWalletOptions): Promise<PageWallet> {
   const { nodeUrl, name = "Test Wallet", chainId: first = "0x1" } = options;
   const rpc = rpcAt(nodeUrl);

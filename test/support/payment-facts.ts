@@ -11,7 +11,7 @@ const EVIDENCE: PaymentEvidence = { raw: "{}", spends: [], candidates: [] };
 export const BITCOIN = network("BTC");
 export const ETHEREUM = network("ETH");
 
-/** One block every ten minutes; `fork` distinguishes those of the same height. */
+/** One block every ten minutes; `fork` distinguishes blocks of the same height. */
 export function blockAt(height: number, fork = ""): BlockRef {
   return { height, hash: `block-${height}${fork}`, timeMs: height * 600_000 };
 }
@@ -40,7 +40,7 @@ export function transferOf(changes: Partial<Transfer> = {}): Transfer {
   };
 }
 
-/** A payment credited by its address, three confirmations required. */
+/** A payment credited by its address, with three confirmations required. */
 export function firstSeen(
   context: ObservationContext,
   changes: Partial<NewPayment> & { block?: BlockRef } = {},

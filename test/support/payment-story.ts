@@ -1,4 +1,4 @@
-// One payment through a series of observations, and the events of each.
+// Applies a series of observations to one payment, and returns the events of each observation.
 
 import {
   type ChainObservation,
@@ -21,7 +21,7 @@ export function mined(height: number, fork = ""): ChainObservation {
 /** One observation with its time and source. */
 export type Look = readonly [ChainObservation, ObservationContext];
 
-/** The payment after each observation, and the events of each. */
+/** The payment after each observation, and the events that the observation causes. */
 export function story(looks: readonly Look[], placement?: Placement) {
   const [first, ...rest] = looks;
   if (first === undefined) throw new Error("no look");

@@ -1,4 +1,4 @@
-// Payment rows as watchers leave them, inserted directly, and how far their network was read.
+// Inserts payment rows in the form in which watchers store them, and the time up to which each network has been read.
 
 import type { Payment, PaymentEvidence, StoredPayment } from "../../src/commerce/payments/payment.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
@@ -11,7 +11,7 @@ export const BLOCK_MS = Date.UTC(2026, 10, 21, 12);
 
 export type SeedPayment = Partial<Payment> & { readonly evidence?: Partial<PaymentEvidence> };
 
-/** 10 USDT on ETH in block 100, without an invoice, with `changes` applied. */
+/** Inserts a payment of 10 USDT on ETH in block 100, without an invoice, with `changes` applied. */
 export async function seedPayment(merchantId: MerchantId, changes: SeedPayment = {}): Promise<Payment> {
   const { evidence, ...rest } = changes;
   const nowMs = Date.now();
@@ -56,7 +56,7 @@ export async function seedPayment(merchantId: MerchantId, changes: SeedPayment =
   return row;
 }
 
-/** A network read up to `tipHeight`; this holds for the whole test file. */
+/** Marks a network as read up to `tipHeight`, for the whole test file. */
 export async function seedCursor(
   network: string,
   changes: Partial<typeof networkCursors.$inferSelect> = {},

@@ -15,11 +15,11 @@ const freshId = <P extends IdPrefix>(prefix: P) => makeId(prefix, newUlid(Date.n
 export interface TestUser {
   readonly userId: UserId;
   readonly email: string;
-  /** Headers of a live session that just stepped up; with Origin, so that writes pass. */
+  /** Headers of a live session that has just stepped up; with Origin, so that writes pass. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A user with a verified mailbox and no factor; with `changes` applied. */
+/** A user with a verified email address and no factor; with `changes` applied. */
 export async function seedUser(changes: Partial<typeof users.$inferInsert> = {}): Promise<TestUser> {
   const userId = freshId("usr");
   const email = changes.email ?? `${userId.toLowerCase()}@example.com`;
@@ -58,7 +58,7 @@ export async function seedSession(
   return { cookie: `session=${token}`, origin: ORIGIN };
 }
 
-/** Gives a user a seat in a merchant's team. */
+/** Makes a user a member of a merchant's team. */
 export async function seedMember(
   merchantId: MerchantId,
   userId: UserId,
@@ -70,7 +70,7 @@ export async function seedMember(
   return id;
 }
 
-/** What a team requires. */
+/** Sets the security policy of a team. */
 export async function seedPolicy(
   merchantId: MerchantId,
   policy: Partial<Omit<typeof teams.$inferInsert, "merchantId">>,

@@ -1,4 +1,4 @@
-// Deployments in production for tests on workerd, each with its own database binding, so that none shares an isolate's cached set-up
+// Deployments in production for tests on workerd. Each has its own database binding, so that none shares an isolate's cached set-up
 // (platform/deployment/read-deployment.ts).
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -8,11 +8,11 @@ import { deployment, setUpLinks } from "../../src/platform/db/schema/deployment.
 import { type Answer, type Ask, deploymentWith } from "./access.ts";
 import { softwareAuthenticator } from "./software-authenticator.ts";
 
-/** Where tests send requests (access.ts). */
+/** The origin of requests in tests (access.ts). */
 export const HERE = "http://localhost:8787";
 const db = openDb(env.DB);
 
-/** A new deployment's variables: only the secrets. */
+/** The variables of a new deployment, in which only the secrets are set. */
 export const FRESH: Partial<Env> = {
   ENVIRONMENT: "production",
   PUBLIC_URL: "",
@@ -31,12 +31,12 @@ export function ownDatabase(): D1Database {
   });
 }
 
-/** Like an isolate that has read nothing yet. */
+/** Sends requests to a production deployment with its own database binding, for which nothing is cached, as in a new isolate. */
 export function production(changes: Partial<Env> = {}): (path: string, ask?: Ask) => Promise<Answer> {
   return deploymentWith({ ...FRESH, DB: ownDatabase(), ...changes });
 }
 
-/** Makes the deployment one that is not yet set up. */
+/** Undoes the deployment's set-up. */
 export async function undoSetUp(): Promise<void> {
   await db.delete(deployment);
   await db.delete(setUpLinks);
@@ -47,7 +47,7 @@ export async function doSetUp(origin: string | null = HERE): Promise<void> {
   await db.update(deployment).set({ origin }).where(eq(deployment.id, 1));
 }
 
-/** A new set-up link, made as the script does but without replacing others; returns its token. */
+/** Makes a new set-up link as the script does, but without replacing others; returns its token. */
 export async function makeLink(changes: Partial<typeof setUpLinks.$inferInsert> = {}): Promise<string> {
   const token = crypto.randomUUID();
   const createdAtMs = Date.now();
@@ -68,7 +68,7 @@ interface Redeemer {
 export const beginRedeeming = (send: Send, { token, email, name = "Ann", origin = HERE }: Redeemer) =>
   send("/api/v1/setup/options", { method: "POST", headers: { origin }, body: { token, email, name } });
 
-/** Both steps of a set-up with a new authenticator; returns the first refusal, if any. */
+/** Completes both steps of a set-up with a new authenticator; returns the first refusal, if any. */
 export async function redeem(send: Send, of: Redeemer): Promise<Answer> {
   const { token, origin = HERE } = of;
   const begun = await beginRedeeming(send, of);

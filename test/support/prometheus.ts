@@ -1,5 +1,5 @@
-// A strict reader of the text format of Prometheus, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats): even what a scraper would
-// accept is an error here.
+// A strict reader of the text format of Prometheus, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). It also rejects text that
+// only a lenient scraper would accept.
 
 const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const HELP = new RegExp(`^# HELP (${NAME}) (\\S.*)$`);
@@ -8,7 +8,7 @@ const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\["\\\\n])*"';
 const SAMPLE = new RegExp(`^(${NAME})(\\{${LABEL}(?:,${LABEL})*\\})? (-?(?:\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?))$`);
 
 interface Scraped {
-  /** By name and labels, verbatim. */
+  /** Values by name and labels, verbatim. */
   readonly samples: ReadonlyMap<string, number>;
   /** Names of metrics that have samples. */
   readonly names: ReadonlySet<string>;

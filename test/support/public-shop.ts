@@ -1,4 +1,4 @@
-// A shop with public orders: in a browser with a public key, and through the form of its product page.
+// A shop with public orders: from a browser with a public key, and through the form of its product page.
 import { exports } from "cloudflare:workers";
 import { expect } from "vitest";
 import { requestOf, type Answer as Sent, seedKey, sendWith } from "./access.ts";
@@ -13,7 +13,7 @@ export async function made(shop: TestMerchant, path: string, body: object): Prom
   return answer.body;
 }
 
-/** A shop, a browser that holds its public key, and the form of its product; `env` is the Worker's except for the rate limits. */
+/** A shop, a browser with its public key, and the form of its product. `env` is the Worker's except for the rate limits. */
 export async function openShop(
   settings: object = {},
   {
@@ -46,11 +46,11 @@ export const statusesOf = (answers: readonly { readonly status: number }[]) => a
 export const countOf = (answers: readonly { readonly status: number }[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
 
-/** Runs all at once. */
+/** Calls `each` `count` times, all at once. */
 export const several = <T>(count: number, each: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => each(n)));
 
-/** Runs ten at a time. */
+/** Calls `each` `count` times, ten at a time. */
 export async function inTens<T>(count: number, each: (n: number) => Promise<T>): Promise<readonly T[]> {
   const got: T[] = [];
   for (let from = 0; from < count; from += 10)

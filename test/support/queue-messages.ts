@@ -1,9 +1,9 @@
-// A message through the worker's queue entry. The queue's name varies, since deployers choose it.
+// Sends a message through the Worker's queue entry. The name of the queue varies, because each deployer chooses it.
 import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import worker from "../../src/app/worker.ts";
 
-/** Queue names that a deployer may choose; the worst are those that mean something else to us. */
+/** Queue names that a deployer may choose, including those that mean something else in this project. */
 function queueName(): string {
   const names = ["edgetill-jobs", "edgetill-webhooks", "shop-jobs", "jobs", `q-${crypto.randomUUID()}`];
   return names[Math.floor(Math.random() * names.length)] ?? "q";

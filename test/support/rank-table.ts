@@ -1,4 +1,7 @@
-/** Actor, target, new role: what Interface 4.4a and security.md 4 allow, by hand; everything else is refused. */
+/**
+ * Who may give whom which role, as actor, target and new role: what Interface 4.4a and security.md 4 allow, written by hand. Everything else is
+ * refused.
+ */
 export const MAY_CHANGE: ReadonlySet<string> = new Set([
   "OWNER ADMIN ADMIN",
   "OWNER ADMIN MEMBER",

@@ -1,8 +1,7 @@
-// Responses of the five rate sources in their documented shapes, cut to little more than what is read. Prices are fictional and of one
-// time.
+// Responses of the five rate sources in their documented shapes, cut to little more than what is read. Prices are fictional and of the same time.
 import { BANK_CODES, FIAT_CODES } from "../../src/lib/fiat-codes.ts";
 
-/** The currencies that only two sources price, one per cent apart. */
+/** The currencies that only two sources price; their prices differ by one percent. */
 const OTHERS = FIAT_CODES.filter((code) => !BANK_CODES.includes(code));
 
 export const COINBASE = `{"data":{"currency":"USD","rates":{"EUR":"0.88137","BTC":"0.0000147058607267","LTC":"0.0125",
@@ -13,7 +12,7 @@ export const COINBASE = `{"data":{"currency":"USD","rates":{"EUR":"0.88137","BTC
 const ticker = (key: string, ask: string, bid: string): string =>
   `"${key}":{"a":["${ask}","1","1.000"],"b":["${bid}","2","2.000"],"c":["${bid}","0.00012700"],"v":["1.5","2.5"],"t":[1,2],"o":"${bid}"}`;
 
-/** Old assets under Kraken's long names, as it returns them. */
+/** Kraken returns old assets under their long names. */
 export const KRAKEN = `{"error":[],"result":{${[
   ticker("XXBTZUSD", "68010.00000", "68000.00000"),
   ticker("XLTCZUSD", "80.02000", "79.99000"),
@@ -32,7 +31,7 @@ export const KRAKEN = `{"error":[],"result":{${[
   ticker("SHIBUSD", "0.000010010", "0.000009990"),
 ].join(",")}}}`;
 
-/** All digits: `precision=full`. */
+/** Prices with all digits, as with `precision=full`. */
 export const coingecko = (updatedAtSeconds: number): string =>
   `{"bitcoin":{"usd":68005.12345678901234567,"last_updated_at":${updatedAtSeconds}},${[
     ["litecoin", "80"],

@@ -1,4 +1,4 @@
-// Orders paid as a watcher would record it, and a cron whose mail provider keeps what it was sent.
+// Orders with payments in the form in which a watcher records them, and a cron whose mail provider stores the emails it sends.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -42,7 +42,7 @@ export const paymentOf = (shop: TestMerchant, invoiceId: InvoiceId, fiatMicros: 
     ...more,
   });
 
-/** A change of the invoice, as a watcher makes it. */
+/** Changes the invoice in the way a watcher does. */
 export async function changed(shop: TestMerchant, id: InvoiceId, occasion: Occasion): Promise<void> {
   const deps = { ...invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }), trail: SYSTEM_TRAIL };
   const file = await readFile(deps, shop.merchantId, id);
@@ -74,7 +74,7 @@ interface Sent {
   readonly mail: Mail;
 }
 
-/** A cron whose mail provider keeps what it was sent, `laterMs` from now; `refuse`: addresses whose emails it refuses. */
+/** Runs a cron `laterMs` from now with a mail provider that stores its emails. `refuse`: addresses whose emails the provider refuses. */
 export function cronAt(laterMs = 0, refuse: ReadonlySet<string> = new Set()) {
   const sent: Sent[] = [];
   const lines: string[] = [];

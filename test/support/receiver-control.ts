@@ -1,4 +1,4 @@
-// How a test uses the receiver of `receiver.ts`, over HTTP, so from Node and workerd alike.
+// How a test controls the receiver of `receiver.ts`: over HTTP, which works in Node and in workerd.
 import * as z from "zod";
 
 export interface Reception {
@@ -9,7 +9,7 @@ export interface Reception {
   readonly headers: Readonly<Record<string, string>>;
   /** The body, verbatim, up to 64 KB. */
   readonly body: string;
-  /** The trusted secrets whose signature `standardwebhooks` verifies; null if none is trusted. */
+  /** The trusted secrets that verify the signature according to `standardwebhooks`; null if no secret is trusted. */
   readonly signedBy: readonly string[] | null;
   /** `CUT`: the connection ended before the response was complete, on either side. */
   readonly end: "OPEN" | "ANSWERED" | "CUT";
@@ -28,16 +28,13 @@ const RECEPTIONS = z.array(
 );
 
 export interface ReceiverControl {
-  /**
-   * The URL with this behaviour, e.g. `url("status/503?retry-after=2", key)`; `told` behaves as `tell` says, at first
-   * `ok`.
-   */
+  /** The URL with this behaviour, e.g. `url("status/503?retry-after=2", key)`. `told` is the behaviour set by `tell`, at first `ok`. */
   url(behaviour: string, key: string): string;
   /** Everything received with the key, in order. */
   log(key: string): Promise<readonly Reception[]>;
-  /** Secrets to verify requests with this key from now on. */
+  /** Sets the secrets with which requests with this key are verified from now on. */
   trust(key: string, ...secrets: readonly string[]): Promise<void>;
-  /** How `told` behaves from now on, e.g. `status/500`. */
+  /** Sets how `told` behaves from now on, e.g. `status/500`. */
   tell(key: string, behaviour: string): Promise<void>;
 }
 

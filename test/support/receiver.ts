@@ -1,5 +1,5 @@
-// A merchant's server for deliveries: a real one on loopback, whose path selects its behaviour, so one server is enough for all
-// tests. `?key=` separates tests; `receiver-control.ts` reads what arrived. Its memory and all its responses are bounded.
+// A merchant's server for deliveries: a real one on loopback. The path of a request selects its behaviour, so one server is enough for all tests.
+// `?key=` separates tests, and `receiver-control.ts` reads what arrived. Its memory and all its responses are bounded.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Webhook } from "standardwebhooks";
@@ -9,10 +9,10 @@ import type { Reception } from "./receiver-control.ts";
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The rest of the path after the behaviour's name. */
+  /** The part of the path after the behaviour's name. */
   readonly argument: string;
   readonly query: URLSearchParams;
-  /** How often the key was requested before, and how often with this `webhook-id`. */
+  /** How many earlier requests had the same key, and how many of them the same `webhook-id`. */
   readonly before: { readonly ofKey: number; readonly ofEvent: number };
 }
 
@@ -38,7 +38,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   "hang-body": ({ response, argument }) => void response.writeHead(Number(argument)).write("half of "),
   /** `slow/200`: answers after this many milliseconds. */
   slow: (at) => later(at, Number(at.argument), () => answer(at, 200)),
-  /** `drip/20`: a 200 whose body comes one byte every this many milliseconds, for a minute. */
+  /** `drip/20`: a 200 whose body is sent one byte at a time, at this interval in milliseconds, for a minute. */
   drip: (at) => drip(at, Number(at.argument)),
   /** `redirect/302`: to `ok` with the same key, so the log shows a client that follows it. */
   redirect: ({ response, argument, query }) =>
@@ -128,7 +128,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Received requests; the oldest are dropped when there are many. */
+/** Received requests. If there are many, the oldest are dropped. */
 class Book {
   readonly #log: { readonly key: string; readonly bytes: number; reception: Reception }[] = [];
   #bytes = 0;

@@ -1,4 +1,4 @@
-// Reruns a failed property with the seed printed at the end of the run (closing-line.ts), so it fails at the same try.
+// Reruns a failed property with the seed printed at the end of the run (closing-line.ts), so that it fails with the same values.
 import fc from "fast-check";
 
 const { PROPERTY_SEED } = process.env;

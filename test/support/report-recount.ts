@@ -1,5 +1,5 @@
-// Recomputes reports from the tables of invoices, timelines, methods and payments, and compares the buckets with that. It shares no code with the
-// service: the rules are written again from decisions 13.
+// Recomputes reports from the tables of invoices, timelines, methods and payments, and compares the stored buckets with the result. It shares no code
+// with the service: the rules of decisions 13 are written a second time.
 
 export type RecountRow = Readonly<Record<string, string | number | null>>;
 
@@ -26,7 +26,7 @@ export function recountTables(rows: (sql: string) => readonly RecountRow[]): Rec
   };
 }
 
-/** By merchant, time, currency, coin and the measure's name; never 0. */
+/** Values by merchant, time, currency, coin and the measure's name; zeros are left out. */
 export type Counted = Map<string, bigint>;
 
 const QUARTER_MS = 900_000;
@@ -35,8 +35,8 @@ const COUNTS = ["created", "paid", "overpaid", "underpaid", "expired", "cancelle
 const PAID: readonly unknown[] = ["PAID", "OVERPAID"];
 
 /**
- * How the buckets differ from a recount; undefined if they do not. `isCreated`: whether the service created an invoice. One that a test inserted
- * is not counted as created in any bucket.
+ * How the buckets differ from a recount; undefined if they do not. `isCreated`: whether the service created an invoice. An invoice that a test
+ * inserted is not counted as created.
  */
 export function recountProblem(
   tables: RecountTables,
@@ -66,7 +66,7 @@ function storedIn({ buckets }: RecountTables): Counted {
   return counted;
 }
 
-/** Everything the tables count, by the time that `timeOf` derives from a time. */
+/** All counts from the tables. `timeOf` maps each time to the time under which it is counted. */
 export function recountOf(
   tables: RecountTables,
   timeOf: (ms: number) => number | string,

@@ -1,4 +1,7 @@
-/** Difficult time zones: quarter and half hours, a clock change of half an hour, at midnight, and both sides of the date line. */
+/**
+ * Difficult time zones: with offsets of quarter and half hours, with a clock change of half an hour or at midnight, and on both sides of the date
+ * line.
+ */
 export const REPORT_ZONES = [
   "UTC",
   "America/New_York",

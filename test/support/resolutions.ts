@@ -1,4 +1,4 @@
-// Payments that a user resolves: the invoice they are assigned to, the two actions, and the database's state afterwards.
+// For tests of payments that a user resolves: the invoice to assign them to, the two actions, and the database's state afterwards.
 import { asc, eq } from "drizzle-orm";
 import { expect } from "vitest";
 import type { Invoice } from "../../src/commerce/invoice-records/invoice.ts";

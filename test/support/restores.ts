@@ -1,4 +1,4 @@
-// Imports after a restore on the test Worker's own objects and database.
+// Runs imports after a restore, on the test Worker's own objects and database.
 import { env } from "cloudflare:workers";
 import { restoreDependencies } from "../../src/commerce/restores/dependencies.ts";
 import type { Phase } from "../../src/commerce/restores/restore.ts";
@@ -14,7 +14,7 @@ const background = (work: Promise<unknown>) => void work.catch(() => undefined);
 
 let restores = 0;
 
-/** The environment of a deployment whose database was restored again. */
+/** The environment of a deployment after one more restore of its database. */
 export function restoredEnv(restoredToMs: number): Env {
   restores += 1;
   return { ...env, RESTORE_EPOCH: `${restores}@${isoTime(restoredToMs)}` };
@@ -31,7 +31,7 @@ export function restoreRun(restored: Env, nowMs = Date.now()): RunDependencies {
   return restoreDependencies(restored, epochOf(restored), { db, nowMs, sleep, background });
 }
 
-/** Pretends the import has got this far. */
+/** Pretends that the import has just reached this phase. */
 export async function putPhase(restored: Env, phase: Phase): Promise<void> {
   const { number: epoch, restoredToMs } = epochOf(restored);
   await env.DB.prepare("delete from restores where epoch = ?").bind(epoch).run();
@@ -39,13 +39,13 @@ export async function putPhase(restored: Env, phase: Phase): Promise<void> {
   await insertRestore(openDb(env.DB), row);
 }
 
-/** Runs the import from start to end, however far it had got. */
+/** Runs the whole import from the start. */
 export async function importAnew(restored: Env): Promise<void> {
   await env.DB.prepare("delete from restores where epoch = ?").bind(epochOf(restored).number).run();
   await importLost(restored);
 }
 
-/** Runs the import to its end. */
+/** Runs the import until it is finished. */
 export async function importLost(restored: Env): Promise<void> {
   for (let run = 0; run < 100; run++) if ((await runRestore(restoreRun(restored))) === "nothing") return;
   throw new Error("an import without an end");

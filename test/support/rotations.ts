@@ -46,7 +46,7 @@ export function deploymentOf(keys: readonly { readonly text: string }[], changes
         if (left === "nothing") return reports;
       }
     },
-    /** What an operator sees of the keys. */
+    /** The keys as an operator sees them. */
     keyUses: async () => {
       const { headers } = await seedUser({ operatorSinceMs: Date.now() });
       const told = await send("/api/v1/operator/keys", { headers });
@@ -58,7 +58,7 @@ export function deploymentOf(keys: readonly { readonly text: string }[], changes
 
 export type Deployment = ReturnType<typeof deploymentOf>;
 
-/** A merchant with a secret key created by the deployment; `post` and `get` work through any deployment. */
+/** A merchant with a secret key created by the deployment; `post` and `get` take any deployment. */
 export async function shopOf({ world }: Deployment) {
   const merchantId: MerchantId = await seedMerchant();
   const macKeys = keyringOf(world, "API_KEY_MAC_KEY");
@@ -77,7 +77,7 @@ export async function shopOf({ world }: Deployment) {
 
 export type RotatedShop = Awaited<ReturnType<typeof shopOf>>;
 
-/** What a deployment can verify of a shop's rows with HMACs and seals: the kinds and key ids that verify, and those that do not. */
+/** Which of a shop's HMACs and seals a deployment can verify: the kinds and key ids of those that it can, and of those that it cannot. */
 export async function verdictsOn({ world }: Deployment, shop: Pick<RotatedShop, "merchantId">, webhookId?: string) {
   const [macKeys, sealKeys] = [keyringOf(world, "ROW_MAC_KEY"), keyringOf(world, "SECRETS_AES_KEY")];
   if (!macKeys.ok || !sealKeys.ok) throw new Error("no keys");

@@ -1,5 +1,5 @@
-// A vendor between the product and a real node: a server on loopback that forwards JSON-RPC, refuses what its rule refuses, and records the
-// calls.
+// A vendor between the product and a real node: a server on loopback that forwards JSON-RPC, refuses calls by the rule that a test sets, and records
+// all calls.
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 import * as z from "zod";
@@ -18,11 +18,11 @@ type Ruling =
 
 export interface RpcProxy {
   readonly url: string;
-  /** Undefined forwards the call unchanged, the initial behaviour. May be changed at any time. */
+  /** If undefined, which is the default, the call is forwarded unchanged. May be changed at any time. */
   rule: (call: ProxiedCall) => Ruling | undefined;
   /** Calls in order, refused ones included; a test may clear it. */
   readonly asked: ProxiedCall[];
-  /** How many HTTP requests carried them. */
+  /** The number of HTTP requests that carried the calls. */
   requests: number;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// One hour of the cron's ticks without the queue between: the messages they send, one per job, through the worker's own entry.
+// Runs one hour of the cron without a queue: the messages that it sends, one per job, go straight through the Worker's own entry.
 import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { JOB_NAMES, type JobMessage, jobsOf } from "../../src/app/jobs.ts";
@@ -10,7 +10,7 @@ import { standIns } from "./stand-ins.ts";
 /** Enough ticks for each job to start once. */
 const TICKS = 60;
 
-/** Runs every job once. Once all have run, rejects with the first fault. Messages that the jobs send go only to `sent`. */
+/** Runs every job once. After all have run, rejects with the first fault. Messages that the jobs send are only collected in `sent`. */
 export async function runJobs(sent: unknown[] = []): Promise<void> {
   const answer = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
   const collect = (into: unknown[]) => ({

@@ -1,4 +1,5 @@
-// A table of chain data as a source: each path, query included, has an answer; every other path is a page with status 404.
+// A source whose answers come from a table of chain data. Each path, including its query, has an answer; every other path gets a page with status
+// 404.
 
 import { type NetworkName, networkNamed } from "../../src/chains/registry/networks.ts";
 import type { ChainClientSettings } from "../../src/chains/sources/chain-client.ts";
@@ -8,12 +9,12 @@ type ScriptedAnswer = unknown;
 
 interface ScriptedSource {
   readonly settings: ChainClientSettings;
-  /** By path; may be changed at any time. */
+  /** Answers by path; may be changed at any time. */
   readonly answers: Map<string, ScriptedAnswer>;
-  /** By path: a status other than 200. */
+  /** Statuses other than 200, by path. */
   readonly statuses: Map<string, number>;
   readonly asked: string[];
-  /** The most requests in flight at once. */
+  /** The most concurrent requests so far. */
   mostAtOnce: number;
 }
 

@@ -2,15 +2,15 @@ import { Lab } from "../simulation/engine/lab.ts";
 import type { Effect } from "../simulation/engine/sqlite-d1.ts";
 import { type Client, World } from "../simulation/engine/world.ts";
 
-/** The faults of the next steps at a point, in order; later steps succeed. */
+/** The faults of the next steps at a point, in order. Later steps succeed. */
 export type Script = Record<
   string,
   ("happens" | "lost before" | "answer lost" | "hangs" | "lands late" | "overloaded")[]
 >;
 
 /**
- * Runs `work` to completion in a world whose only faults are scripted. Time passes at once: a limit of 3 seconds costs
- * nothing. `seen` counts the steps at each point, `nowMs` is the time since the start.
+ * Runs `work` to completion in a simulation whose only faults are scripted. Waiting takes no real time, so a test of a limit of 3 seconds is fast.
+ * `seen` counts the steps at each point; `nowMs` is the time since the start.
  */
 export async function inScriptedWorld<T>(
   script: Script,

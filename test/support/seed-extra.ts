@@ -8,7 +8,7 @@ import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/ro
 import { type MerchantId, parseId } from "../../src/lib/ids.ts";
 import { HOUR_MS } from "../../src/lib/time.ts";
 
-/** An address no test's caller has (RFC 5737). */
+/** An address from which no test calls (RFC 5737). */
 const ELSEWHERE = "203.0.113.7/32";
 
 export interface Extra {

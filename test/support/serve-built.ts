@@ -1,6 +1,6 @@
-// Replaces `wrangler dev`, with the same command line: serves the Worker that build-worker.ts built, with wrangler's runtime and bindings but without
-// its bundler and without the second Worker that it routes every request through. `wrangler dev` itself is tested in
-// (test/contract/wrangler-dev.test.ts, test/browser/console-first-payment.test.ts, test/browser/console-set-up.test.ts).
+// Replaces `wrangler dev`, with the same command line. It serves the Worker that build-worker.ts built, with wrangler's runtime and bindings, but
+// without its bundler and without the second Worker that routes every request. `wrangler dev` itself is tested in test/contract/wrangler-dev.test.ts,
+// test/browser/console-first-payment.test.ts and test/browser/console-set-up.test.ts.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
@@ -9,11 +9,11 @@ import * as z from "zod";
 import { COMPATIBILITY_FLAGS } from "../../scripts/wrangler.ts";
 import { BINDINGS_FILE, FOLDER } from "./built-worker.ts";
 
-/** Everything else that wrangler gives a Worker, unchanged. */
+/** What wrangler gives a Worker. Only the bindings are read here; all other members are passed on unchanged. */
 type WorkerOptions = Pick<V4WorkerOptions, "bindings">;
 type Bindings = NonNullable<WorkerOptions["bindings"]>;
 
-/** In wrangler's own format and version: build-worker.ts rebuilds it for each. */
+/** In the format of the installed wrangler version: build-worker.ts rebuilds for each version. */
 const workerOptions = z.custom<WorkerOptions>(
   (given) => z.looseObject({ bindings: z.looseObject({}) }).safeParse(given).success,
 );
@@ -21,8 +21,8 @@ const names = z.array(z.string());
 
 const MAIN = "worker.js";
 /**
- * As wrangler sets it in development: otherwise the runtime closes a connection whose request was answered before its body was read, and the next request
- * fails.
+ * Reads unread request bodies, as wrangler does in development. Otherwise the runtime closes a connection on which a request was answered before its
+ * body was read, and the next request fails.
  */
 const ENTRY = `import worker from "./${MAIN}";
 export * from "./${MAIN}";
@@ -53,7 +53,8 @@ const { values: given } = parseArgs({
   },
 });
 
-// These flags reduce the memory of a server that runs for hours, and cost a third of its speed (docs/design/performance.md, "Memory over an hour").
+// These flags would reduce the memory of a server that runs for hours, but cost a third of its speed (docs/design/performance.md, "Memory over an
+// hour").
 delete process.env.MINIFLARE_WORKERD_V8_FLAGS;
 
 const folder = process.env[FOLDER];
@@ -72,7 +73,7 @@ const miniflare = new Miniflare(
     cf: false,
     log: new Log(LogLevel.INFO),
     logRequests: false,
-    // The server's cron requests a scheduled run, as from `wrangler dev`.
+    // Lets a request to the server trigger a scheduled run, as with `wrangler dev`.
     unsafeTriggerHandlers: true,
     handleStructuredLogs: ({ message }) => console.log(message),
     resourcePersistencePath: join(optionOf("persist-to"), "v3"),
@@ -99,7 +100,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
 }
 await miniflare.ready;
 
-/** The configuration's variables, unless this process has one of that name; secrets are in the file or here. */
+/** The configuration's variables, replaced by this process's variables of the same name. Secrets come from the file or from this process. */
 function settings(variables: Bindings, secrets: readonly string[]): Bindings {
   const file = parseEnv(readFileSync(optionOf("env-file"), "utf8"));
   const told = secrets.flatMap((secret) => {

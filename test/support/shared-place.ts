@@ -1,4 +1,4 @@
-// Merchants who share one address or extended key, and a chain that pays them, to test what they can take from each other.
+// Merchants who share one address or extended key, and a chain that pays them, to test what they can take from one another.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -33,7 +33,7 @@ export function holdersOf(count: number, wallet: object): Promise<readonly TestM
   return Promise.all(Array.from({ length: count }, () => holderOf(wallet)));
 }
 
-/** A new invoice's method and id. */
+/** Creates an invoice; returns its id and its first method. */
 export async function ordered(shop: TestMerchant, pair: Pair, rawAmount: number, more: object = {}) {
   const body = { name: "Order", rawAmount, paymentMethods: [pair], ...more };
   const invoice = await expectStatus(shop.post("/invoices", body), 201);
@@ -42,7 +42,7 @@ export async function ordered(shop: TestMerchant, pair: Pair, rawAmount: number,
 
 export type Ordered = Awaited<ReturnType<typeof ordered>>;
 
-/** Invoices, one after another, until three in a row get no payment method: the most one merchant can take. */
+/** Creates invoices one after another until three have got no payment method, or `most` have got one: the most that one merchant can take. */
 export async function takeAll(shop: TestMerchant, pair: Pair, rawAmount: number, most: number): Promise<Ordered[]> {
   const taken: Ordered[] = [];
   for (let refused = 0; refused < 3 && taken.length < most; ) {
@@ -58,7 +58,7 @@ export const unitsOf = (amount: string, decimals: number): bigint => {
   return BigInt(whole + fraction.padEnd(decimals, "0"));
 };
 
-/** What a watcher reports about a network, once the clock shows the blocks' times. */
+/** Reports what a watcher found on a network, once the clock has reached the blocks' times. */
 async function look({ network: name }: Pair, of: Pick<Findings, "seen" | "transfers">): Promise<void> {
   const network = networkNamed(name);
   if (network === undefined) throw new Error("no such network");
@@ -70,7 +70,7 @@ async function look({ network: name }: Pair, of: Pick<Findings, "seen" | "transf
 
 const rowsOf = (txHash: string) => testDb.select().from(payments).where(eq(payments.txHash, txHash));
 
-/** A confirmed transfer and its row or rows. */
+/** Reports a confirmed transfer; returns its payment rows. */
 export async function paid(pair: Pair, toAddress: string, amountUnits: bigint, timeMs = Date.now()) {
   const txHash = randomHex(32);
   const block = { height: 100, hash: randomHex(32), timeMs };
@@ -80,16 +80,16 @@ export async function paid(pair: Pair, toAddress: string, amountUnits: bigint, t
   return rowsOf(txHash);
 }
 
-/** The transaction is no longer in a block. */
+/** Reports that the transaction is no longer in a block. */
 export async function vanish(pair: Pair, txHash: string): Promise<void> {
   const seen = (await rowsOf(txHash)).map((payment) => ({ payment, observation: { kind: "unknown" } as const }));
   await look(pair, { seen, transfers: [] });
 }
 
-/** Pays the merchant this much there, exactly as asked; returns the transaction. */
+/** Pays an invoice of this merchant exactly as asked; returns the transaction. */
 export async function prove(shop: TestMerchant, pair: Pair, of: { readonly usd: number; readonly decimals: number }) {
   const { address, amount, invoiceId } = await ordered(shop, pair, of.usd);
-  // The payer takes some time: a payment made the moment it is requested proves nothing.
+  // The payment comes a minute later, because a payment at the moment of the request proves nothing.
   const [payment] = await paid(pair, address, unitsOf(amount, of.decimals), Date.now() + 61_000);
   expect(payment).toMatchObject({ invoiceId, status: "CONFIRMED" });
   return payment?.txHash ?? "";

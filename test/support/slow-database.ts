@@ -1,6 +1,7 @@
-// D1 as over a network: each call takes some milliseconds, mostly few, sometimes many. On a development server it answers within one.
+// D1 as it is over a network: most calls take a few milliseconds, and some take many. On a development server each call takes less than one
+// millisecond.
 
-/** Call latency: half take less than `p50Ms`, one in a hundred more than `p99Ms`. */
+/** Call latency in milliseconds: 50 % of calls take less than `p50Ms`, 1 % more than `p99Ms`. */
 export interface Latency {
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -27,7 +28,7 @@ export function slowDatabase(db: D1Database, of: SlowDatabaseOptions): D1Databas
   };
   const slowed = (statement: D1PreparedStatement, text: string): D1PreparedStatement => {
     textOf.set(statement, text);
-    // Set on the statement itself, because a batch accepts only D1's own class.
+    // The method is replaced on the statement itself, because a batch accepts only statements of D1's own class.
     for (const name of REQUESTS) {
       const ask: unknown = Reflect.get(statement, name);
       if (typeof ask !== "function") throw new Error(`a statement of D1 has no ${name}`);

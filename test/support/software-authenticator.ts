@@ -1,5 +1,5 @@
-// A software authenticator: a key, and the bytes that WebAuthn requires (level 3, sections 6.1 "Authenticator Data", 6.5 "Attestation"; RFC
-// 8949 CBOR, RFC 9053 and 8230 COSE keys). A test can make any of them wrong with `Faults`.
+// A software authenticator: a key, and the bytes that WebAuthn requires (level 3, sections 6.1 "Authenticator Data", 6.5 "Attestation"; RFC 8949
+// CBOR, RFC 9053 and 8230 COSE keys). With `Faults` a test can make any of them wrong.
 
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
@@ -13,7 +13,7 @@ export interface Faults {
   readonly crossOrigin?: boolean;
   readonly isUserVerified?: boolean;
   readonly isUserPresent?: boolean;
-  /** Replaces the increment by one. */
+  /** The counter's value, instead of the previous one plus one. */
   readonly counter?: number;
   readonly isBackedUp?: boolean;
   /** Client data members to add or change. */
@@ -32,9 +32,9 @@ export interface Faults {
   readonly attestation?: "packed" | "packed with certificate" | "fido-u2f" | "apple" | "tpm" | "unknown";
   /** Changes a signature before it is sent. */
   readonly signature?: (der: Uint8Array) => Uint8Array;
-  /** Null omits it. */
+  /** The user handle; null omits it. */
   readonly userHandle?: string | null;
-  /** Names a credential other than the one that signs; also used for `rawId` unless that is given. */
+  /** The id of a credential other than the signing one; also used for `rawId` unless that is given. */
   readonly id?: string;
   readonly rawId?: string;
 }
@@ -60,11 +60,11 @@ export type Algorithm = "ES256" | "EdDSA" | "RS256";
 interface Traits {
   readonly origin?: string;
   readonly rpId?: string;
-  /** Undefined: it counts from 1; 0: it never counts, like synchronised passkeys. */
+  /** If unset, the counter starts at 1; with 0 it never counts, like that of synchronised passkeys. */
   readonly counter?: 0;
   readonly algorithm?: Algorithm;
   readonly idBytes?: number;
-  /** Extensions, appended to its data as a map. */
+  /** Extensions, appended to the authenticator data as a map. */
   readonly extensions?: ReadonlyMap<string, unknown>;
 }
 
@@ -269,7 +269,7 @@ function derInteger(bytes: Uint8Array): Bytes {
   return concat([[0x02, value.length], value]);
 }
 
-/** Integers, texts, bytes, booleans, null, lists and maps. */
+/** Encodes integers, texts, bytes, booleans, null, lists and maps. */
 export function cbor(value: unknown): Bytes {
   if (value === null) return concat([[0xf6]]);
   if (typeof value === "boolean") return concat([[value ? 0xf5 : 0xf4]]);

@@ -1,11 +1,11 @@
-// A database that ends an invocation as D1 does: above a number of statements it refuses all others. Each statement of a batch counts, as
+// A database that limits an invocation as D1 does: after a number of statements it refuses all others. Each statement of a batch counts, as
 // docs/design/platform.md assumes.
 
-/** D1's limit for an invocation on the paid plan. */
+/** D1's limit per invocation on the paid plan. */
 export const MOST_STATEMENTS = 1_000;
 
 export class StatementLimit {
-  /** Statements in the current invocation. */
+  /** How many statements the current invocation has run. */
   statements = 0;
   readonly #most: number;
 

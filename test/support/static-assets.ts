@@ -1,4 +1,4 @@
-// Makes the static assets before a project starts its servers, as wrangler does (wrangler.toml). In its own process, because it loads the
+// Builds the static assets before a project starts its servers, as wrangler does (wrangler.toml). It takes a separate process, because it loads the
 // Worker's sources through Node's hooks.
 import { execFileSync } from "node:child_process";
 

@@ -1,5 +1,5 @@
-// Callers without access to a merchant, each taking as much as they can. Each returns its refusals, so that a test can check that all of them
-// reached their limits.
+// Callers without access to a merchant, each of whom takes as much as possible. Each function returns the refusals, so that a test can check that
+// every limit was reached.
 import { exports } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { LIMITS } from "../../src/lib/limits.ts";
@@ -15,7 +15,7 @@ import { freshTeam, freshUser } from "./teams.ts";
 import { randomHex } from "./wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, testDb } from "./worker-merchant.ts";
 
-/** Addresses that no other test's strangers use: counts per address outlive a test. */
+/** IP addresses that no other test uses, because counts per address outlive a test. */
 type Ips = (n: number) => string;
 
 let networks = 0;
@@ -44,7 +44,10 @@ const ofSent = (answers: readonly Sent[]) => answers.flatMap(({ status, json }) 
 const ofAnswers = (answers: readonly Answer[]) =>
   answers.flatMap(({ status, body }) => refusalOf({ status, said: body }));
 
-/** Merchants created to have a wallet with another merchant's address or key: what each of them got, and its refusal for more. */
+/**
+ * Merchants that register another merchant's address or key, and create as many invoices on it as they are allowed. Returns the invoices that they got, and the refusals
+ * of further ones.
+ */
 export async function squatters(count: number, wallet: object, pair: Pair) {
   const held = await several(count, async () => {
     const stranger = await holderOf(wallet);
@@ -59,14 +62,14 @@ export async function squatters(count: number, wallet: object, pair: Pair) {
   };
 }
 
-/** One browser with the public key that asks for its own address forty times at once, and the invoices it got. */
+/** One browser with the public key that requests an address forty times at once. Returns the invoices it got. */
 export async function greedyBrowser({ browse }: OpenShop, ip: Ips, pair: Pair) {
   const answers = await several(40, () => browse(ip(7), { paymentMethods: [pair] }));
   const made = answers.flatMap(({ status, json }) => (status === 201 ? [String(json?.id)] : []));
   return { refused: refusals(ofSent(answers)), made };
 }
 
-/** Twelve browsers with the public key that make two invoices each, and ask for an amount on each one they got. */
+/** Twelve browsers with the public key that make two invoices each, and ask for an amount on each of their invoices. */
 export async function manyBrowsers({ browse, pick }: OpenShop, ip: Ips, pair: Pair): Promise<Refusals> {
   const answers = await several(12, async (n) => {
     const own = ip(20 + n);
@@ -83,7 +86,10 @@ export async function buyers({ buy }: OpenShop, ip: Ips): Promise<Refusals> {
   return refusals(statuses.flatMap((status) => refusalOf({ status, said: undefined })));
 }
 
-/** Requests refused before they count against anyone: invented keys, another merchant's key, a public key where it is not allowed, a body too large. */
+/**
+ * Requests that are refused before they count against anyone: with invented keys, with another merchant's key, with a public key where it is not
+ * allowed, or with a body that is too large.
+ */
 export async function intruders({ shop, key }: OpenShop): Promise<Refusals> {
   const path = `/api/v1/merchants/merchant/${shop.merchantId}`;
   const foreign = await seedKey((await freshMerchant()).merchantId);
@@ -106,7 +112,7 @@ export async function intruders({ shop, key }: OpenShop): Promise<Refusals> {
   return refusals(ofSent(answers));
 }
 
-/** An attacker who has codes emailed to the owner, and one who reads those emails and guesses the second factor. */
+/** An attacker who has codes emailed to the owner, and another one who can read those emails and guesses the second factor. */
 export async function burglars(email: string, ip: Ips, guess: () => Promise<Sent>): Promise<Refusals> {
   const browser = newBrowser({ "cf-connecting-ip": ip(80) });
   const asked = await several(8, () => browser.post("/api/v1/auth/email/start", { email }));
@@ -114,14 +120,14 @@ export async function burglars(email: string, ip: Ips, guess: () => Promise<Sent
   return refusals(ofSent([...asked, ...guessed]));
 }
 
-/** A watcher that finds nothing: lookups cost no chain anything here. */
+/** A watcher that finds nothing, so that lookups do not send requests to a chain. */
 const nothingFound = async () => "NOT_FOUND";
 const WATCHED = standIns({
   NETWORK_WATCHER: { getByName: () => ({ look: nothingFound, lookUp: nothingFound, wake: async () => {} }) },
   CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] }),
 });
 
-/** A payer who claims that a shop's invoices are paid: from one IP address until refused, then for one invoice from others. */
+/** A payer who claims that a shop's invoices are paid: first from one IP address until refused, then for one invoice from other addresses. */
 export async function claimants(invoiceIds: readonly string[], ip: Ips): Promise<Refusals> {
   const claim = (id: string, from: string) =>
     sendWith(WATCHED, `/api/v1/checkout/${id}/claims`, {
@@ -132,7 +138,7 @@ export async function claimants(invoiceIds: readonly string[], ip: Ips): Promise
   const { claimsPerInvoiceAndHour: each, claimsPerIpAndHour: most } = LIMITS;
   const claimed = invoiceIds.slice(0, most / each + 1);
   const byOne = await inTens(claimed.length * each, (n) => claim(claimed[n % claimed.length] ?? "", ip(90)));
-  // An invoice that has reached its limit takes no more claims, from any address.
+  // An invoice that has reached its limit accepts no more claims, from any address.
   const full = claimed[0] ?? "";
   const byOthers = await inTens(each + 1, (n) => claim(full, ip(100 + n)));
   return {

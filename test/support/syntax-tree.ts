@@ -1,7 +1,7 @@
 // Syntax trees of source files, for the rules about sources.
 import { parseAst } from "vitest/node";
 
-/** Path below the root, with `/`, to its text. */
+/** Source texts by their path relative to the root, with `/` as the separator. */
 export type Sources = ReadonlyMap<string, string>;
 
 /** A node of a syntax tree. Its members depend on its type: read them with `nodes` and `nameOf`. */
@@ -11,7 +11,7 @@ export interface Node {
   readonly [member: string]: unknown;
 }
 
-/** A file's tree. Elements may occur in `.tsx` and in JavaScript, where no generic looks like one. */
+/** A file's syntax tree. JSX is allowed in `.tsx` and in JavaScript, where it cannot be mistaken for a generic. */
 export function parse(path: string, text: string): Node {
   const [program] = nodes([parseAst(text, { lang: languageOf(path) })]);
   if (program === undefined) throw new Error(`${path} has no syntax tree`);
@@ -63,7 +63,7 @@ export function sourceOf(node: Node): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Lines of a string that may end with a newline. */
+/** The number of lines in a string that may end with a newline. */
 export function lineCount(text: string): number {
   return text.replace(/\n$/, "").split("\n").length;
 }

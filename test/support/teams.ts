@@ -71,7 +71,7 @@ export class TestTeam {
     return { ...user, memberId: await seedMember(this.merchantId, user.userId, role) };
   }
 
-  /** Roles by user, from the table. */
+  /** Roles by user, as the database stores them. */
   async roles(): Promise<Readonly<Record<string, Role>>> {
     const rows = await testDb.select().from(members).where(eq(members.merchantId, this.merchantId));
     return Object.fromEntries(rows.map((row) => [row.userId, row.role]));
@@ -86,7 +86,7 @@ export class TestTeam {
     return testDb.select().from(invitations).where(eq(invitations.merchantId, this.merchantId));
   }
 
-  /** Audit entries of one action, oldest first, with the members that a test compares. */
+  /** Audit entries of one action, oldest first, with the members that tests compare. */
   async audit(action?: (typeof auditEvents.$inferSelect)["action"]) {
     const rows = await testDb
       .select()

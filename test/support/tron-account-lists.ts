@@ -7,9 +7,9 @@ import { rawTransaction } from "./tron-wallet-api.ts";
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 interface ListSwitches {
-  /** It has no token transfers. */
+  /** Whether the lists omit all token transfers. */
   readonly isBlind: boolean;
-  /** Rows per page, whatever limit is asked for. */
+  /** Rows per page, whatever limit is requested. */
   readonly pageRows: number;
   /** Transactions, `0x...`, whose value is an amount of a TRC-10 token. */
   readonly tokenTransfers: ReadonlySet<string>;
@@ -24,7 +24,7 @@ export class TronAccountLists {
     this.#switches = switches;
   }
 
-  /** Newest first; a fingerprint marks the start of the next page. Null for a malformed address. */
+  /** Rows are newest first; a fingerprint marks the start of the next page. Null for a malformed address. */
   async page(address: string, isToken: boolean, query: URLSearchParams) {
     const account = hexOfAddress(address);
     if (account === undefined) return null;
@@ -37,7 +37,7 @@ export class TronAccountLists {
       if (timeMs < Number(query.get("min_timestamp") ?? 0)) break;
       rows.push(...(isToken ? tokenRows(block, logs, account) : await this.#nativeRows(block, account)));
     }
-    // An internal transaction is a row of another shape.
+    // An internal transaction has a row of a different shape.
     if (!isToken && query.get("search_internal") !== "false")
       rows.push({ internal_tx_id: "ab", tx_id: "cd", data: {} });
     const limit = Math.min(Number(query.get("limit") ?? 20), this.#switches.pageRows);
@@ -77,7 +77,7 @@ function tokenRows(block: Block, logs: readonly Log[], account: string) {
     .filter(({ blockNumber }) => Number(blockNumber) === Number(block.number))
     .map(({ transactionHash, address, topics, data }) => ({
       transaction_id: bare(transactionHash),
-      // Always this name, whatever the contract's is.
+      // TronGrid always gives this name, no matter what the contract's name is.
       token_info: { symbol: "USDT", address: addressOfHex(address), decimals: 6, name: "Tether USD" },
       block_timestamp: Number(block.timestamp) * 1000,
       from: addressOfHex((topics[1] ?? "").slice(26)),

@@ -1,4 +1,4 @@
-// The chain behind a TRON stand-in as the answering node sees it: perhaps some blocks behind, and with TRON's ids.
+// The chain behind a TRON stand-in, as the answering node sees it: with TRON's ids, and possibly some blocks behind.
 import type * as z from "zod";
 import { BLOCK, type Block, RECEIPT, type Receipt, TRANSACTION, type Transaction } from "./tron-shapes.ts";
 
@@ -22,16 +22,15 @@ export const bare = (text: string) => text.replace(/^0x/, "");
 export const idOf = ({ number, hash }: Pick<Block, "number" | "hash">) =>
   Number(number) === 0 ? MAINNET_GENESIS : BigInt(number).toString(16).padStart(16, "0") + hash.slice(18);
 
-/** How far the answering node has got. */
 interface Progress {
-  /** How many blocks it lags. */
+  /** How many blocks the node lags behind the chain. */
   readonly behind: number;
 }
 
 export class TronChain {
   readonly #rpc: Rpc;
   readonly #progress: Progress;
-  /** How many blocks the solidified one is behind the tip. */
+  /** How many blocks the solidified block is behind the tip. */
   readonly #solidLag: number;
   readonly #blocksByHash = new Map<string, Block>();
 
@@ -42,7 +41,7 @@ export class TronChain {
     this.#solidLag = solidLag;
   }
 
-  /** The chain behind it uses Ethereum's shapes; any other shape is an error. */
+  /** The chain behind the stand-in uses Ethereum's shapes; any other shape is an error. */
   async ask<S extends z.ZodType>(shape: S, method: string, ...params: readonly unknown[]): Promise<z.output<S>> {
     return shape.parse(await this.#rpc(method, ...params));
   }
@@ -59,7 +58,7 @@ export class TronChain {
     return Math.max(0, (await this.tip()) - this.#solidLag);
   }
 
-  /** Null above the tip. */
+  /** Null if the block is above the tip. */
   async blockAt(height: number): Promise<Block | null> {
     return height > (await this.tip()) ? null : await this.#block("eth_getBlockByNumber", hex(height));
   }
@@ -81,7 +80,7 @@ export class TronChain {
     return this.ask(RECEIPT.nullable(), "eth_getTransactionReceipt", hash);
   }
 
-  /** Null above the answering node's tip. */
+  /** Null if the block is above the answering node's tip. */
   async mined(hash: unknown): Promise<{ readonly receipt: Receipt; readonly block: Block } | null> {
     if (typeof hash !== "string" || !/^(0x)?[0-9a-f]{64}$/i.test(hash)) throw invalid("invalid hash value");
     const receipt = await this.receipt(`0x${bare(hash)}`);
@@ -89,7 +88,7 @@ export class TronChain {
     return receipt === null || block === null ? null : { receipt, block };
   }
 
-  /** Each block is requested once: a client waits no longer for a list than for anything else, however busy the machine is. */
+  /** Each block is requested only once, so that even on a busy machine a list is complete within a client's time limit. */
   async *blocksDownFrom(height: number): AsyncGenerator<Block> {
     let block = await this.#block("eth_getBlockByNumber", hex(height));
     while (block !== null) {

@@ -7,11 +7,11 @@ const BATCH = 100;
 const ENTRIES = 1_000;
 
 interface JsonRpcSwitches {
-  /** `eth_getLogs` answers `[]`, whatever there is. */
+  /** If true, `eth_getLogs` always answers `[]`. */
   readonly isBlind: boolean;
-  /** Most results of `eth_getLogs`; it refuses more. */
+  /** The most results of `eth_getLogs`; it refuses to return more. */
   readonly maxResults: number;
-  /** Range of `eth_getLogs`: last block minus first. */
+  /** The largest range of `eth_getLogs`: last block minus first. */
   readonly maxRange: number;
   readonly asked: string[];
 }
@@ -116,7 +116,7 @@ const shownTransaction = (of: Transaction, block: Block | null) => ({
   gas: "0x0",
   gasPrice: "0x64",
   hash: of.hash,
-  // Without the call data.
+  // The call data is left out.
   input: "0x",
   nonce: "0x0000000000000000",
   to: of.to,

@@ -1,4 +1,4 @@
-// A TRON node's data about its chain, in Ethereum's shapes. It has more than is read here, and is forwarded whole.
+// A TRON node's data about its chain, in Ethereum's shapes. Members that are not read here are forwarded too.
 import * as z from "zod";
 
 export const TRANSACTION = z.looseObject({
@@ -38,7 +38,7 @@ export const RECEIPT = z.looseObject({
 });
 export type Receipt = z.infer<typeof RECEIPT>;
 
-/** As geth's callTracer returns it. */
+/** A call as geth's callTracer returns it. */
 export const CALL = z.object({
   from: z.string(),
   to: z.string().optional(),

@@ -1,4 +1,4 @@
-// TRON's interfaces over a real EVM chain: java-tron's `/jsonrpc`, its HTTP API, and TronGrid's v1 lists of accounts. One wei is one sun, so
+// TRON's interfaces over a real EVM chain: java-tron's `/jsonrpc`, its HTTP API, and TronGrid's v1 lists of accounts. One wei stands for one sun, so
 // values are as on TRON. Tests switch faults on and off.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as textOf } from "node:stream/consumers";
@@ -15,21 +15,21 @@ export interface TronStandIn {
   /** TronGrid's URL; java-tron's is `/jsonrpc` below it. */
   readonly url: string;
   fault: Fault;
-  /** `eth_getLogs` answers `[]`, whatever there is. */
+  /** If true, `eth_getLogs` always answers `[]`. */
   isBlind: boolean;
-  /** How many blocks the answering node lags. */
+  /** How many blocks the answering node lags behind the chain. */
   behind: number;
   /** Whether there is an HTTP API in addition to JSON-RPC. */
   hasWallet: boolean;
   /** Whether the node was started with `saveInternalTx`. */
   keepsInternal: boolean;
-  /** The node that answers for a block's transactions lags one block. */
+  /** Whether the node that answers for a block's transactions lags one block behind. */
   isInfoBehind: boolean;
-  /** Most results of `eth_getLogs`; it refuses more. */
+  /** The most results of `eth_getLogs`; it refuses to return more. */
   maxResults: number;
-  /** Range of `eth_getLogs`: last block minus first. */
+  /** The largest range of `eth_getLogs`: last block minus first. */
   maxRange: number;
-  /** Rows per TronGrid page, whatever limit is asked for. */
+  /** Rows per TronGrid page, whatever limit is requested. */
   pageRows: number;
   /** Transactions, `0x...`, whose value is an amount of a TRC-10 token. */
   readonly tokenTransfers: Set<string>;
@@ -43,7 +43,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** The answer to everything during a fault. */
+/** The answers to all requests during a fault. */
 const FAULTS: Readonly<Record<NonNullable<Fault>, Answer>> = {
   throttled: {
     status: 200,
@@ -58,7 +58,7 @@ function refused(status: number, error: string): Answer {
   return { status, body: { success: false, error, statusCode: status } };
 }
 
-/** `solidLag`: how many blocks the solidified one is behind the tip. */
+/** `solidLag`: how many blocks the solidified block is behind the tip. */
 export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronStandIn> {
   const state: Omit<TronStandIn, "url" | "close"> = {
     fault: null,

@@ -8,7 +8,7 @@ interface WalletSwitches {
   readonly hasWallet: boolean;
   /** Whether the node was started with `saveInternalTx`. */
   readonly keepsInternal: boolean;
-  /** The node that answers for a block's transactions lags one block. */
+  /** Whether the node that answers for a block's transactions lags one block behind. */
   readonly isInfoBehind: boolean;
   /** Transactions, `0x...`, whose value is an amount of a TRC-10 token. */
   readonly tokenTransfers: ReadonlySet<string>;
@@ -25,7 +25,7 @@ export class TronWalletApi {
     this.#switches = switches;
   }
 
-  /** Undefined for an unknown path. */
+  /** The answer; undefined for an unknown path. */
   async answer(path: string, asked: unknown): Promise<unknown> {
     if (!this.#switches.hasWallet) return undefined;
     const body = BODY.parse(asked);
@@ -71,7 +71,7 @@ export class TronWalletApi {
     };
   }
 
-  /** In the order they were made. */
+  /** Internal calls in the order in which they were made. */
   async #internal(hash: string) {
     const outer = await this.#chain.ask(CALL, "debug_traceTransaction", hash, { tracer: "callTracer" });
     const inner = (of: Call): readonly Call[] => (of.calls ?? []).flatMap((each) => [each, ...inner(each)]);

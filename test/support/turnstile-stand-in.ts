@@ -1,5 +1,5 @@
-// A stand-in for https://challenges.cloudflare.com on loopback: the service that verifies tokens, with every fault that it may have, and
-// a widget for pages.
+// A stand-in for https://challenges.cloudflare.com on loopback: the service that verifies tokens, with all faults that it may have, and a widget for
+// pages.
 import { createServer, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { type Listening, listen } from "./listen.ts";
@@ -30,7 +30,7 @@ const FRAME = `<!doctype html><title>Challenge</title><style>:root{color-scheme:
 
 export async function startTurnstile(): Promise<Listening> {
   const log: Asked[] = [];
-  /** What each token was used for: an idempotency key, or a request that cannot be repeated. */
+  /** The request for which each token was used: its idempotency key, or a unique symbol for a request that cannot be repeated. */
   const spent = new Map<string, string | symbol>();
   return listen(
     createServer((request, response) => {
@@ -89,7 +89,7 @@ function answer(response: ServerResponse, asked: Asked, spent: Map<string, strin
   }
 }
 
-/** Success in the end, after more bytes than anyone should read. */
+/** Begins an answer like a success, and never ends it. */
 function endless(response: ServerResponse): void {
   response.write('{"success":true,"padding":"');
   const more = () => {

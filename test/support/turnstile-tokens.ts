@@ -1,9 +1,8 @@
-// Tokens of the Turnstile stand-in (`turnstile-stand-in.ts`): each says how the service treats it. For Node, workerd and pages
-// alike.
+// Tokens of the Turnstile stand-in (`turnstile-stand-in.ts`). Each encodes how the service treats it. They work in Node, workerd and pages.
 import * as z from "zod";
 
 /**
- * `solved` passes once; `wrong` and `old` never do. For all others the service fails, the connection to it fails, or it says that our secret is
+ * `solved` passes once; `wrong` and `old` never pass. For all others the service fails, the connection to it fails, or it reports that our secret is
  * wrong.
  */
 type TokenState =
@@ -45,7 +44,7 @@ export function tokenOf(facts: Partial<TokenFacts> = {}): string {
   return btoa(JSON.stringify(all));
 }
 
-/** A request to the service, as received. */
+/** A request as the service received it. */
 export const ASKED = z.looseObject({
   secret: z.string().optional(),
   response: z.string().optional(),
@@ -54,7 +53,7 @@ export const ASKED = z.looseObject({
 });
 export type Asked = Readonly<z.infer<typeof ASKED>>;
 
-/** The service's requests about a token. */
+/** The requests that the service received about a token. */
 export async function askedAbout(origin: string, token: string): Promise<readonly Asked[]> {
   const answer = await fetch(`${origin}/asked?token=${encodeURIComponent(token)}`);
   return z.array(ASKED).parse(await answer.json());

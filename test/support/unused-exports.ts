@@ -1,8 +1,8 @@
-// Exports that no other file imports: dead, or used only in their own file. A reader of a package looks at its exports first.
+// Finds exports that no other file imports: they are unused, or used only in their own file. A package's exports are what its readers look at first.
 import { posix } from "node:path";
 import { nameOf, nodes, parse, type Sources, sourceOf, visit } from "./syntax-tree.ts";
 
-/** A name that stands for all exports: for `import * as x`, `import()` and `export *`. */
+/** Stands for all exports: for `import * as x`, `import()` and `export *`. */
 const ALL = "*";
 
 /** `path: name` of each export of the files below `folders` that no other file of `sources` imports. */
@@ -37,13 +37,13 @@ function exportsOf(path: string, text: string): readonly string[] {
   });
 }
 
-/** Each imported name with its file. */
+/** Each imported name, with the file that exports it. */
 function importsOf(path: string, text: string, sources: Sources): readonly (readonly [target: string, name: string])[] {
   const found: (readonly [string, string])[] = [];
   visit(parse(path, text), (node) => {
     const target = targetOf(path, sourceOf(node), sources);
     if (target === undefined) return;
-    // The others, such as `import()`, take all exports.
+    // Other forms, such as `import()`, take all exports.
     if (!/^(Import|ExportNamed)Declaration$/.test(node.type)) found.push([target, ALL]);
     // An import's name is `imported`, a re-export's is `local`; `import * as x` has neither.
     const taken = node.type === "ImportDeclaration" ? "imported" : "local";

@@ -20,7 +20,7 @@ export function xpubWallet() {
   return accountWallet(BTC, PATH);
 }
 
-/** The same for LTC. */
+/** An LTC wallet with one address per invoice. */
 export function litecoinWallet() {
   return accountWallet(LTC, "m/84'/2'/0'");
 }
@@ -29,7 +29,7 @@ function accountWallet(pair: typeof BTC, derivationPath: string) {
   return { walletType: "XPUB_WALLET", ...pair, xpub: accountKey(derivationPath), derivationPath };
 }
 
-/** A new zpub of an account. */
+/** A zpub of a new account. */
 export function accountKey(derivationPath: string): string {
   const { publicExtendedKey } = HDKey.fromMasterSeed(randomBytes(32)).derive(derivationPath);
   const payload = Uint8Array.from(decodeBase58check(publicExtendedKey) ?? []);
@@ -42,12 +42,12 @@ export function directWallet() {
   return { walletType: "DIRECT_WALLET", ...USDT, address: `0x${randomHex(20)}` };
 }
 
-/** A private extended key, which must never be accepted, stored or shown. */
+/** An extended private key, which must never be accepted, stored or shown. */
 export function extendedPrivateKey(): string {
   return HDKey.fromMasterSeed(randomBytes(32)).derive(PATH).privateExtendedKey;
 }
 
-/** A private key in wallet import format, compressed, of Bitcoin. */
+/** A compressed Bitcoin private key in wallet import format (WIF). */
 export function wif(): string {
   return encodeBase58check(Uint8Array.of(0x80, ...randomBytes(32), 0x01));
 }

@@ -1,4 +1,4 @@
-// Rows that make a network watched, inserted directly: an invoice with an active method, an open payment.
+// Inserts rows that make the watcher watch a network: an invoice with an active method, and an open payment.
 import { beginWatch } from "../../src/commerce/cursors/store.ts";
 import type { Payment, StoredPayment } from "../../src/commerce/payments/payment.ts";
 import { type InvoiceId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
@@ -21,7 +21,7 @@ interface WatchedMethod {
   readonly monitorUntilMs?: number;
 }
 
-/** An invoice with one ACTIVE method, and the watch that its activation starts. */
+/** Inserts an invoice with one ACTIVE method, and the watch that its activation starts. */
 export async function watchMethod(db: Db, of: WatchedMethod): Promise<InvoiceId> {
   const { network, cryptocurrency, address, nowMs } = of;
   const invoiceId = makeId("inv", id(nowMs));
@@ -72,7 +72,7 @@ export async function watchMethod(db: Db, of: WatchedMethod): Promise<InvoiceId>
   return invoiceId;
 }
 
-/** A payment as an earlier pass left it. */
+/** Inserts a payment in the form in which an earlier pass left it. */
 export async function openPayment(
   db: Db,
   of: Pick<Payment, "network" | "cryptocurrency" | "txHash" | "toAddress" | "createdAtMs"> & Partial<StoredPayment>,

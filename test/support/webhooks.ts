@@ -9,7 +9,7 @@ import { testDb } from "./worker-merchant.ts";
 
 export const ENDPOINT = { url: "https://hooks.example.com/edgetill", events: ["*"] } as const;
 
-/** An endpoint as responses show it. */
+/** An endpoint in the form in which responses show it. */
 export interface ShownWebhook {
   readonly id: WebhookId;
   readonly secret: string;
@@ -57,7 +57,7 @@ export function shown(answer: Answer, status: number): ShownWebhook {
   return JSON.parse(answer.text);
 }
 
-/** A queue that only records the endpoints in its messages, so nothing is delivered in the background. */
+/** A queue that only records which endpoints its messages name, so that nothing is delivered in the background. */
 function notingQueue(woken: unknown[]): Partial<Env> {
   const sendBatch = async (messages: Iterable<{ readonly body: unknown }>) => {
     for (const { body } of messages) woken.push(body);
@@ -68,7 +68,7 @@ function notingQueue(woken: unknown[]): Partial<Env> {
 
 export const MUTED = notingQueue([]);
 
-/** Sends a request; returns the endpoints it woke. */
+/** Sends a request; returns its answer and the messages it queued to wake endpoints. */
 export async function sendAndWake(
   path: string,
   ask: Ask,

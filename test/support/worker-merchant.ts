@@ -14,13 +14,13 @@ export interface Answer {
   readonly headers: Headers;
   readonly text: string;
   /** The body parsed as JSON; undefined if it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts the shape of each answer
   readonly body: any;
 }
 
 export interface TestMerchant {
   readonly merchantId: MerchantId;
-  /** Its key. */
+  /** The merchant's secret key. */
   readonly secret: string;
   get(rest: string, headers?: Record<string, string>): Promise<Answer>;
   post(rest: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;

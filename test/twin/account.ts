@@ -1,5 +1,5 @@
-// A Cloudflare account on loopback, covering what `npm run deploy` and our runbooks' commands use: databases, queues, Workers with their
-// assets, secrets and crons. Real wrangler talks to it (CLOUDFLARE_API_BASE_URL); its uploads are stored unchanged.
+// A Cloudflare account on loopback. It has everything that `npm run deploy` and the commands in our runbooks use: databases, queues, and Workers with
+// their assets, secrets and crons. Real wrangler connects to it (CLOUDFLARE_API_BASE_URL), and its uploads are stored unchanged.
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
@@ -32,16 +32,16 @@ const STATEMENT = z.object({ sql: z.string(), params: z.array(z.unknown()).defau
 
 export interface Account {
   readonly id: string;
-  /** For CLOUDFLARE_API_BASE_URL. */
+  /** The value for CLOUDFLARE_API_BASE_URL. */
   readonly url: string;
   readonly databases: readonly Database[];
   readonly queues: readonly Queue[];
   worker(name: string): WorkerOfAccount | undefined;
-  /** Calls to databases other than statements, as "<action> <id>", oldest first. */
+  /** Calls about databases, except statements, as "<action> <id>", oldest first. */
   readonly acts: readonly string[];
-  /** When objects switched code for each deployed upload, oldest first. */
+  /** The strategy for switching objects to new code, for each deployed upload, oldest first. */
   readonly strategies: readonly string[];
-  /** Requests it had no answer for, as "GET /path"; they got a 404. */
+  /** Requests to unknown routes, as "GET /path"; they got a 404. */
   readonly unknown: readonly string[];
   stop(): Promise<void>;
 }

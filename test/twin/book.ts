@@ -1,4 +1,4 @@
-// The book of a day: each invoice's fate, and how the deployment and the shops' servers differ from it.
+// A day's book records what should happen to each invoice. It is compared with the deployment and with what the shops' servers received.
 import * as z from "zod";
 import type { Twin } from "./deployment.ts";
 import type { Receiver } from "./internet.ts";
@@ -9,7 +9,6 @@ const LIST = z.object({ data: z.array(z.object({ id: z.string(), status: z.strin
 
 export type Fate = "PAID" | "CANCELLED" | "EXPIRED" | "AWAITING_PAYMENT";
 
-/** An invoice and its fate. */
 interface Kept {
   readonly id: string;
   readonly fate: Fate;
@@ -20,7 +19,7 @@ export interface Shop extends Workplace {
   readonly book: Kept[];
 }
 
-/** `draw`: below 1. The others are shares of all invoices. */
+/** `draw` is a random number in [0, 1); the others are shares of all invoices. */
 export function fateOf(
   draw: number,
   { paid, cancelled, expired }: { readonly paid: number; readonly cancelled: number; readonly expired: number },
@@ -30,7 +29,7 @@ export function fateOf(
   return draw < paid + cancelled + expired ? "EXPIRED" : "AWAITING_PAYMENT";
 }
 
-/** How the deployment's listed invoices differ from the book. */
+/** The differences between the invoices that the deployment lists and the book. */
 export async function differencesOf(ask: Twin["ask"], { merchantId, headers, book }: Shop): Promise<readonly string[]> {
   const wrong: string[] = [];
   const listed = new Map<string, string>();
@@ -58,7 +57,7 @@ const LAST_EVENT: Readonly<Record<Fate, string | undefined>> = {
   AWAITING_PAYMENT: undefined,
 };
 
-/** Checks what the receiver got for each invoice: its last event once, and each sequence number once. */
+/** Checks that the receiver got the last event of each invoice once, and each sequence number once. */
 export function eventsMissing(book: readonly Kept[], { accepted, refused, manner }: Receiver): readonly string[] {
   const wrong = refused === 0 ? [] : [`${refused} deliveries with a wrong signature`];
   const told = new Map<string, { readonly types: string[]; readonly sequences: number[] }>();

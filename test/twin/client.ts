@@ -1,24 +1,24 @@
-// A shop's server: it retries with growing pauses until it succeeds, and records each route's answers.
+// A shop's server. It retries with growing pauses until it succeeds, and records each route's answers.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answered, Twin } from "./deployment.ts";
 import type { Answer, Measured } from "./measured.ts";
 
-/** A create is repeated with its key until it is answered; the longest stall that was reported is 80 s. */
+/** How long a create is repeated with its key until it is answered. The longest reported stall is 80 s. */
 export const ANSWERED_WITHIN_MS = 180_000;
 /**
- * After Retry-After, a random part of a delay that doubles up to the given one, as in the documents and the project's own client: clients refused
- * together do not retry together.
+ * After Retry-After the client waits a random part of a delay, which doubles from `first` up to `most`, as our documents and our own client do, so
+ * that clients refused together do not retry together.
  */
 const AGAIN_AFTER_MS = { first: 500, most: 16_000 };
 /** The status of a broken connection. */
 export const BROKE = 599;
 const BROKEN: Answered = { status: BROKE, text: "the connection broke", cookies: [], retryAfterMs: 0 };
-/** What a client retries with the same key: nothing was done, or it is still in progress. */
+/** Whether a client retries with the same key after this answer, because nothing was done or the work is still in progress. */
 const mayRepeat = ({ status, text }: Answered) =>
   status >= 500 || status === 429 || /"code":"[A-Z_]*IN_PROGRESS"/.test(text);
 
 interface Call {
-  /** The name its answers are counted under. */
+  /** The name under which the call's answers are counted. */
   readonly route: string;
   readonly path: string;
   readonly method: string;
@@ -37,7 +37,7 @@ export class Client {
     this.#random = random;
   }
 
-  /** How many calls with at least these headers have not succeeded yet. */
+  /** How many calls that include these headers have not succeeded yet. */
   open(headers: Call["headers"]): number {
     const isOf = (call: Call) => Object.entries(headers).every(([name, value]) => call.headers[name] === value);
     return [...this.#open].filter(isOf).length;
@@ -47,7 +47,7 @@ export class Client {
     return this.#routes;
   }
 
-  /** Once; a connection that breaks, as while machines are replaced, does not reveal what was done. */
+  /** Sends the call once. If the connection breaks, for example because a machine is replaced, the caller cannot know whether the work was done. */
   async once({ route, path, ...asked }: Call): Promise<Answered> {
     const answers = this.#routes.get(route) ?? [];
     this.#routes.set(route, answers);
@@ -57,7 +57,7 @@ export class Client {
     return answer;
   }
 
-  /** Retries until it succeeds, including refusals that ask for a retry. */
+  /** Retries until the call succeeds, including after refusals that ask for a retry. */
   async good(call: Call): Promise<Answered> {
     this.#open.add(call);
     try {

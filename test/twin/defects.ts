@@ -1,8 +1,8 @@
-// Defects that the service had, or could have, reintroduced one at a time to show that the twin finds them (put-back.ts). A row that is no longer found
-// is a finding about the twin: fix the twin, not the row.
+// Defects that the service had, or could have. They are reintroduced one at a time to show that the twin finds them (put-back.ts). If the twin no
+// longer finds one, fix the twin, not the row.
 import type { Edit } from "../../scripts/edits.ts";
 
-/** What a short day has besides its sales. */
+/** What a short day does besides selling. */
 interface Plan {
   /** Many creates at once, and the same while the database is reset (rush.ts). */
   readonly isRushed?: boolean;
@@ -12,23 +12,23 @@ interface Plan {
   readonly seconds: number;
   /** The share of calls during which an object restarts. */
   readonly resets?: number;
-  /** At the end of the sales the deployment is upgraded, and people of the shops take rights away (hands.ts). */
+  /** At the end of the sales the deployment is upgraded, and members of the shops revoke rights (hands.ts). */
   readonly isUpgraded?: boolean;
-  /** For the events of paid and expired invoices to arrive, after the last create. */
+  /** The time after the last create for the events of paid and expired invoices to arrive. */
   readonly settleSeconds: number;
 }
 
 export interface Defect {
-  /** A sentence. */
+  /** The defect, described in a sentence. */
   readonly says: string;
-  /** In the working tree, besides those that every row has. */
+  /** Edits to the working tree, in addition to those that every row has. */
   readonly edits: readonly Edit[];
   readonly plan: Plan;
-  /** What one of the twin's findings must say. Undefined if it must find nothing. */
+  /** A pattern that one of the twin's findings must match; undefined if there must be no finding. */
   readonly symptom: RegExp | undefined;
 }
 
-/** No defects: what a short day has no time for is made shorter. */
+/** Not a defect: lets invoices expire after 5 s, because a short day cannot wait for 60 s. */
 export const PACE: readonly Edit[] = [
   {
     file: "src/commerce/invoices/contract.ts",
@@ -37,7 +37,7 @@ export const PACE: readonly Edit[] = [
   },
 ];
 
-/** What is deployed before an upgrade: a release whose objects keep no copies of revocations, and whose edge asks for none. */
+/** Edits that produce the release deployed before an upgrade: its objects store no copies of revocations, and its edge does not ask for them. */
 export const RELEASE_BEFORE: readonly Edit[] = [
   {
     file: "src/app/merchant-object.ts",
@@ -55,7 +55,7 @@ const WORKER = "src/app/worker.ts";
 const RETRY = "src/platform/db/retry.ts";
 const GROUPS = "src/platform/db/groups.ts";
 
-/** All except the first must be found within a minute of play. */
+/** Each defect except `nothing` must be found within a minute. */
 export const DEFECTS = {
   nothing: {
     says: "Nothing: the working tree as it is.",

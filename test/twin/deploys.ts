@@ -1,4 +1,4 @@
-// Deployments to an account, by any program: by default this release's `npm run deploy` with real wrangler.
+// Deployments to an account, by any program; by default by this release's `npm run deploy` with real wrangler.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { CHAIN_SOURCES } from "./internet.ts";
 import { type Store, startStore } from "./store.ts";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
-/** Without the banner wrangler does not ask a registry for a newer version. */
+/** Hides wrangler's banner, because wrangler would ask a registry for a newer version to show it. */
 const QUIET = { NO_COLOR: "1", WRANGLER_LOG: "log", WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
 /** Characters of a deploy's output shown in an error. */
 const SHOWN = 6_000;
@@ -21,33 +21,32 @@ export type Deploying = (account: Account) => Promise<string>;
 export interface DeployOptions {
   /** The deployment's name; tests use a name other than `edgetill` to check that nothing depends on it. */
   readonly name: string;
-  /** Replaces those in wrangler.toml. */
+  /** Replaces the variables in wrangler.toml. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Replaces this release's `npm run deploy`. */
+  /** Used for the first deploy instead of this release's `npm run deploy`. */
   readonly first?: Deploying;
-  /** The folder whose `npm run deploy` that is, and what it uploads; the working tree's. */
+  /** The folder that is deployed, and whose `npm run deploy` is used; by default the working tree. */
   readonly sources?: string;
-  /** Besides those that a deploy makes and asks for. */
+  /** Secrets in addition to those that a deploy creates or asks for. */
   readonly secrets?: Readonly<Record<string, string>>;
 }
 
-/** A deployment in an account, not running. */
+/** A deployment in an account. It is not running. */
 export interface TwinAccount {
   readonly account: Account;
   /** The database's store, by id. */
   readonly store: Store;
-  /** The folder of the twin's files; removed when it has stopped. */
+  /** The folder of the twin's files; removed by `stop`. */
   readonly folder: string;
-  /** The deploy's output. */
   readonly output: string;
-  /** Deploys again. */
+  /** Deploys to the same account again. */
   upgrade(): Promise<void>;
-  /** Commands of wrangler against the account, as an operator types them; returns the exit status and all output. */
+  /** Runs a wrangler command against the account, as an operator types it; returns the exit status and all output. */
   wrangler(args: readonly string[]): Promise<{ readonly status: number | null; readonly output: string }>;
   stop(): Promise<void>;
 }
 
-/** Deploys for the first time, to its own account or another deployment's, which must stop later. */
+/** Deploys for the first time, to a new account or to the account of `beside`, which must then be stopped after this deployment. */
 export async function openAccount(
   options: DeployOptions,
   beside?: Pick<TwinAccount, "account" | "store">,
@@ -57,7 +56,7 @@ export async function openAccount(
     rmSync(folder, { recursive: true, force: true });
     forget(options);
   };
-  // The runtime's own hook ends the process at a signal, without finishing pending work.
+  // The runtime's own hook ends the process at a signal, without waiting for pending work.
   process.once("exit", remove);
   const ended: (() => unknown)[] = [() => process.removeListener("exit", remove), remove];
   const stop = async () => {
@@ -95,7 +94,7 @@ export function linkIn(output: string): string {
   return token;
 }
 
-/** `npm run deploy`, for the first time with all answers; what it printed. */
+/** Runs the first `npm run deploy`, with all answers; returns what it printed. */
 async function deploy(account: Account, options: DeployOptions): Promise<string> {
   const { name, variables = {}, secrets = {}, sources = ROOT } = options;
   const { folder, secretsFile, rememberedFile } = deploymentOf(name);
@@ -110,7 +109,7 @@ async function deploy(account: Account, options: DeployOptions): Promise<string>
   return good(account, ["scripts/deploy.ts", "--name", name, ...answers, "--yes"], sources);
 }
 
-/** Like `run`; throws with the end of the output if it failed, or if the account did not support a request. */
+/** Like `run`, but throws with the end of the output if the program failed or sent a request that the account does not support. */
 export async function good(account: Account, args: readonly string[], folder = ROOT): Promise<string> {
   const { status, output } = await run(account, args, folder);
   if (status !== 0) throw new Error(`${args[0]} failed:\n${output.slice(-SHOWN)}`);
@@ -139,7 +138,7 @@ export async function run(account: Account, args: readonly string[], folder = RO
   return { status, output };
 }
 
-/** What a deploy left in the root. */
+/** Removes the files that a deploy left in the root. */
 function forget({ name, sources = ROOT }: DeployOptions): void {
   const { folder, configuration } = deploymentOf(name);
   for (const path of [folder, configuration]) rmSync(join(sources, path), { recursive: true, force: true });

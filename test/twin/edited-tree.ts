@@ -1,4 +1,4 @@
-// A copy of the working tree in which some lines read otherwise, and which is deployed from its own folder.
+// A copy of the working tree with some lines changed, deployed from its own folder.
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { applyEdits, type Edit } from "../../scripts/edits.ts";
@@ -10,7 +10,7 @@ export class EditedTree {
   #edits: readonly Edit[] = [];
 
   constructor() {
-    // The runtime's own hook ends the process at a signal, and pending work is not finished.
+    // The runtime's own hook ends the process at a signal, without waiting for pending work.
     process.once("exit", this.#copy.remove);
   }
 
@@ -18,7 +18,7 @@ export class EditedTree {
     return this.#copy.folder;
   }
 
-  /** With these edits, and none of those before. */
+  /** Undoes the previous edits and applies these. */
   become(edits: readonly Edit[]): void {
     for (const { file } of this.#edits) copyFileSync(join(ROOT, file), join(this.folder, file));
     this.#edits = edits;

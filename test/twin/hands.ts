@@ -1,5 +1,5 @@
-// What members of busy shops do all day besides selling: they revoke rights. Each act must succeed whenever the edge runs this release, whatever the
-// objects run: revoking a key cannot wait until a release has rolled out.
+// Members of busy shops revoke rights while the shops sell. Each act must succeed whenever the edge runs this release, no matter which release the
+// objects run, because revoking a key cannot wait until a rollout has finished.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -14,21 +14,20 @@ type Act = (typeof ACTS)[number];
 
 /** The releases that run in one part of a day. */
 export interface Combination {
-  /** The part's name. */
   readonly name: string;
   readonly edge: Release;
   readonly objects: Release;
 }
 export type Release = "this release" | "the release before";
-/** The name an act was done under. */
+/** The name under which an act is counted. */
 export const doneUnder = ({ name }: Combination, act: Act) => `${name}: ${act}`;
 
-/** In a row, for one act. The weather fails a few percent of requests. */
+/** The most refusals in a row for one act. A few percent of requests fail by design. */
 const MOST_REFUSALS = 4;
 const PAUSE_MS = { first: 250, most: 4_000 };
-/** A preparation is abandoned, and its round with it. */
+/** After this time a preparation is abandoned, and so is its round. */
 const PREPARED_WITHIN_MS = 120_000;
-/** A session's factor counts for five minutes. */
+/** A session's factor counts for five minutes; a new session starts well before that. */
 const SESSION_MS = 200_000;
 const ROUTE = "hands";
 const BETWEEN_ROUNDS_MS = 200;
@@ -48,20 +47,23 @@ interface Office {
 
 interface HandsOptions {
   readonly twin: Twin;
-  /** Who owns the shops: the address of a user who signs in with a code alone; or a session that stepped up just now, for a few minutes. */
+  /**
+   * The owner of the shops: the email address of a user who needs only an emailed code to sign in, or a session that has just stepped up, valid for a
+   * few minutes.
+   */
   readonly owner: string | Headers;
   readonly shops: readonly Shop[];
 }
 
 export class Hands {
   readonly wrong: string[] = [];
-  /** How often each act was done, by combination and act name. */
+  /** How often each act was done, by combination and act. */
   readonly done = new Map<string, number>();
   /** Acts and preparations abandoned while the previous release was at the edge, or while releases changed. */
   givenUp = 0;
   #combination: Combination | undefined;
   #session: { readonly headers: Headers; readonly sinceMs: number } | undefined;
-  /** By the root of the members' shop. */
+  /** The separate merchants, by the root path of the members' shop. */
   readonly #offices = new Map<string, Office>();
   readonly #options: HandsOptions;
   readonly #client: Client;
@@ -73,7 +75,7 @@ export class Hands {
     this.#client = new Client(options.twin.ask, Math.random);
   }
 
-  /** Acts from now on count under this; undefined while releases change. */
+  /** Sets the combination under which acts are counted from now on; undefined while releases change. */
   set combination(combination: Combination | undefined) {
     this.#combination = combination;
   }
@@ -87,7 +89,10 @@ export class Hands {
     await Promise.all(this.#working);
   }
 
-  /** Resolves once each act was done this often under the combination, or all work has stopped; says what was not done within the time. */
+  /**
+   * Resolves once each act was done this often under the combination, or once all work has stopped. After the time limit, adds the missing acts to
+   * `wrong`.
+   */
   async until(combination: Combination, times: number, withinMs: number): Promise<void> {
     const lateMs = Date.now() + withinMs;
     const missing = () => ACTS.filter((act) => (this.done.get(doneUnder(combination, act)) ?? 0) < times);
@@ -104,7 +109,7 @@ export class Hands {
         const under = this.#combination;
         await part.call(this, root).catch((error: unknown) => {
           this.givenUp += 1;
-          // Work after an answer, such as an email, is lost if its machine is replaced.
+          // Work after a response, such as sending an email, is lost if its machine is replaced.
           const isChanged = under !== this.#combination || error instanceof ChangedError;
           if (under?.edge === "this release" && !isChanged)
             this.wrong.push(`${under.name}: ${error instanceof Error ? error.message : error}`);
@@ -114,7 +119,7 @@ export class Hands {
     }
   }
 
-  /** A new key, which is used, and the old one is deleted. */
+  /** Creates two keys, uses both, and deletes one after the other. */
   async #rotateKey(root: string): Promise<void> {
     const [older, newer] = [await this.#newKey(root), await this.#newKey(root)];
     const view = `${root}/invoices?limit=1`;
@@ -131,7 +136,10 @@ export class Hands {
     return jsonIn(KEY, (await this.#prepare(`${root}/api-keys`, { method: "POST", headers, body })).text);
   }
 
-  /** In a separate office: a shop that accepts two coins asks its payers to choose. A create before each act keeps the office's object awake. */
+  /**
+   * Uses a separate merchant, because payers would have to choose a method in a shop with two coins. A create before each act keeps that merchant's
+   * object awake.
+   */
   async #disableWallet(root: string): Promise<void> {
     const office = this.#offices.get(root) ?? (await this.#openOffice());
     this.#offices.set(root, office);
@@ -180,7 +188,7 @@ export class Hands {
     await this.#refused(`${root}/invoices?limit=1`, headers, "a removed member");
   }
 
-  /** One after the other, so that no code replaces another's. */
+  /** Sign-ins run one after another, so that none replaces the code of another. */
   #signingIn: Promise<unknown> = Promise.resolve();
   #asOwner(): Promise<Headers> {
     const { twin, owner } = this.#options;
@@ -197,7 +205,7 @@ export class Hands {
     return mine;
   }
 
-  /** Revokes a right. An attempt whose answer was lost may have succeeded. */
+  /** Revokes a right. An attempt whose answer was lost may have succeeded, so a later 404 is a success. */
   async #act(act: Act, path: string, asked: Asked): Promise<void> {
     const headers = await this.#asOwner();
     let under = this.#combination;
@@ -234,7 +242,7 @@ export class Hands {
     }
   }
 
-  /** A revoked right is refused, at the latest by this release. */
+  /** Checks that this release refuses a revoked right. */
   async #refused(path: string, headers: Headers, who: string): Promise<void> {
     const under = this.#combination;
     const { status } = await this.#ask(path, { headers });
@@ -251,7 +259,7 @@ export class Hands {
   }
 }
 
-/** The releases changed meanwhile: what started under one does not continue under another. */
+/** The releases changed meanwhile: an act that started under one combination does not continue under another. */
 class ChangedError extends Error {
   override readonly name = "ChangedError";
 }

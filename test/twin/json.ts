@@ -1,4 +1,4 @@
-// JSON from outside the twin's own code, as values of a known shape: another shape is an error where it is read, not where it is used.
+// Parses JSON from outside the twin's own code and checks its shape, so that a wrong shape fails on reading and not on use.
 import type * as z from "zod";
 
 /** Throws if the text is not JSON, or does not match the schema. */

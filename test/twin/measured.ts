@@ -1,4 +1,4 @@
-// Answers and their latency: overall, and outside the periods in which the database did not answer.
+// Answers and their latency, overall and outside the periods in which the database did not answer.
 
 /** Milliseconds since 1970. */
 export interface Stall {
@@ -6,7 +6,7 @@ export interface Stall {
   readonly endMs: number;
 }
 
-/** Adds a time span, in order of their ends; touching ones are merged. */
+/** Adds a time span to a list ordered by end; spans that touch are merged. */
 export function addSpan(spans: Stall[], { startMs, endMs }: Stall): void {
   const last = spans.at(-1);
   if (last === undefined || last.endMs < startMs) spans.push({ startMs, endMs });
@@ -23,17 +23,17 @@ export interface Answer {
 /** A route's answers, retries included. */
 export type Measured = readonly Answer[];
 
-/** After a stall the database works through its backlog: for this long its answers still belong to the stall. */
+/** After a stall the database works through its backlog. Answers during this time still count as part of the stall. */
 export const RECOVERY_MS = 10_000;
 
-/** Started before a stall, or after its end and recovery. One in flight as the stall began counts too. */
+/** Answers to requests that started before a stall, or after its end and recovery. A request that was in flight when a stall began is included. */
 export function outside(answers: Measured, stalls: readonly Stall[]): Measured {
   return answers.filter(({ begunMs }) =>
     stalls.every(({ startMs, endMs }) => begunMs < startMs || begunMs > endMs + RECOVERY_MS),
   );
 }
 
-/** Under way at some moment of a stall. */
+/** Answers that were pending at some time during a stall. */
 export function during(answers: Measured, stalls: readonly Stall[]): Measured {
   return answers.filter(({ begunMs, ms }) =>
     stalls.some(({ startMs, endMs }) => begunMs < endMs && begunMs + ms > startMs),

@@ -1,4 +1,4 @@
-// What a shop's members do while it sells: they look at invoices in the console, change a setting, and give its server a new key.
+// Members of a shop while it sells. They read invoices in the console, change a setting, and give the shop's server a new key.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -13,16 +13,16 @@ type Headers = Readonly<Record<string, string>>;
 
 export interface Workplace {
   readonly merchantId: string;
-  /** The headers of its server; another key may replace it. */
+  /** The headers that the shop's server sends; its key may be replaced. */
   headers: Headers;
 }
 
 const rootOf = ({ merchantId }: Workplace) => `/api/v1/merchants/merchant/${merchantId}`;
 
-/** More than a long day makes: the limit is not what is looked at. */
+/** A limit that even a long day does not reach, because the limit is not under test. */
 const MANY = 900_000;
 
-/** Looks at the newest invoices, searches, opens one, and changes a setting; throws on a wrong answer. `session`: a member's. */
+/** Lists the newest invoices, searches, opens one, and changes a setting; throws on a wrong answer. `session` belongs to a member. */
 export async function lookAround(client: Client, place: Workplace, session: Headers): Promise<void> {
   const root = rootOf(place);
   const get = (route: string, path: string) =>
@@ -63,12 +63,12 @@ export async function changeKey(
     method: "DELETE",
     headers: session,
   };
-  // The first one's answer may be lost.
+  // The answer to the first attempt may have been lost.
   await answered(client, deleting, [204, 404]);
   await answered(client, { route: "old key", path: `${root}/invoices?limit=1`, method: "GET", headers: old }, [401]);
 }
 
-/** Asks until the answer is no fault; one that stays is thrown. */
+/** Repeats the call after a fault until it has one of these statuses. Throws for any other status, and for a fault that persists. */
 async function answered(
   client: Client,
   call: Parameters<Client["once"]>[0],

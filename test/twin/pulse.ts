@@ -1,4 +1,4 @@
-// A day's activity since its last progress line: a deployment's recovery from a stall is visible here, not at the end.
+// Summarizes creates and database calls since the last progress line, so that recovery from a stall is visible during a run.
 import type { Gate } from "./gate.ts";
 import { type Measured, otherStatuses, quantiles } from "./measured.ts";
 
@@ -12,7 +12,7 @@ const why = (answers: Measured) => {
   return statuses === "" ? "" : ` (${statuses})`;
 };
 
-/** Successful and failed creates, and the database's calls, since the last call. */
+/** Returns a function that counts the successful and failed creates and database calls since its previous call. */
 export function pulseOf({ routes, gate: { counts } }: Pulsing): () => string {
   const creates = () => routes.get("POST /invoices") ?? [];
   let before = { answers: creates().length, calls: counts.times.length, failed: counts.failed };

@@ -1,5 +1,6 @@
-// Queues as production runs them: at low volume one consumer at a time, more only after a whole batch and depending on the backlog; messages are
-// late, out of order, and sometimes duplicated; a failed one is redelivered as often as its consumer is configured.
+// Queues that behave like production's. At low volume there is one consumer at a time; more are added only after a batch has been processed,
+// depending on the backlog. Messages are late, out of order, and sometimes duplicated. A failed message is redelivered as often as its consumer's
+// configuration says.
 import type { Consumer } from "./account-kept.ts";
 
 /** Faults in message handling. */
@@ -27,9 +28,9 @@ interface Waiting {
   readonly dueMs: number;
 }
 
-/** Most consumers of a queue; production adds no more by itself. */
+/** Production's limit on concurrent consumers of one queue. */
 const MOST_AT_ONCE = 250;
-/** Backlog required for each further consumer. */
+/** Waiting messages for each additional consumer. */
 const BACKLOG_A_CONSUMER = 10;
 const LOOK_EVERY_MS = 20;
 const RETRY_MS = 1_000;
@@ -55,7 +56,7 @@ export class Queues {
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
 
-  /** Waiting messages, and batches being consumed. */
+  /** The number of waiting messages, and of batches being consumed. */
   get open(): number {
     const waiting = [...this.#waiting.values()].reduce((sum, messages) => sum + messages.length, 0);
     return waiting + [...this.#atWork.values()].reduce((sum, batches) => sum + batches, 0);
@@ -71,7 +72,7 @@ export class Queues {
     }
   }
 
-  /** Delivers no more; waiting messages are lost. */
+  /** Stops deliveries; waiting messages are lost. */
   stop(): void {
     this.#isOver = true;
     clearInterval(this.#timer);
@@ -113,7 +114,7 @@ export class Queues {
       for (const message of batch)
         if (message.attempts <= maxRetries)
           this.#put(queue, { ...message, attempts: message.attempts + 1, dueMs: Date.now() + RETRY_MS });
-    // Only a whole batch may change the number of consumers.
+    // The number of consumers changes only after a batch has been processed.
     const backlog = (this.#waiting.get(queue) ?? []).length;
     this.#allowed.set(queue, Math.min(MOST_AT_ONCE, 1 + Math.floor(backlog / BACKLOG_A_CONSUMER)));
   }

@@ -14,24 +14,23 @@ const KEYRINGS = ["ROW_MAC_KEY", "CODE_PEPPER", "SECRETS_AES_KEY", "SIGNING_KEY"
 const SECRETS_FILE = "deploy.env";
 const DEPLOY = ["deploy", "--minify"];
 const CONFIGURATION = "wrangler.toml";
-/** A sender of emails, whose host is in the twin's internet. */
+/** The configuration of an email sender whose host the twin simulates. */
 export const MAIL_PROVIDER = JSON.stringify({ kind: "resend", apiKey: "re_of_the_twin" });
 
 interface BeforeOptions {
-  /** The deployment's name. */
   readonly name: string;
-  /** Replaces those in its configuration. */
+  /** Values for variables of the deployment's configuration. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The answers of an operator who upgrades from the previous release, in addition to their own variables. */
+/** Variables that an operator sets when upgrading from the previous release, in addition to their own. */
 export const answersOf = (name: string): Readonly<Record<string, string>> => ({
   PUBLIC_URL: originOf(name),
   MAIL_FROM: "pay@example.com",
 });
 
 export class ReleaseBefore {
-  /** The output if a simpler rollback failed. */
+  /** Output of failed attempts at a simpler rollback. */
   readonly refusals: string[] = [];
   readonly #name: string;
   readonly #variables: Readonly<Record<string, string>>;
@@ -47,7 +46,6 @@ export class ReleaseBefore {
     this.#secrets = [...keys, ...Object.entries(others).map(([secret, text]) => `${secret}='${text}'`), ""].join("\n");
   }
 
-  /** The first deploy. */
   readonly deploy: Deploying = async (account) => {
     const [webhooks, jobs] = deploymentOf(this.#name).queues;
     await this.#wrangler(account, ["d1", "create", this.#name, "--location", "weur"]);
@@ -59,9 +57,7 @@ export class ReleaseBefore {
     return this.#wrangler(account, [...DEPLOY, "--secrets-file", SECRETS_FILE]);
   };
 
-  /**
-   * Before the first upgrade: puts its secrets, and the one this release requires, where `npm run deploy` expects them.
-   */
+  /** Before the first upgrade: writes the previous release's secrets, and the secret that this release adds, where `npm run deploy` expects them. */
   handOver(): void {
     const { folder, secretsFile } = deploymentOf(this.#name);
     mkdirSync(join(ROOT, folder), { recursive: true, mode: 0o700 });
@@ -70,8 +66,8 @@ export class ReleaseBefore {
   }
 
   /**
-   * As the runbook says. A rollback cannot remove an object class that this release added, and the old code alone is refused; so it is restored
-   * with that class left empty, since the previous release never uses it.
+   * Rolls back as the runbook says. A rollback cannot remove a Durable Object class that this release added, and the platform refuses code without
+   * that class. So the old code is deployed with an empty class of that name, which the previous release never uses.
    */
   readonly bringBack: Deploying = async (account) => {
     const now = readFileSync(join(ROOT, CONFIGURATION), "utf8");
@@ -118,5 +114,5 @@ export class ReleaseBefore {
   }
 }
 
-/** The object migrations in a configuration. */
+/** The `[[migrations]]` tables of a configuration. */
 const migrationsIn = (text: string): readonly string[] => text.match(/^\[\[migrations\]\]\n(?:.+\n)+/gm) ?? [];

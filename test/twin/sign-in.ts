@@ -1,4 +1,4 @@
-// A deployment's users, who sign in with emailed codes.
+// Users of a deployment, who sign in with emailed codes.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answered, Asked, Twin } from "./deployment.ts";
 
@@ -7,10 +7,10 @@ export type Headers = Readonly<Record<string, string>>;
 type Ask = (path: string, asked: Asked) => Promise<Answered>;
 type SignInTarget = Pick<Twin, "origin" | "world">;
 
-/** Emails are sent after the answer. One lost while a machine is replaced never arrives. */
+/** Emails are sent after the response, and are lost if the machine is replaced before that. */
 const MAIL_WITHIN_MS = 120_000;
 
-/** The headers of a session that stepped up just now. */
+/** Signs in with an emailed code; returns the headers of the session, which counts as stepped up. */
 export async function signIn(ask: Ask, { origin, world }: SignInTarget, email: string): Promise<Headers> {
   const sent = world.mails.length;
   const started = await ask("/api/v1/auth/email/start", { method: "POST", headers: { origin }, body: { email } });
@@ -25,7 +25,7 @@ export async function signIn(ask: Ask, { origin, world }: SignInTarget, email: s
 
 export const INVITATION = /\/invitations#token=([\w-]+)/;
 
-/** What the pattern captures in an email to the address, of those after the first `since`. */
+/** What the pattern captures in the newest email to the address. The first `since` emails are ignored. */
 export async function mailed(
   { mails }: Twin["world"],
   { email, since, pattern }: { readonly email: string; readonly since: number; readonly pattern: RegExp },

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { QUERY_ANSWER, type QueryAnswer } from "./account-kept.ts";
 import { jsonIn } from "./json.ts";
 
-/** One account's databases. Each has a binding, so they are created before they have names. */
+/** How many databases an account may have. Each has a binding, so they are created before they have names. */
 const SLOTS = 4;
 const BINDING = "DB_";
 const QUERY_ANSWERS = z.union([QUERY_ANSWER, z.array(QUERY_ANSWER)]);
@@ -18,7 +18,7 @@ const SCRIPT = `export default {
 }`;
 
 export interface Store {
-  /** Answers a request like the service behind a D1 binding. The path includes its query. */
+  /** Answers a request like the service behind a D1 binding. The path includes the query. */
   raw(databaseId: string, path: string, body: string): Promise<{ readonly status: number; readonly text: string }>;
   query(databaseId: string, sql: string, params: readonly unknown[]): Promise<readonly QueryAnswer[]>;
   stop(): Promise<void>;

@@ -1,5 +1,6 @@
-// How fast invoices are created: by 1, 16 and 64 clients, each creating and waiting in turn, with the database near, usual and far. One shop for
-// each, with one payment address and no endpoint, so that only creates are measured; the deployment's jobs run concurrently.
+// Measures how fast 1, 16 and 64 clients create invoices with a near, a usual and a far database. Each client waits for one create before it sends
+// the next. Each measurement has one shop with one payment address and no endpoint, so that only creates are measured; the deployment's jobs run
+// concurrently.
 import type { EvmChain } from "../../scripts/demo-story/evm-chain.ts";
 import { keysOf } from "../../scripts/keys-of.ts";
 import { Day } from "./day.ts";
@@ -14,15 +15,15 @@ interface Cell extends Figures {
   readonly clients: number;
   readonly weather: string;
   readonly createdASecond: number;
-  /** The most of any object so far. */
+  /** The maximum number of concurrent timers of any object so far. */
   readonly mostTimers: number;
-  /** The most of any isolate during the run. */
+  /** The largest heap of any isolate during the run. */
   readonly mostHeapBytes: number;
   readonly databaseCallsACreate: number;
 }
 
 interface TableOptions {
-  /** Seconds for each cell. */
+  /** How long each cell is measured. */
   readonly seconds: number;
   readonly random: () => number;
   readonly onCell: (cell: Cell) => void;

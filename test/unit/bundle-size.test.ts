@@ -1,4 +1,4 @@
-// A cold start loads the Worker as it is uploaded, minified and compressed (performance.md "Targets").
+// A cold start loads the Worker as it was uploaded, minified and compressed (performance.md "Targets").
 import { describe, expect, test } from "vitest";
 import { CEILING_GZIP_KIB } from "../../bench/benchmarks/size.ts";
 import { bundleWorker, bytesByLibrary } from "../../bench/bundle.ts";

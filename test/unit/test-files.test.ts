@@ -1,4 +1,4 @@
-// A test file covers few guarantees, so its name can say which.
+// A test file must be small enough that its name can say what it guarantees.
 import { globSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 

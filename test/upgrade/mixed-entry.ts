@@ -1,5 +1,4 @@
-// Served by mixed-wrangler.ts as this release's edge: as in production, an object that wakes after the upgrade runs this release. Objects of another
-// release are all except the stand-ins, which no previous release calls.
+// The entry that mixed-wrangler.ts serves as this release's edge. Only stand-ins run this release, because the previous release never calls them. All other objects belong to the other release.
 import worker from "../../src/app/worker.ts";
 import { ownerOf } from "../../src/lib/object-of.ts";
 

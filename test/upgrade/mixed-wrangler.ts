@@ -1,6 +1,7 @@
-// Stands in for wrangler in a folder of one release, and has `wrangler dev` serve the edge of that release with the Durable Objects of another:
-// production runs like this for some minutes after an upgrade or a rollback. Two Workers in one runtime, on one database; the first one's objects are
-// bound by `script_name`. Every other command goes to wrangler unchanged. Environment: OBJECTS_FOLDER, the folder of the other release.
+// Stands in for wrangler in the folder of one release. It makes `wrangler dev` serve the edge of that release with the Durable Objects of another, as
+// production does for some minutes after an upgrade or a rollback. Two Workers run in one runtime with one database; the edge is bound to the other
+// Worker's objects by `script_name`. All other commands are passed to wrangler unchanged. The environment variable OBJECTS_FOLDER names the folder of
+// the other release.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,13 +10,13 @@ import { KEYRING_NAMES, keyringOf } from "../../src/platform/keys/keyrings.ts";
 
 const WRANGLER = resolve(import.meta.dirname, "../../node_modules/wrangler/bin/wrangler.js");
 const OBJECTS = "objects-of-another-release";
-/** Only this release has it. */
+/** Only this release has this file. */
 const ENTRY = "test/upgrade/mixed-entry.ts";
-/** Optional secrets, as a development server without them has them. */
+/** The values of optional secrets on a development server that does not set them. */
 const UNSET = { CHAIN_SOURCES: "{}", SIGN_IN_PROVIDERS: "{}", MAIL_PROVIDER: '{"kind":"mailbox"}' };
 
 const BINDING = /\{ name = "(\w+)", class_name = "(\w+)" \}/g;
-/** Tables of the configuration that only one of the two Workers may have, up to the next table or comment. */
+/** Tables of the configuration that only one of the two Workers may have. Each pattern ends before the next table or comment. */
 const TABLES = {
   migrations: /^\[\[migrations\]\]\n[^[]*(?:\[[^\]]*\]\n?)?/gm,
   consumers: /^\[\[queues\.consumers\]\]\n(?:[^[#\n][^\n]*\n)*/gm,
@@ -56,7 +57,7 @@ function classesIn(text: string): readonly string[] {
   return [...text.matchAll(BINDING)].map(([, , name = ""]) => name);
 }
 
-/** A class unknown to the other release has no objects of it. */
+/** Binds the objects of the other Worker. Classes that the other release does not have run in the edge's own Worker. */
 function edgeOf(text: string, theirs: readonly string[]): string {
   const own = classesIn(text).filter((name) => !theirs.includes(name));
   const bound = without(text, ["migrations"]).replaceAll(BINDING, (line, binding, of) =>
@@ -74,7 +75,7 @@ function migrationOf(classes: readonly string[]): string {
   return `\n[[migrations]]\ntag = "v1"\nnew_sqlite_classes = ${JSON.stringify(classes)}\n`;
 }
 
-/** Variables come from this process; wrangler reads them only for the first Worker. */
+/** Variables come from this process, because wrangler reads them only for the first Worker. */
 function objectsOf(text: string, secrets: NodeJS.Dict<string>, flags: readonly string[]): string {
   const settings: NodeJS.Dict<string> = { ...UNSET, ...secrets };
   for (const name of KEYRING_NAMES) settings[name] = keyringText(secrets, name);
@@ -110,7 +111,7 @@ function optionOf(given: readonly string[], option: string): string {
   return value;
 }
 
-/** Paths in it are relative to the folder of the configuration. */
+/** Paths in the configuration are relative to its folder. */
 function write(file: string, text: string): string {
   writeFileSync(file, text);
   return file;

@@ -1,10 +1,10 @@
-// The previous release, which must run on this release's tables: a deploy applies the migrations before it replaces the Worker.
+// The previous release, which must run on this release's tables because a deploy applies the migrations before it replaces the Worker.
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** A tag once versions are tagged (docs/operations/releasing.md); until then the last commit with one migration only. */
+/** A tag once versions are tagged (docs/operations/releasing.md). Until then it is the last commit with a single migration. */
 export const PREVIOUS_RELEASE = "422941335cd746a7f98d1ab84167629979547d47";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const git = (...args: readonly string[]) =>
   execFileSync("git", args, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 28 });
 
-/** Undefined if it is available. */
+/** Why the release is missing; undefined if it is available. */
 export function whyMissing(revision: string): string | undefined {
   try {
     git("cat-file", "-e", `${revision}^{commit}`);
@@ -22,12 +22,15 @@ export function whyMissing(revision: string): string | undefined {
   }
 }
 
-/** A file of the release; an undefined revision means the working tree. */
+/** The text of a file in the release; an undefined revision means the working tree. */
 function textOf(revision: string | undefined, path: string): string {
   return revision === undefined ? readFileSync(join(ROOT, path), "utf8") : git("show", `${revision}:${path}`);
 }
 
-/** Its objects' callable methods, as `BINDING.method`, sorted. `fetch`, alarms and sockets are the platform's own. */
+/**
+ * The callable methods of a release's objects, as `BINDING.method`, sorted. `fetch`, alarms and sockets are left out, because the platform calls
+ * them.
+ */
 export function methodsOfObjects(revision: string | undefined): readonly string[] {
   const at = revision === undefined ? [] : [revision];
   const found = git("grep", "-lE", "^export class \\w+ extends DurableObject", ...at, "--", "src")
@@ -53,26 +56,26 @@ export interface Checkout {
   remove(): void;
 }
 
-/** What its tests run with. */
+/** A checkout, and the environment in which its tests run. */
 interface Mixed extends Checkout {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The release's files with our packages. */
+/** The files of the release, with our packages. */
 export function checkOut(revision: string): Checkout {
   const input = execFileSync("git", ["archive", revision], { cwd: ROOT, maxBuffer: 1 << 29 });
   return folderWith((folder) => execFileSync("tar", ["-x", "-C", folder], { input }));
 }
 
-/** Built by scripts/build-assets.ts and in no archive. A server without assets ends before it could build them. */
+/** These files are built by scripts/build-assets.ts and are not in the repository. Without them a server would end before it could build them. */
 const MADE = ["static", "src/app/mcp/library.generated.js"];
 
-/** The working tree: what is in git, what would be, and what is made of it. */
+/** A copy of the working tree: tracked files, files that would be tracked, and generated files. */
 export function copyOurs(): Checkout {
   execFileSync(process.execPath, ["scripts/build-assets.ts"], { cwd: ROOT, stdio: "inherit" });
   return folderWith((folder) => {
     for (const file of git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")) {
-      // Deleted, or created by a test that has removed it again.
+      // The file was deleted, or was created by a test that has removed it again.
       if (file === "" || !existsSync(join(ROOT, file))) continue;
       cpSync(join(ROOT, file), join(folder, file), { recursive: true });
     }
@@ -80,7 +83,7 @@ export function copyOurs(): Checkout {
   });
 }
 
-/** With our packages and what `fill` puts there; removed again if that fails. */
+/** A folder with our packages and with what `fill` adds; removed again if `fill` fails. */
 function folderWith(fill: (folder: string) => void): Checkout {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-previous-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -94,7 +97,7 @@ function folderWith(fill: (folder: string) => void): Checkout {
   }
 }
 
-/** With our migrations too, which its tests and its server then use as their own. */
+/** A checkout with our migrations instead of its own, which its tests and its server then use. */
 export function checkOutOnOurTables(revision: string): Checkout {
   const checkout = checkOut(revision);
   const { folder, remove } = checkout;
@@ -109,15 +112,15 @@ export function checkOutOnOurTables(revision: string): Checkout {
   }
 }
 
-/** Where a release names its server program. The second is from this release, which serves its contract tests. */
+/** The files in which a release names its server program. Only this release has the second one, which serves its contract tests. */
 const SERVING = [
   { file: "scripts/wrangler.ts", program: '"node_modules/wrangler/bin/wrangler.js"' },
   { file: "test/support/built-worker.ts", program: 'resolve("test/support/serve-built.ts")' },
 ] as const;
 
 /**
- * A folder of the release `edge` whose server has the objects of the release `objects` (mixed-wrangler.ts), both on our tables; undefined is this
- * release as it is in the working tree.
+ * A folder of the release `edge`, whose server uses the objects of the release `objects` (mixed-wrangler.ts), both on our tables. Undefined means
+ * this release, as in the working tree.
  */
 export function checkOutMixed(of: { readonly edge: string | undefined; readonly objects: string | undefined }): Mixed {
   const made: Checkout[] = [];
@@ -145,14 +148,14 @@ export function checkOutMixed(of: { readonly edge: string | undefined; readonly 
   }
 }
 
-/** Runs its contract tests, all without `files`. `output` is what vitest printed. */
+/** Runs contract tests of a checkout. `files` are files or options for vitest; without them all tests run. `output` is what vitest printed. */
 export async function runContract(
   { folder, environment: added = {} }: Pick<Mixed, "folder"> & Partial<Pick<Mixed, "environment">>,
   files: readonly string[],
 ): Promise<{ readonly isGood: boolean; readonly output: string }> {
-  // TESTS is the part that the enclosing run takes: it would leave out files named here.
+  // TESTS selects a part of the tests for the enclosing run, and would exclude files that are named here.
   const { VITEST: _, VITEST_POOL_ID: __, VITEST_WORKER_ID: ___, TESTS: ____, ...environment } = process.env;
-  // One server each: a file needs one.
+  // Each vitest worker starts its own server, so a single file needs only one.
   const workers = files.length === 1 ? "1" : "2";
   const arguments_ = ["run", "--project", "contract", "--maxWorkers", workers, ...files];
   const child = spawn(process.execPath, [join(folder, "node_modules/vitest/vitest.mjs"), ...arguments_], {

@@ -1,4 +1,4 @@
-// What an engineer who follows "Add a coin" of CONTRIBUTING.md writes for LINK on Ethereum: a token of 18 decimals, not a stablecoin.
+// The changes of an engineer who follows "Add a coin" in CONTRIBUTING.md for LINK on Ethereum: a token with 18 decimals that is not a stablecoin.
 import { behind, inPlaceOf, type Recipe } from "./recipe.ts";
 
 export const COIN_RECIPE: Recipe = {
@@ -11,7 +11,7 @@ export const COIN_RECIPE: Recipe = {
       ),
     ],
     "src/chains/registry/assets.ts": [inPlaceOf("{ UNI: [6], SHIB", "{ UNI: [6], LINK: [6], SHIB")],
-    // Not a stablecoin, so no peg.
+    // LINK is not a stablecoin, so it has no peg.
     "src/rates/quote.ts": [],
     "src/rates/kraken-client.ts": [
       behind(

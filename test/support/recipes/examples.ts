@@ -1,4 +1,4 @@
-// The recipes of CONTRIBUTING.md that are followed, with their steps.
+// The recipes of CONTRIBUTING.md that tests follow, with their steps.
 import { COIN_RECIPE } from "./coin.ts";
 import { NETWORK_RECIPE } from "./network.ts";
 import type { Recipe } from "./recipe.ts";

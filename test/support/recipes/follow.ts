@@ -1,4 +1,4 @@
-// Follows recipes in a copy of the repository and finds what they forgot: with the compiler and the unit tests that check their steps.
+// Follows recipes in a copy of the repository. The compiler and the unit tests that check their steps find what the recipes forget.
 import { execFile } from "node:child_process";
 import {
   cpSync,
@@ -21,7 +21,7 @@ const execute = promisify(execFile);
 
 const COPIED = [".ci", "src", "scripts", "test", "client", "dashboard", "docs", "static", "migrations", "bench"];
 const PAGES = ["*.md", "*.json", "*.ts", "*.toml", ".gitignore"];
-/** Installed, built, or irrelevant to a recipe. */
+/** Not copied: installed, built, or irrelevant to a recipe. */
 const LEFT = /(^|\/)(node_modules|dist|screenshots|assets|\.next|\.wrangler)$/;
 
 /** The tests that check the steps: all pass on a fresh copy. */
@@ -38,7 +38,7 @@ const HELD_BY = [
 
 const KEPT_VARIABLES: readonly string[] = ["PATH", "HOME", "TMPDIR", "LANG"];
 
-/** Code that depends on the type of a network's name or on the coin lists is checked together with its imports. */
+/** Files that depend on the type of network names or on the coin lists. They are compiled together with their imports. */
 const COMPILED = /\b(NetworkName|CRYPTO_CODES|CryptoCode)\b/;
 
 const report = z.object({
@@ -53,7 +53,7 @@ const report = z.object({
   ),
 });
 
-/** A copy of the repository for following recipes. */
+/** A copy of the repository in which recipes are followed. */
 export class Scratch {
   readonly folder: string;
 
@@ -70,7 +70,7 @@ export class Scratch {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Makes the change of each step on the page and runs its scripts. */
+  /** Makes the changes of each step on the page and runs the step's scripts. */
   async follow(page: string, recipe: Recipe): Promise<void> {
     const steps = stepsOf(page, recipe.title);
     const files = steps.flatMap((step) => step.files);
@@ -83,7 +83,7 @@ export class Scratch {
       await this.#node((scripts[script] ?? "").split(" ").slice(1));
   }
 
-  /** The compiler's errors, one per line. One thread takes half the time of all threads together. */
+  /** The compiler's errors, one per line. With one thread it takes half the time that it takes with all threads. */
   async compile(): Promise<readonly string[]> {
     const sources = globSync("{src,scripts,client,test/unit,test/support}/**/*.ts", { cwd: this.folder });
     const files = sources.filter((path) => !path.includes("/browser/") && COMPILED.test(this.#read(path)));
@@ -124,7 +124,7 @@ export class Scratch {
     writeFileSync(join(this.folder, path), text);
   }
 
-  /** Without this test run's own settings. */
+  /** The environment without this test run's own settings. */
   async #node(args: readonly string[], mayFail = false): Promise<{ readonly stdout: string }> {
     const env = { ...process.env };
     for (const name of Object.keys(env)) if (!KEPT_VARIABLES.includes(name)) Reflect.deleteProperty(env, name);

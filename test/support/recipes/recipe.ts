@@ -1,7 +1,7 @@
-// A recipe of CONTRIBUTING.md, followed for one example: which text goes where in the files its table names. The page defines the steps; a step's
-// text is only written if the page has that step.
+// A recipe of CONTRIBUTING.md, followed for one example: which text goes where in the files that its table names. The page defines the steps, so a
+// step's text is only written if the page has that step.
 
-/** A place in a file, and the text that replaces it. */
+/** A text in a file, and the text that replaces it. */
 interface Addition {
   readonly at: string;
   readonly becomes: string;
@@ -10,7 +10,7 @@ interface Addition {
 export interface Recipe {
   /** The recipe's heading. */
   readonly title: string;
-  /** By the files of the table. Empty if a step adds nothing for this example. */
+  /** Additions for each file in the table; empty if a step adds nothing for this example. */
   readonly additions: Readonly<Record<string, readonly Addition[]>>;
 }
 
@@ -46,7 +46,7 @@ export function disagreements(page: string, { title, additions }: Recipe): reado
   ];
 }
 
-/** The text with all of a step's additions. Throws if a place is missing: the example then needs rewriting. */
+/** The text with all of a step's additions. Throws if a text to replace does not occur exactly once; the example must then be rewritten. */
 export function withAdditions(path: string, text: string, additions: readonly Addition[]): string {
   return additions.reduce((sum, { at, becomes }) => {
     if (sum.split(at).length !== 2) throw new Error(`${path} has not one place of ${JSON.stringify(at)}`);

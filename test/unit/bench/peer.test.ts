@@ -1,4 +1,4 @@
-// The peer must do the work being compared: the same addresses as the floor, one after another.
+// The peer is compared with the floor, so it must do the same work: derive the same addresses, one after another.
 import { expect, test } from "vitest";
 import { FIRST_ADDRESSES } from "../../../bench/floor/derive.ts";
 import { peerDerivation } from "../../../bench/peer/derive.ts";

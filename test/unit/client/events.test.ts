@@ -1,18 +1,17 @@
-// The client's types of events against the types that events are recorded with. The compiler compares them; running it only shows that it
-// compiled.
+// Compares the client's event types with the types of the recorded events. The compiler does this; running the test shows only that it compiled.
 import { expect, it } from "vitest";
 import type { WebhookEvent } from "../../../client/edgetill.ts";
 import type { EventData } from "../../../src/notifications/events/event-data.ts";
 import { EVENT_TYPES, type EventType } from "../../../src/platform/events/event.ts";
 
-/** As parsed from JSON: not read-only, and undefined members are absent. */
+/** `T` as parsed from JSON: not read-only, and without undefined members. */
 type Wire<T> = T extends string | number | boolean | null
   ? T
   : T extends readonly (infer Item)[]
     ? Wire<Item>[]
     : { -readonly [Key in keyof T]: Wire<Exclude<T[Key], undefined>> };
 
-/** Types whose recorded data differs from the client's type, and types that only one side has. */
+/** Event types whose recorded data differs from the client's type. */
 type Wrong = {
   [Type in EventType]: [Wire<EventData[Type]>] extends [Extract<WebhookEvent, { type: Type }>["data"]] ? never : Type;
 }[EventType];
@@ -34,7 +33,7 @@ it("the type of an event narrows its data", () => {
       case "ping":
         return event.data.webhookId;
       default:
-        // @ts-expect-error An invoice is only in events of invoices.
+        // @ts-expect-error Only events about invoices have an invoice.
         return event.data.invoice?.id;
     }
   };

@@ -30,7 +30,7 @@ export const refusal = (status: number, code: string, headers: Record<string, st
 /** Closes the connection without an answer. */
 export const reset: Step = (response) => response.destroy();
 
-/** Starts an answer that promises more than it sends. */
+/** Sends less than its content-length announces, and closes the connection. */
 export const cut: Step = (response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
   response.write("{", () => response.destroy());
@@ -51,7 +51,7 @@ interface ScriptedApi extends AsyncDisposable {
   client(options?: Partial<EdgetillOptions>): Edgetill;
 }
 
-/** A real loopback server that answers with its steps in turn and then repeats the last one, and a client with short waits. */
+/** A real loopback server that gives its answers in order and then repeats the last one, and a client with short waits. */
 export async function scriptedApi(...steps: readonly [Step, ...Step[]]): Promise<ScriptedApi> {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
@@ -78,7 +78,7 @@ export async function scriptedApi(...steps: readonly [Step, ...Step[]]): Promise
   };
 }
 
-/** A promise's rejection reason; a fulfilled promise fails the test. */
+/** The reason with which a promise rejects; a fulfilled promise fails the test. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

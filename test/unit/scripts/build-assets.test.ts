@@ -24,7 +24,7 @@ test("static assets are built once, and not again while no source has changed", 
       "static/reference/docs.html",
     ]),
   );
-  // There is one file under each name: those of earlier sources are removed.
+  // Each name occurs once, because files of earlier sources are removed.
   expect(new Set(names).size).toBe(names.length);
   build();
   expect(changedAt()).toEqual(made);

@@ -1,4 +1,4 @@
-// Shared by the tests of sign-in with a provider: a browser goes to a fake provider and comes back.
+// Shared by the tests of sign-in with a provider: a browser is sent to a fake provider and returns.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -19,14 +19,14 @@ export const db = openDb(env.DB);
 export const fresh = () => crypto.randomUUID();
 export const freshUlid = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
 
-/** The fake provider's answer about the user who comes back. */
+/** The fake provider's answer about the user who returns from it. */
 type Verdict = Result<ProvedIdentity, ProviderProblem>;
 
 export function identityOf(changes: Partial<ProvedIdentity> = {}): ProvedIdentity {
   return { provider: "google", subject: fresh(), email: `Ann-${fresh()}@Example.com`, ...changes };
 }
 
-/** The Worker's own dependencies at `nowMs`, with a fake provider that answers `verdict`; `seen` has its requests. */
+/** The Worker's own dependencies at `nowMs`, with a fake provider that answers `verdict`; `seen` records the provider's requests. */
 export function dependenciesWith(verdict: Verdict, nowMs = Date.now(), changes: Partial<Env> = {}) {
   const seen: { state: string; nonce: string; codeVerifier: string; code: string; iss: string | undefined }[] = [];
   const background = () => undefined;
@@ -51,13 +51,12 @@ export interface Walk {
   readonly verdict: Verdict;
   readonly begin?: Partial<AttemptToBegin>;
   readonly back?: Partial<Callback>;
-  /** How long the browser is away. */
+  /** How long the browser stays at the provider. */
   readonly awayMs?: number;
-  /** Variables of the deployment. */
   readonly changes?: Partial<Env>;
 }
 
-/** Goes to the fake provider and comes back to the callback. */
+/** Starts a sign-in, visits the fake provider, and returns to the callback. */
 export async function walk({ verdict, begin = {}, back = {}, awayMs = 0, changes }: Walk) {
   const { deps } = dependenciesWith(verdict, Date.now(), changes);
   const provider = verdict.ok ? verdict.value.provider : "google";
@@ -115,7 +114,7 @@ export const auditOf = async (userId: UserId) =>
     .map(({ action, target, before, after }) => ({ action, target, before, after }))
     .sort((a, b) => a.action.localeCompare(b.action));
 
-/** A new session for the user, with the token and the headers that its browser has. */
+/** A new session for the user, with its token and the headers of its browser. */
 export async function sessionOf(userId: UserId, changes: Partial<typeof sessions.$inferInsert> = {}) {
   const headers = await seedSession(userId, changes);
   const token = headers.cookie?.replace("session=", "") ?? "";

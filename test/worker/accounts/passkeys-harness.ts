@@ -1,4 +1,4 @@
-// Shared by the tests of passkeys: software authenticators that register and sign in.
+// Shared by the passkey tests: software authenticators that register and sign in.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -11,8 +11,8 @@ import { type Answer, send } from "../../support/access.ts";
 import { ORIGIN, seedUser, type TestUser } from "../../support/people.ts";
 import { type Authenticator, type Faults, softwareAuthenticator } from "../../support/software-authenticator.ts";
 
-// In the Worker's bundle the library is loaded. Here the first of two parallel requests would load it, and the other would wait for another
-// request's promise.
+// Loads the library in advance. The Worker's bundle contains it; here the first of two parallel requests would load it, and the second would wait for
+// a promise that belongs to the first.
 await webAuthn();
 
 export const db = openDb(env.DB);
@@ -35,7 +35,6 @@ export async function register(user: TestUser, authenticator: Authenticator, fau
   return send(MINE, { method: "POST", headers: user.headers, body: { credential, name: "Laptop" } });
 }
 
-/** A user with one passkey. */
 export async function passkeyUser(of?: { readonly counter: 0 }) {
   const user = await seedUser();
   const authenticator = await softwareAuthenticator({ origin: ORIGIN, rpId: "localhost", ...of });
@@ -44,7 +43,7 @@ export async function passkeyUser(of?: { readonly counter: 0 }) {
   return { ...user, authenticator, passkeyId: String(added.json?.id) };
 }
 
-/** A browser that began a sign-in: its headers with the cookie, and the options it got. */
+/** Starts a sign-in; returns the browser's headers with its cookie, and the options that it got. */
 export async function signInOptions(headers: Headers = {}) {
   const asked = await send(`${AUTH}/options`, { method: "POST", headers: { origin: ORIGIN, ...headers } });
   expect(asked.status).toBe(200);

@@ -1,4 +1,4 @@
-// What answers after a restore before revocations are repeated: every route is called by everyone who may have been revoked.
+// After a restore, and until revocations are repeated, every caller who may have been revoked is refused on every route.
 import { expect, it } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { type Ask, deploymentWith, seedShop } from "../../support/access.ts";
@@ -8,7 +8,10 @@ import { seedUser } from "../../support/people.ts";
 import { storedRows } from "../../support/production.ts";
 import { putPhase, restoredEnv } from "../../support/restores.ts";
 
-/** They have no caller, change nothing, and show payers nothing to pay. So do the console's pages, which are one static file. */
+/**
+ * Routes that stay open because they need no credentials, change nothing, and show no payment details. The console's pages, which are one static
+ * file, stay open too.
+ */
 const OPEN: readonly string[] = [
   "GET /healthz",
   "GET /metrics",
@@ -19,7 +22,7 @@ const OPEN: readonly string[] = [
   "GET /images/:merchantId/:name",
   "GET /api/v1/explorers",
   "GET /.well-known/edgetill-keys.json",
-  // A socket that only says that there is something to read.
+  // A WebSocket that sends no data, only a notice that there is something to read.
   "GET /pay/:invoiceId/live",
 ];
 

@@ -9,7 +9,7 @@ import { ONCE_ONLY } from "../../support/access-table.ts";
 import { misfits } from "../../support/json-schema.ts";
 import { document, operationOf } from "./reference-harness.ts";
 
-/** What is lost for each changing call, once: the request before it arrives, or the answer after the work was done. */
+/** What is lost, once for each call that changes something: the request before it arrives, or the answer after the work was done. */
 export type Lost = "REQUEST" | "ANSWER";
 
 /** Sends requests as one user. */
@@ -25,9 +25,9 @@ interface Of {
 }
 
 export class Walk {
-  /** Operations whose success matches the document. */
+  /** Operations that have succeeded, with a response that matches the OpenAPI document. */
   readonly reached = new Set<string>();
-  /** Client errors for work that was done, or that would have been. */
+  /** Errors that the client reported although the work was done, or would have been done by a repeated request. */
   readonly falseErrors: string[] = [];
   readonly #lost: Lost;
 
@@ -48,7 +48,7 @@ export class Walk {
     return answer.json ?? {};
   }
 
-  /** Through the client, whose first attempt is lost. */
+  /** Sends the call through the client; its first request, or the answer to it, is lost. */
   async #cut(spec: RouteSpec, as: Caller, path: string, { body, headers: more }: Of): Promise<Answer> {
     const attempts: Answer[] = [];
     let count = 0;
@@ -83,7 +83,7 @@ export class Walk {
       if (told.join() !== [first.status, first.text, "true"].join())
         this.falseErrors.push(`${spec.operationId}: another answer than the first, ${told}`);
     }
-    // So that the walk continues where the client was told that the work was not done.
+    // Returns the first answer if the last one is a refusal, so that the walk can continue.
     return last.status < 400 ? last : first;
   }
 }
@@ -94,7 +94,7 @@ function plainAsk({ method }: RouteSpec, { body, headers, form }: Of): Ask {
   return { method, headers: { ...type, ...headers }, body: new URLSearchParams(form).toString() };
 }
 
-/** A success must be in the document, with the documented content. */
+/** Checks that the document has the status of the success, and that the content is as documented. */
 function expectDocumented(spec: RouteSpec, { status, headers, text }: Answer): void {
   const documented = operationOf(spec).responses[status];
   expect(documented, `${spec.operationId} answered ${status}`).toBeDefined();
@@ -109,7 +109,7 @@ function expectDocumented(spec: RouteSpec, { status, headers, text }: Answer): v
     expect(misfits(document, media?.schema ?? {}, JSON.parse(value)).join(), spec.operationId).toBe("");
 }
 
-/** Whether a media type is the documented one, or in its range such as `image/*`. */
+/** Whether a media type is the documented type, or matches a documented range such as `image/*`. */
 function isOf(documented: string, type: string): boolean {
   return documented === type || (documented.endsWith("/*") && type.startsWith(documented.slice(0, -1)));
 }

@@ -1,4 +1,4 @@
-// The walk through a merchant's operations: its shop, its team, its keys. Each in an order that makes it possible.
+// The walk through a merchant's operations on its shop, its team and its keys, in an order in which each can succeed.
 
 import { base64 } from "@scure/base";
 import type { MerchantId } from "../../../src/lib/ids.ts";
@@ -10,7 +10,7 @@ import { directWallet, randomHex, USDT, xpubWallet } from "../../support/wallet-
 import type { Caller, Walk } from "./walk-harness.ts";
 import { linkToken, type Person, type World } from "./walk-world.ts";
 
-/** Ids for the paths of reads. */
+/** The ids for the paths of read operations. */
 type Ids = Readonly<Record<string, string>>;
 
 export interface Shop {
@@ -22,7 +22,7 @@ export interface Shop {
 const idOf = async (made: Promise<Readonly<Record<string, unknown>>>) => String((await made).id);
 const ORDER = { name: "Order 1001", rawAmount: 49.9, customerEmail: "ada@shop.example" };
 
-/** Opens a shop and sells; the result can be read. */
+/** Opens a shop and sells, so that there is something to read. */
 export async function walkShop(walk: Walk, world: World): Promise<Shop> {
   const owner = await world.person();
   const merchantId = await idOf(walk.call("createMerchant", owner.as, { body: { name: "Walk" } }));
@@ -124,7 +124,7 @@ async function walkKeys(walk: Walk, { owner, ids }: Shop): Promise<Ids> {
   return { apiKeyId };
 }
 
-/** Fills the team and empties it; at the end the merchant is deleted by its last owner. */
+/** Fills the team and empties it; at the end the last owner deletes the merchant. */
 export async function walkTeam(walk: Walk, world: World, { owner, ids }: Shop): Promise<void> {
   const merchantId = ids.merchantId as MerchantId;
   const [ben, cat, dan] = [await world.person(), await world.person(), await world.person()];

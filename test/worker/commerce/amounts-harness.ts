@@ -11,10 +11,10 @@ import { testDb } from "../../support/worker-merchant.ts";
 export const USDC = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
 export const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
 
-/** 0.002 USDC at 1 USD: 2,000 grains, so 11 amounts, the ninth of which triggers the warning. */
+/** 0.002 USDC at 1 USD is 2,000 units, so there are 11 amounts; the ninth triggers the warning. */
 export const TINY = { rawAmount: 0.002, priceUnits: 2_000n, capacity: 11 };
 
-// biome-ignore lint/suspicious/noExplicitAny: the test asserts what an answer holds
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a response
 export type Body = any;
 
 export type Shop = Awaited<ReturnType<typeof freshShop>>;
@@ -23,7 +23,7 @@ export const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Ar
 export const freshEvmAddress = () =>
   `0x${[...randomBytes(20)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 
-/** A merchant with market prices that the test sets. */
+/** A merchant whose market prices the test sets. */
 export async function freshShop() {
   const merchantId = await seedMerchant();
   const key = await seedKey(merchantId);
@@ -57,7 +57,7 @@ export async function register(shop: Shop, pair: object, address: string): Promi
   return json;
 }
 
-/** What is written for an address, in order of the writes. */
+/** The rows of an address's amounts, in the order in which they were written. */
 export const held = (address: string) =>
   testDb.select().from(methodAmounts).where(eq(methodAmounts.address, address)).orderBy(sql`created_at_ms, invoice_id`);
 

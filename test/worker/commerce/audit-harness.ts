@@ -4,7 +4,7 @@ import { expectStatus } from "../../support/shared-place.ts";
 import { directWallet } from "../../support/wallet-bodies.ts";
 import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** A merchant's entries, oldest first, those of one time by action, with their facts parsed. */
+/** A merchant's entries with `before` and `after` parsed, oldest first; entries with the same time are sorted by action. */
 export async function entriesOf({ merchantId }: Pick<TestMerchant, "merchantId">) {
   const rows = await testDb
     .select()
@@ -14,7 +14,7 @@ export async function entriesOf({ merchantId }: Pick<TestMerchant, "merchantId">
   return rows.map(({ before, after, ...row }) => ({ ...row, before: parsed(before), after: parsed(after) }));
 }
 
-/** The action and the facts of each entry about `target`. */
+/** The action, and the parsed `before` and `after`, of each entry about `target`. */
 export async function entriesAbout(shop: Pick<TestMerchant, "merchantId">, target: string) {
   const entries = (await entriesOf(shop)).filter((entry) => entry.target === target);
   return entries.map(({ action, before, after }) => [action, before, after]);
@@ -22,7 +22,7 @@ export async function entriesAbout(shop: Pick<TestMerchant, "merchantId">, targe
 
 const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
 
-/** The entries that one step adds. */
+/** The audit entries that `step` adds. */
 export async function added(shop: TestMerchant, step: () => Promise<unknown>) {
   const known = new Set((await entriesOf(shop)).map(({ id }) => id));
   const result = await step();

@@ -6,7 +6,7 @@ import { expectStatus } from "../../support/shared-place.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant } from "../../support/worker-merchant.ts";
 
-/** What a new invoice's payer is shown: its own address, and an amount at the shared one. */
+/** Creates an invoice; returns its new address, and its amount at the shared address. */
 async function shown(shop: TestMerchant): Promise<{ readonly own: string; readonly amount: string }> {
   const body = { name: "Order", rawAmount: 10, paymentMethods: [USDT, BTC] };
   const { paymentMethods } = await expectStatus(shop.post("/invoices", body), 201);

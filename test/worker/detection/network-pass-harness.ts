@@ -44,7 +44,7 @@ export async function watching(setting: Setting = {}) {
   const invoiceId = await watchMethod(testDb, { network, cryptocurrency, address, nowMs: START, expiresAtMs });
   const [source] = sources;
   if (source === undefined) throw new Error("no source");
-  /** A pass, a second after the newest block. */
+  /** Runs a pass, one second after the newest block. */
   const pass = () => {
     watcher.nowMs = Math.max(watcher.nowMs, chain.tip.timeMs) + 1_000;
     return watcher.pass();

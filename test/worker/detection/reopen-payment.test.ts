@@ -1,4 +1,4 @@
-// REOPEN: a payment that a user set aside waits for a decision again.
+// REOPEN: a payment that a user ignored waits for a decision again.
 import { describe, expect, it } from "vitest";
 import { seedPayment } from "../../support/payments.ts";
 import { freshMerchant, type TestMerchant } from "../../support/worker-merchant.ts";

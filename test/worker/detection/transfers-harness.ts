@@ -14,7 +14,7 @@ import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-m
 
 const USDT = { cryptocurrency: "USDT", network: "ETH" };
 
-/** A merchant with a direct USDT wallet, on its own address unless another's is given. */
+/** A merchant with a direct USDT wallet, at a new address unless one is given. */
 export async function shopAt(address = `0x${randomHex(20)}`, requiredConfirmations = 1) {
   const merchant = await freshMerchant();
   const wallet = await merchant.post("/wallets", {

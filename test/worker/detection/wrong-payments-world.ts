@@ -1,5 +1,5 @@
-// A shop with orders, a payer who gets one of them wrong, and neighbours at the same address: what the generated wrong payments act upon. The payer does
-// what the page says and never writes to the shop; the merchant does what the API advises and nothing else.
+// The participants in the generated wrong payments: a shop with orders, a payer who pays one of them wrongly, and neighbours, who have orders at the
+// same address. The payer does what the page asks for and never writes to the shop; the merchant does only what the API recommends.
 import { eq } from "drizzle-orm";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { parseId } from "../../../src/lib/ids.ts";
@@ -14,20 +14,20 @@ import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-m
 import { blockAt, look, transferTo } from "./transfers-harness.ts";
 
 export const PAIRS = {
-  /** One address for all invoices. */
+  /** A wallet with one address for all invoices. */
   shared: { cryptocurrency: "USDT", network: "ETH", decimals: 6 },
-  /** An address for each. */
+  /** A wallet with an address for each invoice. */
   own: { cryptocurrency: "BTC", network: "BTC", decimals: 8 },
 } as const;
 
 export interface World {
   readonly shop: TestMerchant;
   readonly place: keyof typeof PAIRS;
-  /** The address of the wallets that share it; "" if each invoice has its own. */
+  /** The address that wallets share; "" if each invoice has its own. */
   readonly address: string;
 }
 
-/** A shared address takes USDT and USDC on Ethereum, and USDT on Polygon. */
+/** Creates the shop. Its shared address takes USDT and USDC on Ethereum, and USDT on Polygon. */
 export async function openWorld(place: World["place"]): Promise<World> {
   const shop = await freshMerchant();
   const address = `0x${randomHex(20)}`;
@@ -68,7 +68,7 @@ export function unitsOf(amount: string, decimals: number): bigint {
   return units.value;
 }
 
-/** The transfer is in a block of this second, and the network's watcher reads it. */
+/** Puts the transfer into a block of this second, which the network's watcher reads. */
 export async function pay(
   world: World,
   to: string,
@@ -85,21 +85,21 @@ export async function pay(
   return transfer;
 }
 
-/** The invoice's time ends a moment ago; its price was locked hours ago. */
+/** Changes the invoice so that it ended a moment ago, and its price was locked hours ago. */
 export async function end({ id }: Order): Promise<void> {
   await ageQuotes(testDb, id, 2 * HOUR_MS);
   const expiresAtMs = Date.now() - 1;
   await testDb.update(invoices).set({ expiresAtMs }).where(eq(invoices.id, id));
 }
 
-/** Also ends the time in which payments are watched for. */
+/** Ends the time in which payments to the order are watched for. */
 export async function forget({ id }: Order): Promise<void> {
   const monitorUntilMs = Date.now() - 1;
   await testDb.update(invoices).set({ monitorUntilMs }).where(eq(invoices.id, id));
   await testDb.update(methodAmounts).set({ heldUntilMs: monitorUntilMs }).where(eq(methodAmounts.invoiceId, id));
 }
 
-/** Names the transaction on the page of an order, as anyone may. */
+/** Names the transaction on the page of an order, as anyone may do. */
 export async function claim({ id }: Order, { txHash }: Transfer): Promise<string> {
   const CHAIN_SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] });
   const NETWORK_WATCHER = { getByName: () => ({ look: async () => "FOUND" }) };
@@ -111,7 +111,7 @@ export async function claim({ id }: Order, { txHash }: Transfer): Promise<string
   return String(json?.id);
 }
 
-/** What the page asks for; undefined if it asks for nothing. The amount is the API's, and the page shows it with a code of its own. */
+/** The amount that the page asks for, or undefined. It is read from the API, and counts only if the page shows it too. */
 export async function askedByPage({ id }: Order, place: World["place"]): Promise<bigint | undefined> {
   const html = (await page({ id }, "/state")).text;
   const { cryptocurrency, decimals } = PAIRS[place];
@@ -125,7 +125,7 @@ export async function askedByPage({ id }: Order, place: World["place"]): Promise
   return isAsked ? unitsOf(due, decimals) : undefined;
 }
 
-/** Hashes that a page names, and those that the payer's API names of the same invoice. */
+/** Hashes that a page names, and hashes that the payer's API names for the same invoice. */
 export async function namedBy(
   { id }: Order,
   query = "",

@@ -27,7 +27,7 @@ interface Shop {
   readonly secret: string;
 }
 
-/** An endpoint of its own merchant, or of `merchantId`, at a receiver with this behaviour. */
+/** An endpoint of a new merchant, or of `merchantId`, at a receiver with this behaviour. */
 export async function endpoint(behaviour: string, changes: Partial<Webhook> = {}): Promise<Shop> {
   const merchantId = changes.merchantId ?? (await freshMerchant()).merchantId;
   const key = crypto.randomUUID();
@@ -38,7 +38,7 @@ export async function endpoint(behaviour: string, changes: Partial<Webhook> = {}
   return { merchantId, id: webhook.id, key, secret };
 }
 
-/** A worker whose clock is `laterMs` ahead, with its reports and wakes; the wakes are only recorded. */
+/** A worker whose clock is `laterMs` ahead. It only records its reports, and the endpoints that it wakes with the delay in seconds. */
 export function worker(changes: Partial<DeliverDependencies> & { readonly laterMs?: number } = {}) {
   const { laterMs = 0, ...more } = changes;
   const wakes: number[] = [];
@@ -73,7 +73,7 @@ export const attemptsOf = (id: WebhookId) =>
     .orderBy(deliveryAttempts.number)
     .then((rows) => rows.map((row) => row.delivery_attempts));
 
-/** Restores after each test what the test replaced. */
+/** After each test, restores what the test replaced. */
 export function useRealClock(): void {
   afterEach(() => {
     vi.restoreAllMocks();

@@ -1,4 +1,4 @@
-// Query plans of deliveries: each query uses an index of what is pending, however much was ever delivered.
+// Query plans of deliveries: each query must use an index of pending deliveries, however many were ever made.
 import { describe, expect, it } from "vitest";
 import {
   leaseBatch,

@@ -1,4 +1,4 @@
 import { describeEndpointUrls } from "../../support/endpoint-urls.ts";
 
-// The parser that production has.
+// Runs with the URL parser that production uses.
 describeEndpointUrls();

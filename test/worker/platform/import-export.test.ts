@@ -1,4 +1,4 @@
-// An exported merchant, whose rows and objects are gone, is served again from the import's statements, on real D1.
+// A merchant that was exported, and whose rows and objects are gone, is served again after the import's statements have run, on real D1.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";

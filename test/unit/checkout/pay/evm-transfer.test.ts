@@ -1,5 +1,5 @@
-// `eth_sendTransaction` of a payer's wallet. The call data is compared with data written by hand from EIP-20 and the contract ABI
-// specification ("Function selector", "Argument encoding"): selector, address and amount, each padded to 32 bytes.
+// The `eth_sendTransaction` request to a payer's wallet. The call data is compared with data written by hand from EIP-20 and the contract ABI
+// specification ("Function selector", "Argument encoding"): selector, address and amount, each argument padded to 32 bytes.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { assetOn, NETWORKS } from "../../../../src/chains/registry/networks.ts";

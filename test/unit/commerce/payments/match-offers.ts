@@ -1,4 +1,4 @@
-// Offers at a shared address, and direct matches of amounts among them.
+// Offers at a shared address, and a function that matches an amount among them.
 import {
   type Candidate,
   type DirectFacts,
@@ -13,7 +13,7 @@ const MERCHANT = makeId("mer", "0".repeat(26));
 export const AT = 5_000;
 export const invoiceId = (n: number) => makeId("inv", String(n).padStart(26, "0"));
 
-/** An invoice with a price instead of one transfer's value: `askedUnits` are worth E, null if nothing prices it. */
+/** A candidate before a transfer is known. `askedUnits` are worth its price; null if there is no rate. */
 export interface Offer extends Omit<Candidate, "valueMicros"> {
   readonly askedUnits: bigint | null;
 }
@@ -23,7 +23,7 @@ export function held(units: bigint, changes: Partial<HeldUnits> = {}): HeldUnits
   return { units, fromMs, sinceMs: fromMs, surelyFromMs: changes.sinceMs ?? fromMs, untilMs: 9_000, ...changes };
 }
 
-/** An open invoice of 100 USD at the default tolerances, where a base unit is worth a micro-unit: 99 to 105 USD are within. */
+/** An open invoice of 100 USD at the default tolerances, where a base unit is worth a micro-unit: 99 to 105 USD are within tolerance. */
 export function offerOf(n: number, changes: Partial<Offer> = {}): Offer {
   return {
     invoiceId: invoiceId(n),
@@ -39,17 +39,17 @@ export function offerOf(n: number, changes: Partial<Offer> = {}): Offer {
   };
 }
 
-/** The offer's own amount. */
+/** The amount that offer `n` holds. */
 export function heldBy(n: number, changes: Partial<HeldUnits> = {}): HeldUnits {
   return held(100_000_000n - BigInt(n), changes);
 }
 
-/** An offer at another price, for which units are micro-units too. */
+/** An offer at a different price. Its base units are worth a micro-unit, too. */
 export function pricedAt(n: number, micros: bigint, changes: Partial<Offer> = {}): Offer {
   return offerOf(n, { expectedMicros: micros, askedUnits: micros, ...changes });
 }
 
-/** Ten times the price: never close to the others. */
+/** An offer at ten times the price, which is never close to the others. */
 export function dearOf(n: number, changes: Partial<Offer> = {}): Offer {
   const micros = 1_000_000_000n;
   const tolerances = { underpaidToleranceMicros: 5_000_000n, overpaidToleranceMicros: 50_000_000n };
@@ -65,7 +65,7 @@ export function isHeldAt(offer: Pick<Offer, "held">, atMs: number): boolean {
   return offer.held.some(({ fromMs, untilMs }) => fromMs <= atMs && atMs <= untilMs);
 }
 
-/** How many are open when no merchant is proven. */
+/** The numbers of open offers by rank, if no merchant is proven. */
 export const openOf = (count: number): DirectFacts["openInvoices"] => ({ 1: 0, 2: 0, 3: count });
 
 export function match(amountUnits: bigint, offers: readonly Offer[], changes: Partial<DirectFacts> = {}): Match {

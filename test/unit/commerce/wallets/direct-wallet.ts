@@ -1,6 +1,6 @@
 import type { Wallet } from "../../../../src/commerce/wallet-records/wallet.ts";
 
-/** A direct wallet for BTC with three confirmations, enabled and not signed. */
+/** A direct wallet for BTC with three confirmations, enabled, with an empty HMAC. */
 export const DIRECT_WALLET: Wallet = {
   id: "wal_01M7Y116S5004EM2R6G33SCWPC",
   merchantId: "mer_01M7Y116S5004EM2R6G33SCWPC",

@@ -5,7 +5,7 @@ type Path = readonly Invoice["status"][];
 const AT = "2026-11-21T09:00:00.000Z";
 const INVOICE_ID = "inv_01M7XZ9WM3FTR1PNZBVPPCS17R";
 
-/** An invoice over 10 USD as the API returns it after these statuses; nothing is received unless the changes say so. */
+/** An invoice for 10 USD as the API returns it after these statuses. Nothing has been received unless `changes` says so. */
 export function anInvoice(path: Path, changes: Partial<Invoice> = {}): Invoice {
   return {
     id: INVOICE_ID,

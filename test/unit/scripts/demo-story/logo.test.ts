@@ -5,7 +5,7 @@ import { sniffImage } from "../../../../src/accounts/images/image.ts";
 
 const SIDE = 96;
 
-/** Name and data of each chunk, after a check of its checksum. */
+/** Name and data of each chunk, after checking its checksum. */
 function chunksOf(png: Buffer): readonly (readonly [string, Buffer])[] {
   const chunks: [string, Buffer][] = [];
   for (let at = 8; at < png.length; ) {
