@@ -8,14 +8,14 @@ const FAILED = {
   error: new Error("no"),
 };
 
-it("a failed test is listed with the command that reruns it", () => {
+it("a failed test is listed with the command that runs it again", () => {
   expect(againLine(FAILED)).toMatch(
     /^ {2}Again: \S.*vitest run --project unit test\/unit\/a\.test\.ts -t 'is \\\(at most\\\) 5 \\\$'$/,
   );
   expect(againLine({ ...FAILED, test: "the payer's page" })).toContain(`-t 'the payer'\\''s page'`);
 });
 
-it("a failed property is rerun with its seed", () => {
+it("a failed property is run again with its seed", () => {
   const error = new Error(
     'Property failed after 3 tests\n{ seed: -12, path: "2:0:1", endOnFailure: true }\nCounterexample: [5]',
   );

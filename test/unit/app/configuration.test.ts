@@ -112,7 +112,7 @@ describe("the variables of a deployment", () => {
     expect(codes(changes)).toEqual([code]);
   });
 
-  it("may be MASTER_KEY and a public URL only, except for mail", () => {
+  it("need no secret except MASTER_KEY; a missing mail provider is only a non-fatal fault", () => {
     const { ENVIRONMENT, PUBLIC_URL, RATE_SOURCE, SIGN_UP, MAIL_FROM, LOCATION_HINT, EXPLORERS, POLL_SECONDS } = GOOD;
     const vars = { ENVIRONMENT, PUBLIC_URL, RATE_SOURCE, SIGN_UP, MAIL_FROM, LOCATION_HINT, EXPLORERS, POLL_SECONDS };
     const off = { WEBHOOK_LOOPBACK: "", WEBHOOK_SCHEDULE_SECONDS: "", DEV_CONTROL: "" };
@@ -129,11 +129,11 @@ describe("the variables of a deployment", () => {
     expect(codes({ SIGN_UP })).toEqual([]);
   });
 
-  it("may be fixed rates and no public URL in development", () => {
+  it("may set fixed rates and no public URL in development", () => {
     expect(codes({ ENVIRONMENT: "development", RATE_SOURCE: "fixed", PUBLIC_URL: "" })).toEqual([]);
   });
 
-  it("may be a mailbox without a sender in development", () => {
+  it("may set the mailbox as mail provider, without a sender, in development", () => {
     const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "", PUBLIC_URL: "http://localhost:8787" };
     expect(codes({ ENVIRONMENT: "development", ...mailbox })).toEqual([]);
   });
@@ -166,14 +166,14 @@ describe("the variables of a deployment", () => {
     ["http://127.0.0.1:1", "http://[::1]:8787/healthz", true],
     ["https://localhost", "http://LOCALHOST/healthz", true],
     ["", "", true],
-  ])("of development with PUBLIC_URL=%j, requested at %j, are good: %j", (PUBLIC_URL, askedAt, isGood) => {
+  ])("for development with PUBLIC_URL=%j and a request to %j are valid: %j", (PUBLIC_URL, askedAt, isGood) => {
     const development = { ...GOOD, ENVIRONMENT: "development", PUBLIC_URL };
     const faults = configurationFaults(development, askedAt);
     expect(faults).toMatchObject(isGood ? [] : [{ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", isFatal: true }]);
     expect(refusesToServe(development, askedAt)).toBe(!isGood);
   });
 
-  it("have faults that do not repeat a secret", () => {
+  it("have faults that do not contain a secret", () => {
     const faults = configurationFaults({
       ...GOOD,
       MASTER_KEY: "hunter2",

@@ -1,4 +1,5 @@
-// Each defect of the twin can still be reintroduced: its edits name lines of today's sources. Whether it is found, `npm run twin -- --put-back all` says.
+// The twin's defects are reintroduced by edits to the sources, so the lines that the edits name must exist. `npm run twin -- --put-back all` shows
+// whether the twin finds each defect.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseAst } from "vitest/node";
@@ -17,20 +18,26 @@ function expectProgramsOf(edits: readonly Edit[]): void {
 }
 
 describe("a reintroduced defect", () => {
-  it.each(CASES)("%s: its lines are in the sources once, and what is left is a program", (_, { edits }) => {
-    expectProgramsOf([...PACE, ...edits]);
-  });
+  it.each(CASES)(
+    "%s: each line that it edits occurs exactly once in the sources, and the edited files parse",
+    (_, { edits }) => {
+      expectProgramsOf([...PACE, ...edits]);
+    },
+  );
 
-  it("is on top of what every row has, and an upgrade of the previous release", () => {
+  it("can be combined with edits that imitate the previous release, whose lines also exist exactly once", () => {
     expectProgramsOf([...PACE, ...RELEASE_BEFORE]);
   });
 
-  it.each(CASES.filter(([, { symptom }]) => symptom !== undefined))("%s: has a minute", (_, { plan, edits }) => {
-    expect(plan.seconds + plan.settleSeconds).toBeLessThanOrEqual(60);
-    expect(edits.length).toBeGreaterThan(0);
-  });
+  it.each(CASES.filter(([, { symptom }]) => symptom !== undefined))(
+    "%s: is tested by a run of at most a minute",
+    (_, { plan, edits }) => {
+      expect(plan.seconds + plan.settleSeconds).toBeLessThanOrEqual(60);
+      expect(edits.length).toBeGreaterThan(0);
+    },
+  );
 
-  it("is held against the sources as they are, with all that the other rows play", () => {
+  it("is compared with a run of unedited sources, whose plan includes everything in any defect's plan", () => {
     const { edits, symptom, plan }: Defect = DEFECTS.nothing;
     expect(edits).toEqual([]);
     expect(symptom).toBeUndefined();
@@ -39,7 +46,7 @@ describe("a reintroduced defect", () => {
 });
 
 describe("the flag that reintroduces defects", () => {
-  it("takes some of them, or all", () => {
+  it("takes the names of some defects, or all", () => {
     expect(flagsIn(["--put-back", "timers"])).toMatchObject({ mode: "put-back", putBack: ["timers"] });
     expect(flagsIn(["--put-back", "timers,nothing"])).toMatchObject({ putBack: ["timers", "nothing"] });
     expect(flagsIn(["--put-back", "all"])).toMatchObject({ mode: "put-back", putBack: DEFECT_NAMES });
@@ -58,7 +65,7 @@ describe("the table of reintroduced defects", () => {
   const none = { name: "nothing", isGood: true, sentence: undefined, seconds: 30 } as const;
   const rowsOf = (text: string) => text.split("\n").map((line) => line.trim().split(/\s{2,}/));
 
-  it("has a row each, and says that all is well only where it is", () => {
+  it("has a row for each defect, and a summary that says which results are wrong", () => {
     expect(rowsOf(putBackTable([none, found]))).toEqual([
       [""],
       ["put back", "played", "what said so first"],

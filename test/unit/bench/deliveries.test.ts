@@ -1,4 +1,4 @@
-// Deliveries are compared with the bare loops, so those must send what the product sends.
+// Deliveries are compared with the bare loops, so the loops must send what the product sends.
 import { describe, expect, test } from "vitest";
 import {
   CREATED_AT_MS,
@@ -44,7 +44,7 @@ describe("the bare loop of signed POSTs", () => {
   });
 });
 
-describe("the rate of deliveries", () => {
+describe("the delivery rate", () => {
   const endpoints = [{ id: webhookId, secret, url: "http://127.0.0.1/" }];
   const seen = async (eventIds: readonly string[], signer: Signer = nodeSigner(secret)) => ({
     arrivals: eventIds.map((eventId, i) => ({ eventId, atMs: 1_000 + i * 10 })),
@@ -55,7 +55,7 @@ describe("the rate of deliveries", () => {
     expect(arrivalRate(await seen(["evt_1", "evt_2", "evt_3"]), { endpoints })).toBe(100);
   });
 
-  test("is refused when an event arrived twice and another did not", async () => {
+  test("is refused when one event arrived twice and another not at all", async () => {
     const twice = await seen(["evt_1", "evt_1", "evt_3"]);
     expect(() => arrivalRate(twice, { endpoints })).toThrow("3 POSTs of 2 events");
   });

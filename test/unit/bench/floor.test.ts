@@ -1,4 +1,4 @@
-// The product is compared with the floor, whose statements and object calls are listed here, so they cannot change unnoticed.
+// The benchmarks compare the product with the floor. The floor's statements and object calls are listed here, so that they cannot change unnoticed.
 import { describe, expect, test } from "vitest";
 import { create, type FloorEnv, type Shape } from "../../../bench/floor/create.ts";
 import { FIRST_ADDRESSES, floorDerivation, ZPUB } from "../../../bench/floor/derive.ts";
@@ -34,7 +34,7 @@ const PAYMENTS = "INSERT INTO payment SELECT value->>0,value->>1,value->>2,value
 const ANSWERS = "INSERT INTO idem SELECT value->>0,value->>1,value->>2,value->>3,value->>4 FROM json_each(?)";
 const TAKE_INDICES = "INSERT INTO w VALUES (1,?) ON CONFLICT (id) DO UPDATE SET idx=idx+excluded.idx RETURNING idx";
 
-/** Round trips in order: the call, and the statements that ran in it. */
+/** Round trips in order: each call, with the statements that ran in it. */
 type Trace = [string, ...string[]][];
 
 const EXPECTED: Record<Shape, Trace> = {
@@ -77,7 +77,7 @@ function tracedFloor(): { env: FloorEnv; trace: Trace } {
     trace.push(step);
     return result;
   };
-  /** An object that was already started: its table set-up is not part of a call. */
+  /** The object has already been started, so that creating its tables is not part of a call. */
   const started = <T>(make: (sql: ObjectSql) => T, sql: ObjectSql): T => {
     let isStarted = false;
     const quiet: ObjectSql = { exec: (...args) => (isStarted ? sql.exec(...args) : { toArray: () => [] }) };
@@ -115,7 +115,7 @@ function tracedFloor(): { env: FloorEnv; trace: Trace } {
   return { env, trace };
 }
 
-/** The object of groups with a storage that records every round trip, and what was bound to each statement. */
+/** The bindings of the object that answers in groups, with a storage that records every round trip and the values bound to each statement. */
 function tracedGroups(): { env: { db: GroupEnv["db"] } & GroupEnv; trace: string[][]; values: Map<string, unknown[]> } {
   const trace: string[][] = [];
   const values = new Map<string, unknown[]>();
@@ -166,7 +166,7 @@ describe("the floor", () => {
   }
 
   for (const isDerived of [false, true]) {
-    test(`${isDerived ? "GROUPD" : "GROUP"} runs one read batch and one write batch for all creates of a group`, async () => {
+    test(`${isDerived ? "GROUPD" : "GROUP"} runs one read batch and one write batch for all invoices that are created in a group`, async () => {
       const { env, trace, values } = tracedGroups();
       const groups = new CreateGroups(env);
       const body = { name: "Order", rawAmount: 1 };
@@ -185,7 +185,7 @@ describe("the floor", () => {
     });
   }
 
-  test("a group is what arrives while the previous one is in flight", async () => {
+  test("adds requests that arrive while a group is in flight to the next group", async () => {
     const { env, trace } = tracedGroups();
     const groups = new CreateGroups(env);
     const create = { keyHash: "hash", bodyHash: "h", body: { name: "Order", rawAmount: 1 }, isDerived: false };
@@ -200,7 +200,7 @@ describe("the floor", () => {
     expect(trace).toHaveLength(4);
   });
 
-  test("answers 401 to an unknown key and 409 to a known idempotency key without touching the others", async () => {
+  test("answers 401 to an unknown key and 409 to a used idempotency key, and serves the other requests of the group", async () => {
     const { env } = tracedGroups();
     const groups = new CreateGroups(env);
     const create = { bodyHash: "h", body: { name: "Order", rawAmount: 1 }, isDerived: false };

@@ -1,4 +1,4 @@
-// The tool that counts which mutants the simulators notice: what it mutates, that a seed always draws the same ones, and that it measures CPU
+// The tool that counts which mutants the simulators notice: what it mutates, that a seed always selects the same mutants, and that it measures CPU
 // time.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,7 +42,7 @@ function withChecker<T>(work: (checker: Checker) => T): T {
 }
 
 describe("mutants", () => {
-  it("change decisions, not texts, logs or bounds", () => {
+  it("change decisions, but not texts, logs or bounds", () => {
     const lines = withChecker((checker) => {
       const { tree, text } = checker.treeOf("state.ts");
       return sitesOf(tree, text, (literal) => checker.statesAt(literal)).map((site) => {
@@ -66,7 +66,7 @@ describe("mutants", () => {
     expect(lines.filter((line) => /too little|501|499|none" : "much"\)\);$|paid <= 1|Less/.test(line))).toEqual([]);
   });
 
-  it("are the same for the same seed, each accepted by the compiler", () => {
+  it("are the same for the same seed, and each is accepted by the compiler", () => {
     const [first, again, other] = [1, 1, 2].map((seed) =>
       withChecker((checker) => {
         const mutants = chooseMutants(checker, files, { seed, count: 6 });
@@ -81,7 +81,7 @@ describe("mutants", () => {
   });
 });
 
-it("the nearest simulator is the one that reaches a line most often per CPU second", () => {
+it("the simulator nearest to a line is the one that reaches the line most often per CPU second", () => {
   const reach = (simulator: string, cpuSeconds: number, count: number) => ({
     simulator,
     cpuSeconds,
@@ -94,7 +94,7 @@ it("the nearest simulator is the one that reaches a line most often per CPU seco
   expect(nearest(reaches, "b.ts", 15)).toEqual([]);
 });
 
-it("a process is paused when its CPU seconds are used up, and continues from there", async () => {
+it("a process is paused when its CPU seconds are used up, and continues from the same point later", async () => {
   const counting = new MeasuredProcess(["-e", "for (;;);"], folder, {});
   expect(await counting.run(0.3)).toBeUndefined();
   const used = counting.cpuSeconds;

@@ -29,7 +29,7 @@ function timesOf(samples: readonly number[], timeDeltas: readonly number[]) {
   return selfTimes(profile, { code: CODE, sourceMap: SOURCE_MAP });
 }
 
-test("native work counts to the file and area of the function that calls it", () => {
+test("native work counts towards the file and area of the function that calls it", () => {
   const { byArea, byFile, byFunction } = timesOf([2, 3, 4, 5, 6], [100, 100, 100, 100, 100]);
   expect(Object.fromEntries(byArea)).toEqual({
     router: 100,
@@ -42,7 +42,7 @@ test("native work counts to the file and area of the function that calls it", ()
   expect(byFunction.get("setTimeout called by send src/platform/db/groups.ts")).toBe(100);
 });
 
-test("a late sample counts for two intervals, and the rest for whatever ran elsewhere", () => {
+test("a late sample counts for at most two intervals; the rest of the delay is reported as (elsewhere)", () => {
   const { byArea } = timesOf([2, 2, 3], [100, 100, 5_000]);
   expect(byArea.get("groups")).toBe(200);
   expect(byArea.get(ELSEWHERE)).toBe(4_800);

@@ -7,8 +7,8 @@ interface Weighed {
   readonly checksums: number;
 }
 
-test("no generated body of any route makes its search compute more checksums than allowed", () => {
-  // In its own process, because the routes are loaded with a stand-in for the runtime. The deep suite tries each body in each member of each route.
+test("the search for secrets computes at most the allowed number of checksums for any generated body of any route", () => {
+  // A separate process, because the routes are loaded with a stand-in for the runtime. The deep suite tries each text in each member of a body.
   const quick = triesOf({ usual: 1, deep: 0 }) === 1 ? ["--quick"] : [];
   const lines = execFileSync(process.execPath, ["bench/weigh-bodies.ts", ...quick], { encoding: "utf8" });
   const routes: Weighed[] = lines

@@ -7,11 +7,11 @@ import { type Outage, type OutageKind, outage } from "../../../src/lib/fetch-tex
 import { err, ok, type Result } from "../../../src/lib/result.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
-/** A source whose answers the test sets, and that counts its requests. */
+/** A source whose answers the test sets, and which counts its requests. */
 class Fake {
   verifies = 0;
   asks = 0;
-  /** Verified since its last failure. */
+  /** Whether the source was verified after its last failure. */
   isProven = false;
   chain: Result<true, Outage> = ok(true);
   answer: Result<string, Outage> = ok("answer");
@@ -67,8 +67,8 @@ function poolOf(kinds: readonly ChainSourceKind[] = ["tron-rpc", "trongrid"], ra
 const down = (kind: OutageKind, retryAfterMs: number | null = null) =>
   err(outage(kind, "https://hunter2", retryAfterMs));
 
-describe("the sources of a network", () => {
-  it("only the first is asked, and it is verified once", async () => {
+describe("among the sources of a network,", () => {
+  it("only the first source is asked, and it is verified once", async () => {
     const { fakes, attempt } = poolOf();
     expect([await attempt(0), await attempt(1), await attempt(2)]).toEqual([0, 0, 0]);
     expect(fakes.map(({ verifies, asks }) => [verifies, asks])).toEqual([
@@ -91,7 +91,7 @@ describe("the sources of a network", () => {
     expect(pool.states()[0]).toEqual({ kind: "tron-rpc", failures: 0, openUntilMs: 0, lastOutage: null });
   });
 
-  it("the pause of a source that hung starts when it failed, not when it was asked", async () => {
+  it("the pause of a source that hung starts when the request fails, not when it was sent", async () => {
     const { fakes, fake, work } = poolOf();
     let nowMs = 0;
     const clients = fakes.map(({ client }) => client);
@@ -106,7 +106,7 @@ describe("the sources of a network", () => {
     expect(pool.available(8_500)).toEqual([fake(1).client]);
   });
 
-  it("the answer names the source that gave it", async () => {
+  it("the result names the source that it came from", async () => {
     const { fake, pool, work } = poolOf();
     fake(0).answer = down("BEHIND");
     fake(1).answer = ok("from the second");
@@ -116,7 +116,7 @@ describe("the sources of a network", () => {
     });
   });
 
-  it("when all fail the answer is the last outage; until a pause ends it is UNREACHABLE with the time left", async () => {
+  it("when all sources fail, the result is the last outage; the next attempt is UNREACHABLE, with the time until the first pause ends", async () => {
     const { fakes, fake, pool, work } = poolOf();
     fake(0).answer = down("TIMEOUT");
     fake(1).answer = down("RATE_LIMITED", 30_000);
@@ -132,11 +132,11 @@ describe("the sources of a network", () => {
     expect(fakes.map(({ asks }) => asks)).toEqual([1, 1]);
   });
 
-  it("a pool without sources is an outage", async () => {
+  it("a pool without sources reports an outage", async () => {
     expect(await poolOf([]).attempt(0)).toBe("UNREACHABLE");
   });
 
-  it("a source of another chain is never used, and paused for ten minutes", async () => {
+  it("a source that serves a different chain is never used, and is paused for ten minutes", async () => {
     const { fake, attempt, reports } = poolOf();
     fake(0).chain = down("WRONG_CHAIN");
     expect([await attempt(0), await attempt(599_999)]).toEqual([1, 1]);
@@ -148,13 +148,13 @@ describe("the sources of a network", () => {
     expect(fake(0).verifies).toBe(2);
   });
 
-  it("a source that cannot be verified for another reason is skipped", async () => {
+  it("a source that cannot be verified because it is unreachable is skipped", async () => {
     const { fake, attempt } = poolOf();
     fake(0).chain = down("UNREACHABLE");
     expect([await attempt(0), fake(0).asks]).toEqual([1, 0]);
   });
 
-  it("no report repeats an outage's message", async () => {
+  it("no report contains an outage's message, which may show a secret", async () => {
     const { fake, attempt, reports } = poolOf();
     for (const kind of ["TIMEOUT", "BAD_STATUS", "WRONG_CHAIN"] as const) {
       fake(0).answer = down(kind);
@@ -165,18 +165,18 @@ describe("the sources of a network", () => {
   });
 
   it.each<[string, Outage, number, number]>([
-    ["twice as long after each failure", outage("TIMEOUT", ""), 3, 0.5 * 2_000 * 2 ** 2],
+    ["twice as long after each failure in a row", outage("TIMEOUT", ""), 3, 0.5 * 2_000 * 2 ** 2],
     ["for at most four minutes", outage("TIMEOUT", ""), 30, 0.5 * 240_000],
-    ["for as long as its Retry-After says", outage("BAD_STATUS", "", 45_000), 1, 45_000],
-    ["but never for more than ten minutes", outage("RATE_LIMITED", "", 86_400_000), 1, 600_000],
+    ["for as long as its Retry-After requires", outage("BAD_STATUS", "", 45_000), 1, 45_000],
+    ["for at most ten minutes, even with a longer Retry-After", outage("RATE_LIMITED", "", 86_400_000), 1, 600_000],
     ["never for less than its backoff", outage("TIMEOUT", "", 1), 3, 4_000],
     ["for at least two seconds when it throttles", outage("RATE_LIMITED", ""), 1, 2_000],
-    ["for half a minute when it bans without a time", outage("BANNED", ""), 1, 30_000],
-    ["for as long as its ban is said to last", outage("BANNED", "", 5_000), 1, 5_000],
+    ["for half a minute when it bans without stating a time", outage("BANNED", ""), 1, 30_000],
+    ["for as long as its ban lasts, if it says so", outage("BANNED", "", 5_000), 1, 5_000],
     ["twice as long with each ban in a row", outage("BANNED", "", 5_000), 3, 20_000],
-    ["for at most ten minutes when it bans again and again", outage("BANNED", ""), 9, 600_000],
-    ["for five seconds when it is away", outage("UNAVAILABLE", ""), 1, 5_000],
-    ["for a minute at least when it stays away", outage("UNAVAILABLE", ""), 5, 60_000],
+    ["for at most ten minutes after many bans in a row", outage("BANNED", ""), 9, 600_000],
+    ["for five seconds when it is unavailable", outage("UNAVAILABLE", ""), 1, 5_000],
+    ["for at least a minute when it stays unavailable", outage("UNAVAILABLE", ""), 5, 60_000],
   ])("a source that fails is paused %s", async (_, failure, times, pauseMs) => {
     const { fake, attempt, pool } = poolOf(["tron-rpc"]);
     fake(0).answer = err(failure);
@@ -188,7 +188,7 @@ describe("the sources of a network", () => {
     expect(pool.states()[0]).toMatchObject({ failures: times, openUntilMs: nowMs + pauseMs });
   });
 
-  it("calls that fail together are one failure, and make no ban longer", async () => {
+  it("calls that fail at the same time count as one failure, and do not prolong a ban", async () => {
     const { pool } = poolOf(["tron-rpc"]);
     const answers: (() => void)[] = [];
     const banned = () =>
@@ -203,7 +203,7 @@ describe("the sources of a network", () => {
     expect(pool.states()[0]).toMatchObject({ failures: 1, openUntilMs: 30_000 });
   });
 
-  it("is asked again however often it was banned for no time at all", async () => {
+  it("a source has a finite pause even after 1,100 bans without a stated time", async () => {
     const { fake, attempt, pool } = poolOf(["tron-rpc"]);
     fake(0).answer = err(outage("BANNED", "", 0));
     for (let time = 0; time < 1_100; time++) await attempt(pool.states()[0]?.openUntilMs ?? Number.NaN);
@@ -211,7 +211,7 @@ describe("the sources of a network", () => {
     expect([failures, openUntilMs > 0]).toEqual([1_100, true]);
   });
 
-  it("a failure counts even when work that started before it succeeds after it", async () => {
+  it("a failure counts even if a call that began earlier succeeds after it", async () => {
     const { fake, pool, work } = poolOf(["tron-rpc"]);
     let finish = () => {};
     const slow = pool.attempt(0, async () => {
@@ -233,7 +233,7 @@ describe("a second opinion", () => {
     [["esplora", "esplora", "core-rpc"], 2],
     [["evm-rpc", "evm-rpc"], 1],
     [["evm-rpc"], -1],
-  ])("among %j comes from a source of another kind if there is one", (kinds, place) => {
+  ])("from one of the sources %j comes from another kind of source if there is one", (kinds, place) => {
     const { pool, fake, placeOf } = poolOf(kinds);
     expect(placeOf(pool.second(fake(0).client, 0))).toBe(place);
     expect(pool.hasSecond()).toBe(kinds.length > 1);
@@ -259,7 +259,7 @@ describe("a second opinion", () => {
   });
 });
 
-describe("at any sequence of failures", () => {
+describe("after any sequence of failures", () => {
   const KINDS: readonly OutageKind[] = [
     "TIMEOUT",
     "RATE_LIMITED",
@@ -275,7 +275,7 @@ describe("at any sequence of failures", () => {
   });
   const step = fc.record({
     waitMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 700_000 })),
-    /** Which source changes now, and whether it already fails during verification. */
+    /** The index of the source that changes in this step, and whether its verification fails too. */
     place: fc.nat(2),
     failsVerify: fc.boolean(),
     failure: fc.option(failure),

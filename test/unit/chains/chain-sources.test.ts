@@ -12,7 +12,7 @@ describe("CHAIN_SOURCES", () => {
     expect(parseChainSources({ CHAIN_SOURCES: text })).toEqual({ ok: true, value: new Map() });
   });
 
-  it("accepts any name of a network in any case, and stores the canonical one", () => {
+  it("accepts any name of a network in upper or lower case, and stores the canonical one", () => {
     for (const { name, aliases, family } of NETWORKS) {
       for (const text of [name, ...aliases].flatMap((each) => [each, each.toLowerCase()])) {
         expect([...watchedNetworks({ CHAIN_SOURCES: JSON.stringify({ [text]: one(KIND[family]) }) })]).toEqual([name]);
@@ -65,7 +65,7 @@ describe("CHAIN_SOURCES", () => {
     expect(parsedOne({ kind: "core-rpc", url })).toEqual({ kind: "core-rpc", url: "http://127.0.0.1:8332", headers });
   });
 
-  it("stores headers under lower-case names, next to the authorization", () => {
+  it("stores headers under lower-case names, in addition to the authorization", () => {
     const headers = { "TRON-PRO-API-KEY": "a b~c" };
     expect(parsedOne({ kind: "core-rpc", url: "http://u:p@127.0.0.1:8332", headers })).toMatchObject({
       headers: { "tron-pro-api-key": "a b~c", authorization: "Basic dTpw" },
@@ -120,7 +120,7 @@ describe("CHAIN_SOURCES", () => {
     expect(watchedNetworks({ CHAIN_SOURCES: text }).size).toBe(0);
   });
 
-  it("may come in parts, each with its own networks; a network in two of them is refused", () => {
+  it("may be divided into parts with different networks; a network in two parts is refused", () => {
     const part = (name: string) => JSON.stringify({ [name]: one("evm-rpc") });
     const parts = { CHAIN_SOURCES: part("ETH"), CHAIN_SOURCES_2: " ", CHAIN_SOURCES_9: part("polygon") };
     expect([...watchedNetworks(parts)]).toEqual(["ETH", "POL"]);
@@ -131,7 +131,7 @@ describe("CHAIN_SOURCES", () => {
     expect(broken).toMatchObject({ ok: false, error: expect.stringMatching(/^CHAIN_SOURCES_3 must be a JSON object/) });
   });
 
-  it("no message shows an address, a key or a password, wherever it was put", () => {
+  it("is refused without a message that shows an address, a key or a password from any part of it", () => {
     const secret = "hunter2key0f3";
     const misplaced = [
       `{${secret}`,
@@ -155,7 +155,7 @@ describe("CHAIN_SOURCES", () => {
     }
   });
 
-  it("never throws, whatever the text", () => {
+  it("is parsed without an exception, whatever the text", () => {
     fc.assert(
       fc.property(
         fc.oneof(

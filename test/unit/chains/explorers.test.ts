@@ -9,7 +9,7 @@ describe("the setting EXPLORERS", () => {
     expect(parseExplorers(text)).toEqual({ ok: true, value: [] });
   });
 
-  it("maps networks, by any of their names, to templates either of which may be omitted", () => {
+  it("maps each network, given by any of its names, to URL templates for transactions and addresses; a template may be omitted", () => {
     const text = JSON.stringify({
       ethereum: { transaction: TRANSACTION, address: ADDRESS },
       BTC: { transaction: TRANSACTION },
@@ -24,25 +24,28 @@ describe("the setting EXPLORERS", () => {
   });
 
   it.each([
-    ["no object", "[]"],
-    ["no JSON", "ETH=https://explorer.example"],
+    ["a list instead of an object", "[]"],
+    ["text that is not JSON", "ETH=https://explorer.example"],
     ["an unknown network", { MOON: { transaction: TRANSACTION } }],
     ["a network twice", { ETH: { transaction: TRANSACTION }, ethereum: { transaction: TRANSACTION } }],
     ["a template instead of an object", { ETH: TRANSACTION }],
     ["an unknown member", { ETH: { tx: TRANSACTION } }],
-    ["no text", { ETH: { transaction: 1 } }],
-    ["http", { ETH: { transaction: "http://explorer.example/tx/{hash}" } }],
-    ["a script", { ETH: { transaction: "javascript:alert('{hash}')" } }],
-    ["a script after what looks like an address", { ETH: { transaction: " https://explorer.example/{hash}" } }],
+    ["a number as a template", { ETH: { transaction: 1 } }],
+    ["an http URL", { ETH: { transaction: "http://explorer.example/tx/{hash}" } }],
+    ["a javascript: URL", { ETH: { transaction: "javascript:alert('{hash}')" } }],
+    ["a space before a template", { ETH: { transaction: " https://explorer.example/{hash}" } }],
     ["user information", { ETH: { transaction: "https://user:secret@explorer.example/{hash}" } }],
     ["a placeholder in the host", { ETH: { transaction: "https://{hash}.example/tx/" } }],
     ["a placeholder as the host", { ETH: { transaction: "https://{hash}/" } }],
     ["no placeholder", { ETH: { transaction: "https://explorer.example/tx/" } }],
     ["two placeholders", { ETH: { transaction: "https://explorer.example/{hash}/{hash}" } }],
-    ["the other placeholder", { ETH: { transaction: "https://explorer.example/{address}" } }],
-    ["a space", { ETH: { transaction: "https://explorer.example/a b/{hash}" } }],
+    [
+      "an address's placeholder in a transaction's template",
+      { ETH: { transaction: "https://explorer.example/{address}" } },
+    ],
+    ["a space inside a template", { ETH: { transaction: "https://explorer.example/a b/{hash}" } }],
     ["a very long template", { ETH: { transaction: `https://explorer.example/${"a".repeat(300)}/{hash}` } }],
-  ])("is refused with %s, and none is used", (_, given) => {
+  ])("is refused as a whole with %s", (_, given) => {
     const text = typeof given === "string" ? given : JSON.stringify(given);
     expect(parseExplorers(text).ok).toBe(false);
     expect(configuredExplorers(text)).toEqual([]);

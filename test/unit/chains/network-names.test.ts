@@ -4,7 +4,7 @@ import { isTestNetwork, NETWORKS } from "../../../src/chains/registry/networks.t
 
 const TESTS = NETWORKS.filter(({ isTest }) => isTest);
 
-describe("a network whose coins have no value", () => {
+describe("a test network", () => {
   it.each(TESTS)("has one name for payers, emails and the console, which says that it is a test: $name", (network) => {
     const { name, displayName, nativeCode } = network;
     expect(networkName(name)).toBe(displayName);
@@ -13,7 +13,7 @@ describe("a network whose coins have no value", () => {
   });
 
   it.each(NETWORKS)(
-    "is recognised by one rule, under each of its names: $name",
+    "is distinguished from a main network under every name and alias, in upper or lower case: $name",
     ({ name, aliases, isTest, displayName }) => {
       for (const each of [name, name.toLowerCase(), ...aliases])
         expect([each, isTestNetwork(each)]).toEqual([each, isTest]);
@@ -21,11 +21,11 @@ describe("a network whose coins have no value", () => {
     },
   );
 
-  it("is not an unknown network", () => {
+  it("is not assumed for an unknown name", () => {
     expect(["", "ETH_", "DOGE", "Ethereum Sepolia testnet"].map(isTestNetwork)).toEqual([false, false, false, false]);
   });
 
-  it("has no effect on the main networks' names in the console: the API's codes", () => {
+  it("is shown by its own name, while the console shows a main network by the API's code", () => {
     expect([coinName("ETH", "ETH"), coinName("USDT", "ETH"), networkName("BNB")]).toEqual([
       "ETH",
       "USDT on ETH",

@@ -23,7 +23,7 @@ describe("a network", () => {
     ["BASE_SEPOLIA", ["Base_Sepolia"]],
     ["ARBITRUM_SEPOLIA", ["arb_sepolia"]],
     ["OPTIMISM_SEPOLIA", ["op_sepolia"]],
-  ] as const)("%s is found under its name and its aliases %j in any case", (name, others) => {
+  ] as const)("%s is found by its name and its aliases %j, ignoring case", (name, others) => {
     for (const spelling of [name, name.toLowerCase(), ...others]) expect(networkNamed(spelling)?.name).toBe(name);
   });
 
@@ -77,7 +77,7 @@ describe("a network", () => {
   });
 });
 
-describe("block times, confirmations and reorg windows are those of chains.md 3", () => {
+describe("the confirmations, overlap and reorg window", () => {
   test.each([
     ["BTC", 600, 6, 3, 6],
     ["LTC", 150, 12, 6, 12],
@@ -89,11 +89,14 @@ describe("block times, confirmations and reorg windows are those of chains.md 3"
     ["BASE", 2, 600, 12, 16],
     ["OPTIMISM", 2, 600, 12, 16],
     ["ARBITRUM", 0.25, 4_800, 96, 128],
-  ] as const)("%s", (name, blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks) => {
-    expect(network(name)).toMatchObject({ blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks });
-  });
+  ] as const)(
+    "of %s are those of chains.md 3, as is its block time",
+    (name, blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks) => {
+      expect(network(name)).toMatchObject({ blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks });
+    },
+  );
 
-  test("and represent the same times on every rollup, whatever its block time", () => {
+  test("cover the same times on every rollup, regardless of its block time", () => {
     const rollups = NETWORKS.filter(({ name, nativeCode }) => nativeCode === "ETH" && !name.startsWith("ETH"));
     expect(rollups.map(({ name }) => name)).toEqual(expect.arrayContaining(["BASE", "ARBITRUM", "OPTIMISM"]));
     for (const { blockSeconds, reorgWindowBlocks, overlapBlocks, recommendedConfirmations } of rollups) {
@@ -127,7 +130,7 @@ describe("an asset", () => {
     ["BTC", "BTC", 8],
     ["LTC", "LTC", 8],
     ["BNB", "BNB", 18],
-  ] as const)("on %s, %s has %i decimals", (name, code, decimals) => {
+  ] as const)("on %s (%s) has %i decimals", (name, code, decimals) => {
     expect(assetOn(network(name), code.toLowerCase())).toMatchObject({ code, decimals });
   });
 
@@ -147,7 +150,7 @@ describe("an asset", () => {
     ["TRX_NILE", "USDT"],
     ["ETH", ""],
     ["ETH", "__proto__"],
-  ] as const)("on %s, %j does not exist", (name, code) => {
+  ] as const)("on %s does not exist under the code %j", (name, code) => {
     expect(assetOn(network(name), code)).toBeUndefined();
   });
 
@@ -184,18 +187,18 @@ describe("an asset", () => {
     ["ETH", "PYUSD", 1n, [10_000n, 1_000n, 100n]],
     ["ETH", "UNI", 10n ** 12n, []],
     ["ETH", "SHIB", 10n ** 16n, [10n ** 18n]],
-  ] as const)("on %s, %s has the grain of chains.md 4", (name, code, grainUnits, coarseGrainUnits) => {
+  ] as const)("on %s (%s) has the grain of chains.md 4", (name, code, grainUnits, coarseGrainUnits) => {
     expect(assetOn(network(name), code)).toMatchObject({ grainUnits, coarseGrainUnits });
   });
 
-  test("has no grain finer than 10^-8, where exchanges truncate", () => {
+  test("has no grain finer than 10^-8, because exchanges truncate amounts there", () => {
     const finer = NETWORKS.flatMap((each) => each.assets).filter(
       ({ decimals, grainUnits }) => grainUnits * 10n ** 8n < 10n ** BigInt(decimals),
     );
     expect(finer.map(({ code }) => code)).toEqual([]);
   });
 
-  test("has coarser grains that are multiples of the next finer one", () => {
+  test("has coarser grains, each of which is a multiple of the next finer grain", () => {
     for (const asset of NETWORKS.flatMap((each) => each.assets)) {
       const grains = [...asset.coarseGrainUnits, asset.grainUnits];
       grains.slice(1).forEach((finer, index) => {
@@ -205,7 +208,7 @@ describe("an asset", () => {
     }
   });
 
-  test("has its code in CRYPTO_CODES once", () => {
+  test("has its code exactly once in CRYPTO_CODES", () => {
     const codes = [
       "BTC",
       "LTC",

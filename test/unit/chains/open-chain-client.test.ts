@@ -4,7 +4,7 @@ import { type Family, NETWORKS, networkNamed } from "../../../src/chains/registr
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { type ChainSourceKind, parseChainSources } from "../../../src/chains/sources/chain-sources.ts";
 
-/** With the family of networks it serves; the setting decides which kinds a network may have. */
+/** Each kind of source, with a family of networks that it serves. The setting restricts which kinds a network may use. */
 const KINDS: readonly (readonly [ChainSourceKind, Family])[] = [
   ["esplora", "bitcoin"],
   ["core-rpc", "bitcoin"],
@@ -62,7 +62,7 @@ describe("openChainClient", () => {
     expect(JSON.stringify([answer, lines, pool.states()])).not.toMatch(/hunter|example/);
   });
 
-  it("gives up a source that hangs after eight seconds, with a message that does not repeat the URL", async () => {
+  it("gives up after eight seconds on a source that hangs, with a message that does not repeat the URL", async () => {
     const network = NETWORKS.find(({ name }) => name === "TRX");
     if (network === undefined) throw new Error("no network");
     const fetch = (_: string, init: RequestInit) =>

@@ -41,11 +41,11 @@ describe("a payment URI", () => {
     ["TRX", "TRX", TRON, 5_000_000n, `tron:${TRON}?amount=5`],
     ["TRX", "TRX", TRON, null, `tron:${TRON}`],
     ["TRX", "USDT", TRON, 25_490_000n, `tron:${TRON}?amount=25.49&token=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t`],
-  ] as const)("on %s for %s to %s of %s is %s", (name, code, address, units, expected) => {
+  ] as const)("on %s, for %s to %s with the amount %s, is %s", (name, code, address, units, expected) => {
     expect(uri(name, code, address, units)).toBe(expected);
   });
 
-  test("escapes its label, so that it cannot add parameters", () => {
+  test("escapes its label, so that a label cannot add parameters", () => {
     const text = uri("BTC", "BTC", BTC, 1n, 'Tea & "cake" #1?amount=9\u202e\ud800');
     expect(text).toBe(
       `bitcoin:${BTC}?amount=0.00000001&label=Tea%20%26%20%22cake%22%20%231%3Famount%3D9%E2%80%AE%EF%BF%BD`,

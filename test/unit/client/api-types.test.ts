@@ -30,7 +30,7 @@ function documentOf(schemas: ApiDocument["components"]["schemas"], more: object 
 const thing = (schema: Schema, required: readonly string[] = ["a"]) => ({
   Thing: { type: "object", properties: { a: schema }, required },
 });
-/** Without indentation. */
+/** The generated text without indentation. */
 async function textOf(
   document: ApiDocument,
   names: readonly string[] = ["getThing"],
@@ -40,7 +40,7 @@ async function textOf(
   return (await clientTypes(document, { ...ids, events: "./events.ts" })).replace(/^ +/gm, "");
 }
 
-/** Without the comments that the generator writes for formats and enums. */
+/** The text without the comments that the generator writes for formats and enums. */
 const withoutNotes = (text: string) =>
   text.replace(/^\/\*\* (Format: [\w-]+|@enum \{\w+\}|@constant) \*\/\n|^\/\*\*\n\* (Format|@enum).*\n\*\/\n/gm, "");
 
@@ -61,7 +61,7 @@ describe("a schema as TypeScript", () => {
     [ref("Other"), 'a: components["schemas"]["Other"];'],
     [{ type: "string", description: "Why */ not." }, "/** @description Why *\\/ not. */\na: string;"],
     [{ type: "integer", default: 1 }, "/** @default 1 */\na: number;"],
-  ])("%j", async (schema, expected) => {
+  ])("has the expected type: %j", async (schema, expected) => {
     const Other = { type: "object", properties: {} };
     expect(withoutNotes(await textOf(documentOf({ ...thing(schema), Other })))).toContain(`Thing: {\n${expected}\n};`);
   });
@@ -89,7 +89,7 @@ describe("a schema as TypeScript", () => {
   });
 });
 
-describe("a file next to another", () => {
+describe("a file generated in addition to another one", () => {
   const { paths, components } = documentOf({
     ...thing(ref("Shared")),
     Shared: { type: "object", properties: {} },
@@ -107,7 +107,7 @@ describe("a file next to another", () => {
     return (await clientTypes(document, { ...ids, events: "./events.ts", beside })).replace(/^ +/gm, "");
   };
 
-  it("has only what the other lacks, and takes the rest from it", async () => {
+  it("has only what the other file lacks, and imports the rest from that file", async () => {
     expect(await text()).toContain("Own: {\nb?: shared.Shared;\n};");
     expect(await text()).not.toMatch(/\b(Shared|Thing): /);
     expect(await text()).not.toMatch(/export type (Shared|Thing) /);
@@ -115,14 +115,14 @@ describe("a file next to another", () => {
     expect(await text()).toContain('export type * from "./theirs.ts";');
   });
 
-  it("has the operations and the routes of both", async () => {
+  it("has the operations and the routes of both files", async () => {
     expect(await text()).toContain("export type Operations = shared.Operations & OtherOperations;");
     expect((await text()).match(/^getThing: .*/gm)).toEqual(['getThing: "GET /things/{thingId}",']);
     expect((await text()).match(/^listOwn: .*/gm)).toEqual(["listOwn: {", 'listOwn: "GET /own",']);
   });
 });
 
-describe("the parameters of a query", () => {
+describe("query parameters", () => {
   it.each([
     [{ type: "string" }, "string"],
     [{ type: "string", pattern: "^\\d{6}$" }, "string"],
@@ -130,14 +130,14 @@ describe("the parameters of a query", () => {
     [{ type: "integer", minimum: 1, maximum: 100 }, "number"],
     [{ type: "string", format: "date-time" }, "(string | Date)"],
     [{ type: "string", format: "date", pattern: "^\\d{4}-\\d\\d-\\d\\d$" }, "string"],
-  ])("have the type from the document: %j", async (schema, expected) => {
+  ])("have the type that the document states: %j", async (schema, expected) => {
     const parameters = [{ name: "q", in: "query", schema }];
     const text = withoutNotes(await textOf(documentOf(thing({}), { parameters })));
     expect(text).toContain(`GetThingQuery: {\nq?: ${expected} | undefined;\n};`);
   });
 });
 
-it("a parameter that a query must have is not optional", async () => {
+it("a required query parameter is required in the generated type", async () => {
   const parameters = [{ name: "q", in: "query", required: true, schema: { type: "string" } }];
   const text = withoutNotes(await textOf(documentOf(thing({}), { parameters })));
   expect(text).toContain("GetThingQuery: {\nq: string;\n};");
@@ -148,7 +148,7 @@ describe("an operation", () => {
     responses: { 200: { content: { "application/json": { schema: { anyOf: schemas } } } }, 204: {} },
   });
 
-  it("has its parameters, its answer, its route and its permission", async () => {
+  it("has its parameters, its response, its route and its permission", async () => {
     const text = await textOf(documentOf(thing({})));
     expect(text).toContain(
       '/** @description Read a thing. Needs THING_VIEW. */\ngetThing: {\nparams: {\nthingId: string;\n};\nanswer: components["schemas"]["Thing"];\n};',
@@ -156,14 +156,14 @@ describe("an operation", () => {
     expect(text).toContain('getThing: "GET /things/{thingId}",');
   });
 
-  it("has the answer that a secret key receives", async () => {
+  it("has the response that a secret key receives", async () => {
     const Public = { PublicThing: { type: "object", properties: {} } };
     const text = await textOf(documentOf({ ...thing({}), ...Public }, answers(ref("Thing"), ref("PublicThing"))));
     expect(text).toContain('answer: components["schemas"]["Thing"];');
     expect(text).not.toContain("PublicThing");
   });
 
-  it("that is open to public keys has the answer they receive in a separate table", async () => {
+  it("that is open to public keys has their response in a separate table", async () => {
     const Public = { PublicThing: { type: "object", properties: {} } };
     const document = documentOf({ ...thing({}), ...Public }, answers(ref("Thing"), ref("PublicThing")));
     const [secret = "", open = ""] = (await textOf(document, ["getThing"], ["getThing"])).split("PublicOperations: {");
@@ -171,7 +171,7 @@ describe("an operation", () => {
     expect(open).toContain('answer: components["schemas"]["PublicThing"];');
   });
 
-  it("that answers every key the same has that answer in both tables", async () => {
+  it("that gives every key the same response has that response in both tables", async () => {
     const text = await textOf(documentOf(thing({})), ["getThing"], ["getThing"]);
     expect(text.match(/answer: components\["schemas"\]\["Thing"\];/g)).toHaveLength(2);
   });
@@ -180,7 +180,7 @@ describe("an operation", () => {
     expect(await textOf(documentOf(thing({})), [])).not.toMatch(/thing/i);
   });
 
-  it("without a JSON answer returns undefined", async () => {
+  it("without a JSON response returns undefined", async () => {
     expect(await textOf(documentOf({}, { responses: { 204: {} } }))).toContain("answer: undefined;");
   });
 });

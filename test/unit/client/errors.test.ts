@@ -1,4 +1,4 @@
-// A refusal as its reader gets it: narrowed by its code, with that code's status and facts.
+// How a user of the client handles a refusal: its code determines the types of its status and facts.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { EdgetillConnectionError, EdgetillError } from "../../../client/edgetill.ts";
@@ -10,7 +10,7 @@ function refusal(status: number, members: object): unknown {
   return new EdgetillError(call, { status, requestId: "req_1", retryAfterMs: undefined, text });
 }
 
-/** What a shop writes: the compiler checks that each code has its own facts. */
+/** Code that a shop writes: the compiler checks that each code has its own facts. */
 function adviceFor(error: unknown): string {
   if (!(error instanceof EdgetillError)) return "not refused";
   switch (error.code) {
@@ -47,13 +47,13 @@ describe("an error", () => {
     expect(adviceFor(refusal(status, members))).toBe(advice);
   });
 
-  it("is an EdgetillError exactly when the API refused", () => {
+  it("is not an EdgetillError if it is a connection error or does not come from the client", () => {
     expect(adviceFor(new EdgetillConnectionError(call, "no answer", undefined))).toBe("not refused");
     for (const other of [undefined, null, {}, new Error("x"), { code: "EXTERNAL_ID_EXISTS" }])
       expect(adviceFor(other)).toBe("not refused");
   });
 
-  it("of a subclass is distinguished from others", () => {
+  it("of a subclass is an instance of EdgetillError, but other errors are not instances of the subclass", () => {
     class Special extends EdgetillError {}
     const answer = { status: 404, requestId: null, retryAfterMs: undefined, text: "{}" };
     expect(new Special(call, answer)).toBeInstanceOf(EdgetillError);
@@ -64,7 +64,7 @@ describe("an error", () => {
 describe("the table of codes", () => {
   const table = readFileSync("client/error-table.ts", "utf8");
 
-  it("has every code that a key can get, once each, and none from sign-in", () => {
+  it("has every code that a key can receive exactly once, and none from sign-in", () => {
     const codes = [...table.matchAll(/^ {2}([A-Z_]+): \{/gm)].map(([, code]) => code);
     expect(new Set(codes).size).toBe(codes.length);
     expect(codes).toEqual(

@@ -1,5 +1,5 @@
-// What the fake does in addition to answering like the service: failures on demand, its clock, returns, deliveries, and what it refuses
-// to do.
+// What the fake does in addition to answering like the service: failures on demand, its clock, returns, deliveries, and refusals of what it does not
+// support.
 import { getTableColumns, is, SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import fc from "fast-check";
@@ -44,7 +44,7 @@ describe("a failure on demand", () => {
     },
   );
 
-  it("that lasts becomes the client's error", async () => {
+  it("that lasts longer than the client's retries is thrown as an error", async () => {
     const { fake, edgetill } = shop();
     fake.failNext("CONNECTION", 4);
     expect(await rejection(edgetill.invoices.list())).toBeInstanceOf(EdgetillConnectionError);
@@ -55,7 +55,7 @@ describe("a failure on demand", () => {
 });
 
 describe("the fake's own clock", () => {
-  it("expires invoices and forgets idempotency keys after a day", async () => {
+  it("makes invoices expire, and makes idempotency keys expire after a day", async () => {
     const { fake, edgetill } = shop();
     const { id } = await edgetill.invoices.create(ORDER, { idempotencyKey: "1" });
     fake.advance(3_600_001);
@@ -66,7 +66,7 @@ describe("the fake's own clock", () => {
     expect(() => fake.advance(-1)).toThrow(TypeError);
   });
 
-  it("ends a quote's lock: the invoice asks for the same amount again, with a new quote", async () => {
+  it("ends a quote's lock, after which the invoice asks for the same amount with a new quote", async () => {
     const { fake, edgetill } = shop();
     const { id, paymentMethods } = await edgetill.invoices.create({ ...ORDER, expiresInSeconds: 20_000 });
     fake.advance(7_200_000);
@@ -85,7 +85,7 @@ describe("the fake's own clock", () => {
 });
 
 describe("deliveries", () => {
-  it("repeat until accepted, in order and under the same id", async () => {
+  it("are repeated until accepted, in order and under the same id", async () => {
     const { fake, edgetill } = shop();
     const { secret } = await edgetill.webhooks.create({ url: "https://shop.com/hook", events: ["invoice.*"] });
     const { id } = await edgetill.invoices.create(ORDER);
@@ -109,7 +109,7 @@ describe("deliveries", () => {
 });
 
 describe("a customer's return", () => {
-  it("is accepted by verifyReturn, and only while it is recent", async () => {
+  it("is accepted by verifyReturn only while it is recent", async () => {
     const { fake, edgetill } = shop();
     const { id } = await edgetill.invoices.create(ORDER);
     await expect(fake.returnUrl(id)).rejects.toThrow(/only a paid invoice/);
@@ -124,7 +124,7 @@ describe("a customer's return", () => {
 });
 
 describe("a request", () => {
-  it("is answered, or refused with a code that the fake may use, whatever is sent", async () => {
+  it("with any content is answered, or refused with a code that the fake may use", async () => {
     const { fake } = shop();
     const { baseUrl, merchantId, apiKey } = fake.options;
     const headers = { "x-api-key": apiKey, "content-type": "application/json" };
@@ -145,7 +145,7 @@ describe("a request", () => {
 });
 
 describe("what the fake does not support", () => {
-  it("is refused with a clear message and not retried", async () => {
+  it("is refused with a clear message, and the client does not retry it", async () => {
     const { edgetill } = shop();
     const calls = [edgetill.attention(), edgetill.settings.get(), edgetill.merchant.get(), edgetill.search("a")];
     for (const call of calls) {
@@ -155,7 +155,7 @@ describe("what the fake does not support", () => {
     }
   });
 
-  it("is an error for the test that asks for it", async () => {
+  it("includes invalid calls of the fake's own methods, which throw an error in the test", async () => {
     const { fake, edgetill } = shop();
     const { id } = await edgetill.invoices.create(ORDER);
     expect(() => fake.pay("inv_none")).toThrow("Invoice not found");
@@ -168,7 +168,7 @@ describe("what the fake does not support", () => {
     expect(() => new FakeEdgetill({ wallets: [{ cryptocurrency: "DOGE", network: "ETH" }] })).toThrow(TypeError);
   });
 
-  it("includes changes to what a caller has read", async () => {
+  it("includes changes to the fake's state through an object that the fake returned", async () => {
     const { fake, edgetill } = shop();
     const made = await edgetill.invoices.create(ORDER);
     made.status = "PAID";
@@ -179,7 +179,7 @@ describe("what the fake does not support", () => {
   });
 });
 
-it("a page sells with the fake's public key", async () => {
+it("a page can sell with the fake's public key", async () => {
   const { fake, edgetill } = shop();
   const { id: productId } = await edgetill.products.create({ name: "Coffee", price: 19.5 });
   const sold = await new EdgetillPublic(fake.publicOptions).invoices.create({ productId });
@@ -187,13 +187,13 @@ it("a page sells with the fake's public key", async () => {
   expect(await edgetill.invoices.get(sold.id)).toMatchObject({ status: "PAID", origin: "PUBLIC_KEY" });
 });
 
-describe("amounts of the fake", () => {
+describe("the fake's amounts", () => {
   const table = fixedRateTable(0);
   const currencies = ["USD", ...Object.keys(table.fiat), ...Object.keys(table.assets)];
   const pairs = NETWORKS.flatMap((network) => network.assets.map((asset) => ({ network, asset })));
   const price = fc.integer({ min: 1, max: 1_000_000_000_000 }).map((micros) => micros / 1_000_000);
 
-  it("are those of the service for every pair, currency and price, one for each invoice", async () => {
+  it("equal those of the service for every pair, currency and price, and differ between invoices", async () => {
     const asked = fc.asyncProperty(
       fc.constantFrom(...pairs),
       fc.constantFrom(...currencies),
@@ -227,7 +227,7 @@ describe("amounts of the fake", () => {
   });
 });
 
-it("the fake's merchant has the settings of a new one", () => {
+it("the fake's merchant has the settings of a new merchant", () => {
   const merchant = newMerchant("mer_00000000000000000000000000", 0);
   const defaults = Object.entries(getTableColumns(merchants)).flatMap(([name, column]): [string, unknown][] => {
     const { hasDefault, notNull, default: value } = column;

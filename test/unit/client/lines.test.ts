@@ -1,4 +1,4 @@
-// Exports that continue after a broken connection: wherever it breaks, every line comes once.
+// Exports that continue after a broken connection must yield every line exactly once, no matter where the connection breaks.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { linesOf } from "../../../client/lines.ts";
@@ -11,7 +11,7 @@ interface Line {
 const ROWS: readonly Line[] = Array.from({ length: 5 }, (_, n) => ({ id: `pay_${n}`, n }));
 const SUMS: readonly Line[] = [5, 6, 7].map((n) => ({ id: null, n }));
 
-/** A response with the lines after a position, which breaks off after this many bytes; never, if undefined. */
+/** A response with the lines after the cursor `after`. It breaks off after `breaksAt` bytes, or is complete if that is undefined. */
 function responseFrom(after: string | undefined, breaksAt: number | undefined): Response {
   const from = ROWS.findIndex(({ id }) => id === after) + 1;
   const text = [...ROWS.slice(from), ...SUMS].map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -28,7 +28,7 @@ function responseFrom(after: string | undefined, breaksAt: number | undefined): 
   return new Response(body, { headers: { "export-as-of": "2026-11-21T12:00:00.000Z" } });
 }
 
-it("every line of an export comes once, and its sums last, wherever the connection breaks", async () => {
+it("every line of an export is yielded once, with the sums at the end, no matter where the connection breaks", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat({ max: 200 }), { maxLength: 3 }), async (breaks) => {
       const left = [...breaks];
@@ -38,7 +38,7 @@ it("every line of an export comes once, and its sums last, wherever the connecti
         for await (const line of lines) seen.push(line);
       })().catch((error: unknown) => error);
       const all = [...ROWS, ...SUMS];
-      // It gives up if no further row came since the last break, and then shows no sums.
+      // The client gives up, without yielding sums, if no further row has arrived since the last break.
       if (failed === undefined) expect(seen).toEqual(all);
       else expect(seen).toEqual(ROWS.slice(0, seen.length));
     }),

@@ -1,4 +1,4 @@
-// What a shop installs: plain JavaScript and types, without our sources, packages or a build step.
+// What a shop installs must be plain JavaScript and types, and must not need our sources, other packages or a build step.
 import { execFileSync, spawnSync } from "node:child_process";
 import { globSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -12,7 +12,7 @@ const manifest = JSON.parse(readFileSync("client/package.json", "utf8"));
 beforeAll(() => {
   packed = packClient();
   installed = join(packed.shop, "node_modules/edgetill");
-  // Types of fetch, AbortSignal and URL; every runtime has its own.
+  // These packages declare fetch, AbortSignal and URL, which every runtime provides.
   for (const name of ["@types", "@cloudflare"])
     symlinkSync(resolve("node_modules", name), join(packed.shop, "node_modules", name));
 });
@@ -31,14 +31,14 @@ function printed(command: string): string {
 
 type Entry = string | { readonly [condition: string]: Entry };
 
-/** The files that an export may lead to, by condition, in order. */
+/** The files to which an export can resolve, in order, each with its conditions. */
 function targetsOf(entry: Entry, under = ""): readonly (readonly [string, string])[] {
   if (typeof entry === "string") return [[under, entry]];
   return Object.entries(entry).flatMap(([name, each]) => targetsOf(each, `${under} ${name}`.trim()));
 }
 
 describe("the packed client", () => {
-  it("consists of the built files and what npm shows of a package", () => {
+  it("consists of the built files, their package.json files, the README and the license", () => {
     const others = packed.files.filter((file) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(file));
     expect(others).toEqual(["LICENSE", "README.md", "dist/cjs/package.json", "package.json"]);
     const sources = packed.files.flatMap((file) => /^dist\/(?!cjs\/)(.+)\.js$/.exec(file)?.[1] ?? []);
@@ -49,14 +49,14 @@ describe("the packed client", () => {
     }
   });
 
-  it("has the license of the service", () => {
+  it("has the service's license", () => {
     expect(readFileSync(join(installed, "LICENSE"), "utf8")).toBe(readFileSync("LICENSE", "utf8"));
   });
 
   it("has a file for every condition of every export, types before code", () => {
     const wanted = Object.values<Entry>(manifest.exports).flatMap((entry) => {
       const targets = targetsOf(entry);
-      // The sources, only for this repository: no runtime or compiler sets this condition by itself.
+      // This condition selects the sources in this repository only, because no runtime or compiler sets it by default.
       const published = targets.filter(([condition]) => condition !== "edgetill-source");
       if (typeof entry !== "string")
         expect(published.map(([condition]) => condition)).toEqual([
@@ -71,7 +71,7 @@ describe("the packed client", () => {
     expect(packed.files).toEqual(expect.arrayContaining(wanted));
   });
 
-  it("has the version of the service, no dependencies and no side effects", () => {
+  it("has the service's version, no dependencies and no side effects", () => {
     const service = JSON.parse(readFileSync("package.json", "utf8"));
     expect(manifest).toMatchObject({ version: service.version, sideEffects: false, license: service.license });
     for (const kind of ["dependencies", "peerDependencies", "optionalDependencies"])
@@ -91,7 +91,7 @@ describe("the packed client", () => {
     expect(sources.filter((name) => !/^\.\.?\/[\w/-]+\.js$/.test(name ?? ""))).toEqual([]);
   });
 
-  it("has types in its own files", () => {
+  it("has type files that import only files of the package", () => {
     const types = packed.files.filter((file) => file.endsWith(".d.ts"));
     const wanted = types.flatMap((file) =>
       [...readFileSync(join(installed, file), "utf8").matchAll(/(?:from |import\()"([^"]+)"/g)].map(([, name = ""]) =>
@@ -102,7 +102,7 @@ describe("the packed client", () => {
     expect(wanted.filter((file) => !packed.files.includes(file))).toEqual([]);
   });
 
-  it("has the service's own rules only in the testing entry, with the licenses of the packages inside", () => {
+  it("contains the service's code only in the testing entry, with the licenses of the bundled packages", () => {
     const sources = globSync("client/*.ts", { exclude: ["client/testing.ts"] });
     const outside = sources.filter((file) => /(?:from |import\()"(?!\.\/)/.test(readFileSync(file, "utf8")));
     expect(outside).toEqual([]);
@@ -131,7 +131,7 @@ describe("the packed client", () => {
     expect(run(process.execPath, "use.mjs").trim()).toBe("FakeEdgetill");
   });
 
-  it("can be required by an older program, even in a Node that cannot require modules", () => {
+  it("can be required by a CommonJS program, even in a Node version that cannot require modules", () => {
     const program = `const { Edgetill, EdgetillError } = require("edgetill");
       const { FakeEdgetill } = require("edgetill/testing");
       const fake = new Edgetill(new FakeEdgetill().options);
@@ -151,13 +151,13 @@ const PROGRAM = `import { FakeEdgetill } from "edgetill/testing";
   void edgetill.invoices.create({ productId: "prd_1" });
   // @ts-expect-error A name without an amount.
   void edgetill.invoices.create({ name: "Order" });
-  // @ts-expect-error No status.
+  // @ts-expect-error Not a status.
   void edgetill.invoices.list({ status: "PIAD" });
   for await (const invoice of edgetill.invoices.list({ status: "PAID" })) invoice.checkoutUrl satisfies string;
   export const page = (await edgetill.invoices.list({ page: 1 })).pagination?.total satisfies number | undefined;
   export const event: WebhookEvent = await verifyWebhook({ payload: "", headers: new Headers(), secret: "" });
   export const status: InvoiceStatus = "PAID";
-  // @ts-expect-error No status.
+  // @ts-expect-error Not a status.
   export const other: InvoiceStatus = "PIAD";
   if (event.type === "invoice.paid") event.data.invoice.amountReceived satisfies string;
   export const back = await verifyReturn({ url: new URL("https://shop.example/"), baseUrl: at.baseUrl });
@@ -166,12 +166,12 @@ const PROGRAM = `import { FakeEdgetill } from "edgetill/testing";
   }
   const shop = new EdgetillPublic({ ...at, apiKey: "pk_1" });
   export const sold: Promise<PublicInvoice> = shop.invoices.create({ productId: "prd_1" });
-  // @ts-expect-error Not from a page.
+  // @ts-expect-error A page cannot set externalId.
   void shop.invoices.create({ productId: "prd_1", externalId: "1" });
-  // @ts-expect-error Nor this.
+  // @ts-expect-error A page cannot cancel an invoice.
   void shop.invoices.cancel("inv_1");`;
 
-/** A CommonJS program: its file says so, and \`node16\` then needs CommonJS types. */
+/** A CommonJS program, because of its file name; so `node16` needs CommonJS types. */
 const OLDER_PROGRAM = `import edgetill = require("edgetill");
   import { FakeEdgetill } from "edgetill/testing";
   const client = new edgetill.Edgetill(new FakeEdgetill().options);

@@ -15,14 +15,14 @@ function pageAt(origin: string): EdgetillPublic {
   });
 }
 
-describe("a method of the page's client", () => {
+describe("a method of EdgetillPublic", () => {
   const PAIR = { cryptocurrency: "BTC", network: "BTC" };
   it.each<[string, (page: EdgetillPublic) => PromiseLike<unknown>]>([
     ["POST /invoices", ({ invoices }) => invoices.create({ productId: "prd_1" })],
     ["GET /invoices/inv_1", ({ invoices }) => invoices.get("inv_1")],
     ["GET /invoices/inv_1/payment-methods", ({ invoices }) => invoices.listPaymentMethods("inv_1")],
     ["POST /invoices/inv_1/payment-methods", ({ invoices }) => invoices.addPaymentMethod("inv_1", PAIR)],
-    ["GET /products?limit=20", ({ products }) => products.list()],
+    ["GET /products?cursor=", ({ products }) => products.list()],
     ["GET /products/prd_1", ({ products }) => products.get("prd_1")],
   ])("requests %s with the public key", async (route, run) => {
     await using api = await scriptedApi(json(200, { data: [], nextCursor: null }));
@@ -33,7 +33,7 @@ describe("a method of the page's client", () => {
     expect(seen?.headers).not.toHaveProperty("cf-turnstile-response");
   });
 
-  it("iterates over products of all pages", async () => {
+  it("that lists products iterates over all pages", async () => {
     await using api = await scriptedApi(
       json(200, { data: [{ id: "prd_2" }], nextCursor: "c" }),
       json(200, { data: [{ id: "prd_1" }], nextCursor: null }),
@@ -44,7 +44,7 @@ describe("a method of the page's client", () => {
   });
 });
 
-it("a Turnstile token is sent with every attempt, and the visitor is told when one is needed", async () => {
+it("a Turnstile token is sent with every attempt, and the error for a missing token has the site key and the action", async () => {
   const wanted = json(403, { code: "CHALLENGE_REQUIRED", siteKey: "0x4AAA", action: "invoice" });
   await using api = await scriptedApi(wanted, refusal(503, "CHALLENGE_UNAVAILABLE"), json(201, { id: "inv_1" }));
   const { invoices } = pageAt(api.origin);

@@ -1,4 +1,4 @@
-// The client against a real server on loopback that fails in every way a network can.
+// The client with a real server on loopback, which fails in every way that a network can fail.
 import { inspect } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { Edgetill, EdgetillConnectionError, EdgetillError, EdgetillTimeoutError } from "../../../client/edgetill.ts";
@@ -23,8 +23,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 const PASSING: readonly (readonly [string, Step])[] = [
   ...[429, 500, 502, 503, 504].map((status) => [`${status}`, refusal(status, "PASSING")] as const),
   ["a connection that is reset", reset],
-  ["an answer that is cut off", cut],
-  ["an answer that is not JSON", (response) => response.writeHead(200).end("<html>")],
+  ["a response that is cut off", cut],
+  ["a response that is not JSON", (response) => response.writeHead(200).end("<html>")],
   ["a 503 from a proxy", (response) => response.writeHead(503).end("upstream")],
 ];
 
@@ -42,7 +42,7 @@ describe("a warning that the page sends a secret key", () => {
 });
 
 describe("a transient failure", () => {
-  it.each(PASSING)("is retried until it succeeds: %s", async (_, step) => {
+  it.each(PASSING)("is retried until the call succeeds: %s", async (_, step) => {
     await using api = await scriptedApi(step, step, made);
     expect(await api.client().invoices.create(ORDER)).toEqual({ id: "inv_1" });
     expect(api.seen).toHaveLength(3);
@@ -89,7 +89,7 @@ describe("a permanent failure", () => {
     expect(await rejection(api.client().invoices.create(ORDER))).toMatchObject({ status: 409, attempts: 2 });
   });
 
-  it("includes a redirect, which is not followed, so the key never reaches another server", async () => {
+  it("can be a redirect, which is not followed, so that the key never reaches another server", async () => {
     await using elsewhere = await scriptedApi(made);
     const to: Step = (response) => response.writeHead(307, { location: `${elsewhere.origin}/` }).end();
     await using api = await scriptedApi(to);
@@ -120,7 +120,7 @@ describe("the Idempotency-Key", () => {
     expect(keys(api)).toEqual(["order-1001", "order-1001"]);
   });
 
-  it("is a member of the error, so the call can be repeated later", async () => {
+  it("is included in the error, so that the call can be repeated later", async () => {
     await using api = await scriptedApi(reset);
     const error = await rejection(api.client({ maxRetries: 1 }).invoices.create(ORDER));
     expect(error).toMatchObject({ idempotencyKey: keys(api)[0] });
@@ -137,17 +137,17 @@ describe("the Idempotency-Key", () => {
     expect(keys(api)).toEqual([random, undefined, random, "k"]);
   });
 
-  it("that is empty is refused, because it would protect nothing", async () => {
+  it("that is empty is refused, because it would not protect against duplicates", async () => {
     await using api = await scriptedApi(made);
     expect(await rejection(api.client().invoices.create(ORDER, { idempotencyKey: "" }))).toBeInstanceOf(TypeError);
     expect(api.seen).toEqual([]);
   });
 
-  it("is sent as UTF-8, whatever its characters", async () => {
+  it("is sent as UTF-8, with any characters", async () => {
     for (const idempotencyKey of ["order-1001", "commande-é", "Ã©", "заказ-1", "😀".repeat(255)]) {
       await using api = await scriptedApi(made);
       await api.client().invoices.create(ORDER, { idempotencyKey });
-      // Node shows the bytes of a header as Latin-1.
+      // Node represents the bytes of a header as Latin-1.
       const [sent] = keys(api);
       expect(Buffer.from(String(sent), "latin1").toString("utf8")).toBe(idempotencyKey);
     }
@@ -164,7 +164,7 @@ describe("Retry-After", () => {
         return { value, notBeforeMs: Date.parse(value) };
       },
     ],
-  ])("is respected as %s", async (_, wanted) => {
+  ])("is respected in the form of %s", async (_, wanted) => {
     let earliestMs = Number.POSITIVE_INFINITY;
     const later: Step = (response, request) => {
       const { value, notBeforeMs } = wanted(Date.now());
@@ -178,7 +178,7 @@ describe("Retry-After", () => {
     expect(api.seen[1]?.atMs).toBeGreaterThanOrEqual(earliestMs - 10);
   });
 
-  it("of more than a minute is left to the caller", async () => {
+  it("of more than a minute is not waited for; the caller gets the error", async () => {
     await using api = await scriptedApi(refusal(429, "RATE_LIMITED", { "retry-after": "61" }), made);
     const error = await rejection(api.client().invoices.create(ORDER));
     expect(error).toMatchObject({ status: 429, retryAfterMs: 61_000, attempts: 1 });
@@ -187,18 +187,18 @@ describe("Retry-After", () => {
 
 describe("the timeout", () => {
   it.each([
-    ["no answer", hang],
-    ["an answer that never ends", stall],
+    ["no response", hang],
+    ["a response that never ends", stall],
   ])("applies to each attempt separately: %s", async (_, step) => {
     await using api = await scriptedApi(step, made);
-    // A busy machine may miss the second attempt too.
+    // On a busy machine the second attempt may fail too.
     expect(await api.client({ timeoutMs: 500, maxRetries: 20 }).invoices.create(ORDER)).toEqual({ id: "inv_1" });
     expect(api.seen.length).toBeGreaterThanOrEqual(2);
   });
 
   it.each([
-    ["no answer", hang],
-    ["an answer that never ends", stall],
+    ["no response", hang],
+    ["a response that never ends", stall],
   ])("is an EdgetillTimeoutError with its cause: %s", async (_, step) => {
     await using api = await scriptedApi(step);
     const error = await rejection(api.client({ maxRetries: 1 }).invoices.create(ORDER, { timeoutMs: 50 }));
@@ -211,15 +211,15 @@ describe("the timeout", () => {
 describe("an abort by the caller", () => {
   const reason = new Error("the customer left");
 
-  it("before the call sends nothing", async () => {
+  it("before the call prevents the request", async () => {
     await using api = await scriptedApi(made);
     expect(await rejection(api.client().invoices.create(ORDER, { signal: AbortSignal.abort(reason) }))).toBe(reason);
     expect(api.seen).toEqual([]);
   });
 
   it.each([
-    ["while waiting for the answer", hang],
-    ["while reading the answer", stall],
+    ["while waiting for the response", hang],
+    ["while reading the response", stall],
   ])("%s rejects at once, and nothing is sent again", async (_, step) => {
     const controller = new AbortController();
     const leaving: Step = (response, request) => {
@@ -243,7 +243,7 @@ describe("an abort by the caller", () => {
 });
 
 describe("an error", () => {
-  it("of the API has its status, code, message, details, facts and request id", async () => {
+  it("from the API has its status, code, message, details, facts and request id", async () => {
     const details = [{ path: "rawAmount", message: "must be at least 0" }];
     const envelope = {
       statusCode: 400,
@@ -305,7 +305,7 @@ describe("the API key", () => {
     ["a page that echoes the request", (response, request) => response.writeHead(400).end(inspect(request.headers))],
     ["a refusal that echoes the key", refusal(400, API_KEY)],
     ["a connection that is reset", reset],
-    ["an answer that hangs", hang],
+    ["a response that hangs", hang],
   ] satisfies [string, Step][])("is not shown by any form of an error or of the client: %s", async (_, step) => {
     await using api = await scriptedApi(step);
     const client = api.client({ maxRetries: 0, timeoutMs: 100 });
@@ -322,7 +322,7 @@ describe("the API key", () => {
   });
 
   it.each(["", "sk_live_1\n", "sk_live\u00e9", "sk live"])(
-    "that does not fit in a header is refused without being shown: %j",
+    "that cannot be sent in a header is refused without being shown: %j",
     (apiKey) => {
       const make = () => new Edgetill({ baseUrl: "https://pay.example.com", apiKey, merchantId: MERCHANT });
       expect(make).toThrow(new TypeError("apiKey is missing, or is not an API key"));

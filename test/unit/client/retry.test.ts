@@ -4,7 +4,7 @@ import { isRetryable, parseRetryAfter, retryDelayMs } from "../../../client/retr
 import { RUNS } from "../../support/property-runs.ts";
 
 describe("a status", () => {
-  it("is retried exactly for the codes that Interface 8 lists", () => {
+  it("is retried if and only if Interface 8 lists it", () => {
     const all = Array.from({ length: 500 }, (_, n) => n + 100);
     expect(all.filter(isRetryable)).toEqual([429, 500, 502, 503, 504]);
   });
@@ -51,7 +51,7 @@ describe("Retry-After", () => {
     ["1", 1_000],
     ["120", 120_000],
     ["Sat, 21 Nov 2026 12:00:30 GMT", 30_000],
-    // In the past.
+    // A time in the past.
     ["Sat, 21 Nov 2026 11:59:00 GMT", 0],
     [null, undefined],
     ["", undefined],
@@ -62,11 +62,11 @@ describe("Retry-After", () => {
     ["2026-11-21T12:00:30Z", undefined],
     ["Sat, 99 Nov 2026 12:00:30 GMT", undefined],
     ["99999999999999999999", undefined],
-  ])("%j is %j ms", (value, expected) => {
+  ])("of %j is %j ms", (value, expected) => {
     expect(parseRetryAfter(value, nowMs)).toBe(expected);
   });
 
-  it("reads every HTTP date to the second", () => {
+  it("is read to the second from any HTTP date", () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(nowMs), max: new Date(nowMs + 1e10), noInvalidDate: true }), (date) => {
         const wait = parseRetryAfter(date.toUTCString(), nowMs);

@@ -1,4 +1,4 @@
-// verifyReturn against the URLs that src/checkout/signed-redirect signs.
+// Compares verifyReturn with the URLs that src/checkout/signed-redirect signs.
 import { createServer } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -35,14 +35,14 @@ function changed(change: (query: URLSearchParams) => void): string {
 describe("a genuine return", () => {
   const { pathname, search } = new URL(url);
   it.each([
-    ["as text", url],
-    ["as a URL", new URL(url)],
-    ["as the path that Node's server sees", `${pathname}${search}`],
-  ])("is verified to its invoice, status and time: %s", async (_, given) => {
+    ["text", url],
+    ["a URL", new URL(url)],
+    ["the path that Node's server sees", `${pathname}${search}`],
+  ])("given as %s is verified, and yields its invoice, status and time", async (_, given) => {
     expect(await verifyReturn({ url: given, keys, nowMs })).toEqual(FACTS);
   });
 
-  it("is verified with any key of the set", async () => {
+  it("is verified with any key in the set", async () => {
     const old = await returnUrlFor(
       { ...deps, signingKeys: keyring("k1") },
       { ...OF, status: "OVERPAID", redirectUrl: "https://shop.example" },
@@ -61,19 +61,19 @@ describe("a genuine return", () => {
   });
 });
 
-describe("verifyReturn refuses a return", () => {
+describe("verifyReturn refuses a return that", () => {
   it.each<[string, string, ReturnRefusal]>([
     ["has none of our parameters", "https://shop.example/thanks", "PARAMETERS_MISSING"],
     ["is not signed", returnUrl("https://shop.example", OF, undefined), "PARAMETERS_MISSING"],
-    ["only says that it is paid", "/thanks?status=PAID&invoiceId=inv_1", "PARAMETERS_MISSING"],
+    ["has only a status and an invoice", "/thanks?status=PAID&invoiceId=inv_1", "PARAMETERS_MISSING"],
     ["lacks its signature", changed((query) => query.delete("signature")), "PARAMETERS_MISSING"],
     ["lacks its key", changed((query) => query.set("keyId", "")), "PARAMETERS_MISSING"],
     ["has a parameter twice", changed((query) => query.append("status", "PAID")), "PARAMETERS_MALFORMED"],
-    ["names another invoice first", `/?invoiceId=inv_1&${new URL(url).search.slice(1)}`, "PARAMETERS_MALFORMED"],
-    ["has another status", changed((query) => query.set("status", "EXPIRED")), "PARAMETERS_MALFORMED"],
+    ["names a different invoice first", `/?invoiceId=inv_1&${new URL(url).search.slice(1)}`, "PARAMETERS_MALFORMED"],
+    ["has a status that is never signed", changed((query) => query.set("status", "EXPIRED")), "PARAMETERS_MALFORMED"],
     ["contains a line break", changed((query) => query.set("invoiceId", "inv_1\nPAID")), "PARAMETERS_MALFORMED"],
     [
-      "has its time in another format",
+      "has its time in a different format",
       changed((query) => query.set("timestamp", "2026-11-21T12:00Z")),
       "PARAMETERS_MALFORMED",
     ],
@@ -83,8 +83,8 @@ describe("verifyReturn refuses a return", () => {
     ["has an unknown key id", changed((query) => query.set("keyId", "k3")), "KEY_UNKNOWN"],
     ["has the id of the other key", changed((query) => query.set("keyId", "k1")), "SIGNATURE_MISMATCH"],
     ["was changed to overpaid", changed((query) => query.set("status", "OVERPAID")), "SIGNATURE_MISMATCH"],
-    ["was changed to another invoice", changed((query) => query.set("invoiceId", "inv_1")), "SIGNATURE_MISMATCH"],
-  ])("that %s", async (_, given, reason) => {
+    ["was changed to a different invoice", changed((query) => query.set("invoiceId", "inv_1")), "SIGNATURE_MISMATCH"],
+  ])("%s", async (_, given, reason) => {
     expect(await reasonOf(verifyReturn({ url: given, keys, nowMs }))).toBe(reason);
   });
 
@@ -94,13 +94,13 @@ describe("verifyReturn refuses a return", () => {
     [300_001, undefined, "TIMESTAMP_TOO_OLD"],
     [-300_001, undefined, "TIMESTAMP_TOO_NEW"],
     [10_001, 10, "TIMESTAMP_TOO_OLD"],
-  ])("only if it is too old or too new: %i ms, with a limit of %s s, is %s", async (age, maxAgeSeconds, reason) => {
+  ])("is older or newer than allowed: %i ms with maxAgeSeconds %s, reason %s", async (age, maxAgeSeconds, reason) => {
     const given = { url, keys, nowMs: nowMs + age, maxAgeSeconds };
     if (reason === undefined) expect(await verifyReturn(given)).toEqual(FACTS);
     else expect(await reasonOf(verifyReturn(given))).toBe(reason);
   });
 
-  it("in which any one signed character was changed", async () => {
+  it("differs in any one signed character", async () => {
     const { search } = new URL(url);
     const from = search.indexOf("invoiceId=");
     await fc.assert(
@@ -155,13 +155,13 @@ describe("without given keys", () => {
     [500, "{}"],
     [200, "<html>"],
     [200, '{"keys":[{"kid":"k2"}]}'],
-  ])("an answer of %i %s is an EdgetillConnectionError, not a refusal of the return", async (status, body) => {
+  ])("a response of %i %s is an EdgetillConnectionError, not a refusal of the return", async (status, body) => {
     await serving(status, body, async (baseUrl) => {
       expect(await rejection(verifyReturn({ url, baseUrl, nowMs }))).toBeInstanceOf(EdgetillConnectionError);
     });
   });
 
-  it("the call without a baseUrl is a TypeError", async () => {
+  it("a call without a baseUrl rejects with a TypeError", async () => {
     expect(await rejection(verifyReturn({ url, nowMs }))).toBeInstanceOf(TypeError);
   });
 });

@@ -1,4 +1,4 @@
-// verifyWebhook against `standardwebhooks`: both accept and refuse the same.
+// Compares verifyWebhook with `standardwebhooks`: both must accept and refuse the same webhooks.
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
@@ -33,7 +33,7 @@ async function reasonOf(promise: Promise<unknown>): Promise<WebhookRefusal> {
   throw error;
 }
 
-/** Whether `standardwebhooks` accepts it, at the same time. */
+/** Whether `standardwebhooks` accepts the webhook at `nowMs`. */
 function isTakenByTheirs(body: string, headers: Record<string, string>): boolean {
   vi.useFakeTimers({ now: nowMs, toFake: ["Date"] });
   try {
@@ -47,7 +47,7 @@ function isTakenByTheirs(body: string, headers: Record<string, string>): boolean
 }
 
 describe("a genuine webhook", () => {
-  it("is verified to its event", async () => {
+  it("is verified, and yields its event", async () => {
     expect(await verifyWebhook({ payload, headers: signed(), secret: SECRET, nowMs })).toEqual(JSON.parse(payload));
   });
 
@@ -63,16 +63,22 @@ describe("a genuine webhook", () => {
     ["Headers", new Headers(headers)],
     ["a Map", new Map(Object.entries(headers))],
     ["pairs", Object.entries(headers)],
-    ["upper case", Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]))],
+    [
+      "an object in upper case",
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])),
+    ],
     ["a Map in mixed case", new Map(Object.entries(headers).map(([name, value]) => [name.replace("w", "W"), value]))],
-    ["lists, among others", { ...headers, "webhook-id": ["evt_1"], "set-cookie": ["a", "b"], absent: undefined }],
+    [
+      "an object with lists and unrelated headers",
+      { ...headers, "webhook-id": ["evt_1"], "set-cookie": ["a", "b"], absent: undefined },
+    ],
   ])("may have its headers as %s", async (_, given) => {
     expect(await verifyWebhook({ payload, headers: given, secret: SECRET, nowMs })).toMatchObject({ id: "evt_1" });
   });
 
   it.each([
-    ["the one secret", { secret: SECRET }],
-    ["the one secret without its prefix", { secret: SECRET.slice(6) }],
+    ["the only secret", { secret: SECRET }],
+    ["the only secret without its prefix", { secret: SECRET.slice(6) }],
     ["the old and the new secret", { secrets: [OTHER, SECRET] }],
     ["secret and secrets together", { secret: OTHER, secrets: [SECRET] }],
   ])("is verified with %s", async (_, given) => {
@@ -93,7 +99,7 @@ describe("a genuine webhook", () => {
     expect(await verifyWebhook({ payload, headers: given, secret: SECRET, nowMs })).toMatchObject({ id: "evt_1" });
   });
 
-  it("is verified whatever standardwebhooks signed", async () => {
+  it("is verified if standardwebhooks signed it, for any body, id, time and secret", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.json(),
@@ -127,9 +133,9 @@ describe("verifyWebhook refuses a webhook", () => {
     ["a timestamp with a fraction", { "webhook-timestamp": `${NOW}.0` }, "TIMESTAMP_MALFORMED"],
     ["a negative timestamp", { "webhook-timestamp": "-1" }, "TIMESTAMP_MALFORMED"],
     ["a timestamp of 40 digits", { "webhook-timestamp": "9".repeat(40) }, "TIMESTAMP_MALFORMED"],
-    ["another id", { "webhook-id": "evt_2" }, "SIGNATURE_MISMATCH"],
-    ["another timestamp", { "webhook-timestamp": `${NOW + 1}` }, "SIGNATURE_MISMATCH"],
-    ["another version", { "webhook-signature": signature.replace("v1", "v2") }, "SIGNATURE_MISMATCH"],
+    ["a different id", { "webhook-id": "evt_2" }, "SIGNATURE_MISMATCH"],
+    ["a different timestamp", { "webhook-timestamp": `${NOW + 1}` }, "SIGNATURE_MISMATCH"],
+    ["a different version", { "webhook-signature": signature.replace("v1", "v2") }, "SIGNATURE_MISMATCH"],
     ["no version", { "webhook-signature": signature.slice(3) }, "SIGNATURE_MISMATCH"],
     ["an empty signature", { "webhook-signature": "v1," }, "SIGNATURE_MISMATCH"],
     ["half a signature", { "webhook-signature": signature.slice(0, 27) }, "SIGNATURE_MISMATCH"],
@@ -142,7 +148,7 @@ describe("verifyWebhook refuses a webhook", () => {
     expect(await reasonOf(verifyWebhook({ payload, headers: given, secret: SECRET, nowMs }))).toBe(reason);
   });
 
-  it("that is signed with another secret", async () => {
+  it("that is signed with a different secret", async () => {
     expect(await reasonOf(verifyWebhook({ payload, headers, secret: OTHER, nowMs }))).toBe("SIGNATURE_MISMATCH");
   });
 
@@ -161,8 +167,8 @@ describe("verifyWebhook refuses a webhook", () => {
     [10, 10, undefined],
     [11, 10, "TIMESTAMP_TOO_OLD"],
     [-11, 10, "TIMESTAMP_TOO_NEW"],
-  ])("only if it is too old or too new: %i s, with a tolerance of %s, is %s", async (age, toleranceSeconds, reason) => {
-    // The last millisecond of the second.
+  ])("that is too old or too new: %i s with a tolerance of %s gives %s", async (age, toleranceSeconds, reason) => {
+    // The age is counted in whole seconds, even in the last millisecond of a second.
     const given = {
       payload,
       headers: signed({ seconds: NOW - age }),
@@ -183,7 +189,7 @@ describe("verifyWebhook refuses a webhook", () => {
     );
   });
 
-  it.each(["", "{", "\ufeff{}"])("that is signed, but is not JSON: %j", async (body) => {
+  it.each(["", "{", "\ufeff{}"])("that is signed but not JSON: %j", async (body) => {
     const given = { payload: body, headers: signed({ payload: body }), secret: SECRET, nowMs };
     expect(await reasonOf(verifyWebhook(given))).toBe("PAYLOAD_MALFORMED");
   });
@@ -207,7 +213,8 @@ describe("verifyWebhook refuses a webhook", () => {
             () => true,
             (error) => !(error instanceof WebhookVerificationError),
           );
-          // A space between signatures, or a word before the first, matters to neither.
+          // Only a change to the signature header can be harmless, such as a space between signatures. Then `standardwebhooks` must accept the
+          // webhook too.
           if (isTaken) expect([name, isTakenByTheirs(body, given)]).toEqual(["webhook-signature", true]);
         },
       ),
@@ -236,7 +243,7 @@ describe("verifyWebhook refuses a webhook", () => {
           }
         },
       ),
-      // The example guarantees a genuine one.
+      // This example ensures that a genuine signature occurs.
       { numRuns: RUNS, examples: [["evt_1", String(NOW), [signature], payload]] },
     );
     expect(taken).toBeGreaterThan(0);
@@ -251,7 +258,7 @@ describe("an unusable secret", () => {
     ["only its prefix", { secret: "whsec_" }],
     ["invalid base64", { secret: "whsec_not base64!" }],
     ["one invalid secret of two", { secrets: [SECRET, "whsec_?"] }],
-  ])("is a TypeError that does not show it: %s", async (_, given) => {
+  ])("causes a TypeError that does not show it: %s", async (_, given) => {
     const error = await rejection(verifyWebhook({ payload, headers: signed(), nowMs, ...given }));
     expect(error).toBeInstanceOf(TypeError);
     expect(String(error)).toMatch(/^TypeError: (verifyWebhook needs a secret|a webhook secret is whsec_ and base64)$/);

@@ -11,7 +11,7 @@ import {
 const of = (currency: string, locale: string, stored?: string) => ({ ...priceRule(currency, stored), locale });
 
 const tooLarge = (most: string) =>
-  `At most ${most}: the limit is the same number in every currency. Price a larger order in one that is worth more`;
+  `At most ${most}: the limit is the same number in every currency. For a larger order, use a currency with a higher value`;
 
 describe("a price typed into the console", () => {
   it.each([
@@ -22,7 +22,7 @@ describe("a price typed into the console", () => {
     ["ar-EG", "USD", "١٬٢٣٤٫٥٠", "= \u200f١٬٢٣٤٫٥٠\u00a0US$", 1234.5],
     ["en-US", "JPY", "12,500", "= ¥12,500", 12500],
     ["en-US", "BTC", "0.000001", "= BTC\u00a00.000001", 0.000001],
-  ])("in %s, of %s: %j is shown as it will be sent", (locale, currency, text, shown, sent) => {
+  ])("in locale %s and currency %s: %j is shown as it will be sent", (locale, currency, text, shown, sent) => {
     expect(numberError(text, of(currency, locale))).toBeNull();
     expect(readingOf(text, of(currency, locale))).toBe(shown);
     expect(wireNumber(text, of(currency, locale))).toBe(sent);
@@ -45,7 +45,7 @@ describe("a price typed into the console", () => {
     ["en-US", "USD", "twelve", "Enter digits, such as 12.5"],
     ["de-DE", "EUR", "-1", "Enter digits, such as 12,5"],
     ["en-US", "USD", " ", "Enter a price"],
-  ])("in %s, of %s: %j is refused with what to do: %s", (locale, currency, text, error) => {
+  ])("in locale %s and currency %s: %j is refused with advice: %s", (locale, currency, text, error) => {
     expect(numberError(text, of(currency, locale), "Enter a price")).toBe(error);
     expect(() => wireNumber(text, of(currency, locale))).toThrow("not checked");
   });
@@ -55,7 +55,7 @@ describe("a price typed into the console", () => {
     expect(readingOf("1,000,000", of("VND", "en-US"))).toBe("= ₫1,000,000");
   });
 
-  it("keeps digits that its currency lacks if the stored price has them", () => {
+  it("may have more decimals than its currency if the stored price has as many", () => {
     expect(numberError("0.0045", of("USD", "en-US", "0.004500"))).toBeNull();
     expect(numberError("0.0045", of("USD", "en-US"))).toBe("USD has at most 2 decimals");
   });
@@ -74,7 +74,7 @@ describe("other numbers typed into the console", () => {
     expect(numberError("", rule, null)).toBeNull();
   });
 
-  it("are shown in a form that parses back, without needless zeros", () => {
+  it("are shown in a form that can be parsed again, without unnecessary zeros", () => {
     expect(["5.000000", "1.234000", "0.005000", 2.5, null].map((number) => fieldText(number, "de-DE"))).toEqual([
       "5",
       "1,2340",

@@ -1,4 +1,4 @@
-// The audit log as a file, made in the browser from pages of the list.
+// The audit log as a file, which the browser makes from pages of the list.
 import { describe, expect, it } from "vitest";
 import { ApiError, ConnectionError } from "../../../dashboard/src/api/errors.ts";
 import type { AuditEvent } from "../../../dashboard/src/api/operations.ts";
@@ -24,7 +24,7 @@ function entry(number: number, facts: Partial<AuditEvent> = {}): AuditEvent {
   };
 }
 
-/** Reads `entries` as the API does; `failures` come first, one per call. */
+/** Reads `entries` like the API. The first calls fail with `failures`, one each. */
 function logOf(entries: readonly AuditEvent[], failures: readonly Error[] = []) {
   const left = [...failures];
   const [progress, waits]: [Progress[], number[]] = [[], []];
@@ -43,7 +43,7 @@ function logOf(entries: readonly AuditEvent[], failures: readonly Error[] = []) 
     },
   };
   const linesOf = async () => {
-    // A reader of texts leaves the byte order mark out.
+    // Decoders skip the byte order mark by default.
     const bytes = await (await exportList(source, LINE)).arrayBuffer();
     return new TextDecoder("utf-8", { ignoreBOM: true, fatal: true }).decode(bytes).trimEnd().split("\r\n");
   };
@@ -52,8 +52,8 @@ function logOf(entries: readonly AuditEvent[], failures: readonly Error[] = []) 
 
 const many = (count: number) => Array.from({ length: count }, (_, number) => entry(number));
 
-describe("the exported log", () => {
-  it("has every entry of many pages once, and reports its progress", async () => {
+describe("the audit log export", () => {
+  it("contains every entry of many pages once, and reports its progress", async () => {
     const { linesOf, progress, waits } = logOf(many(2_345));
     const [head, ...lines] = await linesOf();
     expect(head).toBe(HEAD);
@@ -63,12 +63,12 @@ describe("the exported log", () => {
       2_345,
     ]);
     expect(progress.every(({ total }) => total === 2_345)).toBe(true);
-    // The user's other pages must still be served: fewer than 300 calls a minute.
+    // The export makes fewer than 300 calls a minute, so that the user's other pages still get responses.
     expect(waits.length).toBe(23);
     expect(Math.min(...waits)).toBeGreaterThan(60_000 / 300);
   });
 
-  it("has only a header if nothing matches", async () => {
+  it("has only a header if no entry matches", async () => {
     expect(await logOf([]).linesOf()).toEqual([HEAD]);
   });
 
@@ -81,7 +81,7 @@ describe("the exported log", () => {
     expect((await linesOf()).length).toBe(251);
   });
 
-  it("fails at once if the role was removed, and eventually if nothing is answered", async () => {
+  it("fails at once if the user's role was removed, and after several attempts if there is no response", async () => {
     const refusal = new ApiError(403, { code: "PERMISSION_DENIED" });
     const refused = logOf(many(3), [refusal]);
     await expect(refused.linesOf()).rejects.toBe(refusal);
@@ -97,7 +97,7 @@ describe("the exported log", () => {
     await expect(exportList({ ...source, wait }, LINE)).rejects.toBe(stopped);
   });
 
-  it("has nothing that a spreadsheet would run", async () => {
+  it("contains nothing that a spreadsheet would run", async () => {
     const hostile = entry(1, { ip: "+1", requestId: "@x", before: { name: '=HYPERLINK("x")' }, after: null });
     const { source } = logOf([hostile]);
     const text = await (

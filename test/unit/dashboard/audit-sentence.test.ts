@@ -1,4 +1,4 @@
-// What an entry of the log says: a sentence with who, what, and the names that are known today.
+// The sentence about an entry of the audit log, with the current names of users and objects.
 import { describe, expect, it, test } from "vitest";
 import { type Known, sentenceOf } from "../../../dashboard/src/audit/sentence.ts";
 import { ACTIONS, isKnownAction } from "../../../dashboard/src/audit/words.ts";
@@ -25,7 +25,7 @@ const entry = (action: Entry["action"], of: Partial<Entry> = {}): Entry => ({
 
 const USDT = { cryptocurrency: "USDT", network: "ETH" };
 
-describe("an entry of the log", () => {
+describe("an audit log entry", () => {
   it.each([
     [
       "a renamed merchant",
@@ -38,12 +38,12 @@ describe("an entry of the log", () => {
       "You created “Order 9001” for 49.90 EUR",
     ],
     [
-      "a new invoice over any amount",
+      "a new invoice for any amount",
       entry("invoice.created", { after: { rawAmount: "0.000000", currency: "EUR" } }),
       "You created “Order 9001”, for any amount",
     ],
     [
-      "another state",
+      "a changed status",
       entry("invoice.status_changed", {
         before: { status: "AWAITING_PAYMENT", amountReceived: "0.000000" },
         after: { status: "PENDING_CONFIRMATION", amountReceived: "25.000000" },
@@ -51,30 +51,30 @@ describe("an entry of the log", () => {
       "You moved “Order 9001” from Awaiting payment to Confirming: $25.00 received",
     ],
     [
-      "an invoice that is not theirs to see",
+      "an invoice that the reader may not see",
       entry("invoice.cancelled", { target: "inv_2" }),
       "You cancelled an invoice",
     ],
     [
-      "what a person changed",
+      "an invoice that a user changed",
       entry("invoice.updated", { after: { fields: ["name", "description", "redirectUrl"] } }),
       "You changed the name, description and 1 more of “Order 9001”",
     ],
     [
-      "what came",
+      "a received payment",
       entry("invoice.updated", { before: { amountReceived: "0.000000" }, after: { amountReceived: "12.000000" } }),
       "You recorded a payment to “Order 9001”: $12.00 received",
     ],
     [
       "an offered coin",
       entry("invoice.payment_method_activated", { after: { ...USDT, amount: "25" } }),
-      "You offered 25 USDT on ETH for “Order 9001”",
+      "You added 25 USDT on ETH as a payment method to “Order 9001”",
     ],
     ["a decision", entry("invoice.resolved", { after: { resolution: "ACCEPT" } }), "You accepted “Order 9001” as paid"],
     [
-      "a decision that is not known here",
+      "an unknown decision",
       entry("invoice.resolved", { after: { resolution: "constructor" } }),
-      "You decided about “Order 9001”",
+      "You resolved “Order 9001”",
     ],
     [
       "an assigned payment",
@@ -82,7 +82,7 @@ describe("an entry of the log", () => {
       "You assigned a payment to “Order 9001”",
     ],
     [
-      "a role",
+      "a changed role",
       entry("team.role_changed", { target: "mem_1", before: { role: "VIEWER" }, after: { role: "ADMIN" } }),
       "You changed the role of ann@example.com from Viewer to Admin",
     ],
@@ -94,16 +94,16 @@ describe("an entry of the log", () => {
     [
       "a rotated key",
       entry("api_key.rotated", { target: "key_1", before: { display: "sk_a" }, after: { display: "sk_b" } }),
-      "You gave a new secret to the API key “Shop server”",
+      "You rotated the API key “Shop server”",
     ],
-    ["a key that is gone", entry("api_key.rotated", { target: "key_2" }), "You gave a new secret to an API key"],
+    ["a rotated key that no longer exists", entry("api_key.rotated", { target: "key_2" }), "You rotated an API key"],
     [
       "a disabled wallet",
       entry("wallet.updated", { target: "wal_1", before: { ...USDT, isEnabled: true }, after: { isEnabled: false } }),
       "You disabled a wallet for USDT on ETH",
     ],
     [
-      "settings",
+      "changed settings",
       entry("settings.updated", {
         target: "mer_1",
         before: { underpaidTolerancePercent: 1 },
@@ -111,11 +111,11 @@ describe("an entry of the log", () => {
       }),
       "You changed the settings: Accepted underpayment (%) from 1 to 3",
     ],
-  ])("of %s is a sentence", (_, of, expected) => {
+  ])("about %s is shown as a sentence", (_, of, expected) => {
     expect(sentenceOf(of, KNOWN)).toBe(expected);
   });
 
-  test("of every action is a sentence of the actor, whatever it says", () => {
+  test("about any action is shown as a sentence whose subject is the actor", () => {
     for (const action of Object.keys(ACTIONS).filter(isKnownAction)) {
       const sentence = sentenceOf(entry(action, { target: "x" }), KNOWN);
       expect(sentence, action).toMatch(/^You [a-z]/);
@@ -124,7 +124,7 @@ describe("an entry of the log", () => {
   });
 });
 
-it("says names without characters that turn the order of what follows, or break the line", () => {
+it("names are shown without characters that reverse the text after them or break the line", () => {
   const known = { ...KNOWN, actor: "API key “\u202eA”", nameOf: () => "Order\u2067\n9001\u202e" };
   expect(sentenceOf(entry("invoice.cancelled"), known)).toBe("API key “A” cancelled “Order 9001”");
   const renamed = entry("merchant.updated", { before: { name: "\u202e" }, after: { name: "\u200fHarbour\u202e" } });

@@ -20,7 +20,7 @@ describe("the URL of a call", () => {
       { merchantId, query: { search: "a&b", status: undefined } },
       "GET /api/v1/merchants/merchant/mer_1/invoices?search=a%26b",
     ],
-    // The rows of a table are not counted.
+    // A list without a page number is requested by cursor, so that the service does not count its rows.
     ...(
       [
         [{ limit: 20 }, "limit=20&cursor="],
@@ -32,12 +32,12 @@ describe("the URL of a call", () => {
       ([query, wanted]) =>
         ["listInvoices", { merchantId, query }, `GET /api/v1/merchants/merchant/mer_1/invoices?${wanted}`] as const,
     ),
-  ] as const)("of %s has its parameters in place", (operation, input, wanted) => {
+  ] as const)("to %s contains its parameters", (operation, input, wanted) => {
     const { method, url } = targetOf(operation, input);
     expect(`${method} ${url}`).toBe(wanted);
   });
 
-  test("of a merchant is not made without the merchant", () => {
+  test("to an operation of a merchant cannot be built without the merchant's id", () => {
     expect(() => targetOf("listInvoices", {})).toThrow("needs its id");
   });
 });
@@ -49,12 +49,12 @@ describe("the page after signing in", () => {
     ["/\\evil.example", false],
     ["https://evil.example", false],
     [7, false],
-  ])("%j is on this origin: %s", (returnTo, isKept) => {
+  ])("may be %j: %s", (returnTo, isKept) => {
     expect(signInSearch({ returnTo })).toEqual(isKept ? { returnTo } : {});
   });
 });
 
-test("each rule that matches payments has its evidence in words", () => {
+test("each rule that matches payments has a text that explains its evidence", () => {
   for (const rule of MATCH_RULES) expect(evidence(rule)).not.toMatch(/by the rule/);
   expect(evidence(null)).toBeUndefined();
 });

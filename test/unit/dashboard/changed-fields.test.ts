@@ -5,7 +5,7 @@ import { changedFields } from "../../../dashboard/src/api/changed-fields.ts";
 const leaf = fc.constantFrom(null, "", "a", "b", 0, 1, [], ["a"], ["a", "b"]);
 const settings = fc.record({ name: leaf, limit: leaf, brand: fc.record({ name: leaf, color: leaf }) });
 
-it("in each field, what one of two users changed wins over what the other left unchanged", () => {
+it("a field that one of two users changed takes precedence over the old value in the other user's form", () => {
   fc.assert(
     fc.property(settings, settings, settings, (opened, mine, theirs) => {
       const { brand = {}, ...rest } = changedFields(opened, mine);

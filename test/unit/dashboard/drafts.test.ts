@@ -7,7 +7,7 @@ import { RUNS } from "../../support/property-runs.ts";
 const PLACE = { userId: "usr_1", merchantId: "mer_1", form: "new invoice" };
 const FIELDS = { name: "Order 7", methods: ["ETH on ETH"], askForName: true };
 
-/** A tab's storage, which also has entries other than drafts. */
+/** The storage of a tab, which also contains an entry that is not a draft. */
 function openTab() {
   const kept = new Map([["edgetill-steps-mer_1", "[]"]]);
   return {
@@ -44,7 +44,7 @@ describe("a draft", () => {
     expect([...tab.kept.keys()]).toEqual(["edgetill-steps-mer_1"]);
   });
 
-  it("belongs only to its user, merchant and form", () => {
+  it("is restored only for the same user, merchant and form", () => {
     const word = fc.constantFrom("a", "b", "ab");
     const places = fc.record({ userId: word, merchantId: word, form: fc.constantFrom("new product", "product prd_1") });
     fc.assert(
@@ -58,13 +58,13 @@ describe("a draft", () => {
     );
   });
 
-  it("has the named fields that were changed, and no others", () => {
+  it("contains only those of the given fields that were changed", () => {
     const before = { name: "", price: "", image: "", methods: [] };
     const now = { name: "Tea", price: "", image: "data:…", methods: ["ETH on ETH"] };
     expect(changesOf(before, now, ["name", "price", "methods"])).toEqual({ name: "Tea", methods: ["ETH on ETH"] });
   });
 
-  it("fills in the fields that the form still has, as they are now", () => {
+  it("fills in only fields that the form still has, with values of the same type", () => {
     const form = { name: "", methods: [], askForName: false };
     const kept = ["name", "methods", "askForName"];
     expect(fitting({ ...FIELDS, gone: "x" }, form, kept)).toEqual(FIELDS);
@@ -73,7 +73,7 @@ describe("a draft", () => {
   });
 
   it.each(["", "nonsense", "null", "[]", '{"savedAtMs":"1","fields":{}}', '{"savedAtMs":1,"fields":{"a":{}}}'])(
-    "that cannot be read is absent: %j",
+    "that cannot be read is ignored: %j",
     (text) => {
       const tab = openTab();
       keepDraft(tab, PLACE, FIELDS, 0);
@@ -83,7 +83,7 @@ describe("a draft", () => {
     },
   );
 
-  it("is not kept if a tab has no space, and the form still works", () => {
+  it("is not stored if the tab's storage is full, and the form still works", () => {
     const full = { ...openTab(), setItem: () => expect.unreachable() };
     expect(() => keepDraft(full, PLACE, FIELDS, 0)).not.toThrow();
   });

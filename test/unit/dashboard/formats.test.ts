@@ -13,12 +13,12 @@ describe("an amount", () => {
     ["1500.000000", "JPY", "¥1,500", "1.500 ¥"],
     ["0.000001", "USD", "$0.000001", "0,000001 $"],
     ["12.500000", "USDT", "12.5 USDT", "12,5 USDT"],
-  ])("%s %s is %s, in German %s", (amount, currency, english, german) => {
+  ])("of %s %s is shown as %s, and in German as %s", (amount, currency, english, german) => {
     expect(plain(money(amount, currency, US))).toBe(english);
     expect(plain(money(amount, currency, DE))).toBe(german);
   });
 
-  it("keeps every digit, even those that a JavaScript number cannot hold", () => {
+  it("keeps every digit, even if a JavaScript number cannot represent it", () => {
     expect(money("9007199254740993.000001", "USD", US)).toBe("$9,007,199,254,740,993.000001");
     expect(coins("123456789012345678.123456789012345678", US)).toBe("123,456,789,012,345,678.123456789012345678");
   });
@@ -42,7 +42,7 @@ describe("a time", () => {
     ["2026-11-22T12:00:00.000Z", "yesterday"],
     ["2026-11-09T12:00:00.000Z", "2 weeks ago"],
     ["2026-05-23T12:00:00.000Z", "6 months ago"],
-  ])("%s is %s at noon of the 23rd", (time, text) => {
+  ])("%s is shown as %s at noon on the 23rd", (time, text) => {
     expect(fromNow(time, Date.parse("2026-11-23T12:00:00.000Z"), US)).toBe(text);
   });
 });
@@ -56,7 +56,7 @@ describe("a sum", () => {
     ["0.004200", "USD", "$0.0042"],
     ["12.345678", "USDT", "12.345678 USDT"],
     ["n/a", "USD", "n/a USD"],
-  ])("of %s %s is %s", (amount, currency, shown) => {
+  ])("of %s %s is shown as %s", (amount, currency, shown) => {
     expect(sum(amount, currency, { locale: "en-US", timeZone: "UTC" })).toBe(shown);
   });
 });

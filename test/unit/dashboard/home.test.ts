@@ -1,4 +1,4 @@
-// What Home computes: its days and its comparisons.
+// What Home shows: its range of days, comparisons with the period before, and sums.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { ReportTotals } from "../../../dashboard/src/api/operations.ts";
@@ -52,16 +52,16 @@ const reportOf = (days: readonly (readonly string[])[]): ReportTotals => {
   };
 };
 
-describe("the days of Home", () => {
+describe("the days on Home", () => {
   test.each([
     [1, { from: "2026-03-01", to: "2026-03-01" }, { from: "2026-02-28", to: "2026-02-28" }],
     [7, { from: "2026-02-23", to: "2026-03-01" }, { from: "2026-02-16", to: "2026-02-22" }],
     [30, { from: "2026-01-31", to: "2026-03-01" }, { from: "2026-01-01", to: "2026-01-30" }],
-  ] as const)("%i up to 2026-03-01 are %j, and before them %j", (span, now, before) => {
+  ] as const)("for a span of %i days up to 2026-03-01 are %j, compared with %j", (span, now, before) => {
     expect(daysOf(span, "2026-03-01")).toEqual({ now, before });
   });
 
-  it("are as many in the period before, whatever the day", () => {
+  it("are as many as in the previous period, whatever day it is", () => {
     const anyDay = fc
       .integer({ min: 0, max: 40_000 })
       .map((days) => new Date(days * 86_400_000).toISOString().slice(0, 10));
@@ -79,13 +79,13 @@ describe("the days of Home", () => {
     ["Pacific/Kiritimati", "2026-11-24"],
     ["UTC", "2026-11-23"],
     ["America/Los_Angeles", "2026-11-22"],
-  ])("begin in the reader's zone: in %s it is %s", (zone, wanted) => {
+  ])("are days in the reader's time zone: in %s it is %s", (zone, wanted) => {
     expect(dayIn(zone, Date.parse("2026-11-23T02:00:00Z") + (zone.startsWith("Pacific") ? 36_000_000 : 0))).toBe(
       wanted,
     );
   });
 
-  it("come from the address, or are 30 unless it names an available number", () => {
+  it("are as many as the URL says, and 30 if the URL has no available number", () => {
     expect([{ days: 7 }, {}, { days: 8 }, { days: "7" }].map((search) => spanOf(homeSearch(search)))).toEqual([
       7, 30, 30, 30,
     ]);
@@ -103,13 +103,13 @@ describe("a comparison", () => {
     expect(growth(now, before)).toBe(wanted);
   });
 
-  it("of counts is empty if there were none before", () => {
+  it("of counts is empty if the earlier count is 0", () => {
     expect([growthOfCount(3, 2), growthOfCount(0, 2), growthOfCount(3, 0)]).toEqual([0.5, -1, undefined]);
   });
 });
 
-describe("sums of a report", () => {
-  it("are shown by the currencies of both periods, the one with the most days first", () => {
+describe("a report's sums", () => {
+  it("are shown for the currencies of both periods, starting with the currency that has income on the most days", () => {
     expect(currenciesOf(reportOf([["EUR"], ["USD"], ["USD"]]), reportOf([["CHF"]]))).toEqual(["USD", "EUR", "CHF"]);
     expect(currenciesOf(reportOf([]), reportOf([]))).toEqual([]);
   });
@@ -129,18 +129,18 @@ describe("sums of a report", () => {
     ]);
   });
 
-  it("count overpaid as paid, and have a mean time only if there is one", () => {
+  it("count overpaid invoices as paid, and include a mean time to payment only if an invoice was timed", () => {
     expect(paidOf({ invoices: { ...NOTHING.invoices, paid: 3, overpaid: 1, underpaid: 9 } })).toBe(4);
     expect(meanTimeToPaid({ timeToPaid: { invoices: 31, seconds: "24180" } })).toBe(780);
     expect(meanTimeToPaid(NOTHING)).toBeUndefined();
   });
 
-  it("say where counting ended for what needs attention", () => {
+  it("show a count with a + if counting stopped at its limit", () => {
     expect([howMany({ count: 3, isMore: false }), howMany({ count: 100, isMore: true })]).toEqual(["3", "100+"]);
   });
 });
 
-describe("a number in words", () => {
+describe("a number as text", () => {
   const US = { locale: "en-US" };
 
   test.each([
@@ -150,11 +150,11 @@ describe("a number in words", () => {
     [7_199, "120 min"],
     [7_200, "2 hr"],
     [200_000, "2 days"],
-  ])("%i seconds are %s", (seconds, wanted) => {
+  ])("%i seconds are shown as %s", (seconds, wanted) => {
     expect(duration(seconds, US)).toBe(wanted);
   });
 
-  it("is a share, a count or a day as the reader writes it", () => {
+  it("can be a share, a count or a day, in the reader's format", () => {
     expect([0.254, -0.1, 0].map((ratio) => percentage(ratio, US))).toEqual(["+25%", "-10%", "0%"]);
     expect(count(12_345, { locale: "de-DE" })).toBe("12.345");
     expect([day("2026-11-01", US), day("2026-11-01", { locale: "de-DE" })]).toEqual(["Nov 1", "1. Nov."]);

@@ -11,28 +11,26 @@ const far = {
   madeBeforeSeconds: 600,
 } as const;
 
-it("a candidate says why it is listed: named, amount, time", () => {
+it("a candidate is shown with the reasons why it is listed: entered by a payer, amount, time", () => {
   expect(likelihood("40", { ...far, isNamed: true }, words)).toEqual([
-    "Its payer named this transaction.",
-    "The amount is 50 % less than the 80 that it asked for.",
-    "It was made 10 min before the payment.",
+    "This transaction was entered on its payment page.",
+    "The amount is 50% less than the 80 requested.",
+    "The invoice was created 10 min before the payment.",
   ]);
   expect(likelihood("80.4", { ...far, amountDiffersPercent: "0.50", madeBeforeSeconds: -120 }, words)).toEqual([
-    "The amount is 0.5 % more than the 80 that it asked for.",
-    "It was made 2 min after the payment.",
+    "The amount is 0.5% more than the 80 requested.",
+    "The invoice was created 2 min after the payment.",
   ]);
 });
 
-it("a candidate of the same amount is distinguished from one that is nearly the same", () => {
+it("a candidate with the same amount is distinguished from one with nearly the same amount", () => {
   const same = { ...far, amountDiffersPercent: "0.00", madeBeforeSeconds: null };
-  expect(likelihood("80", same, words)).toEqual(["The amount is exactly what it asked for."]);
-  expect(likelihood("80.000001", same, words)).toEqual([
-    "The amount is less than 0.01 % off the 80 that it asked for.",
-  ]);
+  expect(likelihood("80", same, words)).toEqual(["The amount is exactly what the invoice asked for."]);
+  expect(likelihood("80.000001", same, words)).toEqual(["The amount is less than 0.01% off the 80 requested."]);
 });
 
-it("a candidate that asked for nothing in this coin says nothing about the amount", () => {
+it("a candidate that asked for no amount in this coin is shown without a sentence about the amount", () => {
   expect(likelihood("40", { ...far, askedAmount: null, amountDiffersPercent: null }, words)).toEqual([
-    "It was made 10 min before the payment.",
+    "The invoice was created 10 min before the payment.",
   ]);
 });

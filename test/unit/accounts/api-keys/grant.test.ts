@@ -18,7 +18,7 @@ const grantable = (kind: (typeof KINDS)[number], role: (typeof ROLES)[number]) =
 const views = KEY_PERMISSION_NAMES.filter((name) => name.endsWith("_VIEW"));
 
 describe("the permissions that a user may grant to an API key", () => {
-  it("are 28 of the 35 for a secret key of an owner or an admin, including the one for keys only", () => {
+  it("are 28 of the 35 for a secret key of an owner or an admin, including the permission that only keys can have", () => {
     expect(KEY_PERMISSION_NAMES).toHaveLength(35);
     for (const role of ["OWNER", "ADMIN"] as const) {
       expect(grantable("SECRET", role)).toEqual(KEY_PERMISSION_NAMES.filter((name) => !USER_ONLY.includes(name)));
@@ -26,13 +26,13 @@ describe("the permissions that a user may grant to an API key", () => {
     }
   });
 
-  it("include weakening protections only if the user may create keys", () => {
+  it("include the permission to weaken protections only if the user may create keys", () => {
     for (const role of ROLES)
       expect(grantable("SECRET", role).includes("PROTECTION_WEAKEN")).toBe(role === "OWNER" || role === "ADMIN");
     expect(grantable("PUBLIC", "OWNER")).not.toContain("PROTECTION_WEAKEN");
   });
 
-  it("are never more than the user's own role has", () => {
+  it("never exceed the permissions of the user's own role", () => {
     expect(grantable("SECRET", "MEMBER").toSorted()).toEqual([...views, ...MEMBERS_EDITS].toSorted());
     expect(grantable("SECRET", "VIEWER")).toEqual(views);
   });
@@ -44,13 +44,13 @@ describe("the permissions that a user may grant to an API key", () => {
     expect(grantable("PUBLIC", "VIEWER").toSorted()).toEqual(["INVOICE_VIEW", "PRODUCT_VIEW"]);
   });
 
-  it("leave out unknown and user-only names, which are refused in the order given", () => {
+  it("exclude unknown and user-only names, which are reported in the order given", () => {
     const names = ["NO_SUCH", "INVOICE_VIEW", "MERCHANT_DELETE", "invoice:view", ""];
     const refused = ["NO_SUCH", "MERCHANT_DELETE", "invoice:view", ""];
     expect(ungrantable({ kind: "SECRET", names, role: "OWNER" })).toEqual(refused);
   });
 
-  it("are decided name by name: a list is refused exactly the names that are refused alone", () => {
+  it("are decided separately for each requested name, regardless of the other names in the list", () => {
     const names = fc.array(fc.oneof(fc.constantFrom(...KEY_PERMISSION_NAMES), fc.string()), { maxLength: 40 });
     fc.assert(
       fc.property(names, fc.constantFrom(...KINDS), fc.constantFrom(...ROLES), (list, kind, role) => {

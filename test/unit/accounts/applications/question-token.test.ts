@@ -12,8 +12,8 @@ const KEYS: Keyring = [keyOf("a", 1)];
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 const origins = fc.constantFrom("", "https://shop.example", "https://shop.example:8443", "http://localhost:3000");
 
-describe("the token of a question", () => {
-  it("is valid for its own origin, until it expires, and also after a key rotation", () => {
+describe("the token of an authorization page", () => {
+  it("is valid for its own origin until it expires, even after a key rotation", () => {
     fc.assert(
       fc.property(
         origins,
@@ -30,14 +30,14 @@ describe("the token of a question", () => {
             );
             expect(read !== undefined).toBe(isGood);
           }
-          // No spaces and no HTML: it is embedded in the page's text.
+          // No spaces and no HTML, because the token is embedded in the page's text.
           expect(token).toMatch(/^[\w.-]{1,128}$/);
         },
       ),
     );
   });
 
-  it("is invalid under another key, and with any character changed", () => {
+  it("is invalid under a different key, and if any character is changed", () => {
     const binding = { keys: KEYS, origin: "https://shop.example", nowMs: 1_800_000_000_000 };
     const token = newQuestionToken(binding, random);
     expect(readQuestionToken({ ...binding, keys: [keyOf("a", 3)] }, token)).toBeUndefined();
@@ -47,7 +47,7 @@ describe("the token of a question", () => {
     }
   });
 
-  it("differs each time", () => {
+  it("is different each time", () => {
     const binding = { keys: KEYS, origin: "", nowMs: 1 };
     const tokens = Array.from({ length: 100 }, () => newQuestionToken(binding, random));
     expect(new Set(tokens.map((token) => readQuestionToken({ ...binding }, token))).size).toBe(100);

@@ -1,4 +1,5 @@
-// An application's request comes from an address that anyone can write: the callback decides, and nothing in it may mislead.
+// Anyone can write the link with an application's request. The user decides by the origin of its callback, and nothing else in the link may mislead
+// them.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KEY_PERMISSION_NAMES } from "../../../../src/accounts/api-keys/grant.ts";
@@ -21,7 +22,7 @@ function asked(fields: Readonly<Record<string, string>>, permissions: readonly s
 }
 
 describe("an application's request", () => {
-  it("is read as WooCommerce's plugin writes it: its rights in order, and those that cannot be granted named", () => {
+  it("from WooCommerce's plugin is parsed into the rights that can be granted, in order, and the names of those that cannot", () => {
     const redirect = "https://shop.example/wp-json/?btcpay-settings-callback";
     expect(asked({ applicationName: "WooCommerce", strict: "true", selectiveStores: "true", redirect })).toEqual({
       ok: true,
@@ -35,11 +36,11 @@ describe("an application's request", () => {
   });
 
   it.each([
-    ["with a store named", ["btcpay.store.canviewinvoices:8kXyZ"]],
-    ["in upper and lower case", ["BTCPay.Store.CanViewInvoices"]],
+    ["with a store id", ["btcpay.store.canviewinvoices:8kXyZ"]],
+    ["in different upper and lower case", ["BTCPay.Store.CanViewInvoices"]],
     ["twice", ["btcpay.store.canviewinvoices", "btcpay.store.canviewinvoices:1"]],
-    ["in one text", ["btcpay.store.canviewinvoices,btcpay.store.canviewinvoices"]],
-  ])("is the one right %s", (_, permissions) => {
+    ["listed twice in one parameter", ["btcpay.store.canviewinvoices,btcpay.store.canviewinvoices"]],
+  ])("is parsed to a single right when the same right is requested %s", (_, permissions) => {
     const read = asked({}, permissions);
     expect(read.ok && read.value.rights).toEqual(["btcpay.store.canviewinvoices"]);
   });
@@ -47,7 +48,7 @@ describe("an application's request", () => {
   it.each([
     ["nothing", []],
     ["only rights that cannot be granted", ["unrestricted", "btcpay.server.canmodifyserversettings"]],
-    ["a name that every object has as a member", ["constructor", "__proto__", "toString"]],
+    ["names of members that every JavaScript object has", ["constructor", "__proto__", "toString"]],
     [
       "more rights than exist",
       Array.from({ length: 61 }, (_, n) => `btcpay.${n < 30 ? "a" : "b"}.${"x".repeat((n % 30) + 1)}`).concat(WOO),
@@ -56,7 +57,7 @@ describe("an application's request", () => {
     expect(asked({}, permissions).ok).toBe(false);
   });
 
-  it("has a name on one line, without direction marks, and no longer than a key's name", () => {
+  it("has a name on one line, without direction marks, and no longer than a key's name may be", () => {
     const blank = asked({ applicationName: "\u3164\u2800\uffa0", redirect: "https://shop.example/" });
     expect(blank.ok && blank.value.application).toBe("https://shop.example");
     const refused = asked({}, [
@@ -87,9 +88,9 @@ describe("the callback", () => {
     ["http://127.0.0.1/cb", "http://127.0.0.1"],
     ["https://SHOP.example/CB", "https://shop.example"],
     ["https://shop%2eexample/", "https://shop.example"],
-    // A Cyrillic letter: the user is shown what it really is.
+    // The first letter is Cyrillic. The user must see that it is not an s.
     ["https://\u0455hop.example/", "https://xn--hop-ehd.example"],
-  ])("%s is %s", (url, origin) => {
+  ])("%s has the origin %s", (url, origin) => {
     expect(redirectOf(url)).toMatchObject({ ok: true, value: { origin } });
   });
 
@@ -103,21 +104,21 @@ describe("the callback", () => {
     ["only a path", "/cb"],
     ["a user name that looks like the shop", "https://shop.example@evil.example/"],
     ["an empty user name", "https://@evil.example/"],
-    ["a star", "https://*.example/"],
-    // A content policy cannot name it, so the form would be blocked.
+    ["a wildcard", "https://*.example/"],
+    // A content policy cannot name this host, so the form would be blocked.
     ["an IPv6 address", "http://[::1]:3000/cb"],
     ["a dot at the end of the host", "https://shop.example./"],
     ["an underscore in the host", "https://my_shop.example/"],
     ["a fragment", "https://shop.example/#/evil"],
     ["a backslash", "https:\\\\evil.example"],
     ["a space", "https://shop.example /"],
-    ["a line end", "https://shop.example/\nx"],
+    ["a line break", "https://shop.example/\nx"],
     ["more than 1,000 characters", `https://shop.example/${"a".repeat(1_000)}`],
   ])("is refused with %s", (_, url) => {
     expect(redirectOf(url).ok).toBe(false);
   });
 
-  it("is always the origin that is shown, and fits a content policy", () => {
+  it("always goes to the origin that is shown to the user, and that origin fits into a content security policy", () => {
     const piece = fc.constantFrom(
       "https://",
       "http://",

@@ -25,7 +25,7 @@ const MAC_KEYS = keyringOf(`k1:${MAC_SECRET.toString("base64")}`);
 const made = (of: Partial<KeyMaking> = {}) =>
   newApiKey({ kind: "SECRET", merchantId: SHOP, macKeys: MAC_KEYS, randomBytes, ...of });
 
-/** The MAC as Node computes it: the first 35 bits as six base62 digits, most significant first. */
+/** The MAC computed with Node: the first 35 bits as six base62 digits, most significant first. */
 function macOf(body: string, merchantId: string): string {
   const text = `7:api-key|${body.length}:${body}|${merchantId.length}:${merchantId}`;
   let rest = Math.floor(createHmac("sha256", MAC_SECRET).update(text).digest().readUIntBE(0, 5) / 32);
@@ -44,7 +44,7 @@ describe("a new API key", () => {
     ["PUBLIC", "pk_", false],
     ["SECRET", "ak_", true],
   ];
-  it.each(kinds)("of kind %s is %s and 38 base62 characters, and its kind is recognised", (kind, prefix, isOf) => {
+  it.each(kinds)("of kind %s is %s plus 38 base62 characters, and its kind is recognised", (kind, prefix, isOf) => {
     for (let i = 0; i < 100; i++) {
       const { secret, hash, display } = made({ kind, isForApplication: isOf });
       expect(isOfApplication(secret)).toBe(isOf);
@@ -55,27 +55,27 @@ describe("a new API key", () => {
     }
   });
 
-  it("shows 4 of its random characters and 4 of its MAC, and no more", () => {
+  it("has a display form with 4 of its random characters and 4 of its MAC, and no more", () => {
     const { secret, display } = made();
     expect(display).toHaveLength(14);
     expect(secret).not.toContain(display);
   });
 
-  it("rejects bytes of 248 and more, which would make some characters more likely", () => {
+  it("is not made from bytes of 248 and more, which would make some characters more likely", () => {
     const draws = [new Uint8Array(32).fill(255), new Uint8Array(32).fill(248), new Uint8Array(32).fill(247)];
     const { secret } = made({ randomBytes: () => draws.shift() ?? new Uint8Array(32) });
     expect(secret.slice(3, 35)).toBe("z".repeat(32));
     expect(draws).toEqual([]);
   });
 
-  it("draws more bytes when one was rejected, and keeps the order of the rest", () => {
+  it("is completed with more bytes if one was rejected, and keeps the order of the rest", () => {
     const first = Uint8Array.from({ length: 32 }, (_, at) => (at < 31 ? at : 250));
     const draws = [first, new Uint8Array(32).fill(61)];
     const { secret } = made({ randomBytes: () => draws.shift() ?? first });
     expect(secret.slice(3, 35)).toBe(`${BASE62.slice(0, 31)}z`);
   });
 
-  it("has every character equally likely, by chi-square over a seeded source", () => {
+  it("contains every character with equal probability, by a chi-square test with seeded random bytes", () => {
     const random = randomFrom(20_261_121);
     const bytes = (count: number) => Uint8Array.from({ length: count }, () => Math.floor(random() * 256));
     const counts = new Map([...BASE62].map((letter) => [letter, 0]));
@@ -86,7 +86,7 @@ describe("a new API key", () => {
     }
     const expected = (keys * 32) / 62;
     const chiSquare = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
-    // 61 degrees of freedom: 0.999 quantile 100.9. The modulo bias of an unrejected byte would give about 330.
+    // 61 degrees of freedom: 0.999 quantile 100.9. If no byte were rejected, the modulo bias would give about 330.
     expect(counts.size).toBe(62);
     expect(chiSquare).toBeLessThan(100.9);
   });
@@ -105,7 +105,7 @@ describe("the standing of an API key", () => {
       return made({ kind, randomBytes: (count) => Uint8Array.from(source.splice(0, count)) }).secret;
     });
 
-  it("is proved by the first 35 bits of an HMAC-SHA-256 over purpose, kind, random part and merchant", () => {
+  it("depends on the first 35 bits of an HMAC-SHA-256 over purpose, kind, random part and merchant", () => {
     fc.assert(
       fc.property(making, (secret) => {
         expect(secret.slice(-6)).toBe(macOf(secret.slice(0, -6), SHOP));
@@ -115,9 +115,9 @@ describe("the standing of an API key", () => {
     );
   });
 
-  // Another random part has the same 35 bits once in 34,359,738,368 mutations, under each secret. The deep suite tries only 100,000, so this is
-  // ignored. A changed MAC is never correct.
-  it("is never genuine after a change of one character, at any place", () => {
+  // With each secret, a changed random part has the same 35-bit MAC by chance once in 34,359,738,368 mutations. The deep suite tries only 100,000, so
+  // this is ignored. A changed MAC never matches.
+  it("is never genuine after a change of one character, at any position", () => {
     fc.assert(
       fc.property(
         making.chain((text) => mutationOf(text, `${BASE62}_- .`)),
@@ -129,10 +129,10 @@ describe("the standing of an API key", () => {
     );
   });
 
-  // The same key in every run, so this is deterministic.
+  // The key is the same in every run, so the test is deterministic.
   const { secret } = made({ randomBytes: (count) => Uint8Array.from({ length: count }, (_, at) => at) });
 
-  it("is unproved after all 38 x 61 changes of one key's own characters, and with its other prefix", () => {
+  it("is unproved after each of the 38 x 61 changes of one character, and with the other prefix", () => {
     let tried = 0;
     for (let at = 3; at < 41; at++) {
       for (const letter of BASE62) {
@@ -158,7 +158,7 @@ describe("the standing of an API key", () => {
     }
   });
 
-  it("is genuine under every secret of a rotation, and unproved once its own is retired", () => {
+  it("is genuine under every secret of a rotation, and unproved once the key's own secret is retired", () => {
     const [old] = MAC_KEYS;
     const [next] = keyringOf(`k2:${Buffer.alloc(32, 2).toString("base64")}`);
     const { secret: newer } = made({ macKeys: [next, old] });
@@ -179,10 +179,10 @@ describe("the standing of an API key", () => {
     ["an empty text", ""],
     ["a prefix alone", "sk_"],
     ["a key without its last character", secret.slice(0, -1)],
-    ["a key with one character more", `${secret}0`],
+    ["a key with one more character", `${secret}0`],
     ["a key with a line break after it", `${secret}\n`],
     ["a key with a space before it", ` ${secret}`],
-    ["a key under an unknown prefix", `rk${secret.slice(2)}`],
+    ["a key with an unknown prefix", `rk${secret.slice(2)}`],
     ["a key in upper case", secret.toUpperCase()],
     ["two keys", `${secret}, ${secret}`],
     ["full-width digits", secret.replace("0", "０")],
@@ -191,7 +191,7 @@ describe("the standing of an API key", () => {
     expect(apiKeyKind(text)).toBeUndefined();
   });
 
-  it("is based on hashed characters only, so two keys have two hashes", () => {
+  it("depends only on characters that the hash covers too: a key without its MAC has a different hash", () => {
     expect(hashApiKey(secret)).not.toBe(hashApiKey(secret.slice(0, -6)));
   });
 });

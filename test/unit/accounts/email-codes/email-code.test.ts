@@ -10,18 +10,18 @@ describe("codeOf", () => {
     [99_999_999, "99999999"],
     [100_000_000, "00000000"],
     [4_199_999_999, "99999999"],
-  ])("of %i is %s", (random, code) => {
+  ])("turns the random number %i into %s", (random, code) => {
     expect(codeOf(random)).toBe(code);
   });
 
   test.each([4_200_000_000, 4_294_967_295])(
-    "rejects the draw %i, which would make some codes more likely",
+    "rejects the random number %i, which would make some codes more likely",
     (random) => {
       expect(codeOf(random)).toBeUndefined();
     },
   );
 
-  test("every code has 8 digits", () => {
+  test("always returns 8 digits", () => {
     const draw = fc.integer({ min: 0, max: 4_199_999_999 });
     fc.assert(
       fc.property(draw, (random) => {
@@ -33,7 +33,7 @@ describe("codeOf", () => {
 });
 
 describe("codeMacText", () => {
-  test("differs whenever any part differs, even if their concatenation is the same", () => {
+  test("differs whenever any part differs, even if the concatenated parts are the same", () => {
     const part = fc.string({ maxLength: 6 });
     const purpose = fc.constantFrom("SIGN_IN" as const, "SECOND_FACTOR" as const, "STEP_UP" as const);
     const place = fc.record({ id: part, purpose, emailKey: part, boundTo: part, code: part });
@@ -48,7 +48,7 @@ describe("codeMacText", () => {
 });
 
 describe("pendingIdentityIn", () => {
-  test("reads what was written, and throws for anything else", () => {
+  test("reads a stored identity or null, and throws for anything else", () => {
     const identity = { provider: "github", subject: "1", email: null };
     expect(pendingIdentityIn(JSON.stringify(identity))).toEqual(identity);
     expect(pendingIdentityIn(null)).toBeUndefined();

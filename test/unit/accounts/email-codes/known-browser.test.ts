@@ -13,14 +13,14 @@ const isKnown = (cookie: string | undefined, emailKey: string, nowMs = NOW_MS, k
   knownBrowserOf(keys, { cookie, emailKey, nowMs }) !== undefined;
 
 describe("the proof that a browser has signed in", () => {
-  test("is valid for the address it was made for, and for no other", () => {
+  test("is valid only for the address that it was made for", () => {
     const cookie = valueFor("ann@example.com");
     expect(isKnown(cookie, "ann@example.com")).toBe(true);
     expect(isKnown(cookie, "eve@example.com")).toBe(false);
     expect(cookie).not.toContain("ann");
   });
 
-  test("is counted under a separate hash, from which it cannot be derived", () => {
+  test("is counted under a hash that differs for each browser and is not contained in the cookie", () => {
     const [mine, theirs] = [valueFor("ann"), valueFor("ann", undefined, NOW_MS + 1)];
     const nameOf = (cookie: string) => knownBrowserOf(KEYS, { cookie, emailKey: "ann", nowMs: NOW_MS });
     expect(nameOf(mine)).toMatch(/^[0-9a-f]{64}$/);
@@ -36,7 +36,7 @@ describe("the proof that a browser has signed in", () => {
     expect(cookie?.split("~")).toHaveLength(5);
   });
 
-  test("ends after 400 days, and a changed time invalidates it", () => {
+  test("expires after 400 days, and is invalid if its time was changed", () => {
     const cookie = valueFor("ann");
     expect(isKnown(cookie, "ann", NOW_MS + 400 * DAY_MS - 1)).toBe(true);
     expect(isKnown(cookie, "ann", NOW_MS + 400 * DAY_MS)).toBe(false);

@@ -11,14 +11,14 @@ const sent = (mailbox: string, count: number, ageMs: number) =>
 
 describe("mailWaitMs", () => {
   test.each([
-    ["no wait when nothing was sent", [], 0],
-    ["no wait when four went to the address", sent("ann", 4, 0), 0],
-    ["a wait when five went to it just now", sent("ann", 5, 0), HOUR_MS - 4],
-    ["no wait when five went to it, the first an hour ago", sent("ann", 5, HOUR_MS - 4), 0],
-    ["no wait when five went to another address", sent("bob", 5, 0), 0],
-    ["a wait when twenty went to other addresses", sent("bob", 20, 1_000), HOUR_MS - 1_019],
-    ["no wait when nineteen went to other addresses", sent("bob", 19, 0), 0],
-    ["a wait when both limits are reached", [...sent("ann", 5, 0), ...sent("bob", 15, 1_000)], HOUR_MS - 4],
+    ["no wait if nothing was sent", [], 0],
+    ["no wait after four emails to the address", sent("ann", 4, 0), 0],
+    ["a wait after five emails to the address just now", sent("ann", 5, 0), HOUR_MS - 4],
+    ["no wait after five emails to the address, the first an hour ago", sent("ann", 5, HOUR_MS - 4), 0],
+    ["no wait after five emails to another address", sent("bob", 5, 0), 0],
+    ["a wait after twenty emails to other addresses", sent("bob", 20, 1_000), HOUR_MS - 1_019],
+    ["no wait after nineteen emails to other addresses", sent("bob", 19, 0), 0],
+    ["a wait if both limits are reached", [...sent("ann", 5, 0), ...sent("bob", 15, 1_000)], HOUR_MS - 4],
   ])("%s", (_, codes, waitMs) => {
     expect(mailWaitMs(codes, ANN, NOW_MS)).toBe(waitMs);
   });
@@ -30,10 +30,10 @@ describe("mailWaitMs", () => {
   });
 
   test.each([
-    ["no wait when 19 went to the address", sent("ann", 19, 0), 0],
-    ["a wait when 20 went to it", sent("ann", 20, 0), HOUR_MS - 19],
-    ["no wait when 79 went to other addresses", sent("bob", 79, 0), 0],
-    ["a wait when 80 went to other addresses", sent("bob", 80, 0), HOUR_MS - 79],
+    ["no wait after 19 emails to the address", sent("ann", 19, 0), 0],
+    ["a wait after 20 emails to the address", sent("ann", 20, 0), HOUR_MS - 19],
+    ["no wait after 79 emails to other addresses", sent("bob", 79, 0), 0],
+    ["a wait after 80 emails to other addresses", sent("bob", 80, 0), HOUR_MS - 79],
   ])("a network that counts as four callers has four times the limits: %s", (_, codes, waitMs) => {
     expect(mailWaitMs(codes, { ...ANN, times: 4 }, NOW_MS)).toBe(waitMs);
   });
@@ -57,9 +57,9 @@ describe("mailWaitMs", () => {
 
 describe("addressWaitMs", () => {
   test.each([
-    ["no wait when 29 went to the address today", 29, 0, 0],
-    ["a wait when 30 went to it just now", 30, 0, DAY_MS - 29],
-    ["no wait when 30 went to it, the first a day ago", 30, DAY_MS - 29, 0],
+    ["no wait after 29 emails to the address today", 29, 0, 0],
+    ["a wait after 30 emails to the address just now", 30, 0, DAY_MS - 29],
+    ["no wait after 30 emails to the address, the first a day ago", 30, DAY_MS - 29, 0],
   ])("%s", (_, count, ageMs, waitMs) => {
     expect(addressWaitMs(sent("ann", count, ageMs), NOW_MS)).toBe(waitMs);
   });
@@ -71,11 +71,11 @@ describe("knownBrowserWaitMs", () => {
   const others = (count: number) => Array.from({ length: count }, (_, n) => asked(`other ${n}`, 1)).flat();
 
   test.each([
-    ["no wait when the browser asked for 19", asked("mine", 19), 0],
-    ["a wait when the browser asked for 20 just now", asked("mine", 20), HOUR_MS - 19],
-    ["no wait when another browser asked for 20", asked("other", 20), 0],
-    ["no wait when other browsers asked for 99", others(99), 0],
-    ["a wait when other browsers asked for 100", others(100), HOUR_MS],
+    ["no wait if the browser requested 19 emails", asked("mine", 19), 0],
+    ["a wait if the browser requested 20 emails just now", asked("mine", 20), HOUR_MS - 19],
+    ["no wait if another browser requested 20 emails", asked("other", 20), 0],
+    ["no wait if other browsers requested 99 emails", others(99), 0],
+    ["a wait if other browsers requested 100 emails", others(100), HOUR_MS],
   ])("%s", (_, codes, waitMs) => {
     expect(knownBrowserWaitMs(codes, "mine", NOW_MS)).toBe(waitMs);
   });

@@ -32,7 +32,7 @@ const session = (state: ProvedSession["state"]): ProvedSession => ({
   revokedAtMs: null,
 });
 
-describe("the factors accepted", () => {
+describe("the accepted factors", () => {
   it.each([
     ["no second factor", {}, ["email_code"], []],
     ["email OTP", { hasEmailOtp: true }, ["email_code"], ["email_code"]],
@@ -45,14 +45,14 @@ describe("the factors accepted", () => {
     ],
     ["a passkey", { hasPasskey: true }, ["passkey"], ["passkey"]],
     ["a passkey and email OTP", { hasPasskey: true, hasEmailOtp: true }, ["passkey"], ["passkey", "email_code"]],
-  ] as const)("for a user with %s", (_, has, stepUp, secondFactor) => {
+  ] as const)("are as expected for a user with %s", (_, has, stepUp, secondFactor) => {
     const of = (state: ProvedSession["state"]) => ({ user: user(has), session: session(state) });
     expect(factorsFor("STEP_UP", of("ACTIVE"))).toEqual(stepUp);
     expect(factorsFor("SECOND_FACTOR", of("PENDING_2FA"))).toEqual(secondFactor);
     expect(factorsFor("SECOND_FACTOR", of("ACTIVE"))).toEqual([]);
   });
 
-  it("are refused when wrong: every kind of code as INVALID_CODE, a passkey as PASSKEY_REFUSED", () => {
+  it("cause an error that depends on their kind when wrong: INVALID_CODE for every kind of code, PASSKEY_REFUSED for a passkey", () => {
     expect(["totp", "backup_code", "email_code"].map((name) => wrongFactor(kind(name)).code)).toEqual(
       new Array(3).fill("INVALID_CODE"),
     );
@@ -73,7 +73,7 @@ describe("the body of a factor proof", () => {
     ["0123456789", "backup_code"],
     ["ABCDE-FGHJK", "backup_code"],
     ["1234567", "backup_code"],
-  ])("takes the code %s for a %s", (code, factor) => {
+  ])("with the code %s is a proof by %s", (code, factor) => {
     expect(codeKindOf(code)).toBe(factor);
     expect(proofBody().parse({ code })).toEqual({ factor, code });
   });
@@ -85,7 +85,7 @@ describe("the body of a factor proof", () => {
     response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
   };
 
-  it("may have spaces in its code, and may name its method", () => {
+  it("may have spaces in its code, and may state its method", () => {
     expect(proofBody().parse({ code: " 012 345 " })).toEqual({ factor: "totp", code: "012345" });
     expect(proofBody().parse({ code: "012345", method: "backup_code" })).toEqual({
       factor: "backup_code",
@@ -107,7 +107,7 @@ describe("the body of a factor proof", () => {
     { code: 12345 },
     { code: "012345", method: "sms" },
     { code: "012345", mehtod: "totp" },
-  ])("is refused unless it is exactly one factor: %j", (body) => {
+  ])("is refused unless it contains exactly one factor: %j", (body) => {
     expect(proofBody().safeParse(body).success).toBe(false);
   });
 });

@@ -18,18 +18,18 @@ describe("the path a browser returns to after signing in", () => {
     ["a text without a leading slash", "sign-in"],
     ["another origin", "https://evil.example/"],
     ["another origin without its scheme", "//evil.example"],
-    ["another origin in a backslash", "/\\evil.example"],
+    ["another origin after a backslash", "/\\evil.example"],
     ["a backslash alone", "\\\\evil.example"],
     ["a double slash further on", "/a/..//evil.example"],
     ["a tab that parsers drop", "/\t/evil.example"],
     ["a line end that parsers drop", "/\n/evil.example"],
-    ["a header", "/a\r\nset-cookie: session=x"],
+    ["an injected header", "/a\r\nset-cookie: session=x"],
     ["NUL", "/a\0"],
     ["a C1 control", "/a\u0085b"],
     ["a line separator", "/a\u2028b"],
     ["a lone surrogate", "/\ud800"],
     ["a scheme", "javascript:alert(1)"],
-    ["a space before", " /a"],
+    ["a leading space", " /a"],
     ["more than 6,000 characters", `/${"a".repeat(6_000)}`],
   ])("%s is refused", (_, path) => {
     expect(isReturnPath(path)).toBe(false);
@@ -54,7 +54,7 @@ describe("the return path with an email address to prove", () => {
   it.each([
     ["/sign-in", "/sign-in#proof=a%2Bb%40example.com"],
     ["/sign-in?x=1#old", "/sign-in?x=1#proof=a%2Bb%40example.com"],
-  ])("of %s is %s", (returnTo, path) => {
+  ])("for %s is %s", (returnTo, path) => {
     expect(proofPath(returnTo, "a+b@example.com")).toBe(path);
   });
 });
@@ -84,12 +84,12 @@ describe("a stored attempt", () => {
     returnTo: "/",
   } as const;
 
-  it("is parsed to what was stored", () => {
+  it("is read back unchanged", () => {
     expect(parseAttempt(JSON.stringify(attempt))).toEqual(attempt);
   });
 
   it.each([{ ...attempt, purpose: "BOTH" }, { ...attempt, provider: "gitlab" }, { ...attempt, more: 1 }, {}])(
-    "throws when it is not a valid attempt",
+    "cannot be read if it is not valid",
     (other) => {
       expect(() => parseAttempt(JSON.stringify(other))).toThrow();
     },

@@ -1,5 +1,5 @@
-// How the clients handle a provider that hangs, floods, redirects or points elsewhere. test/contract shows the same over
-// HTTP.
+// How the clients handle a provider that hangs, sends too much, redirects, or names addresses on other sites. test/contract tests
+// the same over HTTP.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { githubClient } from "../../../../src/accounts/identities/github-client.ts";
 import { googleClient } from "../../../../src/accounts/identities/google-client.ts";
@@ -66,7 +66,7 @@ describe("the Google client", () => {
       async () => new Response("<html>canary</html>", { headers: { "content-type": "text/html" } }),
       /JSON/,
     ],
-    ["names an issuer that is not a URL", async () => json({ ...METADATA, issuer: "canary" }), /unknown/],
+    ["contains an issuer that is not a URL", async () => json({ ...METADATA, issuer: "canary" }), /unknown/],
     [
       "sends the browser to plain http",
       async () => json({ ...METADATA, authorization_endpoint: "http://evil.example" }),
@@ -94,7 +94,7 @@ describe("the Google client", () => {
     expect(await google(fetch).identify(ATTEMPT, ANSWER)).toMatchObject({ ok: false });
   });
 
-  it("uses plain http only on this machine, and only where that is allowed", async () => {
+  it("uses plain http only on this machine, and only if that is allowed", async () => {
     const asked: string[] = [];
     const fetch: Fetch = async (url) => {
       asked.push(url);
@@ -119,7 +119,7 @@ describe("the Google client", () => {
   });
 });
 
-describe("the time limit of a provider", () => {
+describe("the time limit for a provider", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -128,7 +128,7 @@ describe("the time limit of a provider", () => {
     ["Google after the sign-in", (fetch) => google(fetch).identify(ATTEMPT, ANSWER)],
     ["GitHub after the sign-in", (fetch) => github(fetch).identify(ATTEMPT, ANSWER)],
   ];
-  it.each(steps)("makes a hanging provider an outage after 5 seconds: %s", async (_, step) => {
+  it.each(steps)("turns a provider that hangs into an outage after 5 seconds: %s", async (_, step) => {
     const result = step(hanging);
     await vi.advanceTimersByTimeAsync(PROVIDER_LIMIT_MS - 1);
     expect(await Promise.race([result, "still asking"])).toBe("still asking");
@@ -137,7 +137,7 @@ describe("the time limit of a provider", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("covers all answers of a provider together", async () => {
+  it("covers all requests of one sign-in, and does not start again for each request", async () => {
     let calls = 0;
     const slow: Fetch = async (url, init) => {
       calls += 1;
@@ -151,7 +151,7 @@ describe("the time limit of a provider", () => {
     expect(calls).toBe(2);
   });
 
-  it("leaves no timer behind when the provider has answered", async () => {
+  it("leaves no timer behind when the provider has responded", async () => {
     await google(async () => json(METADATA)).authorizeUrl(ATTEMPT);
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -23,7 +23,7 @@ describe("an image", () => {
     expect(sniffImage(make())).toEqual({ ok: true, value: type });
   });
 
-  it.each(KINDS)("may have 32 KB and not a byte more: %s", (type, make) => {
+  it.each(KINDS)("may have at most 32 KB: %s", (type, make) => {
     expect(sniffImage(make(MAX_IMAGE_BYTES))).toEqual({ ok: true, value: type });
     expect(sniffImage(make(MAX_IMAGE_BYTES + 1))).toEqual({
       ok: false,
@@ -43,12 +43,12 @@ describe("an image", () => {
     ["a PNG's signature without its first chunk", png().slice(0, 12)],
     ["a RIFF file with sound", bytesOf("RIFF\u0010\0\0\0WAVEfmt ")],
     ["a WebP whose end is missing", webp().slice(0, 40)],
-    ["a WebP of no known kind", bytesOf("RIFF\u0008\0\0\0WEBPVP8Y")],
+    ["a WebP of an unknown kind", bytesOf("RIFF\u0008\0\0\0WEBPVP8Y")],
   ])("cannot be %s", (_, bytes) => {
     expect(sniffImage(bytes)).toEqual({ ok: false, error: "it is not a PNG, JPEG or WebP image" });
   });
 
-  it("is never recognised in text", () => {
+  it("is never recognised in plain text", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
         expect(sniffImage(bytesOf(text)).ok).toBe(false);
@@ -57,7 +57,7 @@ describe("an image", () => {
     );
   });
 
-  it("is named by the SHA-256 of its bytes, and by no other form of name", () => {
+  it("is named by the SHA-256 of its bytes in lower-case hex; a name in any other form is invalid", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const name = imageName(bytes);
@@ -71,7 +71,7 @@ describe("an image", () => {
     );
   });
 
-  it("has an address on our own origin", () => {
+  it("has a URL on our own origin", () => {
     const image = { merchantId: "mer_1", name: "ab" };
     expect(imageUrl("https://pay.example", image)).toBe("https://pay.example/images/mer_1/ab");
   });

@@ -4,7 +4,7 @@ import { invitationMail } from "../../../../src/accounts/invitations/invitation-
 const ANNA = { inviterName: "Anna", inviterEmail: "anna@example.com" };
 const OF = { ...ANNA, email: "ben@example.com", role: "MEMBER", merchantName: "Anna's shop" } as const;
 
-it("an invitation names the inviter, the merchant and the role, and has its token only in the fragment of its link", () => {
+it("an invitation contains the names of the inviter and the merchant, and the role, and has its token only in the fragment of its link", () => {
   const mail = invitationMail(OF, "t0k_en-", "https://pay.example");
   expect(mail).toMatchObject({ to: "ben@example.com", subject: "Invitation to the team of Anna's shop" });
   expect(mail.text).toContain("Anna invites you to the team of Anna's shop as MEMBER.");
@@ -29,7 +29,7 @@ it("a merchant's name with an address stays out of the subject, and only our own
   for (const each of [mail.text, mail.html]) expect(each).not.toMatch(/evil\.example|win@/);
 });
 
-it("an inviter without a name is named by their email address", () => {
+it("an inviter without a name is shown by their email address", () => {
   const mail = invitationMail({ ...OF, inviterName: null }, "t", "https://pay.example");
   expect(mail.text).toContain("anna@example.com invites you");
 });

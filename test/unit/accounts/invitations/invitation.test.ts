@@ -93,13 +93,13 @@ describe("accepting an invitation", () => {
     expect(acceptRefusal({ ...OFFERED, ...changes }, user, NOW)?.code).toBe(code);
   });
 
-  it("refuses a user with another address in the same way, whether the invitation is expired or open", () => {
+  it("is refused to a user with a different address in the same way, whether the invitation is expired or open", () => {
     const stranger = { ...GUEST, emailKey: "other@example.com" };
     const over = { ...OFFERED, expiresAtMs: NOW };
     expect(acceptRefusal(over, stranger, NOW)).toEqual(acceptRefusal(OFFERED, stranger, NOW));
   });
 
-  it("requires an inviter who still outranks the role, for all 12 pairs", () => {
+  it("requires an inviter who outranks the role at that time, for all 12 pairs of inviter's role and offered role", () => {
     const open = ROLES.flatMap((inviterRole) =>
       (["ADMIN", "MEMBER", "VIEWER"] as const)
         .filter((role) => acceptRefusal({ ...OFFERED, inviterRole, role }, GUEST, NOW) === undefined)

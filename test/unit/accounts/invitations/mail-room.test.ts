@@ -16,11 +16,11 @@ const ROOM: MailRoom = {
 
 const mailboxOf = ({ mailboxFullSinceMs, mailboxLastDueMs }: MailRoom) => ({ mailboxFullSinceMs, mailboxLastDueMs });
 
-describe("the email of an invitation", () => {
+describe("an invitation email", () => {
   it.each<[string, Partial<MailRoom>, number | null]>([
-    ["goes out at once while there is room", {}, null],
+    ["goes out at once while no limit is reached", {}, null],
     [
-      "does not wait behind other users' mails of the merchant while there is room",
+      "does not wait behind other users' queued emails for the merchant until the merchant's limit is reached",
       { merchantLastDueMs: NOW + DAY_MS },
       null,
     ],
@@ -31,16 +31,16 @@ describe("the email of an invitation", () => {
       { merchantFullSinceMs: NOW - MINUTE_MS, userFullSinceMs: NOW - 2 * MINUTE_MS },
       DAY_MS - MINUTE_MS,
     ],
-    ["waits behind the sender's queued mails, at 200 a day", { userLastDueMs: NOW + DAY_MS }, DAY_MS + DAY_MS / 200],
+    ["waits behind the sender's queued emails, at 200 a day", { userLastDueMs: NOW + DAY_MS }, DAY_MS + DAY_MS / 200],
     [
-      "waits behind the merchant's queued mails, at 500 a day, once the merchant has no room",
+      "waits behind the merchant's queued emails, at 500 a day, once the merchant's limit is reached",
       { merchantFullSinceMs: NOW, merchantLastDueMs: NOW + 2 * DAY_MS },
       2 * DAY_MS + Math.ceil(DAY_MS / 500),
     ],
-    ["goes out at once when the last queued mail is due already", { userLastDueMs: NOW, mailboxLastDueMs: NOW }, null],
+    ["goes out at once when the last queued email is already due", { userLastDueMs: NOW, mailboxLastDueMs: NOW }, null],
     ["waits until the mailbox's window moves on", { mailboxFullSinceMs: NOW - MINUTE_MS }, DAY_MS - MINUTE_MS],
     [
-      "waits behind the queued mails to the same mailbox, at 10 a day",
+      "waits behind the queued emails to the same mailbox, at 10 a day",
       { mailboxLastDueMs: NOW + DAY_MS },
       DAY_MS + DAY_MS / 10,
     ],
@@ -51,7 +51,7 @@ describe("the email of an invitation", () => {
     );
   });
 
-  it("waits in the longer of two queues: its sender's and its mailbox's", () => {
+  it("waits in the longer of two queues: the sender's and the mailbox's", () => {
     const time = fc.option(fc.integer({ min: NOW - DAY_MS, max: NOW + DAY_MS }), { nil: null });
     const room = fc.record({
       merchantFullSinceMs: time,
@@ -74,7 +74,7 @@ describe("the email of an invitation", () => {
     );
   });
 
-  it("is due at no more than 200 a day, however many are made at once", () => {
+  it("is one of at most 200 that become due in a day, even if many are created at once", () => {
     const count = fc.integer({ min: 201, max: 1_000 });
     fc.assert(
       fc.property(count, (many) => {
@@ -90,7 +90,7 @@ describe("the email of an invitation", () => {
     );
   });
 
-  it("is postponed until there is room if it is due and there is none", () => {
+  it("is postponed if it is due but the limit is reached", () => {
     expect(postponed({ ...ROOM, userLastDueMs: NOW, mailboxLastDueMs: NOW })).toBeNull();
     const full = { ...ROOM, merchantFullSinceMs: NOW, userFullSinceMs: NOW - 1, mailboxFullSinceMs: NOW - 2 };
     expect(postponed(full)).toEqual({ mailDueAtMs: NOW + DAY_MS, waitsForMailbox: false });

@@ -20,20 +20,20 @@ describe("the delay of wallet changes", () => {
   const cases: readonly [string, WalletChangeDelay, number, WalletChangeDelay | undefined][] = [
     ["a longer one applies at once", delayOf(1), 48, delayOf(48)],
     ["a shorter one waits until the longer one has passed", delayOf(48), 0, delayOf(48, [0, NOW + 48 * HOUR_MS])],
-    ["the same one changes nothing", delayOf(48), 48, undefined],
-    ["the same one cancels a pending shorter one", delayOf(48, [0, NOW + 1]), 48, delayOf(48)],
+    ["the current one changes nothing", delayOf(48), 48, undefined],
+    ["the current one cancels a pending shorter one", delayOf(48, [0, NOW + 1]), 48, delayOf(48)],
     ["a longer one cancels a pending shorter one", delayOf(48, [0, NOW + 1]), 49, delayOf(49)],
-    ["a pending shorter one, requested again, does not start its wait again", delayOf(48, [0, NOW + 1]), 0, undefined],
+    ["a pending shorter one, requested again, does not restart its wait", delayOf(48, [0, NOW + 1]), 0, undefined],
     [
-      "another shorter one replaces the pending one and starts a new wait",
+      "a different shorter one replaces the pending one and starts a new wait",
       delayOf(48, [9, NOW + 1]),
       0,
       delayOf(48, [0, NOW + 48 * HOUR_MS]),
     ],
     ["a shorter one whose wait has ended is the current one", delayOf(48, [9, NOW]), 9, undefined],
-    ["a longer one than the one whose wait has ended applies at once", delayOf(48, [9, NOW]), 10, delayOf(10)],
+    ["a longer one applies at once after the wait for a shorter one has ended", delayOf(48, [9, NOW]), 10, delayOf(10)],
     [
-      "a shorter one than the one whose wait has ended waits for that one",
+      "a shorter one waits for the delay now in effect, not for an earlier, longer one",
       delayOf(48, [9, NOW]),
       0,
       delayOf(9, [0, NOW + 9 * HOUR_MS]),
@@ -43,7 +43,7 @@ describe("the delay of wallet changes", () => {
     expect(changedDelay(before, hours, NOW)).toEqual(after);
   });
 
-  it("starting with no change pending, gets shorter only after it has passed, whatever is requested meanwhile", () => {
+  it("becomes shorter only after the delay in effect has passed, even if changes are requested meanwhile", () => {
     const change = fc.record({ hours: fc.integer({ min: 0, max: 168 }), pauseHours: fc.integer({ min: 0, max: 60 }) });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 168 }), fc.array(change, { maxLength: 12 }), (first, changes) => {

@@ -27,7 +27,7 @@ function clientOf(text: string) {
   return client;
 }
 
-test("the deployed library registers a passkey of each algorithm and recognises its signatures", async () => {
+test("the deployed library registers a passkey for each algorithm and accepts its signatures", async () => {
   const { madeCredentialOf, provedUseOf } = await bundled();
   for (const algorithm of ALGORITHMS) {
     const authenticator = await softwareAuthenticator({ algorithm });

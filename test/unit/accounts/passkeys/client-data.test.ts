@@ -6,7 +6,7 @@ import { utf8ToBytes } from "../../../../src/lib/bytes.ts";
 const ASKED = { type: "webauthn.get", challenge: "abc", origin: "https://pay.example.com" };
 const encoded = (data: unknown) => base64urlnopad.encode(utf8ToBytes(JSON.stringify(data)));
 
-describe("the client data of a browser", () => {
+describe("a browser's client data", () => {
   test.each<[string, object]>([
     ["only the required members", {}],
     ["crossOrigin false", { crossOrigin: false }],

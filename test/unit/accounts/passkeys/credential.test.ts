@@ -22,11 +22,11 @@ describe("the relying party", () => {
     ["https://pay.example.com", "pay.example.com", "https://pay.example.com"],
     ["https://pay.example.com/shop", "pay.example.com", "https://pay.example.com"],
     ["http://localhost:8787", "localhost", "http://localhost:8787"],
-  ])("%s has the id %s and the origin %s", (publicUrl, id, origin) => {
+  ])("for %s has the id %s and the origin %s", (publicUrl, id, origin) => {
     expect(relyingPartyOf(publicUrl)).toEqual({ id, origin });
   });
 
-  test("throws without a PUBLIC_URL", () => {
+  test("cannot be determined without a PUBLIC_URL", () => {
     expect(() => relyingPartyOf("")).toThrow();
   });
 });
@@ -40,12 +40,12 @@ describe("a passkey challenge", () => {
   const answerer = (kind: ChallengeKind): Answerer =>
     kind === "PASSKEY_SIGN_IN" ? { kind, nonce: "nonce" } : { kind, session };
 
-  test("is accepted only for the purpose of its kind", () => {
+  test("is accepted only for its own purpose", () => {
     for (const kind of [...KINDS, "OAUTH"])
       for (const purpose of KINDS) expect(isChallengeOf(given(kind), answerer(purpose), 9)).toBe(kind === purpose);
   });
 
-  test("is refused from its expiry on", () => {
+  test("is refused once it has expired", () => {
     for (const kind of KINDS) expect(isChallengeOf(given(kind), answerer(kind), 10)).toBe(false);
   });
 
@@ -74,14 +74,14 @@ describe("a signature counter", () => {
     [2, 1, true],
     [1, 0, true],
     [4_294_967_295, 0, true],
-  ])("stored %i, given %i: rolled back %s", (stored, now, isBack) => {
+  ])("stored as %i and received as %i was rolled back: %s", (stored, now, isBack) => {
     expect(isRolledBack(stored, now)).toBe(isBack);
   });
 });
 
 describe("the user handle", () => {
   const own = base64urlnopad.encode(userHandleOf(userId));
-  test("is the user's id, and not longer than the 64 bytes that authenticators keep", () => {
+  test("is the user's id, and fits into the 64 bytes that authenticators store", () => {
     expect(Buffer.from(own, "base64url").toString()).toBe(userId);
     expect(userHandleOf(userId).length).toBeLessThanOrEqual(64);
   });
@@ -96,7 +96,7 @@ describe("the user handle", () => {
     [undefined, "PASSKEY_STEP_UP", true],
     ["AAAA", "PASSKEY_SIGN_IN", false],
     ["AAAA", "PASSKEY_STEP_UP", false],
-  ])("%s at %s is accepted: %s", (handle, kind, isOwn) => {
+  ])("%s is accepted for %s: %s", (handle, kind, isOwn) => {
     expect(isHandleOf(userId, handle, kind)).toBe(isOwn);
   });
 });

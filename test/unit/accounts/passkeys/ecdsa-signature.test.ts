@@ -7,11 +7,11 @@ import { RUNS } from "../../../support/property-runs.ts";
 import { derOf } from "../../../support/software-authenticator.ts";
 
 const raw = fc.uint8Array({ minLength: 64, maxLength: 64 });
-/** Includes small numbers: an integer may be shorter than its field. */
+/** Small numbers are included, because an integer may be shorter than its field. */
 const numbers = fc.tuple(raw, fc.nat(31), fc.nat(31)).map(([bytes, r, s]) => bytes.fill(0, 0, r).fill(0, 32, 32 + s));
 
 describe("the reader of DER-encoded ECDSA signatures", () => {
-  test("gives r and s as they were encoded", () => {
+  test("returns r and s as they were encoded", () => {
     fc.assert(
       fc.property(numbers, (bytes) => {
         const read = ecdsaSignatureOf(derOf(bytes));
@@ -21,7 +21,7 @@ describe("the reader of DER-encoded ECDSA signatures", () => {
     );
   });
 
-  test("gives the r and s of a signature made by Node, which verify concatenated", () => {
+  test("returns the r and s of a signature made by Node, which verify when concatenated", () => {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     for (let i = 0; i < 200; i++) {
       const data = Buffer.from(String(i));
@@ -32,7 +32,7 @@ describe("the reader of DER-encoded ECDSA signatures", () => {
     }
   });
 
-  test("accepts one encoding only: no changed, added or missing byte gives the same numbers", () => {
+  test("accepts only one encoding: a changed, added or missing byte never gives the same numbers", () => {
     const other = fc.tuple(numbers, fc.nat(71), fc.integer({ min: 1, max: 255 }));
     fc.assert(
       fc.property(other, ([bytes, at, change]) => {
@@ -56,9 +56,9 @@ describe("the reader of DER-encoded ECDSA signatures", () => {
     ["an empty number", "30050200020101"],
     ["one number", "3003020101"],
     ["three numbers", "3009020101020101020101"],
-    ["an octet string for an integer", "3006040101020101"],
-    ["a set for a sequence", "3106020101020101"],
-    ["a number that runs over the end", "3006020101020201"],
+    ["an octet string instead of an integer", "3006040101020101"],
+    ["a set instead of a sequence", "3106020101020101"],
+    ["a number that extends beyond the end", "3006020101020201"],
     ["empty input", ""],
   ])("refuses %s", (_, hex) => {
     expect(ecdsaSignatureOf(hexToBytes(hex.replaceAll(" ", "")))).toBeUndefined();

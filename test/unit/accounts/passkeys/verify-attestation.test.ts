@@ -1,4 +1,4 @@
-// Each step of WebAuthn level 3, 7.1 has a fault that only this step refuses.
+// For each step of WebAuthn level 3, 7.1, there is a fault that only this step detects.
 import { base64urlnopad } from "@scure/base";
 import { verifyRegistrationResponse } from "@simplewebauthn/server";
 import fc from "fast-check";
@@ -23,12 +23,12 @@ async function judged(answer: unknown): Promise<MadeCredential | undefined> {
   return client === undefined ? undefined : madeCredentialOf(credential, client, RELYING_PARTY);
 }
 
-/** The members in the type; a browser's `toJSON()` has more. */
+/** The type has only the members that are read; a browser's `toJSON()` returns more. */
 function attestationOf(answer: unknown): Attestation {
   return answer as Attestation;
 }
 
-/** The library's result for the same answer. It knows every format of attestation, which is why the Worker leaves it out. */
+/** The full library's result for the same answer. The Worker's bundle omits the packages with which the library reads certificates. */
 async function judgedByLibrary(answer: Awaited<ReturnType<Authenticator["create"]>>) {
   try {
     const { verified, registrationInfo: info } = await verifyRegistrationResponse({
@@ -69,7 +69,7 @@ describe("a correct new credential", () => {
     expect(made).toEqual(await judgedByLibrary(answer));
   });
 
-  test("that can be backed up but is not counts as not backed up", async () => {
+  test("that could be backed up, but is not, counts as not backed up", async () => {
     const answer = await (await softwareAuthenticator()).create(OPTIONS, { flags: 0b0000_1000 });
     expect((await judged(answer))?.isBackedUp).toBe(false);
   });
@@ -78,30 +78,30 @@ describe("a correct new credential", () => {
 const none = (attStmt: unknown): Faults => ({ attestationMembers: new Map([["attStmt", attStmt]]) });
 const FAULTS: readonly [string, Faults][] = [
   ["an assertion's type", { type: "webauthn.get" }],
-  ["our page in a frame of another origin", { crossOrigin: true }],
+  ["crossOrigin true, as in a frame of another origin", { crossOrigin: true }],
   ["a topOrigin", { clientData: { topOrigin: "https://example.com" } }],
   ["a token binding", { clientData: { tokenBinding: { status: "present", id: "AAAA" } } }],
-  ["another origin", { origin: "http://localhost:8788" }],
+  ["a different origin", { origin: "http://localhost:8788" }],
   ["an origin that only begins like ours", { origin: "http://localhost:8787.example.com" }],
-  ["another RP id", { rpId: "example.com" }],
+  ["a different RP id", { rpId: "example.com" }],
   ["no user presence", { isUserPresent: false }],
   ["no user verification", { isUserVerified: false }],
   ["a backup flag on a passkey that cannot be backed up", { flags: 0b0001_0000 }],
   ["an algorithm that was not offered", { key: new Map([[3, -35]]) }],
   ["no algorithm", { key: new Map([[3, undefined]]) }],
-  ["a statement of another format", { attestation: "packed" }],
+  ["a statement of a different format", { attestation: "packed" }],
   ["a statement of an unknown format", { attestation: "unknown" }],
   ["another format's name on an empty statement", { attestationMembers: new Map([["fmt", "packed"]]) }],
   ["no format", { attestationMembers: new Map([["fmt", undefined]]) }],
-  ["a statement in the format that has none", none(new Map([["alg", -7]]))],
+  ["a statement in the format none", none(new Map([["alg", -7]]))],
   ["a list as its statement", none([])],
   ["a text as its statement", none("")],
   ["no statement", none(undefined)],
   ["authenticator data that is a text", { attestationMembers: new Map([["authData", "AAAA"]]) }],
   ["no authenticator data", { attestationMembers: new Map([["authData", undefined]]) }],
-  ["a credential but no flag for it", { flags: 0b0100_0000 }],
+  ["credential data but no flag for it", { flags: 0b0100_0000 }],
   [
-    "a flag for a credential but none there",
+    "the flag for credential data but no such data",
     { authenticatorData: (data) => data.map((byte, i) => (i === 32 ? 5 : byte)).subarray(0, 37) },
   ],
   ["an extension flag without extensions", { flags: 0b1000_0000 }],
@@ -135,7 +135,7 @@ test("authenticator data encoded as a list of numbers is refused", async () => {
     const members: [string, unknown][] = [
       ["fmt", "none"],
       ["attStmt", new Map()],
-      // 37 bytes, 18 before the id, 32 of the id, 77 of the key.
+      // The length of the authenticator data: 37 bytes of header, 18 before the id, 32 for the id, 77 for the key.
       ["authData", [...object.subarray(-164)]],
     ];
     return cbor(new Map(members));
@@ -151,7 +151,7 @@ test.each(["AAAA", "A", "é"])("the attestation object %j is refused", async (at
 });
 
 describe("the bytes of an attestation", () => {
-  test("with any one changed are accepted only if the library accepts them, with the same result", async () => {
+  test("with any one byte changed are accepted only if the library accepts them, with the same result", async () => {
     const authenticators = await Promise.all([
       softwareAuthenticator({ algorithm: "ES256", extensions: EXTENSIONS }),
       softwareAuthenticator({ algorithm: "EdDSA", counter: 0 }),
@@ -183,7 +183,7 @@ describe("the bytes of an attestation", () => {
   });
 
   test("packed by hand from the specification are accepted for their own site and refused for another", async () => {
-    // Packed by hand from the layout of 6.1, so the test does not depend on the test authenticator alone.
+    // Packed by hand from the layout in section 6.1, so that the test does not depend on the test authenticator alone.
     const authData = hexToBytes(
       `49960de5880e8c687434170f6476605b8fe4aeb9a28632c7995cf3ba831d9763${"45"}${"00000007"}${"00".repeat(16)}0010${"ab".repeat(16)}` +
         `a5010203262001215820${"11".repeat(32)}225820${"22".repeat(32)}`,

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/accounts/roles/permissions.ts";
 import { ROLE_PERMISSIONS, ROLES } from "../../../../src/accounts/roles/roles.ts";
 
-// The first column and second column of the table in decisions 7.
+// The first two columns of the table in decisions 7.
 const DOMAINS = {
   merchant: ["view", "update", "delete", "billing"],
   team: ["view", "invite", "update", "remove"],
@@ -38,7 +38,7 @@ describe("the permissions", () => {
     expect(views.sort()).toEqual(Object.keys(DOMAINS).sort());
   });
 
-  it("have distinct names for keys, in capitals and underscores, as API_KEY_VIEW", () => {
+  it("have distinct names for keys, in capitals and underscores, like API_KEY_VIEW", () => {
     expect(NAMES.filter((name) => !/^[A-Z]+(_[A-Z]+)+$/.test(name))).toEqual([]);
     expect(new Set(NAMES).size).toBe(34);
     expect(NAMES).toEqual(expect.arrayContaining(["INVOICE_CREATE", "API_KEY_VIEW", "MERCHANT_BILLING"]));
@@ -46,7 +46,7 @@ describe("the permissions", () => {
 });
 
 describe("the permissions of a key", () => {
-  it("are read back from their names, one by one and all together", () => {
+  it("are read back from their names, individually and all at once", () => {
     for (const permission of SECRET_KEY_PERMISSIONS) {
       expect([...permissionsOfKey([keyPermissionName(permission)])]).toEqual([permission]);
     }
@@ -65,7 +65,7 @@ describe("the permissions of a key", () => {
     "ADMIN",
     "INVOICE_*",
     "__proto__",
-    // Reserved for users, whatever a row says.
+    // Reserved for users, even if a key's row names them.
     "TEAM_INVITE",
     "API_KEY_CREATE",
     "MERCHANT_DELETE",
@@ -73,7 +73,7 @@ describe("the permissions of a key", () => {
     expect(permissionsOfKey([name])).toEqual(new Set());
   });
 
-  it("are at most 28 for a secret key: all but the ones reserved for users, and the one for weakening protections", () => {
+  it("are at most 28 for a secret key: those not reserved for users, and the permission to weaken protections", () => {
     const userOnly = [
       "MERCHANT_DELETE",
       "MERCHANT_BILLING",

@@ -3,7 +3,7 @@ import { PERMISSIONS } from "../../../../src/accounts/roles/permissions.ts";
 import { outranks, ROLE_PERMISSIONS, ROLES, type Role } from "../../../../src/accounts/roles/roles.ts";
 
 describe("the roles", () => {
-  it("hold 34, 32, 15 and 10 permissions (Interface 2.3)", () => {
+  it("have 34, 32, 15 and 10 permissions (Interface 2.3)", () => {
     expect(ROLES.map((role) => [role, ROLE_PERMISSIONS[role].size])).toEqual([
       ["OWNER", 34],
       ["ADMIN", 32],
@@ -12,14 +12,14 @@ describe("the roles", () => {
     ]);
   });
 
-  it("are nested: each holds all that the one below it holds", () => {
+  it("are nested: each has all permissions of the role below it", () => {
     for (const [at, role] of ROLES.entries()) {
       const below = ROLES.slice(at + 1).flatMap((lower) => [...ROLE_PERMISSIONS[lower]]);
       expect(below.filter((each) => !ROLE_PERMISSIONS[role].has(each))).toEqual([]);
     }
   });
 
-  it("give an ADMIN everything but merchant:delete and merchant:billing", () => {
+  it("give an ADMIN everything except merchant:delete and merchant:billing", () => {
     expect(PERMISSIONS.filter((each) => !ROLE_PERMISSIONS.ADMIN.has(each))).toEqual([
       "merchant:delete",
       "merchant:billing",
@@ -37,7 +37,7 @@ describe("the roles", () => {
     ]);
   });
 
-  it("let a MEMBER delete nothing and manage no team", () => {
+  it("do not let a MEMBER delete anything or manage a team", () => {
     const held = [...ROLE_PERMISSIONS.MEMBER];
     expect(held.filter((each) => /:(delete|cancel|invite|remove)$/.test(each) || each === "team:update")).toEqual([]);
     expect(held.filter((each) => /^(api_key|webhook|wallet|payment):/.test(each) && !each.endsWith(":view"))).toEqual(
@@ -45,12 +45,12 @@ describe("the roles", () => {
     );
   });
 
-  it("give a VIEWER the view permission of each domain, and no other", () => {
+  it("give a VIEWER only the view permission of each domain", () => {
     const domains = [...ROLE_PERMISSIONS.VIEWER].map((each) => each.replace(/:view$/, ""));
     expect(domains.sort()).toEqual([...new Set(PERMISSIONS.map((each) => each.split(":")[0]))].sort());
   });
 
-  it("outrank only what is strictly below them, over all 16 pairs", () => {
+  it("outrank only the roles strictly below them, for all 16 pairs", () => {
     const above: Readonly<Record<Role, readonly Role[]>> = {
       OWNER: ["ADMIN", "MEMBER", "VIEWER"],
       ADMIN: ["MEMBER", "VIEWER"],

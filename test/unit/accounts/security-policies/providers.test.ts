@@ -29,21 +29,21 @@ describe("SIGN_IN_PROVIDERS", () => {
     });
   });
 
-  it("names the providers that are set up", () => {
+  it("lists the providers that are set up", () => {
     expect([...configuredProviders(JSON.stringify({ github: CLIENT }))]).toEqual(["github"]);
   });
 
   it.each([
     ["text that is not JSON", "canary"],
     ["JSON that is not an object", '"canary"'],
-    ["another provider", JSON.stringify({ canary: CLIENT })],
+    ["an unknown provider", JSON.stringify({ canary: CLIENT })],
     ["no client id", JSON.stringify({ google: { clientSecret: "canary" } })],
     ["an empty secret", JSON.stringify({ google: { ...CLIENT, clientSecret: "" } })],
     ["an unknown member", JSON.stringify({ google: { ...CLIENT, canary: 1 } })],
     ["an issuer over plain http", JSON.stringify({ google: { ...CLIENT, issuer: "http://canary.example" } })],
     ["a javascript: address", JSON.stringify({ github: { ...CLIENT, authorizeUrl: "javascript:canary()" } })],
     ["an API over plain http", JSON.stringify({ github: { ...CLIENT, apiUrl: "http://canary.example" } })],
-  ])("with %s is refused as a whole, and the error shows no value", (_, json) => {
+  ])("with %s is refused completely, and the error shows no value", (_, json) => {
     const parsed = parseProviders(json);
     expect(parsed).toEqual({ ok: false, error: expect.stringMatching(/^SIGN_IN_PROVIDERS/) });
     expect(JSON.stringify(parsed)).not.toContain("canary");
@@ -51,7 +51,7 @@ describe("SIGN_IN_PROVIDERS", () => {
   });
 });
 
-describe("an address of a provider", () => {
+describe("a provider's address", () => {
   it.each([
     ["https://accounts.google.com/x", true, true],
     ["http://127.0.0.1:3000/x", false, true],
@@ -69,7 +69,7 @@ describe("an address of a provider", () => {
   });
 });
 
-describe("the name of a provider in a path", () => {
+describe("a provider's name in a path", () => {
   it.each([
     ["google", "google"],
     ["github", "github"],

@@ -58,7 +58,7 @@ describe("the factors that a member lacks", () => {
     ["enforceGoogleLogin", "hasGoogle", "google_login"],
     ["enforceGithubLogin", "hasGithub", "github_login"],
     ["enforceEmailVerified", "isEmailVerified", "email_verified"],
-  ] as const)("include what %s requires until %s is true (Interface 5.6)", (field, factor, missing) => {
+  ] as const)("include the factor that %s requires until %s is true (Interface 5.6)", (field, factor, missing) => {
     const policy = { ...NONE, [field]: true };
     expect(missingFactors(policy, BARE, BOTH)).toEqual([missing]);
     expect(missingFactors(policy, { ...BARE, [factor]: true }, BOTH)).toEqual([]);
@@ -70,7 +70,7 @@ describe("the factors that a member lacks", () => {
 });
 
 describe("an owner", () => {
-  it("cannot require a provider that is not configured, but may keep requiring one that was", () => {
+  it("cannot newly require a provider that is not configured, but may keep requiring it", () => {
     const wanted = { ...NONE, enforceGithubLogin: true };
     const refusal = { code: "PROVIDER_NOT_CONFIGURED", provider: "github" };
     const owner = { ...BARE, hasGithub: true };
@@ -106,7 +106,7 @@ describe("an owner", () => {
 });
 
 describe("a changed policy", () => {
-  it("keeps the settings that the change does not name", () => {
+  it("keeps the settings that the change does not contain", () => {
     expect(changedPolicy(ALL, { enforceTfa: false, enforcePasskey: undefined })).toEqual({ ...ALL, enforceTfa: false });
   });
 });

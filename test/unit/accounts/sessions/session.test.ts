@@ -45,11 +45,11 @@ const session = (changes: Partial<Session> = {}): Session => ({
 describe("a session", () => {
   it.each([
     ["just opened", {}, 0, true],
-    ["idle for 7 days less 1 ms", {}, 7 * DAY_MS - 1, true],
+    ["idle for 1 ms less than 7 days", {}, 7 * DAY_MS - 1, true],
     ["idle for 7 days", {}, 7 * DAY_MS, false],
-    ["in use, 30 days old less 1 ms", { lastSeenAtMs: NOW_MS + 29.5 * DAY_MS }, 30 * DAY_MS - 1, true],
+    ["in use, 1 ms less than 30 days old", { lastSeenAtMs: NOW_MS + 29.5 * DAY_MS }, 30 * DAY_MS - 1, true],
     ["in use, 30 days old", { lastSeenAtMs: NOW_MS + 29.5 * DAY_MS }, 30 * DAY_MS, false],
-    ["waiting for its second factor for an hour less 1 ms", { state: "PENDING_2FA" }, 3_600_000 - 1, true],
+    ["waiting for its second factor for 1 ms less than an hour", { state: "PENDING_2FA" }, 3_600_000 - 1, true],
     ["waiting for its second factor for an hour", { state: "PENDING_2FA" }, 3_600_000, false],
     ["revoked", { revokedAtMs: NOW_MS }, 0, false],
   ] as const)("%s (%j, after %i ms) is live: %s", (_, changes, laterMs, isLive) => {
@@ -66,11 +66,11 @@ describe("signing in", () => {
     [{ hasTotp: true }, "GOOGLE", "PENDING_2FA"],
     [{ hasEmailOtp: true }, "GITHUB", "PENDING_2FA"],
     [{ hasTotp: true, hasEmailOtp: true, hasPasskey: true }, "PASSKEY", "ACTIVE"],
-  ] as const)("as a user with %j by %s opens a session that is %s", (factors, method, state) => {
+  ] as const)("by a user with %j through %s opens a session that is %s", (factors, method, state) => {
     expect(stateAtSignIn(user(factors), method)).toBe(state);
   });
 
-  it("never waits for a second factor that the user does not have", () => {
+  it("never requires a second factor that the user does not have", () => {
     fc.assert(
       fc.property(fc.boolean(), fc.boolean(), fc.boolean(), (hasTotp, hasEmailOtp, hasPasskey) => {
         const who = user({ hasTotp, hasEmailOtp, hasPasskey });
@@ -89,17 +89,17 @@ describe("stepping up", () => {
     [{ hasTotp: true }, ["totp", "backup_code"]],
     [{ hasPasskey: true }, ["passkey"]],
     [{ hasPasskey: true, hasTotp: true, hasEmailOtp: true }, ["passkey", "totp", "backup_code"]],
-  ] as const)("is possible for a user with %j by %j", (factors, names) => {
+  ] as const)("for a user with %j is possible with %j", (factors, names) => {
     expect(stepUpFactorsOf(user(factors))).toEqual(names);
   });
 
   const given = (factor: FactorGiven, agoMs: number) => session({ factor, factorAtMs: NOW_MS - agoMs });
   it.each([
-    ["a mailed code counts for a user without other factors", {}, given("EMAIL_CODE", 0), true],
-    ["a mailed code counts until 5 minutes later", {}, given("EMAIL_CODE", 299_999), true],
-    ["a mailed code does not count from 5 minutes later", {}, given("EMAIL_CODE", 300_000), false],
-    ["a mailed code does not count for a user with TOTP", { hasTotp: true }, given("EMAIL_CODE", 0), false],
-    ["a mailed code does not count for a user with a passkey", { hasPasskey: true }, given("EMAIL_CODE", 0), false],
+    ["an emailed code counts for a user without other factors", {}, given("EMAIL_CODE", 0), true],
+    ["an emailed code counts for 5 minutes", {}, given("EMAIL_CODE", 299_999), true],
+    ["an emailed code no longer counts after 5 minutes", {}, given("EMAIL_CODE", 300_000), false],
+    ["an emailed code does not count for a user with TOTP", { hasTotp: true }, given("EMAIL_CODE", 0), false],
+    ["an emailed code does not count for a user with a passkey", { hasPasskey: true }, given("EMAIL_CODE", 0), false],
     ["TOTP counts for a user with TOTP", { hasTotp: true }, given("TOTP", 0), true],
     ["a backup code counts in place of TOTP", { hasTotp: true }, given("BACKUP_CODE", 0), true],
     ["TOTP does not count once it is removed", { hasPasskey: true }, given("TOTP", 0), false],

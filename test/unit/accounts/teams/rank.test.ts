@@ -3,8 +3,8 @@ import { ROLES, type Role } from "../../../../src/accounts/roles/roles.ts";
 import { isProtectedRole, mayChangeRole, mayInvite, mayRemove } from "../../../../src/accounts/teams/rank.ts";
 import { MAY_CHANGE } from "../../../support/rank-table.ts";
 
-describe("who may change whose role", () => {
-  it("matches the table written by hand, in all 4 x 4 x 4 combinations", () => {
+describe("the rule about who may change whose role", () => {
+  it("matches a handwritten table in all 4 x 4 x 4 combinations", () => {
     const all = ROLES.flatMap((actor) =>
       ROLES.flatMap((target) =>
         ROLES.filter((role) => mayChangeRole(actor, target, role)).map((role) => `${actor} ${target} ${role}`),
@@ -13,7 +13,7 @@ describe("who may change whose role", () => {
     expect(all.sort()).toEqual([...MAY_CHANGE].sort());
   });
 
-  it("never changes an OWNER and never makes one", () => {
+  it("lets nobody change an OWNER's role, or make anyone an OWNER", () => {
     for (const actor of ROLES) {
       for (const role of ROLES) {
         expect(mayChangeRole(actor, "OWNER", role)).toBe(false);

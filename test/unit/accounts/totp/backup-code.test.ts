@@ -11,7 +11,7 @@ import { RUNS } from "../../../support/property-runs.ts";
 const randoms = fc.uint8Array({ minLength: BACKUP_CODE_LENGTH, maxLength: BACKUP_CODE_LENGTH });
 
 describe("a backup code", () => {
-  it("is XXXXX-XXXXX of digits and letters, without I, L, O and U", () => {
+  it("has the form XXXXX-XXXXX, with digits and letters except I, L, O and U", () => {
     fc.assert(
       fc.property(randoms, (random) => {
         expect(backupCodeOf(random)).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/);
@@ -31,7 +31,7 @@ describe("a backup code", () => {
     expect(() => backupCodeOf(new Uint8Array(9))).toThrow("10 bytes");
   });
 
-  it("is accepted in any case, with dashes and spaces anywhere, and with O for 0 or L for 1", () => {
+  it("is accepted in upper or lower case, with dashes and spaces anywhere, and with O for 0 or L for 1", () => {
     const noise = fc.array(fc.constantFrom("", "-", " ", "\t", "--", " - "), { minLength: 12, maxLength: 12 });
     fc.assert(
       fc.property(randoms, noise, fc.infiniteStream(fc.boolean()), (random, gaps, isLower) => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { acceptedStep, otpauthUri, TOTP_STEP_MS, totpSecretOf } from "../../../../src/accounts/totp/totp.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
-/** RFC 6238, Appendix B: the ASCII secret "12345678901234567890", SHA-1; the six digits are the last of the eight shown there. */
+/** RFC 6238, Appendix B: the ASCII secret "12345678901234567890" with SHA-1; the six digits are the last of the eight shown there. */
 const RFC_SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
 const RFC_VECTORS = [
   [59, "94287082", 0x1],
@@ -22,8 +22,8 @@ const secrets = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(totpSecretOf
 const steps = fc.integer({ min: 2, max: 200_000_000 });
 const insideStep = fc.integer({ min: 0, max: TOTP_STEP_MS - 1 });
 
-describe("a code of an authenticator app", () => {
-  it.each(RFC_VECTORS)("is the one of RFC 6238 at second %i", (seconds, eightDigits, step) => {
+describe("a code from an authenticator app", () => {
+  it.each(RFC_VECTORS)("equals the test vector of RFC 6238 at second %i", (seconds, eightDigits, step) => {
     const code = eightDigits.slice(2);
     expect(acceptedStep({ secret: RFC_SECRET, code, nowMs: seconds * 1_000, lastStep: null })).toBe(step);
   });
@@ -31,10 +31,10 @@ describe("a code of an authenticator app", () => {
   it.each([
     ["two steps ago", -2, false],
     ["one step ago", -1, true],
-    ["now", 0, true],
+    ["the current step", 0, true],
     ["one step ahead", 1, true],
     ["two steps ahead", 2, false],
-  ])("of %s (%i) is accepted: %s", (_, away, isAccepted) => {
+  ])("for %s (%i) is accepted: %s", (_, away, isAccepted) => {
     const step = 60_000_000;
     const code = codeAt(RFC_SECRET, step + away);
     for (const ms of [0, 1, TOTP_STEP_MS - 1]) {
@@ -74,7 +74,7 @@ describe("a code of an authenticator app", () => {
     );
   });
 
-  it("is used up for both steps if two adjacent steps have the same code", () => {
+  it("is used up for both steps if it belongs to two adjacent steps", () => {
     const [step, code] = [910_737, "911617"];
     expect([codeAt(RFC_SECRET, step), codeAt(RFC_SECRET, step + 1)]).toEqual([code, code]);
     const given = { secret: RFC_SECRET, code, nowMs: step * TOTP_STEP_MS };
@@ -94,7 +94,7 @@ describe("a TOTP secret", () => {
     expect(() => totpSecretOf(new Uint8Array(16))).toThrow("20 bytes");
   });
 
-  it("reaches an app unchanged by its URI, whatever the email address contains", () => {
+  it("reaches an app unchanged through its URI, for any email address", () => {
     fc.assert(
       fc.property(secrets, fc.emailAddress(), (secret, email) => {
         const read = URI.parse(otpauthUri({ secret, email }));

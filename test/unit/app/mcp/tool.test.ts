@@ -1,4 +1,4 @@
-// A tool's call stays on the tool's route, whatever its arguments.
+// The arguments of a tool must not change the route that it calls.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { requestOf, type Tool } from "../../../../src/app/mcp/tool.ts";
@@ -30,7 +30,7 @@ const texts = fc.oneof(
   fc.string(),
 );
 
-test("an argument never reaches another path", () => {
+test("no argument can change which path a tool calls", () => {
   fc.assert(
     fc.property(texts, texts, texts, (invoiceId, paymentId, note) => {
       const reached = segments({ invoiceId, paymentId, note });
@@ -41,7 +41,7 @@ test("an argument never reaches another path", () => {
   );
 });
 
-test("an id reaches its own path", () => {
+test("ids are put into the path of the tool unchanged", () => {
   expect(segments({ invoiceId: "inv_1", paymentId: "pay.2" }).slice(-4)).toEqual([
     "invoices",
     "inv_1",

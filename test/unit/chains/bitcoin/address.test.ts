@@ -11,7 +11,7 @@ import { encodeSegwit } from "../../../support/segwit-text.ts";
 import vectors from "../../../vectors/bip173-bip350.json" with { type: "json" };
 
 const HASH = new Uint8Array(20).fill(7);
-/** The x coordinate of the curve's generator, from BIP350's vectors. */
+/** The Taproot address for the x coordinate of the curve's generator, from BIP350's vectors. */
 const TAPROOT = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0";
 const legacy = (version: number, hash: Uint8Array = HASH) => encodeBase58check(Uint8Array.of(version, ...hash));
 const segwit = (hrp: string, version: number, length: number) =>
@@ -40,7 +40,7 @@ describe("an address of the network is accepted", () => {
     ["LTC_TESTNET", legacy(0x3a)],
     ["LTC_TESTNET", segwit("tltc", 0, 20)],
     ["LTC_REGTEST", segwit("rltc", 0, 20)],
-    // The genesis block's, a first P2SH and BIP173's example.
+    // The addresses of the genesis block and of BIP173's example.
     ["BTC", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"],
     ["BTC", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"],
   ] as const)("%s: %s", (name, address) => {
@@ -127,7 +127,7 @@ describe("any address", () => {
     return legacy(form === 0 ? at.utxo.p2pkh : at.utxo.p2sh, hash);
   };
 
-  test("is accepted by its own network, and by another only if they share the prefix", () => {
+  test("is accepted on its own network, and on another only if the two networks share its prefix", () => {
     fc.assert(
       fc.property(addresses, (address) => {
         const text = textOf(address);

@@ -1,4 +1,4 @@
-// Against payloads in the shapes of Blockbook's documentation: fields that are empty or zero are omitted.
+// Tested with payloads as in Blockbook's documentation: fields that are empty or zero are omitted.
 import { describe, expect, test } from "vitest";
 import { blockbookClient } from "../../../../src/chains/bitcoin/blockbook-client.ts";
 import { BlockbookTransaction } from "../../../../src/chains/bitcoin/blockbook-json.ts";
@@ -18,7 +18,7 @@ const inBlock = (height: number) => ({
   confirmations: TIP - height + 1,
   blockTime: 1_553_096_617,
 });
-/** `blockTime` is then when Blockbook saw it first. */
+/** For an unconfirmed transaction, `blockTime` is the time at which Blockbook first saw it. */
 const unconfirmed = { blockHeight: -1, confirmations: 0, blockTime: 1_553_097_000, rbf: true };
 
 const toShop = { value: "209329999999", n: 1, hex: "76a9", addresses: [SHOP], isAddress: true };
@@ -41,7 +41,7 @@ function parsed(value: object) {
   return BlockbookTransaction().safeParse(json.ok ? json.value : undefined);
 }
 
-describe("reading a transaction from Blockbook", () => {
+describe("in a transaction from Blockbook,", () => {
   test("an output is a transfer, and omitted numbers count as zero", () => {
     const { data } = parsed(paying(1, unconfirmed, [{ value: "7", addresses: [SHOP], isAddress: true }, toShop]));
     if (data === undefined) throw new Error("not read");
@@ -62,7 +62,7 @@ describe("reading a transaction from Blockbook", () => {
     expect(data && transfersTo(new Set([SHOP]), "LTC", data)).toEqual([]);
   });
 
-  test("a payment of an address to itself names it as sender, and no other payment does", () => {
+  test("a transfer has a sender only if the sender is also its recipient", () => {
     const vin = [...paying(1, unconfirmed).vin, { txid: id(7), n: 2, addresses: [SHOP], isAddress: true, value: "9" }];
     const outputs = [toShop, { ...toShop, n: 2, addresses: ["LOther"] }];
     const senders = (value: object) => {
@@ -91,7 +91,7 @@ describe("reading a transaction from Blockbook", () => {
     ["a height without its block's hash", paying(1, { ...inBlock(5), blockHash: undefined })],
     ["a block without its time", paying(1, { ...inBlock(5), blockTime: undefined })],
     ["an invalid txid", { ...paying(1, unconfirmed), txid: "x" }],
-    ["no outputs", { ...paying(1, unconfirmed), vout: undefined }],
+    ["a transaction without outputs", { ...paying(1, unconfirmed), vout: undefined }],
   ])("%s is refused", (_, value) => {
     expect(parsed(value).success).toBe(false);
   });
@@ -127,13 +127,13 @@ describe("the Blockbook client", () => {
     expect(await client.block(TIP + 2)).toEqual({ ok: true, value: null });
   });
 
-  test("reports a server still in its initial sync as BEHIND", async () => {
+  test("reports a server in its initial sync as BEHIND", async () => {
     const { source, client } = blockbook();
     source.answers.set("/api/v2", { blockbook: { initialSync: true, bestHeight: 5 } });
     expect(await client.tip()).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
   });
 
-  test("scan returns the mined transfers of its range, and mempool then the unconfirmed ones from the same answer", async () => {
+  test("returns the mined transfers of a scan, and later the unconfirmed transfers from the same responses", async () => {
     const { source, client, historyAt } = blockbook();
     const transactions = [
       paying(1, unconfirmed),
@@ -165,7 +165,7 @@ describe("the Blockbook client", () => {
     });
   });
 
-  test("reads a long history page by page, and stops when the server repeats the last page", async () => {
+  test("reads every page of a long history, and stops when the server repeats the last page", async () => {
     const { source, client, historyAt } = blockbook();
     const pageOf = (page: number, length: number) => ({
       page,
@@ -179,7 +179,7 @@ describe("the Blockbook client", () => {
     expect(scan.ok && scan.value.transfers).toHaveLength(50);
   });
 
-  test("reports a server that repeats one page under every number as UNEXPECTED_SHAPE", async () => {
+  test("reports a server that returns the same page for every page number as UNEXPECTED_SHAPE", async () => {
     const { source, client, historyAt } = blockbook();
     const transactions = Array.from({ length: 25 }, (_, n) => paying(100 + n, inBlock(TIP - 1)));
     for (const page of [1, 2, 3]) source.answers.set(historyAt(page, 7), { page, itemsOnPage: 25, transactions });
@@ -187,7 +187,7 @@ describe("the Blockbook client", () => {
     expect(await client.history?.(request)).toMatchObject({ ok: false, error: { kind: "UNEXPECTED_SHAPE" } });
   });
 
-  test("lookup distinguishes unknown, replaced and mined from an error of the server", async () => {
+  test("distinguishes unknown, replaced and mined transactions from a server error", async () => {
     const { source, client } = blockbook();
     const spends = [`${id(9)}:1`];
     const lookUp = () => client.lookup({ txHash: id(3), spends, recipients: new Set([SHOP]) });
@@ -208,7 +208,7 @@ describe("the Blockbook client", () => {
     expect(await lookUp()).toMatchObject({ value: { kind: "mined", block: { height: TIP - 1, hash: id(TIP - 1) } } });
   });
 
-  test("a remembered transaction whose block left is replaced once another one is mined, and a coinbase unknown", async () => {
+  test("reports a transaction that lost its block as replaced once a mined transaction spends its inputs, and a coinbase that lost its block as unknown", async () => {
     const { source, client } = blockbook();
     const kept = async (vin?: readonly object[]) => {
       source.answers.set(`/api/v2/tx/${id(3)}`, { ...paying(3, unconfirmed), ...(vin === undefined ? {} : { vin }) });
@@ -219,17 +219,17 @@ describe("the Blockbook client", () => {
       const outputs = [0, 1, 2].map(() => ({ ...toShop, ...spent }));
       source.answers.set(`/api/v2/tx/${id(n)}?spending=true`, paying(n, inBlock(TIP - 9), outputs));
     };
-    // What the mempool spends is not shown as spent.
+    // Blockbook does not mark outputs as spent by a mempool transaction.
     for (const n of [903, 904]) madeBy(n, {});
     expect(await kept()).toBe("pending");
     madeBy(904, { spent: true, spentTxId: id(4) });
     expect(await kept()).toBe("replaced");
     expect(await kept([{ sequence: 4294967295, n: 0, isAddress: false, coinbase: "01" }])).toBe("unknown");
-    // Paid from inside MWEB only.
+    // Blockbook lists no inputs for a payment from inside MWEB.
     expect(await kept([])).toBe("pending");
   });
 
-  test("names the outage when the answer is a web page, truncated or an error", async () => {
+  test("reports the kind of outage when the response is a web page, is truncated or is an error", async () => {
     const { source, client, historyAt } = blockbook();
     const scan = async (answer: unknown, status = 200) => {
       source.answers.set(historyAt(1, 7), answer);

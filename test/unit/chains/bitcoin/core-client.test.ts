@@ -12,7 +12,7 @@ const SHOP = "rltc1qnj570wj7qpnrjhgqyfvg2lvkq6h2l9h4qascd0";
 const OTHER = "rltc1qdx2dh9wy2z5yuhp0hhj0vmu7nm9s8tzlk039n0";
 const id = (n: number) => n.toString(16).padStart(64, "0");
 
-/** As Litecoin Core 0.21 writes it; Bitcoin Core from 22 on writes `address`. */
+/** A script in the format of Litecoin Core 0.21; Bitcoin Core 22 and later write `address` instead of `addresses`. */
 const old = (address: string, more: object = {}) => ({
   asm: "0 00",
   hex: "0014",
@@ -22,7 +22,7 @@ const old = (address: string, more: object = {}) => ({
   ...more,
 });
 
-/** `value` as JSON's text: a number of any spelling. */
+/** An output as JSON. `value` is the text of a number, in any spelling. */
 function output(n: number, value: string, script: object): string {
   return `{"ismweb":false,"value":${value},"n":${n},"scriptPubKey":${JSON.stringify(script)}}`;
 }
@@ -40,7 +40,7 @@ function paidBy(outputs: readonly string[], inputs?: string, recipients = new Se
   return transfersTo(recipients, "LTC", parsed.data);
 }
 
-describe("reading a transaction from a node", () => {
+describe("the parser of a node's transactions", () => {
   test.each([
     ["0.1", 10_000_000n],
     ["0.10000000", 10_000_000n],
@@ -51,11 +51,11 @@ describe("reading a transaction from a node", () => {
     ["20999999.97690000", 2_099_999_997_690_000n],
     ["0.28999999", 28_999_999n],
     ["4.35", 435_000_000n],
-  ])("%s of the coin is exactly %s base units", (text, units) => {
+  ])("reads an amount of %s as exactly %s base units", (text, units) => {
     expect(paidBy([output(0, text, old(SHOP))])).toMatchObject([{ amountUnits: units, outputIndex: "0" }]);
   });
 
-  test("reads every possible amount exactly, from eight digits or from a float's shortest text", () => {
+  test("reads every possible amount exactly, whether it is written with eight digits or as the shortest text of a float", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 2_100_000_000_000_000n }), (units) => {
         const text = formatFixed(units, 8);
@@ -69,7 +69,7 @@ describe("reading a transaction from a node", () => {
   test.each([
     ["a ninth digit", output(0, "0.000000001", old(SHOP))],
     ["a negative amount", output(0, "-0.1", old(SHOP))],
-    ["an amount as words", output(0, '"much"', old(SHOP))],
+    ["an amount that is not a number", output(0, '"much"', old(SHOP))],
     ["no amount outside MWEB", `{"n":0,"scriptPubKey":${JSON.stringify(old(SHOP))}}`],
     ["no index", `{"value":0.1,"scriptPubKey":${JSON.stringify(old(SHOP))}}`],
     ["no script", '{"value":0.1,"n":0}'],
@@ -80,7 +80,7 @@ describe("reading a transaction from a node", () => {
     expect(parsedOf([text]).success).toBe(false);
   });
 
-  test("several outputs to one recipient are several transfers, each with its own index", () => {
+  test("reads several outputs to one recipient as several transfers, each with its own index", () => {
     const outputs = [
       output(0, "0.2", old(OTHER)),
       output(1, "0.1", old(SHOP)),
@@ -91,7 +91,7 @@ describe("reading a transaction from a node", () => {
     expect(new Set(paidBy(outputs).map((each) => each.amountUnits))).toEqual(new Set([10_000_000n]));
   });
 
-  test("OP_RETURN and MWEB outputs have no recipient, and the other outputs are still read", () => {
+  test("finds no recipient in OP_RETURN and MWEB outputs, and reads the other outputs", () => {
     const silent = [
       output(0, "0", { asm: "OP_RETURN aa21", hex: "6a24", type: "nulldata" }),
       `{"ismweb":true,"output_id":"${id(9)}"}`,
@@ -107,11 +107,11 @@ describe("reading a transaction from a node", () => {
     ["a bare multisig of one key", old(SHOP, { type: "multisig" })],
     ["a bare public key, which is not paid through an address", old(SHOP, { type: "pubkey" })],
     ["an unknown script type", { ...old(SHOP), type: "witness_unknown", address: SHOP, addresses: undefined }],
-  ])("%s is not a payment to the recipient's address", (_, script) => {
+  ])("does not count %s as a payment to the recipient's address", (_, script) => {
     expect(paidBy([output(0, "1", script)])).toEqual([]);
   });
 
-  test("a coinbase and an MWEB input list no spent outputs, but the payment is read", () => {
+  test("reads a payment from a coinbase or an MWEB input, and lists no spent outputs for it", () => {
     const outputs = [output(0, "12.5000282", old(SHOP))];
     const [mined] = paidBy(outputs, '[{"coinbase":"02b2","sequence":4294967295}]');
     expect(mined).toMatchObject({ amountUnits: 1_250_002_820n, spends: [], fromAddress: null });
@@ -119,7 +119,7 @@ describe("reading a transaction from a node", () => {
     expect(paidBy(outputs)[0]?.spends).toEqual([`${id(7)}:3`]);
   });
 
-  test("only a coinbase needs confirmations before it may be spent", () => {
+  test("requires confirmations only before a coinbase is spent", () => {
     const outputs = [output(0, "12.5", old(SHOP))];
     const leastOf = (inputs?: string) => paidBy(outputs, inputs)[0]?.leastConfirmations;
     expect(leastOf('[{"coinbase":"02b2","sequence":4294967295}]')).toBe(100);
@@ -132,7 +132,7 @@ describe("reading a transaction from a node", () => {
     expect(transfer?.spends).toHaveLength(20);
   });
 
-  test("keeps the node's answer as JSON, shortened to at most 4 KB", () => {
+  test("keeps the node's response as JSON, shortened to at most 4 KB", () => {
     const [short] = paidBy([output(0, "1e-8", old(SHOP))]);
     expect(JSON.parse(short?.raw ?? "")).toMatchObject({ txid: id(1), vout: "0", output: { value: "1e-8" } });
     const [long] = paidBy([output(0, "0.5", old(SHOP, { asm: "00".repeat(5_000) }))]);
@@ -165,14 +165,14 @@ describe("reading a transaction from a node", () => {
 
   test.each([
     ["null for every field that a coinbase lacks", '{"txid":null,"vout":null,"coinbase":"02b2"}'],
-    ["another shape", '{"prevout":{}}'],
-    ["null in its place", "null"],
-  ])("omits from the spent outputs an input with %s", (_, input) => {
+    ["a different shape", '{"prevout":{}}'],
+    ["nothing but null", "null"],
+  ])("leaves an input with %s out of the spent outputs", (_, input) => {
     const inputs = `[${input},{"txid":"${id(7)}","vout":3}]`;
     expect(paidBy([output(0, "1", old(SHOP))], inputs)).toMatchObject([{ spends: [`${id(7)}:3`] }]);
   });
 
-  test("reads a block with all its transactions or refuses it, and sees whether a header is on the chain", () => {
+  test("reads a block with all its transactions or refuses it, and detects whether a header is on the chain", () => {
     const whole = `{"hash":"${id(5)}","height":434,"time":1795252039,"previousblockhash":"${id(4)}","tx":[{"txid":"${id(1)}","vin":[],"vout":[]}]}`;
     const read = (text: string) => {
       const json = parseExactJson(text);
@@ -194,7 +194,7 @@ describe("reading a transaction from a node", () => {
   });
 });
 
-/** A node with only a mempool; each transaction pays one address. */
+/** A node with only a mempool, in which each transaction pays one address. */
 function scriptedNode() {
   const mempool = new Map<string, string>();
   const read: string[] = [];
@@ -225,7 +225,7 @@ describe("a full mempool", () => {
   const SHOPS = new Set(["shop"]);
   const txidOf = (n: number) => `${n.toString(16).padStart(13, "0")}${"f".repeat(51)}`;
 
-  test("is read once, at most 2,000 transactions per call, newest first; after that only paying ones are fetched", async () => {
+  test("is read newest first, at most 2,000 transactions per call; later calls fetch only the transactions that pay a recipient", async () => {
     const { client, mempool, read, largest } = scriptedNode();
     for (let n = 0; n < 4_500; n++) mempool.set(txidOf(n), n === 4_400 ? "shop" : "somebody");
     let after: string | null = null;
@@ -237,7 +237,7 @@ describe("a full mempool", () => {
       return { found: part.value.transfers.map(({ txHash }) => txHash).toSorted(), read: read.length };
     };
     expect(await nextPart()).toEqual({ found: [], read: 2_000 });
-    // Arrives after thousands that are still unread, and is found by the next call.
+    // This payment arrives while thousands of transactions are still unread, and the next call finds it.
     mempool.set(txidOf(9_000), "shop");
     expect(await nextPart()).toEqual({ found: [txidOf(9_000)], read: 2_000 });
     expect((await nextPart()).found).toEqual([txidOf(4_400), txidOf(9_000)]);
@@ -247,7 +247,7 @@ describe("a full mempool", () => {
     expect(largest()).toBeLessThanOrEqual(100);
   });
 
-  test("is read completely by a new client for each part, while transactions arrive and leave", async () => {
+  test("is read completely while transactions arrive and leave, even with a new client for each part", async () => {
     const { client, clientAnew, mempool } = scriptedNode();
     for (let n = 0; n < 10_000; n++) mempool.set(txidOf(3 * n), n % 1_000 === 999 ? "shop" : "somebody");
     const paid = [...mempool].flatMap(([txid, to]) => (to === "shop" ? [txid] : []));
@@ -268,7 +268,7 @@ describe("a full mempool", () => {
     expect(await client.mempool(SHOPS)).toMatchObject({ ok: true, value: { length: 10 } });
   });
 
-  test("shows all other transactions when the node cannot show one", async () => {
+  test("is read except for a transaction that the node cannot return", async () => {
     const { client, mempool } = scriptedNode();
     mempool.set(txidOf(1), "shop").set(txidOf(2), "POISON").set(txidOf(3), "shop");
     expect(await client.mempool(SHOPS)).toMatchObject({ value: [{ txHash: txidOf(1) }, { txHash: txidOf(3) }] });
@@ -285,7 +285,7 @@ describe("a full mempool", () => {
     expect(read.toSorted()).toEqual([txidOf(7), txidOf(123)]);
   });
 
-  test("may lose a transaction between listing and reading it", async () => {
+  test("is read even if a transaction leaves after it was listed", async () => {
     const { client, mempool, read } = scriptedNode();
     mempool.set(txidOf(1), "shop").set(txidOf(2), "shop");
     const keys = mempool.keys.bind(mempool);
@@ -294,7 +294,7 @@ describe("a full mempool", () => {
     expect(read).toContain(txidOf(3));
   });
 
-  test("shows the replacement of a payment that left between listing and reading it", async () => {
+  test("includes the replacement of a payment that leaves after it was listed", async () => {
     const { client, mempool } = scriptedNode();
     mempool.set(txidOf(1), "shop").set(txidOf(2), "somebody");
     await client.mempool(SHOPS);
@@ -310,7 +310,7 @@ describe("a full mempool", () => {
       ok: true,
       value: { transfers: [{ txHash: txidOf(3) }], next: null },
     });
-    // A node that lists what it never shows is asked only twice.
+    // If a node lists transactions that it never returns, the mempool is read only twice.
     mempool.delete(txidOf(3));
     Object.assign(mempool, { keys: () => [txidOf(3), ...keys()].values() });
     lists = 0;

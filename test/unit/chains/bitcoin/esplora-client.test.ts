@@ -17,7 +17,7 @@ const minedAt = (height: number) => ({
   block_time: 1_700_000_000,
 });
 
-/** As blockstream.info writes it. */
+/** A transaction in the format of blockstream.info. */
 const paying = (n: number, status: object, value = 5_000 + n) => ({
   txid: id(n),
   version: 2,
@@ -38,7 +38,7 @@ const exact = (value: object): JsonText | undefined => {
   return json.ok ? json.value : undefined;
 };
 
-describe("reading a transaction from Esplora", () => {
+describe("in a transaction from Esplora,", () => {
   test("satoshi are base units, and an OP_RETURN output is not a transfer", () => {
     const parsed = EsploraTransaction().parse(exact(paying(1, minedAt(TIP), 2_099_999_997_690_000)));
     expect(transfersTo(new Set([SHOP]), "BTC", parsed)).toMatchObject([
@@ -66,21 +66,21 @@ describe("reading a transaction from Esplora", () => {
   test.each([
     ["null for address and amount", { scriptpubkey_address: null, value: null }],
     ["no address or amount", { scriptpubkey: "51" }],
-  ])("skips an output with %s, and reads the others", (_, odd) => {
+  ])("an output with %s is skipped, and the others are read", (_, odd) => {
     const { vout, ...rest } = paying(1, minedAt(TIP));
     const parsed = EsploraTransaction().parse(exact({ ...rest, vout: [odd, ...vout] }));
     expect(transfersTo(new Set([SHOP]), "BTC", parsed)).toMatchObject([{ outputIndex: "2", amountUnits: 5_001n }]);
   });
 
   test.each([
-    ["confirmed in no block", paying(1, { confirmed: true })],
-    ["confirmed at a height without a hash", paying(1, { ...minedAt(5), block_hash: null })],
+    ["a confirmed transaction without a block", paying(1, { confirmed: true })],
+    ["a block height without a hash", paying(1, { ...minedAt(5), block_hash: null })],
     ["an amount with a fraction", paying(1, { confirmed: false }, 0.5)],
     ["a negative amount", paying(1, { confirmed: false }, -5)],
-    ["no amount", { ...paying(1, minedAt(5)), vout: [{ scriptpubkey_address: SHOP }] }],
+    ["an output without an amount", { ...paying(1, minedAt(5)), vout: [{ scriptpubkey_address: SHOP }] }],
     ["an invalid txid", { ...paying(1, minedAt(5)), txid: "../secrets" }],
-    ["no status", { ...paying(1, minedAt(5)), status: undefined }],
-    ["no outputs", { ...paying(1, minedAt(5)), vout: undefined }],
+    ["a transaction without a status", { ...paying(1, minedAt(5)), status: undefined }],
+    ["a transaction without outputs", { ...paying(1, minedAt(5)), vout: undefined }],
   ])("%s is refused", (_, value) => {
     expect(EsploraTransaction().safeParse(exact(value)).success).toBe(false);
   });
@@ -122,7 +122,7 @@ describe("the history of one address", () => {
     expect(scan.ok && scan.value.transfers).toHaveLength(30);
   });
 
-  test("costs one request if none of it is in range", async () => {
+  test("takes one request if none of it is in range", async () => {
     const source = serverOf({ heights: heights.map((height) => height - 1_000), pageLength: 25 });
     await scanOf(source, TIP - 5);
     expect(source.asked).toEqual([`/address/${SHOP}/txs`, `/block-height/${TIP}`]);
@@ -144,13 +144,13 @@ describe("the history of one address", () => {
     expect(source.asked.length).toBeLessThanOrEqual(200);
   });
 
-  test("is UNEXPECTED_SHAPE when the server answers every page with the same one", async () => {
+  test("is UNEXPECTED_SHAPE when the server returns the same page for every request", async () => {
     const source = serverOf({ heights: heights.slice(0, 25), pageLength: 25 });
     const page = source.answers.get(`/address/${SHOP}/txs`);
     source.answers.set(`/address/${SHOP}/txs/chain/${id(25)}`, page);
     expect(await scanOf(source, 0)).toMatchObject({ ok: false, error: { kind: "UNEXPECTED_SHAPE" } });
     expect(source.asked).toHaveLength(2);
-    // A request further down is answered with the first page as well.
+    // A request for an older page is answered with the first page as well.
     source.answers.set(`/tx/${id(60)}`, paying(60, minedAt(TIP - 59)));
     source.answers.set(`/address/${SHOP}/txs/chain/${id(60)}`, page);
     const request = { address: SHOP, from: 0, to, assets: [], after: id(60), pages: 10 };
@@ -191,7 +191,7 @@ describe("a history read a few pages at a time", () => {
     expect((await history(source, id(25))).heights).toEqual(heights.slice(0, 25));
   });
 
-  test("of a refused address fails alone; another address is still read", async () => {
+  test("fails only for an address that the server refuses; another address is read", async () => {
     const source = serverOf({ heights: [TIP], pageLength: 25 });
     const other = await esploraClient(source.settings).history?.({ ...request, address: "bc1qrefused", after: null });
     expect(other).toMatchObject({ ok: false, error: { kind: "BAD_STATUS" } });
@@ -200,7 +200,7 @@ describe("a history read a few pages at a time", () => {
 });
 
 describe("a scan", () => {
-  test("is BEHIND when it saw two chains: the last block changed, or a payment is in another block at its height", async () => {
+  test("is BEHIND if the chain changes during the scan: the last block is replaced, or a payment is in a different block of the same height", async () => {
     const changed = serverOf({ heights: [TIP - 1], pageLength: 25 });
     changed.answers.set(`/block-height/${TIP}`, id(1));
     expect(await scanOf(changed, TIP - 5)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
@@ -220,7 +220,7 @@ describe("a scan", () => {
     expect(scan.ok && scan.value.transfers.map(({ block }) => block?.height)).toEqual([TIP]);
   });
 
-  test("asks for four recipients at a time, and stops soon after one has failed", async () => {
+  test("asks for four recipients at the same time, and does not ask for all of them after a failure", async () => {
     const source = scriptedSource("BTC");
     source.answers.set(`/block-height/${TIP}`, to.hash);
     const recipients = new Set(Array.from({ length: 40 }, (_, n) => `address${n}`));
@@ -233,7 +233,7 @@ describe("a scan", () => {
     expect(source.asked.length).toBeLessThan(16);
   });
 
-  test("without recipients sends no request", async () => {
+  test("sends no request without recipients", async () => {
     const source = scriptedSource("BTC");
     expect(await scanOf(source, TIP, new Set())).toEqual({ ok: true, value: { transfers: [], to } });
     expect(source.asked).toEqual([]);
@@ -241,7 +241,7 @@ describe("a scan", () => {
 });
 
 describe("the mempool after a scan", () => {
-  test("reuses the scan's answers once, for the same recipients only, and not when they are old or after a call of tip", async () => {
+  test("is taken from the scan's responses once, and is requested after a call to tip, after a minute, or for another set of recipients", async () => {
     const source = serverOf({ heights: [], pageLength: 25, pending: 1 });
     let now = 0;
     const client = esploraClient({ ...source.settings, nowMs: () => now });
@@ -269,14 +269,14 @@ describe("the mempool after a scan", () => {
 
 describe("the Esplora client", () => {
   test.each([
-    ["a page instead of a hash", "/block-height/7", "<html>Maintenance</html>", "NOT_JSON"],
+    ["a web page instead of a hash", "/block-height/7", "<html>Maintenance</html>", "NOT_JSON"],
     ["half a hash", "/block-height/7", id(7).slice(0, 30), "UNEXPECTED_SHAPE"],
     ["no hash at all", "/block-height/7", "", "UNEXPECTED_SHAPE"],
-    ["a page instead of a block", `/block/${id(7)}`, "<!doctype html>", "NOT_JSON"],
+    ["a web page instead of a block", `/block/${id(7)}`, "<!doctype html>", "NOT_JSON"],
     ["half a block", `/block/${id(7)}`, `{"id":"${id(7)}","hei`, "TRUNCATED"],
     ["a list instead of a block", `/block/${id(7)}`, [], "UNEXPECTED_SHAPE"],
     ["a block without its height", `/block/${id(7)}`, { id: id(7), timestamp: 5 }, "UNEXPECTED_SHAPE"],
-  ])("names the outage for %s", async (_, path, answer, kind) => {
+  ])("reports the kind of outage for %s", async (_, path, answer, kind) => {
     const source = scriptedSource("BTC");
     source.answers.set("/block-height/7", id(7));
     source.answers.set(`/block/${id(7)}`, { id: id(7), height: 7, timestamp: 5 });
@@ -295,7 +295,7 @@ describe("the Esplora client", () => {
     expect(await client.lookup(request)).toEqual({ ok: true, value: { kind: "unknown" } });
   });
 
-  test("answers replaced only when another transaction spends one of the same outputs", async () => {
+  test("answers replaced only if another transaction spends one of the same outputs", async () => {
     const source = scriptedSource("BTC");
     source.answers.set(`/tx/${id(3)}`, "Transaction not found");
     source.statuses.set(`/tx/${id(3)}`, 404);
@@ -311,7 +311,7 @@ describe("the Esplora client", () => {
     expect(await replaced({ spent: true, txid: id(4), vin: 0 })).toBe("replaced");
   });
 
-  test("a remembered transaction whose block left is pending only if the mempool spends its inputs with it", async () => {
+  test("reports a transaction that lost its block as pending only if the server says that this transaction spends its inputs", async () => {
     const source = scriptedSource("BTC");
     source.answers.set(`/tx/${id(3)}`, paying(3, { confirmed: false }));
     const kept = async (answer: object) => {
@@ -326,8 +326,8 @@ describe("the Esplora client", () => {
 
   test.each([
     {
-      // It is never in a mempool.
-      what: "a remembered coinbase whose block left is unknown",
+      // A coinbase transaction is never in a mempool.
+      what: "a remembered coinbase whose block left the chain is unknown",
       vin: [{ txid: id(0), vout: 4294967295, is_coinbase: true }],
       kind: "unknown",
     },

@@ -6,7 +6,7 @@ import { RUNS } from "../../../support/property-runs.ts";
 const txidOf = (n: number) => n.toString(16).padStart(13, "0").padEnd(64, "0");
 
 describe("the index of a mempool", () => {
-  test("holds each output once however often it is read, and drops transactions that have left", () => {
+  test("contains each output once even if its transaction is added repeatedly, and drops transactions that have left", () => {
     const index = new MempoolIndex();
     index.unseen([txidOf(1), txidOf(2)]);
     for (let read = 0; read < 5; read++) index.add(txidOf(1), ["a", "b"]);
@@ -17,7 +17,7 @@ describe("the index of a mempool", () => {
     expect(index.paying([txidOf(2)], new Set(["a", "c"]))).toEqual([txidOf(2)]);
   });
 
-  test("finds every paying transaction, whatever comes and goes, for any address", () => {
+  test("finds every transaction that pays an address while transactions arrive and leave", () => {
     const transactions = fc.array(fc.array(fc.nat(9), { maxLength: 3 }), { maxLength: 12 });
     const readings = fc.array(fc.record({ present: fc.infiniteStream(fc.boolean()), asked: fc.nat(9) }), {
       maxLength: 8,

@@ -11,18 +11,18 @@ const reasonOf = (text: string) => {
 };
 const [GOOD = ""] = vectors.checksummed;
 
-describe("EIP-55", () => {
+describe("under EIP-55,", () => {
   test.each(vectors.checksummed)("%s passes its own checksum", (address) => {
     expect(checksumAddress(address.slice(2))).toBe(address);
     expect(parseEvmAddress(ETH, address)).toEqual({ ok: true, value: address });
   });
 
-  test("an address in one case is stored with its checksum", () => {
+  test("an address that is all in lower or all in upper case is stored with its checksum", () => {
     expect(parseEvmAddress(ETH, GOOD.toLowerCase())).toEqual({ ok: true, value: GOOD });
     expect(parseEvmAddress(ETH, ` 0x${GOOD.slice(2).toUpperCase()}\n`)).toEqual({ ok: true, value: GOOD });
   });
 
-  test("any change of one letter's case is refused", () => {
+  test("any change to one letter's case is refused", () => {
     for (let i = 2; i < GOOD.length; i++) {
       const letter = GOOD.charAt(i);
       const turned = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();

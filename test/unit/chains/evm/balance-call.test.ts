@@ -15,19 +15,19 @@ const answerOf = (balances: readonly bigint[]) =>
   });
 
 describe("many balances in one call", () => {
-  it("are encoded and decoded as the contract ABI specification says, word by word", () => {
+  it("are encoded and decoded as the contract ABI specification says", () => {
     const callOf = (digits: string) => [
       word(0xca11bde05977b3631167028862be2a173976ca11n),
-      word(0n), // must not fail
-      word(96n), // where its call data begins
-      word(36n), // their length: a selector and a word
+      word(0n), // allowFailure: false
+      word(96n), // offset of the call data
+      word(36n), // length of the call data: a selector and a word
       `0x4d2301cc${"0".repeat(24)}${digits.repeat(20)}${"0".repeat(56)}`,
     ];
     const asked = [
-      word(32n), // where the array begins
-      word(2n), // how many calls it has
-      word(64n), // where the first is, after the length
-      word(256n), // and the second
+      word(32n), // offset of the array
+      word(2n), // number of calls
+      word(64n), // offset of the first call, counted after the length
+      word(256n), // offset of the second call
       ...callOf("5a"),
       ...callOf("6b"),
     ];
@@ -40,7 +40,7 @@ describe("many balances in one call", () => {
     expect(readBalances(`0x${answered.join("")}`, 2)).toEqual([7n, 2n ** 256n - 1n]);
   });
 
-  it("are undefined if the answer is truncated, has the wrong length, or comes from a failed call or an address without a contract", () => {
+  it("are undefined if the response is truncated, has the wrong length, or comes from a failed call or an address without a contract", () => {
     const whole = answerOf([5n, 6n]);
     const failed = encodeFunctionResult({
       abi: ABI,
@@ -53,7 +53,7 @@ describe("many balances in one call", () => {
     expect(readBalances(failed, 1)).toBeUndefined();
     expect(readBalances("0x", 1)).toBeUndefined();
     expect(readBalances(`0x${"f".repeat(12 * 64)}`, 2)).toBeUndefined();
-    // Both accounts would get the first balance: the third word, the offset of its tuple, is repeated as the fourth.
+    // Both accounts would get the first balance: the third word, which is the offset of the first tuple, is repeated as the fourth.
     const upTo = (words: number) => 2 + 64 * words;
     const twice = whole.slice(0, upTo(3)) + whole.slice(upTo(2), upTo(3)) + whole.slice(upTo(4));
     expect(readBalances(twice, 2)).toBeUndefined();

@@ -19,7 +19,7 @@ const mined = (transaction: Partial<RpcTransaction>, receipt: Partial<RpcReceipt
   },
 });
 
-describe("the change of a balance that transactions explain", () => {
+describe("in a balance change that transactions explain,", () => {
   it.each([
     ["a payment adds its value", [mined({ value: 5n })], 5n],
     ["a reverted payment adds nothing", [mined({ value: 5n }, { status: false })], 0n],
@@ -33,22 +33,22 @@ describe("the change of a balance that transactions explain", () => {
       -30n,
     ],
     [
-      "on the OP Stack sending also costs Ethereum's data and the operator",
+      "on the OP Stack sending also costs the data fee and the operator fee",
       [mined({ from: shop, to: payer, value: 5n }, { l1Fee: 7n, operatorFeeScalar: 2n, operatorFeeConstant: 1n })],
       -25n - 7n - 2_000n - 1n,
     ],
     [
-      "a deposit from Ethereum adds what it minted before it sends it on",
+      "a deposit from Ethereum adds the minted amount and subtracts the value it sends",
       [mined({ from: shop, to: payer, value: 5n, mintedUnits: 8n }, { gasUsed: 0n })],
       3n,
     ],
     [
-      "a deposit that failed keeps what it minted",
+      "a failed deposit adds the minted amount",
       [mined({ from: shop, to: payer, value: 5n, mintedUnits: 8n }, { status: false, gasUsed: 0n })],
       8n,
     ],
     [
-      "a deposit to one's own account is nobody's payment",
+      "a deposit to the sender's own account adds only the minted amount",
       [mined({ from: shop, value: 8n, mintedUnits: 8n }, { gasUsed: 0n })],
       8n,
     ],
@@ -61,11 +61,11 @@ describe("the change of a balance that transactions explain", () => {
     expect(explainedChanges(transactions, new Set([shop])).get(shop)?.units).toBe(change);
   });
 
-  it("leaves out accounts that were not asked for", () => {
+  it("the change is computed only for the requested accounts", () => {
     expect([...explainedChanges([mined({ value: 5n })], new Set([shop])).keys()]).toEqual([shop]);
   });
 
-  it("lists as payers only the transactions that succeeded in paying the account", () => {
+  it("only the transactions that succeeded in paying the account are listed as payers", () => {
     const hashOf = (digits: string) => `0x${digits.repeat(32)}`;
     const changes = explainedChanges(
       [
@@ -78,7 +78,7 @@ describe("the change of a balance that transactions explain", () => {
     expect(changes.get(shop)?.paidBy).toEqual(["0x0101010101"]);
   });
 
-  it("identifies the unexplained rest by height, recipient and units", () => {
+  it("an unexplained remainder is identified by height, recipient and units", () => {
     const block = { height: 7, hash: `0x${"ab".repeat(32)}`, timeMs: 1 };
     const move = { account: shop, before: 100n, after: 90n, explained: { units: -25n, paidBy: ["0x0101010101"] } };
     expect(unexplainedUnits(move)).toBe(15n);

@@ -51,8 +51,8 @@ const chains = fc.array(fc.constantFrom<Kind>(...KINDS), { minLength: 1, maxLeng
   }),
 );
 
-describe("native coins watched by balances", () => {
-  it("show every plain payment of a span, whatever the recipients are and do with it", async () => {
+describe("the search for payments in native coins through balances", () => {
+  it("finds every plain payment in a range of blocks, for any kind of recipient and any later use of the coins", async () => {
     await fc.assert(
       fc.asyncProperty(chains, async ({ kinds, blocks, from, to }) => {
         const ledger = new EvmLedger(kinds, blocks);
@@ -68,7 +68,7 @@ describe("native coins watched by balances", () => {
   const forwarded: Step = { kind: "pay", to: 0, units: 5n, isForwarded: true };
 
   it.each<Kind>(["CONTRACT", "DELEGATED"])(
-    "show a payment that a recipient (%s) sends on in the same transaction",
+    "finds a payment that a recipient (%s) forwards in the same transaction",
     async (kind) => {
       const ledger = new EvmLedger([kind], [[], [forwarded], []]);
       expect(plain(await scanOf(ledger, { from: 2, to: 3, accounts: 1 }))).toHaveLength(1);
@@ -79,7 +79,7 @@ describe("native coins watched by balances", () => {
     [25, 3],
     [50, 4],
   ])(
-    "of %i recipients without code cost %i requests in a quiet span, none of them for a whole block",
+    "for %i recipients without code takes at most %i requests if nothing was paid, and requests no whole block",
     async (count, most) => {
       const swept: Step[] = Array.from({ length: count }, (_, to) => [
         { kind: "pay" as const, to, units: 5n, isForwarded: false },
@@ -93,25 +93,22 @@ describe("native coins watched by balances", () => {
     },
   );
 
-  it.each(["eth_getCode", "eth_getTransactionCount"])(
-    "are read from the blocks if the node refuses %s",
-    async (refused) => {
-      const ledger = new EvmLedger(
-        ["KEY"],
+  it.each(["eth_getCode", "eth_getTransactionCount"])("reads the blocks if the node refuses %s", async (refused) => {
+    const ledger = new EvmLedger(
+      ["KEY"],
+      [
+        [],
         [
-          [],
-          [
-            { kind: "pay", to: 0, units: 5n, isForwarded: false },
-            { kind: "sweep", of: 0 },
-          ],
+          { kind: "pay", to: 0, units: 5n, isForwarded: false },
+          { kind: "sweep", of: 0 },
         ],
-      );
-      ledger.refuses = refused;
-      expect(plain(await scanOf(ledger, { from: 2, to: 2, accounts: 1 }))).toHaveLength(1);
-    },
-  );
+      ],
+    );
+    ledger.refuses = refused;
+    expect(plain(await scanOf(ledger, { from: 2, to: 2, accounts: 1 }))).toHaveLength(1);
+  });
 
-  it("of a recipient with code cost two requests more than there are blocks in a quiet span", async () => {
+  it("for a recipient with code takes at most two requests if nothing was paid, in addition to the requests for blocks", async () => {
     const ledger = new EvmLedger(
       ["KEY", "CONTRACT"],
       Array.from({ length: 46 }, () => []),

@@ -83,7 +83,7 @@ describe("code at an address", () => {
   it.each<[string, unknown, object]>([
     ["exists at a contract", "0x6080", { ok: true, value: true }],
     ["exists at an account that delegates", `0xef0100${"11".repeat(20)}`, { ok: true, value: true }],
-    ["does not exist at a key's account, or where there is nothing", "0x", { ok: true, value: false }],
+    ["does not exist at an ordinary or unused account", "0x", { ok: true, value: false }],
     ["is unknown if the node answers nothing", null, { ok: false, error: { kind: "UNEXPECTED_SHAPE" } }],
     ["is unknown if the node answers half a byte", "0x6", { ok: false, error: { kind: "UNEXPECTED_SHAPE" } }],
   ])("%s", async (_, code, expected) => {
@@ -105,7 +105,7 @@ describe("a log from a node", () => {
     });
   });
 
-  it("is read the same in capital letters", async () => {
+  it("is read correctly in upper-case hexadecimal", async () => {
     const big = (text: string) => `0x${text.slice(2).toUpperCase()}`;
     const log = {
       ...LOG,
@@ -138,14 +138,14 @@ describe("a log from a node", () => {
 
   it.each<[string, Parameters<typeof nodeWith>[0]]>([
     ["has no receipt", { receipt: null }],
-    ["is in another block than its receipt", { log: { blockHash: hashOf(6) } }],
+    ["is in a different block from its receipt", { log: { blockHash: hashOf(6) } }],
     [
       "has a receipt from a block that is not on the chain",
       { log: { blockHash: word(1) }, receipt: { blockHash: word(1) } },
     ],
     ["is not in its receipt", { receipt: { logs: RECEIPT.logs.slice(0, 1) } }],
     ["differs from the one in its receipt", { receipt: { logs: [{ ...LOG, data: word(6), logIndex }] } }],
-  ])("fails the scan as BEHIND, so nothing is skipped, when it %s", async (_, of) => {
+  ])("fails the scan as BEHIND, so that nothing is skipped, when it %s", async (_, of) => {
     expect(await nodeWith(of).scan(range)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
   });
 
@@ -166,7 +166,7 @@ describe("full blocks", () => {
     transactions: [],
     ...of,
   });
-  /** All balances are zero, and it has no Multicall3. */
+  /** All balances are zero, and there is no Multicall3. */
   const EMPTY = new Map<string, unknown>([
     ["eth_call", "0x"],
     ["eth_getBalance", "0x0"],
@@ -199,20 +199,23 @@ describe("full blocks", () => {
     expect(await client.scan(native)).toMatchObject(expected);
   });
 
-  /** These are unsigned. Fields that Ethereum lacks are as op-geth and Nitro return them. */
+  /** These transactions are unsigned. Fields that Ethereum does not have are as op-geth and Nitro return them. */
   const UNSIGNED = [
     [
-      "a deposit of the OP Stack",
+      "a deposit on the OP Stack",
       { type: "0x7e", sourceHash: word(2), mint: "0x5", isSystemTx: false, gasPrice: "0x0" },
     ],
     ["a deposit without a mint", { type: "0x7e", sourceHash: word(2), mint: null, v: "0x0", r: "0x0", s: "0x0" }],
-    ["a deposit of Arbitrum", { type: "0x64", requestId: word(3) }],
-    ["a call from Ethereum", { type: "0x65", requestId: word(3), gas: "0x5208", maxFeePerGas: "0x1" }],
-    ["a retry", { type: "0x68", ticketId: word(3), refundTo: PAYER, maxRefund: "0x0", submissionFeeRefund: "0x0" }],
-    ["of a type that nobody knows", { type: "0xfe", gasPrice: null, anything: { else: [1] } }],
+    ["a deposit on Arbitrum", { type: "0x64", requestId: word(3) }],
+    ["a call from Ethereum to Arbitrum", { type: "0x65", requestId: word(3), gas: "0x5208", maxFeePerGas: "0x1" }],
+    [
+      "a retry on Arbitrum",
+      { type: "0x68", ticketId: word(3), refundTo: PAYER, maxRefund: "0x0", submissionFeeRefund: "0x0" },
+    ],
+    ["a transaction of an unknown type", { type: "0xfe", gasPrice: null, anything: { else: [1] } }],
   ] as const;
 
-  it.each(UNSIGNED)("show a payment by %s", async (_, fields) => {
+  it.each(UNSIGNED)("show a payment made by %s", async (_, fields) => {
     const transactions = [
       { hash: word(4), from: PAYER, to: PAYER, value: "0x0", type: "0x6a", chainId: "0xa4b1" },
       { hash: TX, from: PAYER, to: SHOP, value: "0x5", ...fields },
@@ -227,7 +230,7 @@ describe("full blocks", () => {
     expect(scan).toMatchObject({ ok: true, value: { transfers } });
   });
 
-  it("must end in the block that the scan is pinned to", async () => {
+  it("must end with the block whose hash the scan was given", async () => {
     const scan = await nodeOf((height) => full(height, height === 9 ? { hash: word(1) } : {})).scan(native);
     expect(scan).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
   });
@@ -263,7 +266,7 @@ describe("the lookup of one transaction", () => {
     });
   });
 
-  it("is BEHIND when its block is not on the chain, or not there yet", async () => {
+  it("is BEHIND when the transaction's block is not on the chain, or not yet", async () => {
     for (const of of [{ blockHash: word(1) }, { block: null }])
       expect(await nodeAt(of).lookup(request)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
   });
@@ -274,8 +277,8 @@ describe("the lookup of one transaction", () => {
   });
 });
 
-describe("an unusable answer", () => {
-  it("that throttles is RATE_LIMITED, not a missing block", async () => {
+describe("an unusable response", () => {
+  it("is RATE_LIMITED, not a missing block, if it reports throttling", async () => {
     const client = clientBy(async () => new Response('{"id":0,"error":{"code":429,"message":"block not found"}}'));
     for (const ask of [client.finalizedHeight, () => client.block(7)])
       expect(await ask()).toMatchObject({ ok: false, error: { kind: "RATE_LIMITED" } });
@@ -283,8 +286,12 @@ describe("an unusable answer", () => {
 
   it.each<[string, () => Response, string]>([
     ["a web page", () => new Response("<html>"), "NOT_JSON"],
-    ["half an answer", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"num'), "TRUNCATED"],
-    ["another shape", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"height":7}}'), "UNEXPECTED_SHAPE"],
+    ["half a response", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"num'), "TRUNCATED"],
+    [
+      "JSON of a different shape",
+      () => new Response('{"jsonrpc":"2.0","id":0,"result":{"height":7}}'),
+      "UNEXPECTED_SHAPE",
+    ],
     ["JSON that is not JSON-RPC", () => new Response("[7]"), "UNEXPECTED_SHAPE"],
     ["a gateway's throttling", () => new Response("", { status: 429 }), "RATE_LIMITED"],
     [
@@ -293,8 +300,8 @@ describe("an unusable answer", () => {
       "RATE_LIMITED",
     ],
     ["a refusal", () => new Response('{"id":0,"error":{"code":-32600,"message":"hunter3 is no key"}}'), "REFUSED"],
-    ["a broken gateway", () => new Response("", { status: 502 }), "BAD_STATUS"],
-  ])("such as %s is a named outage that does not show the key or the URL", async (_, response, kind) => {
+    ["a broken gateway's error", () => new Response("", { status: 502 }), "BAD_STATUS"],
+  ])("is reported as an outage, without the key or the URL: %s", async (_, response, kind) => {
     const client = clientBy(async () => response());
     const lookup = { txHash: TX, spends: [], recipients: new Set([SHOP]) };
     const asked = [

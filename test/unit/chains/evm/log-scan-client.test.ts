@@ -24,7 +24,7 @@ interface Filter {
   readonly topics: readonly (string | null | readonly string[])[];
 }
 
-/** A node with its own limits that counts its requests. */
+/** A connection to a node with limits, and the number of requests sent through it. */
 function edgeTo(node: Node) {
   const asked = { requests: 0 };
   const answer = (method: string, params: readonly unknown[]) => {
@@ -71,8 +71,8 @@ const queryOf = (from: number, height: number, recipients: number | null): LogQu
   recipients: recipients === null ? null : Array.from({ length: recipients }, (_, place) => word(place)),
 });
 
-describe("all logs of a range", () => {
-  it("are found once each, whatever the node's limits", async () => {
+describe("the scan for all logs of a range", () => {
+  it("finds each log once, whatever the limits of the node", async () => {
     const entry = fc.record({ height: fc.integer({ min: 0, max: 99 }), recipient: fc.integer({ min: 0, max: 23 }) });
     const node = fc.record({
       entries: fc.array(entry, { maxLength: 40 }),
@@ -87,7 +87,7 @@ describe("all logs of a range", () => {
         query,
         fc.option(fc.integer({ min: 1, max: 24 })),
         async (of, { from, length }, recipients) => {
-          // No recipient has more logs in one block than the node returns for one recipient.
+          // At most three logs per block, because a node may return only three logs for one request.
           const entries = of.entries.filter(
             (each, place) => of.entries.findIndex((other) => sameBlock(each, other)) === place,
           );
@@ -109,22 +109,23 @@ describe("all logs of a range", () => {
     );
   });
 
-  it("end early when the requests are used up, but only at the end of a window", async () => {
+  it("ends early when the requests are used up, but only at the end of a window", async () => {
     const { edge, asked } = edgeTo({ entries: [], maxBlocks: 2, maxTopics: 4, maxResults: 10 });
     const scan = await scanLogs(edge, queryOf(0, 99, 8), { ...LIMITS, maxRequests: 20 });
-    // 64, 32, 16, 8, 4 and 2 blocks with 8 topics, the last refused for its topics; then two requests for two blocks.
+    // Requests for 64, 32, 16, 8, 4 and 2 blocks with 8 topics are refused, the last one because of its topics. Then every two blocks take two
+    // requests.
     expect(scan).toMatchObject({ ok: true, value: { toHeight: 13 } });
     expect(asked.requests).toBe(20);
   });
 
-  it("fail as REFUSED, within the limit of requests, when the node refuses even one block", async () => {
+  it("fails as REFUSED, within the limit of requests, when the node refuses even one block", async () => {
     const { edge, asked } = edgeTo({ entries: [], maxBlocks: 0, maxTopics: 4, maxResults: 10 });
     const scan = await scanLogs(edge, queryOf(0, 99, 8), LIMITS);
     expect(scan).toMatchObject({ ok: false, error: { kind: "REFUSED" } });
     expect(asked.requests).toBeLessThanOrEqual(2 * LIMITS.maxRequests);
   });
 
-  it("fail as REFUSED when one window would take more requests than two scans may send", async () => {
+  it("fails as REFUSED when one window would take more requests than two scans may send", async () => {
     const { edge, asked } = edgeTo({ entries: [], maxBlocks: 64, maxTopics: 1, maxResults: 10 });
     const scan = await scanLogs(edge, queryOf(0, 9, 50), { ...LIMITS, maxRequests: 20 });
     expect(scan).toMatchObject({ ok: false, error: { kind: "REFUSED" } });
@@ -133,8 +134,8 @@ describe("all logs of a range", () => {
 
   it.each([
     ["a gateway's refusal of the size", () => new Response("", { status: 413 })],
-    ["an answer larger than what is read", () => new Response(new Uint8Array(33 * 1_048_576))],
-  ])("are requested in smaller ranges after %s", async (_, tooLarge) => {
+    ["a response larger than what is read", () => new Response(new Uint8Array(33 * 1_048_576))],
+  ])("requests smaller ranges after %s", async (_, tooLarge) => {
     const { edge, asked } = edgeTo({
       entries: [{ height: 9, recipient: 1 }],
       maxBlocks: 9,
@@ -168,12 +169,12 @@ describe("a refusal of eth_getLogs", () => {
     [-32_000, "ranges over 10000 blocks are not supported on freetier"],
     [-32_008, "Response is too big"],
     [-32_000, "query timeout exceeded"],
-  ])("%i %s: fewer blocks", (code, message) => {
+  ])("means too many blocks: %i %s", (code, message) => {
     expect(tooMuchOf({ code, message })).toBe("blocks");
   });
 
   it.each(["exceed max topics", "exceed max addresses or topics per search position", "too many topics"])(
-    "%s: fewer topics",
+    "means too many topics: %s",
     (message) => {
       expect(tooMuchOf({ code: -32_000, message })).toBe("topics");
     },
@@ -189,7 +190,7 @@ describe("a refusal of eth_getLogs", () => {
     [-32_000, "Too many requests"],
     [-32_603, "internal error"],
     [-32_601, "the method eth_getLogs does not exist"],
-  ])("%i %s: a smaller request would not help", (code, message) => {
+  ])("does not mean that the request was too large: %i %s", (code, message) => {
     expect(tooMuchOf({ code, message })).toBeUndefined();
   });
 });

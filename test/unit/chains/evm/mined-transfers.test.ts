@@ -31,7 +31,7 @@ const coinLog = (from: string, units: bigint, to = shop): ReceiptLog => ({
   data: `0x${[units, 900n, 9n, 900n - units, 9n + units].map(word).join("")}`,
   logIndex: 91,
 });
-/** The coin's contract itself logs calls of its `transfer`, after the value has left the payer. */
+/** The coin's contract writes a log of its own for a call to its `transfer`, after the value has left the payer. */
 const contractsLog = (from: string, units: bigint): ReceiptLog => ({
   ...coinLog(from, units),
   data: `0x${[units, 900n, 9n, 900n, 9n].map(word).join("")}`,
@@ -82,7 +82,7 @@ describe("a mined transaction", () => {
     });
   });
 
-  it("has its own value as one native transfer, if the coin is asked for", () => {
+  it("has its own value as one native transfer, if the coin is requested", () => {
     const mined = { receipt: receipt([]), transaction: transaction({ value: 5n }), block };
     expect(minedTransfers(mined, wanted("ETH"), false)).toMatchObject([
       { cryptocurrency: "ETH", outputIndex: "native", amountUnits: 5n, fromAddress: PAYER, toAddress: SHOP },
@@ -98,7 +98,7 @@ describe("a mined transaction", () => {
     expect(minedTransfers({ receipt: receipt([]), transaction: of, block }, wanted("ETH"), false)).toEqual([]);
   });
 
-  it("that was reverted has no transfers, whatever its receipt contains", () => {
+  it("that was reverted has no transfers, even if its receipt contains logs", () => {
     const mined = {
       receipt: receipt([tokenLog(2n), coinLog(payer, 5n)], false),
       transaction: transaction({ value: 5n }),
@@ -108,7 +108,7 @@ describe("a mined transaction", () => {
     expect(minedTransfers(mined, wanted("POL"), false)).toEqual([]);
   });
 
-  it("stores as evidence only hash, accounts, value and gas price, without the call data", () => {
+  it("has only its hash, accounts, value and gas price as evidence, without the call data", () => {
     const value = 2n ** 256n - 1n;
     const [found] = minedTransfers(
       { receipt: receipt([]), transaction: transaction({ value }), block },
@@ -125,7 +125,7 @@ describe("a mined transaction", () => {
   });
 });
 
-describe("on Polygon", () => {
+describe("on Polygon,", () => {
   it.each<[string, readonly ReceiptLog[], RpcTransaction, readonly (readonly [string, bigint])[]]>([
     ["the transaction's own value is native", [coinLog(payer, 5n)], transaction({ value: 5n }), [["native", 5n]]],
     [
@@ -164,7 +164,7 @@ describe("on Polygon", () => {
     expect(found).toEqual(expected.map(([place, units]) => [place, "POL", units]));
   });
 
-  it("tokens and coins of one transaction share one numbering", () => {
+  it("the movements of tokens and coins in one transaction share one numbering", () => {
     const logs = [coinLog(payer, 5n), tokenLog(2n), coinLog(contract, 3n)];
     const found = placesOf(
       { receipt: receipt(logs), transaction: transaction({ value: 5n }), block },

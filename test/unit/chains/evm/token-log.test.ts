@@ -30,10 +30,10 @@ describe("a log of a token", () => {
 
   it.each([
     ["the contract", { address: "0xDAC17F958D2EE523A2206206994597C13D831EC7" }],
-    ["the contract with its checksum", { address: "0xdAC17F958D2ee523a2206206994597C13D831ec7" }],
+    ["some of the contract's digits", { address: "0xdAC17F958D2ee523a2206206994597C13D831ec7" }],
     ["the topics", { topics: log.topics.map((topic) => `0x${topic.slice(2).toUpperCase()}`) }],
     ["the amount", { data: log.data.replace("5", "A").toUpperCase().replace("X", "x") }],
-  ])("is read the same in any case of %s", (what, changes) => {
+  ])("is read correctly with upper-case hexadecimal in %s", (what, changes) => {
     expect(tokenMovement({ ...log, ...changes }, wanted)).toEqual({
       ...moved,
       units: what === "the amount" ? 10n : 5n,
@@ -66,7 +66,7 @@ describe("a log of a token", () => {
     expect(tokenMovement({ ...log, ...changes }, wanted)).toBeUndefined();
   });
 
-  it("of a token that was not asked for is not a transfer", () => {
+  it("of a token that was not requested is not a transfer", () => {
     const dai = network("ETH").assets.filter(({ code }) => code === "DAI");
     expect(tokenMovement(log, wantedOf(new Set([SHOP]), dai))).toBeUndefined();
   });
@@ -97,13 +97,13 @@ describe("a log of Polygon's coin", () => {
     expect(polygonMovement({ ...log, ...changes }, coins)).toBeUndefined();
   });
 
-  it("is not a transfer when the coin was not asked for", () => {
+  it("is not a transfer when the coin was not requested", () => {
     const tokens = network("POL").assets.filter(({ contract }) => contract !== null);
     expect(polygonMovement(log, wantedOf(new Set([SHOP]), tokens))).toBeUndefined();
   });
 });
 
-it("every address is the same after conversion to a topic and back", () => {
+it("an address is unchanged after conversion to a topic and back", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 160n - 1n }), (value) => {
       const account = `0x${value.toString(16).padStart(40, "0")}`;

@@ -1,4 +1,4 @@
-// TronGrid at its limit: every request during a ban is counted, and the ban starts over. A pool that keeps asking would be banned forever.
+// TronGrid counts every request during a ban and restarts the ban. A pool that kept sending requests would be banned forever.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ChainPool } from "../../../../src/chains/sources/chain-pool-client.ts";
@@ -7,7 +7,7 @@ import { MINUTE_MS, SECOND_MS } from "../../../../src/lib/time.ts";
 import { FakeTronGrid } from "../../../support/fake-trongrid.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
-/** As its documentation has it: so many requests in a window, else nothing for a while. */
+/** TronGrid's documented rules: a limit on requests per window, and a ban once it is exceeded. */
 interface Terms {
   readonly most: number;
   readonly banMs: number;
@@ -15,14 +15,14 @@ interface Terms {
 }
 
 const SAYS = {
-  "403 with the time in its body": (banMs: number) =>
+  "a 403 with the time in its body": (banMs: number) =>
     Response.json(
       { Error: `The key exceeds the frequency limit(15), and the query server is suspended for ${banMs / SECOND_MS}s` },
       { status: 403 },
     ),
-  "503 with Retry-After": (banMs: number) =>
+  "a 503 with Retry-After": (banMs: number) =>
     new Response("", { status: 503, headers: { "retry-after": String(banMs / SECOND_MS) } }),
-  "403 without a time": () => new Response("", { status: 403 }),
+  "a 403 without a time": () => new Response("", { status: 403 }),
 } as const;
 
 function banningGrid({ most, banMs, answer }: Terms) {
@@ -44,7 +44,7 @@ function banningGrid({ most, banMs, answer }: Terms) {
   const parts = { network: "TRX", clients: [client], nowMs: () => nowMs, report: () => {} } as const;
   return {
     poolWith: (random: () => number) => new ChainPool({ ...parts, random }),
-    /** A pass at that time; whether it was answered, or null if nothing was asked. */
+    /** Runs a pass at `atMs`. Returns whether its request was answered, or null if it sent none. */
     async pass(pool: ChainPool, atMs: number): Promise<boolean | null> {
       nowMs = atMs;
       if (pool.available(nowMs).length === 0) return null;
@@ -54,20 +54,20 @@ function banningGrid({ most, banMs, answer }: Terms) {
   };
 }
 
-describe.each(Object.entries(SAYS))("a source that bans by %s", (_, answer) => {
-  it("is asked nothing until the ban ends, and is read again then", async () => {
+describe.each(Object.entries(SAYS))("a source that bans with %s", (_, answer) => {
+  it("gets no request during the ban, and is read again after the ban", async () => {
     const grid = banningGrid({ most: 8, banMs: 30 * SECOND_MS, answer });
     const pool = grid.poolWith(() => 0);
     const passes: (boolean | null)[] = [];
     for (let atMs = 0; atMs <= 3 * MINUTE_MS; atMs += 3 * SECOND_MS) passes.push(await grid.pass(pool, atMs));
     expect(passes).toContain(false);
     expect(grid.duringBan()).toBe(0);
-    // It was banned, left alone, and answered again.
+    // The source banned the pool, got no requests for a while, and then answered again.
     expect(passes.slice(passes.indexOf(null))).toContain(true);
   });
 });
 
-it("is not asked during a ban of half a minute or less, whatever the pace of passes and the limit", async () => {
+it("a source gets no request during a ban of at most 30 seconds, for any rate limit and any interval between passes", async () => {
   const terms = fc.record({
     most: fc.integer({ min: 1, max: 40 }),
     banMs: fc.integer({ min: 1, max: 30 }).map((seconds) => seconds * SECOND_MS),

@@ -25,8 +25,8 @@ const of = {
   assets: network("TRX").assets,
 };
 
-describe("reading the logs of a TRON transaction", () => {
-  test("a Transfer of a listed token has its index among the logs, its addresses as wallets show them, and the log itself", () => {
+describe("in the logs of a TRON transaction,", () => {
+  test("a Transfer of a listed token has its log index, its addresses as wallets show them, and the log itself", () => {
     const other = log({ topics: [TRANSFER_TOPIC, word(payer), word(payer)] });
     expect(tokenTransfers([other, log()], of)).toEqual([
       {
@@ -43,7 +43,7 @@ describe("reading the logs of a TRON transaction", () => {
     ]);
   });
 
-  test("gives the same transfers from JSON-RPC, which writes 0x, as from the HTTP API, which does not", () => {
+  test("hexadecimal with 0x, from JSON-RPC, gives the same transfers as hexadecimal without 0x, from the HTTP API", () => {
     const prefixed = {
       address: `0x${USDT.toUpperCase()}`,
       topics: log().topics.map((topic) => `0x${topic}`),
@@ -58,7 +58,7 @@ describe("reading the logs of a TRON transaction", () => {
     ["another contract", { address: "5f".repeat(20) }],
     ["another event", { topics: [word("1"), word(payer), word(shop)] }],
     ["no recipient", { topics: [TRANSFER_TOPIC, word(payer)] }],
-    ["an ERC-721's id as fourth topic", { topics: [TRANSFER_TOPIC, word(payer), word(shop), word("1")] }],
+    ["an ERC-721's id as a fourth topic", { topics: [TRANSFER_TOPIC, word(payer), word(shop), word("1")] }],
     ["no topics", { topics: [] }],
     ["another recipient", { topics: [TRANSFER_TOPIC, word(shop), word(payer)] }],
     ["a recipient longer than an address", { topics: [TRANSFER_TOPIC, word(payer), word(`1${shop}`)] }],
@@ -69,7 +69,7 @@ describe("reading the logs of a TRON transaction", () => {
     ["half a word of data", { data: "01" }],
   ])("a log with %s is not a transfer", (_, changes) => {
     expect(tokenTransfers([log(changes)], of)).toEqual([]);
-    // The next log keeps its index.
+    // A transfer after that log keeps its own index.
     expect(tokenTransfers([log(changes), log()], of).map(({ outputIndex }) => outputIndex)).toEqual(["1"]);
   });
 
@@ -78,7 +78,7 @@ describe("reading the logs of a TRON transaction", () => {
     expect(most?.amountUnits).toBe(2n ** 256n - 1n);
   });
 
-  test("the topic of an address is the one in its transfers' logs", () => {
+  test("an address has the topic that the logs of its transfers contain", () => {
     expect(topicOfAddress(addressOfHex(shop) ?? "")).toBe(word(shop));
     expect(topicOfAddress("T")).toBeUndefined();
   });

@@ -41,15 +41,19 @@ function clients(answer: (body: string) => Response): {
 describe("the TRON clients", () => {
   test.each<[string, () => Response, string]>([
     ["a web page", () => new Response("<html>"), "NOT_JSON"],
-    ["half an answer", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"num'), "TRUNCATED"],
-    ["another shape", () => new Response('{"jsonrpc":"2.0","id":"0","result":7,"blockID":"7"}'), "UNEXPECTED_SHAPE"],
+    ["half a response", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"num'), "TRUNCATED"],
+    [
+      "JSON of a different shape",
+      () => new Response('{"jsonrpc":"2.0","id":"0","result":7,"blockID":"7"}'),
+      "UNEXPECTED_SHAPE",
+    ],
     ["java-tron's throttling", () => new Response('{"Error":"class X : lack of computing resources"}'), "RATE_LIMITED"],
     ["TronGrid's throttling", () => new Response("exceeds the frequency limit(15)", { status: 403 }), "RATE_LIMITED"],
     ["a gateway's throttling", () => new Response("", { status: 429 }), "RATE_LIMITED"],
     ["a wrong key", () => new Response("no such key", { status: 403 }), "BANNED"],
     ["a 403 without a body", () => new Response(null, { status: 403 }), "BANNED"],
-    ["a broken gateway", () => new Response("", { status: 502 }), "BAD_STATUS"],
-  ])("name the outage for %s, without showing the key or the URL", async (_, response, kind) => {
+    ["a broken gateway's error", () => new Response("", { status: 502 }), "BAD_STATUS"],
+  ])("report the kind of outage for %s, without the key or the URL", async (_, response, kind) => {
     const { both, sent } = clients(response);
     for (const client of both) {
       const answer = await client.tip();
@@ -85,7 +89,7 @@ describe("the TRON clients", () => {
     ]);
   });
 
-  test.each([true, false])("accept whole blocks only if each follows the one before (here: %j)", async (isChain) => {
+  test.each([true, false])("accept whole blocks only if each follows the previous one (here: %j)", async (isChain) => {
     const answer = (body: string) => {
       const calls = JSON.parse(body) as readonly Call[];
       const one = ({ id, params: [tag] }: Call) => {

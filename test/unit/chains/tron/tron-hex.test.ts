@@ -7,7 +7,7 @@ const USDT = ["TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "a614f803b6fd780986a42c78ec9
 const digits = (length: number) =>
   fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
 
-describe("TRON's hexadecimal forms", () => {
+describe("in TRON's hexadecimal notation,", () => {
   test.each(["", "0x", "41"])(
     "an account with %j before its 20 bytes becomes the address that wallets show",
     (before) => {
@@ -17,7 +17,7 @@ describe("TRON's hexadecimal forms", () => {
     },
   );
 
-  test("an address and its 20 bytes convert into each other, whatever the bytes begin with", () => {
+  test("an address and its 20 bytes convert into each other, even if the bytes begin with 41", () => {
     fc.assert(
       fc.property(digits(40), (account) => {
         expect(hexOfAddress(addressOfHex(account) ?? "")).toBe(account);
@@ -41,7 +41,7 @@ describe("TRON's hexadecimal forms", () => {
     },
   );
 
-  test("a hash of 64 digits is written in lower case without 0x, and nothing else is a hash", () => {
+  test("a hash of 64 digits is written in lower case without 0x, and any other text is not a hash", () => {
     const hash = "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc";
     for (const text of [hash, `0x${hash}`, `0X${hash.toUpperCase()}`]) expect(bareHash(text)).toBe(hash);
     for (const text of ["", "0x", hash.slice(1), `${hash}0`, `0x0x${hash}`, `z${hash.slice(1)}`])

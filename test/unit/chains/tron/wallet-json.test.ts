@@ -19,7 +19,7 @@ const contract = (type: string, changes: object = {}) => ({ type, parameter: { v
 const transaction = (contracts: readonly object[], contractRet = "SUCCESS") =>
   WalletTransaction().parse({ txID, ret: [{ contractRet }], raw_data: { contract: contracts } });
 
-describe("a transaction of TRON's HTTP API", () => {
+describe("in a transaction from TRON's HTTP API,", () => {
   test("a TransferContract that succeeded is a transfer of TRX", () => {
     expect(nativeTransfer(transaction([contract("TransferContract")]), of)).toEqual({
       cryptocurrency: "TRX",
@@ -57,7 +57,7 @@ describe("a transaction of TRON's HTTP API", () => {
   });
 });
 
-describe("the internal transactions of TRON's HTTP API", () => {
+describe("among the internal transactions from TRON's HTTP API,", () => {
   const noteOf = (name: string) => Buffer.from(name).toString("hex");
   const inside = (name: string, sun: number, more: object = {}) => ({
     caller_address: payer,
@@ -76,25 +76,25 @@ describe("the internal transactions of TRON's HTTP API", () => {
   });
 
   test.each(["delegateResourceOfEnergy", "unDelegateResourceOfEnergy", "delegateResourceOfBandwidth", "voteWitness"])(
-    "%s moves none, and does not count among those that do",
+    "%s moves no coins, and does not count in the numbering of transfers",
     (name) => {
       expect(found([inside(name, 100), inside("call", 5)])).toEqual([["internal:0", 5n, false]]);
     },
   );
 
-  test("types that the node does not name are left to a user", () => {
+  test("a transaction without a type is marked as unexplained, so that a user decides about it", () => {
     expect(found([inside("", 5)])).toEqual([["internal:0", 5n, true]]);
   });
 
-  test("rejected ones, TRC-10 tokens and payments elsewhere are not transfers", () => {
+  test("rejected transactions, TRC-10 tokens and payments to other accounts are not transfers", () => {
     const token = { callValueInfo: [{ callValue: "5", tokenId: "1000001" }] };
     const all = [{ rejected: true }, token, { transferTo_address: payer }].map((more) => inside("call", 5, more));
     expect(found(all)).toEqual([]);
   });
 });
 
-describe("blocks and results of TRON's HTTP API", () => {
-  test("fields left out are zero, and {} means not found", () => {
+describe("in blocks and results from TRON's HTTP API,", () => {
+  test("omitted fields are zero, and {} means not found", () => {
     const hash = "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc";
     expect(WalletBlock().parse({ blockID: hash, block_header: { raw_data: {} } })).toEqual({
       height: 0,
@@ -113,7 +113,7 @@ describe("blocks and results of TRON's HTTP API", () => {
     [{ receipt: { result: "REVERT" } }, true],
     [{ receipt: { result: "OUT_OF_ENERGY" }, result: "FAILED" }, true],
     [{ result: "FAILED" }, true],
-  ])("%j failed: %j", (info, failed) => {
+  ])("%j counts as failed: %j", (info, failed) => {
     expect(isFailed(TransactionInfo().parse({ id: txID, ...info }))).toBe(failed);
   });
 });

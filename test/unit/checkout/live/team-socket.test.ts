@@ -30,11 +30,11 @@ describe("messages about events", () => {
     ["team.member_removed", null, []],
     ["api_key.created", null, []],
     ["ping", "whk_1", []],
-  ])("of %s about %s reach those who may view it", (type, about, wanted) => {
+  ])("for a %s event about %s go only to members who may view its object", (type, about, wanted) => {
     expect(messagesAbout([row("evt_1", { type, about })]).map(({ view, body }) => [view, body])).toEqual(wanted);
   });
 
-  it("contain only the last change of each invoice, in the order of those changes", () => {
+  it("contain only the last change to each invoice, in the order of those changes", () => {
     const of = (invoiceId: string, sequence: number) => ({ invoiceId, sequence, status: "PAID" as const });
     const rows = [row("evt_1", of("inv_1", 1)), row("evt_2", of("inv_2", 1)), row("evt_3", of("inv_1", 2))];
     expect(messagesAbout(rows).map(({ body }) => body)).toEqual([
@@ -60,7 +60,7 @@ describe("the delay until events are read again", () => {
 });
 
 describe("a member in a request's headers", () => {
-  it("is read as it was written, and is absent from any other request", () => {
+  it("is read back unchanged, and a request without these headers has no member", () => {
     const member = { memberId: "mem_1", tokenHash: "a", views: ["invoice:view"], after: "" } as const;
     expect(teamMemberIn(new Headers(teamHeaders(member)))).toEqual(member);
     expect(teamMemberIn(new Headers({ upgrade: "websocket" }))).toBeUndefined();

@@ -11,7 +11,7 @@ describe("contrast", () => {
   it.each([
     ["#000000", "#ffffff", 21],
     ["#ffffff", "#ffffff", 1],
-    // The known pair of grays around 4.5 on white.
+    // A common test: two grays whose contrast on white is just above and just below 4.5.
     ["#767676", "#ffffff", 4.54],
     ["#777777", "#ffffff", 4.48],
     ["#ff0000", "#ffffff", 4],
@@ -39,7 +39,7 @@ describe("the colours of a brand", () => {
     );
   });
 
-  it("are the brand's own wherever the contrast is sufficient", () => {
+  it("are the brand's own if the contrast is sufficient", () => {
     expect(brandColors("#0f766e")).toMatchObject({ onBrand: "#ffffff", light: { text: "#0f766e", edge: "#0f766e" } });
     expect(brandColors("#ffe600")).toMatchObject({ onBrand: "#000000", dark: { text: "#ffe600", edge: "#ffe600" } });
     expect(brandColors("#ffe600").light).toEqual({ text: INK.light, edge: INK.light });
@@ -53,7 +53,7 @@ describe("the colours of a brand", () => {
     },
   );
 
-  it("use the same backgrounds and ink as style.css", () => {
+  it("use the same background and text colours as style.css", () => {
     const [light = "", dark = ""] = readFileSync("src/checkout/pay/style.css", "utf8").split("@media");
     expect(SCHEMES).toHaveLength(2);
     for (const [scheme, style] of [["light", light] as const, ["dark", dark] as const]) {

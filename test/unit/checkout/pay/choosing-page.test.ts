@@ -1,4 +1,4 @@
-// The page on which a payer chooses a coin and a network: what it offers, and what it says about each.
+// The page on which a payer chooses a coin and a network.
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES } from "../../../../src/chains/registry/networks.ts";
 import { coinName } from "../../../../src/checkout/pay/coins.ts";
@@ -20,7 +20,7 @@ describe("the page for choosing a payment method", () => {
     expect(html).toContain('<form method="post" action="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/methods"');
   });
 
-  it("marks a method on a test network, or shows one notice if all are on test networks", () => {
+  it("marks a method on a test network, or shows one notice if all methods are on test networks", () => {
     const { testNetwork } = textsOf("en");
     const [first] = checkoutViewOf("choose").choices;
     const test = {
@@ -49,7 +49,7 @@ describe("the page for choosing a payment method", () => {
     expect(page(checkoutViewOf("choose", { choices: many.slice(1) }))).not.toContain('type="search"');
   });
 
-  it("says roughly what each coin costs now, once if it costs the same on every network", () => {
+  it("shows roughly how much of each coin is needed now, only once if the amount is the same on every network", () => {
     const shown = shownText(page(checkoutViewOf("choose")));
     expect(shown.match(/≈ [\d.]+ (BTC|ETH|USDT)/g)).toEqual(["≈ 0.000562 BTC", "≈ 0.0157 ETH", "≈ 57.29 USDT"]);
     const ways = [
@@ -59,12 +59,12 @@ describe("the page for choosing a payment method", () => {
     const html = page(checkoutViewOf("choose", { choices: [{ code: "USDT", name: "Tether USD", ways }] }));
     const [, first = "", second = ""] = html.split('<button type="submit" class="way"');
     expect(shownText(html.split("</legend>")[0] ?? "")).not.toContain("57.2");
-    // What is locked is no estimate.
+    // A locked amount is not an estimate.
     expect(shownText(`<${first}`)).toMatch(/^Ethereum ERC-2057.281437 USDT/);
     expect(shownText(`<${second}`)).toMatch(/^TRON TRC-20≈ 57.29 USDT/);
   });
 
-  it("shows no amount that is unknown or that the payer chooses", () => {
+  it("shows no amount if it is unknown or the payer chooses it", () => {
     const given: Given = { active: [], available: [BTC_BTC, USDT_TRX], estimates: { BTC_BTC: "0.0001" } };
     const html = page(checkoutView(viewFacts(given)));
     expect(shownText(html).match(/≈/g)).toHaveLength(1);
@@ -72,7 +72,7 @@ describe("the page for choosing a payment method", () => {
     expect(page(checkoutView(viewFacts({ ...given, estimates: {} })))).not.toMatch(/≈|class="price"/);
   });
 
-  it("says how long each takes and what the network charges, in every language", () => {
+  it("shows how long each method takes and what the network charges, in every language", () => {
     for (const language of ALL_LANGUAGES) {
       const texts = textsOf(language);
       const shown = shownText(page(checkoutViewOf("choose"), { language }));
@@ -85,7 +85,7 @@ describe("the page for choosing a payment method", () => {
     expect(shownText(page(checkoutViewOf("choose", { choices: unknown })))).toContain("Cronos CROabout 1 min");
   });
 
-  it("has a mark of every coin, which is decoration and loads nothing", () => {
+  it("has an icon for every coin, which is decorative and loads nothing", () => {
     for (const code of CRYPTO_CODES) {
       const choices = [{ code, name: coinName(code), ways: [wayOf(`${code}_N`, "N", null)] }];
       const [mark = ""] = /<svg class="coin".*?<\/svg>/.exec(page(checkoutViewOf("choose", { choices }))) ?? [];

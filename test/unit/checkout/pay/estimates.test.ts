@@ -1,4 +1,4 @@
-// About what a method would cost, before it is chosen: what the moment's quote says, rounded up, and nothing where there is no quote.
+// The approximate cost of a method before it is chosen: the current quote, rounded up.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
@@ -38,7 +38,7 @@ async function read(given: Given, table: RateTable = TABLE): Promise<{ estimates
 describe("the estimate of a method", () => {
   it("is the current quote, rounded up to six digits, for each method that can be chosen", async () => {
     const { estimates, asked } = await read({ active: [], available: PAIRS });
-    // 10 USD.
+    // The price is 10 USD.
     expect(Object.fromEntries(estimates)).toEqual({
       BTC_BTC: "0.00010961",
       USDT_ETH: "10",
@@ -59,12 +59,12 @@ describe("the estimate of a method", () => {
     ["nothing can be chosen", { active: [USDT_ETH] }],
     ["any amount may be sent", { active: [], available: PAIRS, invoice: { amountMicros: 0n } }],
     ["something was received", { active: [], available: PAIRS, invoice: { receivedMicros: 1n } }],
-  ])("is not asked for when %s", async (_, given) => {
+  ])("is not requested when %s", async (_, given) => {
     const { estimates, asked } = await read(given);
     expect([estimates.size, asked]).toEqual([0, 0]);
   });
 
-  it("is never less than the quote, and at most a millionth more", async () => {
+  it("is never less than the quote, and at most a hundred-thousandth more", async () => {
     const micros = fc.bigInt(10_000n, 10n ** 12n);
     const usd = fc
       .integer({ min: 1, max: 10 ** 9 })
@@ -89,7 +89,7 @@ describe("the estimate of a method", () => {
 });
 
 describe("the usual fee", () => {
-  it("is a word for each main network that has a source, and nothing for others and for test networks", () => {
+  it("is given for each main network with a known fee, and for no test network", () => {
     const said = NETWORKS.map((network) => {
       const fees = network.assets.map(({ code }) => usualFee({ cryptocurrency: code, network: network.name }));
       return [network.name, [...new Set(fees)].join()] as const;

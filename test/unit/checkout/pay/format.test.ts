@@ -18,13 +18,13 @@ const amounts = fc.oneof(
   fc.bigInt({ min: 0n, max: 100_000_000n }).map((cents) => cents * 10_000n),
 );
 
-/** Currencies written without fractions, whatever ISO 4217 says about minor units, and those with three digits (CLDR 48). */
+/** Currencies that are written without fractions (CLDR 48), whatever ISO 4217 says about their minor units. */
 const DIGITLESS =
   `AFN ALL BIF CLP COP DJF GNF HUF IDR IQD IRR ISK JPY KMF KPW KRW LAK LBP MGA MMK PKR PYG RWF SOS SYP UGX VND VUV XAF XOF
 XPF YER`.split(/\s+/);
 const THREE_DIGITS = ["BHD", "JOD", "KWD", "LYD", "OMR", "TND"];
 
-/** The decimal separator. */
+/** The decimal separator of each language. */
 const POINTS: Readonly<Record<Language, "." | ",">> = {
   en: ".",
   es: ",",
@@ -38,7 +38,7 @@ const POINTS: Readonly<Record<Language, "." | ",">> = {
   ja: ".",
 };
 
-/** The number as a reader of the language understands it, as decimal text; undefined if it is not a plain number. */
+/** The number, as a reader of the language understands it, in decimal notation; undefined if it is not a plain number. */
 function readNumber(language: Language, text: string): string | undefined {
   const point = POINTS[language];
   const [number = ""] = /\d(?:.*\d)?/s.exec(text) ?? [];
@@ -57,7 +57,7 @@ describe("an amount in a language", () => {
     expect([...money, timeText(language, FORMATTED_MS)].map(visible)).toEqual(texts);
   });
 
-  it("reads back as the exact amount in every language and currency: nothing is rounded", () => {
+  it("is read back as exactly the same amount in every language and currency", () => {
     fc.assert(
       fc.property(languages, currencies, amounts, (language, currency, micros) => {
         const read = readNumber(language, moneyText(language, { micros, currency }));
@@ -103,13 +103,13 @@ describe("an amount in a language", () => {
     }
   });
 
-  it("names a coin by its code after the number, however long the code is", () => {
+  it("names a coin by its code after the number, even if the code is long", () => {
     for (const language of ALL)
       for (const currency of KNOWN_CURRENCIES.filter((code) => !FIAT_CODES.some((fiat) => fiat === code)))
         expect(moneyText(language, { micros: 2_000_000n, currency })).toBe(`2\u00a0${currency}`);
   });
 
-  it("cannot break the line between number and currency", () => {
+  it("is never broken across lines between its number and its currency", () => {
     for (const language of ALL)
       for (const currency of KNOWN_CURRENCIES)
         expect(moneyText(language, { micros: 1_234_500_000n, currency })).not.toContain(" ");
@@ -135,7 +135,7 @@ describe("a time in a language", () => {
 });
 
 describe("an address in groups", () => {
-  it("joins back to the address, and has groups of four, except for the last", () => {
+  it("can be joined to the whole address, and has groups of four, except for the last", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 120 }), (address) => {
         const groups = addressGroups(address);
@@ -157,7 +157,7 @@ describe("an address in groups", () => {
   });
 });
 
-describe("a decimal without trailing zeros", () => {
+describe("without trailing zeros,", () => {
   it.each([
     ["0.500000", "0.5"],
     ["0.000000", "0"],
@@ -170,7 +170,7 @@ describe("a decimal without trailing zeros", () => {
     expect(trimZeros(decimal)).toBe(trimmed);
   });
 
-  it("is the same number, and is not changed again", () => {
+  it("a decimal is the same number, and stays the same when it is trimmed again", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (micros) => {
         const trimmed = trimZeros(formatMicros(micros));

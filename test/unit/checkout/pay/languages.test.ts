@@ -12,7 +12,7 @@ describe("the language of a browser", () => {
     ["DE-at", "de"],
     ["pt-BR,pt;q=0.9,en-US;q=0.8,en;q=0.7", "pt"],
     ["zh-Hant-TW", "zh"],
-    // The first is not one of ours.
+    // The first language is not one that we support.
     ["nl-NL,nl;q=0.9,fr;q=0.8", "fr"],
     ["nl", "en"],
     ["en;q=0.1, ja;q=0.2", "ja"],
@@ -25,11 +25,11 @@ describe("the language of a browser", () => {
     ["__proto__, constructor, toString", "en"],
     ["de\u0000, tr", "tr"],
     [`${"xx,".repeat(400)}de`, "en"],
-  ])("%j is answered in %s", (header, language) => {
+  ])("with the header %j is %s", (header, language) => {
     expect(negotiateLanguage(header)).toBe(language);
   });
 
-  it("is always one of ours, whatever the header contains", () => {
+  it("is always one of the checkout's languages, for any header", () => {
     const noise = fc.oneof(
       fc.string(),
       fc.array(fc.constantFrom("de", "xx", ";", "q=", "0.5", ",", "*", "-")).map((a) => a.join("")),
@@ -40,7 +40,7 @@ describe("the language of a browser", () => {
     );
   });
 
-  it("is the one with the greatest weight, in any order", () => {
+  it("is the language with the greatest weight, in any order", () => {
     const language = fc.constantFrom(...Object.keys(LANGUAGES));
     const listed = fc.uniqueArray(fc.record({ language, weight: fc.integer({ min: 1, max: 1000 }) }), {
       minLength: 1,
@@ -57,7 +57,7 @@ describe("the language of a browser", () => {
   });
 });
 
-it("the languages are the ten of the checkout, English first, one of them from right to left", () => {
+it("the checkout has ten languages, English first, one of them written from right to left", () => {
   expect(Object.keys(LANGUAGES)).toEqual(["en", "es", "pt", "fr", "de", "tr", "ru", "ar", "zh", "ja"]);
   const fromRight = Object.entries(LANGUAGES).filter(([, { direction }]) => direction === "rtl");
   expect(fromRight.map(([name]) => name)).toEqual(["ar"]);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { modalStatus } from "../../../../src/checkout/pay/modal-status.ts";
 import { STAGES } from "../../../support/checkout-views.ts";
 
-it("a shop's plugin gets BTCPay's status at each stage, and nothing while that is New", () => {
+it("a shop's plugin gets the invoice's BTCPay status at each stage, but no status while it would be New", () => {
   expect(Object.fromEntries(STAGES.map((stage) => [stage, modalStatus(stage)]))).toEqual({
     unavailable: undefined,
     choose: undefined,

@@ -5,7 +5,7 @@ import { claimNote, NOTES, pickNote } from "../../../../src/checkout/pay/note.ts
 import { pairNamed } from "../../../../src/checkout/pay/pick-method.ts";
 import { SAMPLES } from "../../../../src/platform/http/refusals.ts";
 
-describe("the note of a payment method that could not be chosen", () => {
+describe("the note about a payment method that could not be chosen", () => {
   it.each([
     ["RATE_UNAVAILABLE", "rate"],
     ["AMOUNTS_EXHAUSTED", "taken"],
@@ -34,8 +34,8 @@ describe("the note of a payment method that could not be chosen", () => {
   });
 });
 
-describe("the note of a claim", () => {
-  it("is why it was refused", () => {
+describe("the note about a claim", () => {
+  it("says why the claim was refused", () => {
     const refused = (code: keyof typeof SAMPLES) => claimNote(SAMPLES[code]);
     expect(refused("VALIDATION_FAILED")).toBe("claim-invalid");
     expect(refused("NETWORK_NOT_OFFERED")).toBe("claim-invalid");
@@ -46,7 +46,7 @@ describe("the note of a claim", () => {
 });
 
 describe("the key of a form", () => {
-  it("converts back to its pair, for every pair of the registry", () => {
+  it("converts back to its pair, for every pair in the registry", () => {
     for (const network of NETWORKS)
       for (const asset of network.assets) {
         const pair = { cryptocurrency: asset.code, network: network.name };

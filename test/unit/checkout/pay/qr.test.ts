@@ -17,22 +17,22 @@ const ADDRESSES = {
 } as const;
 
 const QUIET = 4;
-/** At several distances: sometimes the reader misses a timing pattern at one of them. */
+/** Pixels per module. The reader sometimes misses a timing pattern at one scale, so several are tried. */
 const DISTANCES = [3, 4, 5];
 
-/** As a camera does that moves until it reads something. */
+/** Tries each scale until the code can be read, like a camera that is moved. */
 function read(code: ReturnType<typeof qrPath>): string | undefined {
   for (const pixels of DISTANCES) {
     try {
       return decodeQR(pictureOf(code, pixels));
     } catch {
-      // Not readable at this distance.
+      // The code is not readable at this scale.
     }
   }
   return undefined;
 }
 
-/** What a camera would see: strokes of width 1, this many pixels per module, and the quiet zone. */
+/** What a camera would see: strokes of width 1 with this many pixels per module, and the quiet zone. */
 function pictureOf({ size, path }: ReturnType<typeof qrPath>, pixels: number) {
   const side = (size + 2 * QUIET) * pixels;
   const data = new Uint8Array(side * side * 4).fill(255);
@@ -71,7 +71,7 @@ describe("a QR code", () => {
       fc.property(texts, (text) => {
         expect(read(qrPath(text))).toBe(text);
       }),
-      // The example is not readable with three pixels per module.
+      // This example is not readable with three pixels per module.
       { numRuns: RUNS, examples: [["㋭𖥖Ⲿ∨𖼄⏰𞴣⤂𐞐𑰀𐬬𐀆"]] },
     );
   });
@@ -83,7 +83,7 @@ describe("a QR code", () => {
     expect(path.length).toBeLessThan(1_600);
   });
 
-  test("holds the longest text that fits its correction level, and throws for a longer one", () => {
+  test("can encode the longest text that its correction level allows, and nothing longer", () => {
     expect(qrPath("a".repeat(2_331)).size).toBe(177);
     expect(() => qrPath("a".repeat(2_332))).toThrow();
   });

@@ -19,7 +19,7 @@ describe("the receipt", () => {
     expect(html).toContain("data-print");
   });
 
-  it("shows the invoiced amount next to a larger received one", () => {
+  it("also shows the invoiced amount if more was received", () => {
     const html = receipt(checkoutViewOf("overpaid"));
     expect(html).toContain("€59.90");
     expect(html).toContain("€49.90");

@@ -1,4 +1,4 @@
-// What a browser keeps of a payer's page: only what it may show again, for as long as it may, and nothing that is not ours.
+// A browser's stored copy of a payer's page: it contains only what may be shown again, for a limited time, and is valid only with our own HMAC.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkoutPage } from "../../../../src/checkout/pay/checkout-page.tsx";
@@ -33,7 +33,7 @@ describe("a copy of a payer's page", () => {
     expect(copyOf(checkoutViewOf(stage), "mer_1", NOW)).toBeUndefined();
   });
 
-  it("is not kept once anything has arrived or been claimed: nobody may be asked for the whole amount again", () => {
+  it("is not kept once anything has arrived or been claimed, so that nobody is asked for the full amount again", () => {
     expect(copyOf({ ...VIEW, payments: [PAYMENT] }, "mer_1", NOW)).toBeUndefined();
     const claim = { id: "clm_1", isGood: false, text: "claimFound" };
     expect(copyOf(Object.assign({}, VIEW, { claim }), "mer_1", NOW)).toBeUndefined();
@@ -68,7 +68,7 @@ describe("a copy of a payer's page", () => {
     );
   });
 
-  it("belongs to one invoice", () => {
+  it("is valid for one invoice only", () => {
     expect(readCopy(KEYS, cookieAt(NOW), { invoiceId: "inv_01JAB2C3D4E5F6G7H8J9KMNPQS", nowMs: NOW })).toBeUndefined();
   });
 
@@ -79,13 +79,13 @@ describe("a copy of a payer's page", () => {
     fc.assert(
       fc.property(fc.nat({ max: text.length - 1 }), fc.constantFrom(..."0aZ_.-"), (at, sign) => {
         const changed = `${text.slice(0, at)}${sign}${text.slice(at + 1)}`;
-        // The last sign of base64 without padding has bits that mean nothing.
+        // The last character of base64 without padding has unused bits.
         if (changed !== text && at < text.length - 1) expect(readCopy(KEYS, changed, of(NOW))).toBeUndefined();
       }),
     );
   });
 
-  it("is not sent again while the page shows the same, for a minute", () => {
+  it("is not sent again within a minute while the page stays the same", () => {
     expect(isKept(undefined, copyAt(NOW))).toBe(false);
     expect(isKept(copyAt(NOW), copyAt(NOW + 59_000))).toBe(true);
     expect(isKept(copyAt(NOW), copyAt(NOW + 60_000))).toBe(false);
@@ -93,7 +93,7 @@ describe("a copy of a payer's page", () => {
     expect(cheaper && isKept(copyAt(NOW), cheaper)).toBe(false);
   });
 
-  it("is left out if a browser would not keep it", () => {
+  it("is not sent if it is too large for a browser to keep", () => {
     const copy = copyOf({ ...VIEW, title: "\u{1F9C9}".repeat(1_000) }, "mer_1", NOW);
     expect(copy && printCopy(KEYS, copy)).toBeUndefined();
   });

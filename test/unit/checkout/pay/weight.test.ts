@@ -1,4 +1,4 @@
-// What a payer's phone loads before it can pay: the page with its style, and its one script, compressed as the edge compresses them.
+// What a payer's phone loads before the payer can pay: the page with its style, and its one script, compressed as the edge compresses them.
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { checkoutAssets } from "../../../../scripts/checkout-assets.ts";
@@ -9,7 +9,7 @@ import { LANGUAGES, type Language } from "../../../../src/platform/texts/languag
 import { viewFacts } from "../../../support/checkout-facts.ts";
 import { chromeOf } from "../../../support/checkout-views.ts";
 
-/** The bound of the first view, whatever is on it; a shop's logo and a product's picture come on top. */
+/** The limit for the first view, not counting the shop's logo and the product's picture. */
 const MOST_BYTES = 15 * 1_024;
 
 const { script } = await checkoutAssets();
@@ -24,11 +24,11 @@ const invoice = {
 const brand = { name: "Harbour Coffee", color: "#0f766e", logo: "a".repeat(64), supportUrl: "https://a.example" };
 const settings = { brand: JSON.stringify(brand) };
 
-/** The bytes of the first view in the language in which it is largest. */
+/** The bytes of the first view in the language in which it is largest, compressed. */
 function heaviest(view: CheckoutView): number {
   const pages = Object.keys(LANGUAGES).map((language) => {
     const html = String(checkoutPage({ chrome: chromeOf(language as Language), view, note: null }));
-    // A page without its style would be light for the wrong reason.
+    // A page without its style would be small enough, but broken.
     expect(html).toContain("prefers-color-scheme");
     return gzipSync(html).length;
   });
@@ -36,7 +36,7 @@ function heaviest(view: CheckoutView): number {
 }
 
 describe("a first view", () => {
-  it("of the choice weighs 15 KiB at most with every coin on every network", () => {
+  it("for choosing a method has at most 15 KiB with every coin on every network", () => {
     const estimates = Object.fromEntries(
       PAIRS.map(({ cryptocurrency, network }) => [`${cryptocurrency}_${network}`, "57.2814"]),
     );
@@ -46,7 +46,7 @@ describe("a first view", () => {
   });
 
   it.each(PAIRS.map((pair) => [pair.cryptocurrency, pair.network] as const))(
-    "for paying %s on %s weighs 15 KiB at most, with both codes",
+    "for paying %s on %s has at most 15 KiB, with both QR codes",
     (cryptocurrency, network) => {
       const view = checkoutView(viewFacts({ active: [{ cryptocurrency, network }], invoice, settings }));
       expect(view.stage).toBe("pay");
@@ -54,7 +54,7 @@ describe("a first view", () => {
     },
   );
 
-  it("for paying the rest weighs 15 KiB at most with three payments on it", () => {
+  it("for paying a remainder, with three payments shown, has at most 15 KiB", () => {
     const payments = [1, 2, 3].map((n) => ({ txHash: `0x${`${n}f`.repeat(32)}` }));
     const view = checkoutView(viewFacts({ invoice: { ...invoice, receivedMicros: 4_000_000n }, payments, settings }));
     expect(view.stage).toBe("partial");

@@ -27,7 +27,7 @@ describe("the return URL", () => {
     ["https://shop.example/t?status=OPEN&order=7&signature=x&keyId", `https://shop.example/t?order=7&${OURS}`],
     ["https://shop.example/t??status=OPEN&?", `https://shop.example/t??status=OPEN&?&${OURS}`],
     ["https://shop.example/t?%73tatus=OPEN&invoice+Id=8", `https://shop.example/t?invoice+Id=8&${OURS}`],
-  ])("of %s keeps the shop's own parameters, and replaces those that have our names", (redirectUrl, url) => {
+  ])("of %s keeps the shop's own parameters, and replaces those with our names", (redirectUrl, url) => {
     expect(returnUrl(redirectUrl, OF, SIGNED)).toBe(url);
   });
 
@@ -37,7 +37,7 @@ describe("the return URL", () => {
     );
   });
 
-  it("has each of our parameters once, whatever the shop's own query contains", () => {
+  it("has each of our parameters once, for any query of the shop", () => {
     fc.assert(
       fc.property(fc.webUrl(), fc.webQueryParameters(), fc.webFragments(), (base, query, fragment) => {
         const redirectUrl = `${base}?${query}#${fragment}`;

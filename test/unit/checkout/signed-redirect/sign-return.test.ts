@@ -32,7 +32,7 @@ it("a return is signed with the newest key, and node:crypto verifies the signatu
 });
 
 it.each([undefined, "", "k1:hunter2"])(
-  "with SIGNING_KEY=%s the customer still returns, without a signed status, and the log says so",
+  "with SIGNING_KEY=%s the customer returns without a signed status, and the log reports it",
   async (text) => {
     const { deps, lines } = setUpWith(text);
     expect(await returnUrlFor(deps, { ...OF, redirectUrl: REDIRECT })).toBe(`${REDIRECT}&invoiceId=${OF.invoiceId}`);

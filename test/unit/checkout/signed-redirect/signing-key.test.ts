@@ -66,7 +66,7 @@ describe("SIGNING_KEY", () => {
     ["a key without an id", base64(one)],
     ["a seed that is too short", `k1:${base64(one.slice(2))}`],
     ["a seed that is too long", `k1:${base64(`${one}00`)}`],
-    ["one of two", `k1:${base64(one)},k2:hunter2`],
+    ["one valid and one invalid key", `k1:${base64(one)},k2:hunter2`],
     ["one id for two keys", `k1:${base64(one)},k1:${base64(two)}`],
   ])("is refused with %s, and the error does not show the value", async (_, text) => {
     const signingKeys = signingKeysOf({ SIGNING_KEY: text });

@@ -23,7 +23,7 @@ const LANGUAGE_CODES = Object.keys(LANGUAGES).filter(isLanguage);
 const FILLED = { name: "Jane", address: "1 Main St", phone: "+1 555" };
 
 describe("a product's form", () => {
-  it("always asks for the email, and for other fields as the product says; only those are required", () => {
+  it("always asks for the email, which is optional; the product decides about the other fields", () => {
     expect(askedFields(PLAIN)).toMatchObject([{ name: "email", isRequired: false }]);
     expect(askedFields(ALL)).toMatchObject([
       { name: "amount", isRequired: false },
@@ -34,7 +34,7 @@ describe("a product's form", () => {
     ]);
   });
 
-  it("becomes an order of the typed values, trimmed", () => {
+  it("becomes an order with the typed values, trimmed", () => {
     expect(orderOf(ALL, { ...FILLED, name: "  Jane\n", email: " jane@example.com ", amount: "2,5" }, "en")).toEqual({
       ok: true,
       value: {
@@ -67,7 +67,7 @@ describe("a product's form", () => {
       { email: "no", amount: "no", name: "x".repeat(201) },
       { name: "long", email: "email", amount: "amount", address: "required", phone: "required" },
     ],
-  ])("is refused with the problem of each field: %s", (_, form, problems) => {
+  ])("is refused with a problem for each invalid field: %s", (_, form, problems) => {
     expect(orderOf(ALL, form, "en")).toEqual({ ok: false, error: problems });
   });
 
@@ -87,7 +87,7 @@ describe("a product's form", () => {
     ["ja", "JPY", "１，２３４", 1_234_000_000n],
     ["en", "BTC", "0.000001", 1n],
     ["en", "EUR", "1000000", 1_000_000_000_000n],
-  ] as const)("reads an amount as a payer in %s writes it, in %s: %j", (language, currency, amount, rawAmount) => {
+  ] as const)("reads an amount as a payer writes it in %s and %s: %j", (language, currency, amount, rawAmount) => {
     const order = orderOf({ ...ALL, currency }, { ...FILLED, amount }, language);
     expect(order).toMatchObject({ ok: true, value: { rawAmount } });
   });
@@ -106,7 +106,7 @@ describe("a product's form", () => {
     },
   );
 
-  it("returns either an order or a problem with one of its own fields, whatever is sent", () => {
+  it("returns either an order or a problem with one of its own fields, for any input", () => {
     const text = fc.option(fc.string(), { nil: undefined });
     const form = fc.record({ token: text, email: text, name: text, address: text, phone: text, amount: text });
     fc.assert(

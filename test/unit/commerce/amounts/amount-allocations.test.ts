@@ -1,4 +1,4 @@
-// The allocator of one address, against a model that reads every amount for every answer.
+// The allocator of one address, compared with a model that reads every reserved amount for each answer.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AmountAllocations } from "../../../../src/commerce/amounts/amount-allocations.ts";
@@ -17,7 +17,7 @@ function requestOf(invoiceId: string, over: Partial<AmountRequest> = {}): Amount
 }
 
 const MERCHANTS = 6;
-/** Merchants 0 and 1 have proof. */
+/** Merchants 0 and 1 are proven, the others are not. */
 const PROVEN_MERCHANTS = 2;
 
 function sharingOf(merchant: number): Sharing {
@@ -53,7 +53,7 @@ const anySteps = fc.array(anyStep, { maxLength: 80, size: "max" });
 
 const idOf = (invoice: number) => `inv_${invoice}`;
 
-/** An invoice's request is the same each time, except for its price and what is known about the address. */
+/** An invoice always makes the same request, except for the price and for whether others share the address. */
 function requestIn(step: Extract<Step, { kind: "allocate" }>, nowMs: number, prices: bigint): AmountRequest {
   const { invoice, offBy, isAlone } = step;
   const merchant = invoice % MERCHANTS;
@@ -65,8 +65,8 @@ function requestIn(step: Extract<Step, { kind: "allocate" }>, nowMs: number, pri
   return { invoiceId: idOf(invoice), merchantId: `mer_${merchant}`, priceUnits, sharing, isPublic, ...times };
 }
 
-describe("any history at one address", () => {
-  it("follows the rules, gives each invoice and price one amount, and releases none before its end", () => {
+describe("the allocator of one address, after any history", () => {
+  it("agrees with a model of the rules, gives an invoice one amount per price, and releases no amount early", () => {
     fc.assert(
       fc.property(anySteps, fc.constantFrom(600n, 2_400n), (steps, prices) => {
         const [real, model] = [new AmountAllocations(memoryStorage(), PLACE), new AmountModel()];
@@ -108,7 +108,7 @@ describe("any history at one address", () => {
     );
   });
 
-  it("gives a list of requests the same as one request after the other, and refusals take nothing", () => {
+  it("gives a list of requests the same amounts as single requests in that order, and a refused request takes no amount", () => {
     fc.assert(
       fc.property(anySteps, (steps) => {
         const requests = steps.flatMap((step) => (step.kind === "allocate" ? [requestIn(step, 0, 2_400n)] : []));
@@ -122,7 +122,7 @@ describe("any history at one address", () => {
     );
   });
 
-  it("releases the same amounts in any order", () => {
+  it("keeps the same amounts, no matter in which order the others are released", () => {
     fc.assert(
       fc.property(anySteps, fc.infiniteStream(fc.nat()), (steps, chance) => {
         const requests = steps.flatMap((step) => (step.kind === "allocate" ? [requestIn(step, 0, 2_400n)] : []));
@@ -148,7 +148,7 @@ describe("any history at one address", () => {
 });
 
 describe("an amount", () => {
-  it("is the smallest free one, counting amounts of other prices, across all merchants", () => {
+  it("is the first free candidate, no matter which merchants and prices the taken ones belong to", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const units = (invoiceId: string, over: Partial<AmountRequest> = {}) => {
       const [answer] = allocations.allocate([requestOf(invoiceId, over)]);
@@ -161,10 +161,10 @@ describe("an amount", () => {
     expect(units("a")).toBe(2_400n);
   });
 
-  it("is found among ten thousand candidates, to the last one", () => {
+  it("is found even if only the last of ten thousand candidates is free", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const candidates = candidatesOf(2_000_000n);
-    // Each is the plain price of another invoice.
+    // Each of these amounts is taken by an invoice with that price.
     const plain = candidates.filter((_, salt) => salt !== 3_000 && salt !== 10_000);
     allocations.allocate(plain.map((priceUnits, n) => requestOf(`inv_${n}`, { priceUnits })));
     const asked = ["x", "y", "z"].map((invoiceId) => requestOf(invoiceId, { priceUnits: 2_000_000n }));
@@ -175,7 +175,7 @@ describe("an amount", () => {
     ]);
   });
 
-  it("is looked for again only once one is released if its price has none left", () => {
+  it("is not searched for again at an exhausted price until an amount is released", () => {
     const { sql, transactionSync } = memoryStorage();
     let searches = 0;
     const exec = (query: string, ...bindings: (string | number | null)[]) => {
@@ -188,7 +188,7 @@ describe("an amount", () => {
       const [answer] = allocations.allocate([requestOf(invoiceId, { priceUnits: 200n, ...over })]);
       return [answer?.kind === "given" ? answer.units : answer?.refusal.code, searches > before];
     };
-    // 200 units have two amounts.
+    // A price of 200 units has two amounts.
     expect([ask("a"), ask("b")]).toEqual([
       [200n, true],
       [199n, true],
@@ -197,7 +197,7 @@ describe("an amount", () => {
       ["AMOUNTS_EXHAUSTED", true],
       ...Array(2).fill(["AMOUNTS_EXHAUSTED", false]),
     ]);
-    // An invoice that has an amount may find it among those of another price.
+    // An invoice keeps its amount if that amount is also valid for its new price.
     expect(ask("b", { priceUnits: 199n })).toEqual([199n, true]);
     expect([ask("a", { priceUnits: 199n }), ask("a", { priceUnits: 199n })]).toEqual([
       ["AMOUNTS_EXHAUSTED", true],
@@ -212,7 +212,7 @@ describe("an amount", () => {
     ]);
   });
 
-  it("stays with its invoice until the later end if a repeated operation extends the invoice", () => {
+  it("stays reserved until the invoice's new end if a repeated request extends the invoice", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const later = { createdAtMs: HOUR_MS, expiresAtMs: 2 * HOUR_MS, monitorUntilMs: DAY_MS + HOUR_MS, nowMs: HOUR_MS };
     allocations.allocate([requestOf("a")]);
@@ -224,7 +224,7 @@ describe("an amount", () => {
     expect(allocations.release([amount, amount], DAY_MS + HOUR_MS + 1)).toEqual([true, true]);
   });
 
-  it("that was reallocated while D1 was asked is not released by the answer", () => {
+  it("that is requested again while D1 is queried is not released because of the query's result", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     allocations.allocate([requestOf("a"), requestOf("b")]);
     const nowMs = DAY_MS + 2 * HOUR_MS;
@@ -239,7 +239,7 @@ describe("an amount", () => {
     ]);
   });
 
-  it("counts toward a limit for ten minutes, then only if its invoice is stored, but stays with the invoice", () => {
+  it("counts toward a limit for ten minutes, and longer only if its invoice is stored, but stays reserved in either case", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const shared = { rank: UNPROVEN, hasOthers: true, provenOthers: 0 };
     const askAt = (invoiceId: string, nowMs: number) => {
@@ -258,7 +258,7 @@ describe("an amount", () => {
       2_396n,
       "LIMIT_REACHED",
     ]);
-    // A returning invoice keeps its amount if the limits allow that.
+    // An invoice that asks again keeps its amount if the limits allow that.
     expect(askAt("b", 12 * MINUTE_MS)).toBe("LIMIT_REACHED");
     allocations.settle(allocations.overdue(30 * MINUTE_MS, 10), [{ invoiceId: "f", units: 2_396n }], 30 * MINUTE_MS);
     expect(["b", "h", "a"].map((invoiceId) => askAt(invoiceId, 31 * MINUTE_MS))).toEqual([
@@ -269,7 +269,7 @@ describe("an amount", () => {
     expect(allocations.release([{ invoiceId: "c", units: 2_398n }], DAY_MS)).toEqual([false]);
   });
 
-  it("with a row in D1 is checked again an hour later, however long ago its end was", () => {
+  it("that has a row in D1 is checked again an hour later, even long after its reservation ended", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     allocations.allocate([requestOf("a")]);
     const nowMs = DAY_MS + HOUR_MS;
@@ -277,7 +277,7 @@ describe("an amount", () => {
     expect([allocations.overdue(nowMs, 10), allocations.nextCheckMs()]).toEqual([[], nowMs + HOUR_MS]);
   });
 
-  it("keeps the rank its invoice had first, whatever the merchant proves meanwhile", () => {
+  it("keeps the rank of its invoice's first request, even if the merchant is proven later", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const unproven = { rank: UNPROVEN, hasOthers: true, provenOthers: 0 };
     const proven = { ...unproven, rank: PROVEN };
@@ -292,7 +292,7 @@ describe("an amount", () => {
 
 describe("the server of one of two proven merchants", () => {
   const PROVEN_OF_TWO: Sharing = { rank: PROVEN, hasOthers: true, provenOthers: 1 };
-  // 11 amounts are divided here, so each of the two has 6 and its browsers 3 of them.
+  // There are 11 amounts for two merchants: each may hold 6 of them, and its browsers 3 of those 6.
   const askedAt = (prices: readonly bigint[], over: Partial<AmountRequest>) =>
     prices.map((priceUnits, n) =>
       requestOf(`inv_${over.isPublic === true}_${over.sharing?.rank}_${n}`, { priceUnits, ...over }),
@@ -300,7 +300,7 @@ describe("the server of one of two proven merchants", () => {
   const answersOf = (allocations: AmountAllocations, asked: readonly AmountRequest[]) =>
     allocations.allocate(asked).map((answer) => (answer.kind === "given" ? "given" : answer.refusal.code));
 
-  it("has its share even while browsers hold theirs at two neighbouring prices", () => {
+  it("can use its share of a price's amounts even if the merchant's browsers have taken their shares of two neighbouring prices", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const ofBrowsers = { sharing: PROVEN_OF_TWO, isPublic: true };
     const taken = [2_388n, 2_387n, 2_386n, 2_412n, 2_411n, 2_410n];
@@ -309,7 +309,7 @@ describe("the server of one of two proven merchants", () => {
     expect(answersOf(allocations, ofServer)).toEqual(["given", "given", "given", "AMOUNTS_EXHAUSTED"]);
   });
 
-  it("gets no more because of what its browsers were given before it had proof", () => {
+  it("gets exactly its share, even if the merchant's browsers have amounts from before the merchant was proven", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const alone = { sharing: ALONE, isPublic: true };
     expect(new Set(answersOf(allocations, askedAt([2_399n, 2_398n, 2_397n, 2_396n], alone)))).toEqual(
@@ -324,9 +324,9 @@ describe("the server of one of two proven merchants", () => {
 });
 
 describe("the warning that amounts run low", () => {
-  it("comes with the amount that reaches the mark, with all later ones, and with every repeated request", () => {
+  it("comes with the amount that reaches the threshold, with all later amounts, and with every repeated request", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
-    // 11 amounts; the ninth is the mark.
+    // There are 11 amounts; the ninth triggers the warning.
     const asked = Array.from({ length: 11 }, (_, n) => requestOf(`inv_${n}`, { priceUnits: 2_000n }));
     const lowSince = () => allocations.allocate(asked).map((answer) => answer.kind === "given" && answer.lowSince);
     const expected = [...Array(8).fill(null), "inv_8", "inv_8", "inv_8"];
@@ -358,7 +358,7 @@ describe("the warning that amounts run low", () => {
   });
 });
 
-it("every statement of a full address finds its rows by an index", () => {
+it("every SQL statement finds its rows through an index, even when the amounts are exhausted", () => {
   const { sql, transactionSync } = memoryStorage();
   const said = new Set<string>();
   const noting = {
@@ -372,7 +372,7 @@ it("every statement of a full address finds its rows by an index", () => {
   };
   const allocations = new AmountAllocations(noting, PLACE);
   const shared = { rank: UNPROVEN, hasOthers: true, provenOthers: 1 };
-  // A price's last refusal reads everything there is to read.
+  // The last request at a price is refused only after the allocator has read all amounts near that price.
   const asked = Array.from({ length: 12 }, (_, n) => requestOf(`inv_${n}`, { sharing: shared, isPublic: true }));
   allocations.allocate([...asked, requestOf("inv_0", { priceUnits: 2_401n })]);
   const overdue = allocations.overdue(DAY_MS + HOUR_MS, 10);
@@ -386,7 +386,7 @@ it("every statement of a full address finds its rows by an index", () => {
       return `${query}: ${steps.map(({ detail }) => detail).join("; ")}`;
     });
   expect(plans.length).toBeGreaterThan(12);
-  // The earliest time is the first in its index.
+  // The scan of amounts_check is allowed, because it reads only the first entry, which has the earliest time.
   const scans = plans.filter((plan) =>
     /SCAN (?!candidate)(?!amounts USING COVERING INDEX amounts_check)|TEMP B-TREE/.test(plan),
   );

@@ -1,4 +1,4 @@
-// A new allocator that starts from the tables gives what the previous one would have given.
+// A new allocator that reads its state from the tables must give the same amounts as the previous allocator would have given.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AmountAllocations } from "../../../../src/commerce/amounts/amount-allocations.ts";
@@ -28,8 +28,8 @@ const requestOf = ({ invoice, priceUnits, isPublic }: Ask): AmountRequest => ({
   nowMs: 0,
 });
 
-describe("an allocator that starts over", () => {
-  it("gives every invoice its last amount again, and never another invoice's", () => {
+describe("an allocator without its previous state", () => {
+  it("gives every invoice its last amount again, and never another invoice's amount", () => {
     fc.assert(
       fc.property(fc.array(anyAsk, { maxLength: 20 }), fc.array(anyAsk, { maxLength: 20 }), (before, after) => {
         const old = new AmountAllocations(memoryStorage(), PLACE);

@@ -20,7 +20,7 @@ const stable18: AmountGrain = {
 const bitcoin: AmountGrain = { grainUnits: 1n, coarseGrainUnits: [] };
 const ether: AmountGrain = { grainUnits: 10n ** 10n, coarseGrainUnits: [] };
 
-/** The same list from the definition: each grain's multiples in turn, each amount once. */
+/** The candidates, computed directly from their definition: the multiples of each grain in turn, without duplicates. */
 function candidates(priceUnits: bigint, { grainUnits, coarseGrainUnits }: AmountGrain): bigint[] {
   const found = new Set([priceUnits]);
   for (const grain of [...coarseGrainUnits, grainUnits]) {
@@ -42,12 +42,13 @@ describe("the plain price of a quote", () => {
   });
 });
 
-describe("the candidate amounts of a price", () => {
-  it("are the plain price, then the coarsest steps below it, then finer ones", () => {
+describe("the candidate amounts for a price", () => {
+  it("are the plain price, followed by amounts in coarse steps below it, and by amounts in finer steps below it", () => {
     const amounts = [0, 1, 2, 3, 9, 10, 11, 12, 19, 20, 99, 100, 101].map((salt) =>
       saltedUnits(10_123_457n, stable, salt),
     );
-    // 10.123457 USDT: most 10,000 grains off, so one cent once, then tenths of it, and so on.
+    // The price is 10.123457 USDT. Candidates are at most 10,000 grains lower, so there is one step of a cent, then steps of a tenth of a cent, and
+    // so on.
     expect(amounts).toEqual([
       10_123_457n,
       10_113_457n,
@@ -72,25 +73,25 @@ describe("the candidate amounts of a price", () => {
     ["are 10,001 when ten thousand grains are 0.5 % of the price", 2_000_000n, bitcoin, 10_001],
     ["are one fewer when the price is one unit lower", 1_999_999n, bitcoin, 10_000],
     ["are at most 10,001, however large the price", 10n ** 24n, ether, 10_001],
-    ["count a coarse step that is also a fine step once", 10_000_000n, stable, 10_001],
+    ["include an amount once if it is both a coarse and a fine step", 10_000_000n, stable, 10_001],
   ])("%s", (_why, price, asset, capacity) => {
     expect(saltCapacity(price, asset)).toBe(capacity);
   });
 
-  it("end with the last salt, and do not exist for a price off the grain", () => {
+  it("cannot be computed for a salt that is too large, or for a price that is not a positive multiple of the grain", () => {
     expect(saltedUnits(200n, bitcoin, 1)).toBe(199n);
     expect(() => saltedUnits(200n, bitcoin, 2)).toThrow(/out of range/);
     expect(() => saltCapacity(10n ** 10n + 1n, ether)).toThrow(/multiple/);
     expect(() => saltCapacity(0n, bitcoin)).toThrow(/positive/);
   });
 
-  it("throw for grains that are not multiples of each other", () => {
+  it("cannot be computed for grains that are not multiples of each other", () => {
     expect(() => saltedUnits(10n ** 6n, { grainUnits: 1n, coarseGrainUnits: [10n, 4n] }, 600)).toThrow(/grain/);
   });
 
   const anyAsset = fc.constantFrom(stable, stable18, bitcoin, ether, { grainUnits: 5n, coarseGrainUnits: [60n, 10n] });
 
-  it("are exactly those of the definition, in its order", () => {
+  it("equal those computed from the definition, in the same order", () => {
     const price = fc.tuple(anyAsset, fc.integer({ min: 1, max: 60_000 }));
     fc.assert(
       fc.property(price, ([asset, grains]) => {
@@ -104,7 +105,7 @@ describe("the candidate amounts of a price", () => {
     );
   });
 
-  it("of a large price are all distinct, multiples of the grain, never above it and at most 0.5 % below", () => {
+  it("are distinct multiples of the grain, at most 0.5 % below the price and never above it, even at a large price", () => {
     for (const asset of [stable, stable18, bitcoin, ether]) {
       const priceUnits = 2_345_679n * asset.grainUnits;
       const amounts = Array.from({ length: saltCapacity(priceUnits, asset) }, (_, salt) =>
@@ -115,7 +116,7 @@ describe("the candidate amounts of a price", () => {
     }
   });
 
-  it("differ for any two salts, within 0.5 % of the price, on the grain and above zero", () => {
+  it("differ for any two salts, and are positive multiples of the grain, at most 0.5 % below the price", () => {
     fc.assert(
       fc.property(anyAsset, fc.bigInt(1n, 10n ** 30n), fc.nat(), fc.nat(), (asset, grains, a, b) => {
         const priceUnits = grains * asset.grainUnits;
@@ -132,7 +133,7 @@ describe("the candidate amounts of a price", () => {
 });
 
 describe("a part of the candidates", () => {
-  it("has those of the same numbers, no matter which part is asked for", () => {
+  it("contains exactly the candidates at the requested positions", () => {
     const all = candidates(10_123_457n, stable);
     expect(candidateUnits(10_123_457n, stable, { from: 0, to: all.length })).toEqual(all);
     expect(candidateUnits(10_123_457n, stable, { from: 5, to: 5 })).toEqual([]);
@@ -160,21 +161,28 @@ describe("the first free salt", () => {
   >([
     ["is 0, the plain price, when nothing is taken", [], null, false, 10, 0],
     ["is 1 when the plain price is taken", [0], 0, true, 10, 1],
-    ["is not known when an invoice of another price holds the plain price", [], null, true, 10, undefined],
-    ["is not known then either, when other salts of this price are taken", [1, 2], 2, true, 10, undefined],
-    ["is 0 when the plain price is the gap", [1, 2], 2, false, 10, 0],
+    ["is not known when an invoice at another price holds the plain price", [], null, true, 10, undefined],
+    ["is not known when another price holds the plain price and salts are taken", [1, 2], 2, true, 10, undefined],
+    ["is 0 when only higher salts are taken", [1, 2], 2, false, 10, 0],
     ["is the first gap between taken salts", [0, 1, 3], 3, true, 10, 2],
-    ["follows the greatest taken salt when all those read are taken", dense, 90, true, 1_000, 91],
-    ["is the first gap among those read, even when it is below the greatest", [0, 2], 9, true, 10, 1],
+    ["is one above the greatest taken salt when those that were read have no gap", dense, 90, true, 1_000, 91],
+    ["is the first gap in the salts that were read, even if a greater one is taken", [0, 2], 9, true, 10, 1],
     ["does not exist when all are taken", [0, 1, 2], 2, true, 3, undefined],
     ["does not exist when the plain price is the only candidate and is taken", [0], 0, true, 1, undefined],
-    ["is not known when all those read and the last one are taken", dense, 99, true, 100, undefined],
-    ["follows those read when the greatest is not known", [0, 1], null, true, 10, 2],
+    [
+      "is not known when the salts that were read have no gap and the last one is taken",
+      dense,
+      99,
+      true,
+      100,
+      undefined,
+    ],
+    ["is one above the salts that were read when the greatest is not known", [0, 1], null, true, 10, 2],
   ])("%s", (_why, takenSalts, maxSalt, isPriceTaken, capacity, salt) => {
     expect(firstSalt({ takenSalts, maxSalt, isPriceTaken }, capacity)).toBe(salt);
   });
 
-  it("is always free and in range, and is found whenever the lowest 64 taken salts show one", () => {
+  it("is always free and in range, and is undefined only if all salts or more than 64 are taken", () => {
     const taken = fc.uniqueArray(fc.nat({ max: 120 }), { maxLength: 121 });
     fc.assert(
       fc.property(taken, fc.integer({ min: 1, max: 121 }), (salts, capacity) => {
@@ -188,7 +196,7 @@ describe("the first free salt", () => {
     );
   });
 
-  it("takes every candidate once when salts are reserved one after another", () => {
+  it("reaches every candidate exactly once when salts are reserved one after another", () => {
     const capacity = saltCapacity(40_000n, bitcoin);
     const taken: number[] = [];
     for (;;) {
@@ -201,7 +209,7 @@ describe("the first free salt", () => {
   });
 });
 
-describe("amounts run low", () => {
+describe("the number of reserved amounts that triggers the warning for a price", () => {
   test.each([
     [1, undefined],
     [2, 2],
@@ -210,13 +218,13 @@ describe("amounts run low", () => {
     [11, 9],
     [35, 28],
     [10_001, 8_001],
-  ])("of %d candidates is 80 %%, rounded up: %s", (capacity, mark) => {
+  ])("is 80 %% of %d candidates, rounded up, if there is more than one: %s", (capacity, mark) => {
     expect(amountsLowMark(capacity)).toBe(mark);
   });
 });
 
-describe("the number of an amount among the candidates of a price", () => {
-  it("is the one that gives it, and undefined for any other amount", () => {
+describe("the position of an amount among the candidates for a price", () => {
+  it("is the salt that gives the amount, and undefined for any other amount", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(stable, stable18, bitcoin, ether),

@@ -1,5 +1,4 @@
-// What may be held at a shared address, and by whom: whatever others do, a merchant with proof gets its share of every
-// price.
+// How many amounts each merchant may hold at a shared address. A merchant with proof must get its share of the amounts at every price, whatever other merchants do.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type AmountGrain, saltCapacity, saltedUnits } from "../../../../src/commerce/amounts/direct-amount.ts";
@@ -34,7 +33,7 @@ interface Ask {
 const candidatesOf = (priceUnits: bigint): readonly bigint[] =>
   Array.from({ length: saltCapacity(priceUnits, BITCOIN) }, (_, salt) => saltedUnits(priceUnits, BITCOIN, salt));
 
-/** The amount, or the code that refuses it: the rules of a reservation over all rows, by brute force. */
+/** The amount or the code of the refusal, computed by applying the rules of a reservation to all rows. */
 function reserve(rows: readonly Row[], { merchant, rank, isPublic, priceUnits }: Ask): bigint | string {
   const takenFor = (each: Rank) => (units: bigint) =>
     rows.some((row) => row.units === units && (row.rank <= each || row.merchant === merchant));
@@ -71,7 +70,7 @@ function history(asks: readonly Ask[]): {
   return { rows, answers };
 }
 
-/** Merchants 0 and 1 have proof. */
+/** Merchants 0 and 1 are proven, the others are not. */
 const PROVEN_MERCHANTS = 2;
 
 /** Prices close together, so that their candidates overlap. */
@@ -98,7 +97,7 @@ const askOf = (merchant: number, isPublic: boolean, priceUnits: bigint): Ask => 
   rank: PROVEN,
 });
 
-/** Browsers get three amounts at the lower prices and three at the higher ones: all six that their merchant may hold between them. */
+/** The browsers of merchant 0 get three amounts at the lower prices and three at the higher ones, which are all six that they may hold. */
 const BROWSERS_AT_NEIGHBOURING_PRICES: readonly Ask[] = [
   ...[2_400n, 2_400n].map((price) => askOf(1, false, price)),
   ...[2_407n, 2_410n].map((price) => askOf(0, true, price)),
@@ -108,8 +107,8 @@ const BROWSERS_AT_NEIGHBOURING_PRICES: readonly Ask[] = [
   askOf(0, true, 2_400n),
 ];
 
-describe("any history of reservations at one address", () => {
-  it("gives amounts to the server of a proven merchant until it has its share of the price", () => {
+describe("the allocator of one address, after any history of reservations,", () => {
+  it("lets the server of a proven merchant reserve amounts until the merchant has its share of the price's amounts", () => {
     fc.assert(
       fc.property(
         anyAsks,
@@ -124,7 +123,7 @@ describe("any history of reservations at one address", () => {
             (row) => row.merchant === merchant && Math.abs(Number(row.units - priceUnits)) <= 2 * capacity,
           );
           expect(near.length).toBeGreaterThanOrEqual(Math.floor(capacity / PROVEN_MERCHANTS));
-          // Browsers hold at most half of it.
+          // Browsers hold at most half of the merchant's amounts.
           expect(near.filter((row) => !row.isPublic).length).toBeGreaterThan(0);
         },
       ),
@@ -132,7 +131,7 @@ describe("any history of reservations at one address", () => {
     );
   });
 
-  it("leaves half of any price's amounts to the other proven merchant", () => {
+  it("gives neither of two proven merchants more than half of a price's amounts, rounded up", () => {
     fc.assert(
       fc.property(anyAsks, fc.integer({ min: 2_300, max: 2_500 }), (asks, price) => {
         const candidates = new Set(candidatesOf(BigInt(price)));
@@ -144,7 +143,7 @@ describe("any history of reservations at one address", () => {
     );
   });
 
-  it("never gives a reserved amount while the price has another one", () => {
+  it("never gives an amount that is already reserved while the price has a free amount", () => {
     fc.assert(
       fc.property(anyAsks, (asks) => {
         const { answers } = history(asks);
@@ -159,7 +158,7 @@ describe("any history of reservations at one address", () => {
     );
   });
 
-  it("never gives an amount to two merchants of one rank, nor twice to one merchant", () => {
+  it("never gives an amount to two merchants of the same rank, or twice to one merchant", () => {
     fc.assert(
       fc.property(anyAsks, (asks) => {
         const { rows } = history(asks);
@@ -170,7 +169,7 @@ describe("any history of reservations at one address", () => {
     );
   });
 
-  it("leaves three quarters around any price to proven merchants, and at most eight amounts to each unproven one", () => {
+  it("leaves three quarters of the amounts around any price to proven merchants, and gives each unproven merchant at most eight", () => {
     fc.assert(
       fc.property(anyAsks, fc.integer({ min: 2_300, max: 2_500 }), (asks, price) => {
         const reach = Math.floor(price / 200);
@@ -186,29 +185,59 @@ describe("any history of reservations at one address", () => {
   });
 });
 
-describe("a holding at a shared address", () => {
+describe("the limits on holding amounts at a shared address", () => {
   const SHARED = { isShared: true, others: 1, ownPublic: 0, public: 0 };
 
   test.each<[string, Rank, bigint, Partial<Holding> & Pick<Holding, "all" | "own">, string | undefined]>([
-    // 10 USD in bitcoin: 147 amounts, a quarter of which is 36.
-    ["allows the eighth amount of an unproven merchant", UNPROVEN, 14_706n, { all: 30, own: 7 }, undefined],
-    ["refuses an unproven merchant its ninth amount", UNPROVEN, 14_706n, { all: 30, own: 8 }, "amountsWithoutProof 8"],
-    ["allows the last amount of the unproven quarter", UNPROVEN, 14_706n, { all: 35, own: 0 }, undefined],
-    ["refuses one more than that quarter", UNPROVEN, 14_706n, { all: 36, own: 0 }, "percentOfAmountsWithoutProof 25"],
-    ["allows none if a quarter is below one", UNPROVEN, 150n, { all: 0, own: 0 }, "percentOfAmountsWithoutProof 25"],
-    ["does not limit the total of proven merchants", PROVEN, 14_706n, { all: 10_000, own: 36 }, undefined],
-    ["limits one of two proven merchants to half", PROVEN, 14_706n, { all: 37, own: 37 }, "AMOUNTS_EXHAUSTED"],
-    ["counts half of that half for its browsers", PROVEN, 14_706n, { all: 40, own: 40, ownPublic: 23 }, undefined],
-    ["counts all of its server's amounts", PROVEN, 14_706n, { all: 40, own: 40, ownPublic: 22 }, "AMOUNTS_EXHAUSTED"],
+    // For 10 USD in bitcoin there are 147 possible amounts around the price; a quarter of that is 36.
+    ["allow the eighth amount of an unproven merchant", UNPROVEN, 14_706n, { all: 30, own: 7 }, undefined],
+    ["refuse an unproven merchant its ninth amount", UNPROVEN, 14_706n, { all: 30, own: 8 }, "amountsWithoutProof 8"],
+    ["allow the last amount of the unproven quarter", UNPROVEN, 14_706n, { all: 35, own: 0 }, undefined],
     [
-      "counts all of an unproven merchant's",
+      "refuse an amount beyond the unproven quarter",
+      UNPROVEN,
+      14_706n,
+      { all: 36, own: 0 },
+      "percentOfAmountsWithoutProof 25",
+    ],
+    [
+      "allow no amount if a quarter is less than one",
+      UNPROVEN,
+      150n,
+      { all: 0, own: 0 },
+      "percentOfAmountsWithoutProof 25",
+    ],
+    ["ignore the total of proven merchants", PROVEN, 14_706n, { all: 10_000, own: 36 }, undefined],
+    ["allow one of two proven merchants at most half", PROVEN, 14_706n, { all: 37, own: 37 }, "AMOUNTS_EXHAUSTED"],
+    [
+      "count browsers only up to half of a proven merchant's half",
+      PROVEN,
+      14_706n,
+      { all: 40, own: 40, ownPublic: 23 },
+      undefined,
+    ],
+    [
+      "count all amounts of a proven merchant's server",
+      PROVEN,
+      14_706n,
+      { all: 40, own: 40, ownPublic: 22 },
+      "AMOUNTS_EXHAUSTED",
+    ],
+    [
+      "count all amounts of an unproven merchant",
       UNPROVEN,
       14_706n,
       { all: 8, own: 8, ownPublic: 8 },
       "amountsWithoutProof 8",
     ],
-    ["limits one of three proven to a third", PROVEN, 14_706n, { all: 25, own: 25, others: 2 }, "AMOUNTS_EXHAUSTED"],
-    ["does not limit a merchant that is alone", UNPROVEN, 14_706n, { all: 70, own: 70, isShared: false }, undefined],
+    [
+      "allow one of three proven merchants at most a third",
+      PROVEN,
+      14_706n,
+      { all: 25, own: 25, others: 2 },
+      "AMOUNTS_EXHAUSTED",
+    ],
+    ["do not apply to a merchant that is alone", UNPROVEN, 14_706n, { all: 70, own: 70, isShared: false }, undefined],
   ])("%s", (_, rank, units, held, expected) => {
     const bounds = holdingBounds({ rank, isPublic: false }, units, BITCOIN);
     const refusal = holdingRefusal(rank, bounds, { ...SHARED, ...held });
@@ -218,16 +247,31 @@ describe("a holding at a shared address", () => {
 
   test.each<[string, Rank, Partial<Holding> & Pick<Holding, "public">, string | undefined]>([
     [
-      "allows browsers half of a price if their merchant is alone there",
+      "allow browsers half of a price's amounts if their merchant is alone",
       UNPROVEN,
       { isShared: false, public: 36 },
       undefined,
     ],
-    ["refuses browsers more than that half", UNPROVEN, { isShared: false, public: 37 }, "percentOfAmountsForPublic 50"],
-    ["allows browsers half of what an unproven merchant may hold", UNPROVEN, { public: 3 }, undefined],
-    ["refuses browsers more than half of what it may hold", UNPROVEN, { public: 4 }, "percentOfAmountsForPublic 50"],
-    ["allows browsers half of the half of a proven merchant", PROVEN, { public: 18 }, undefined],
-    ["refuses browsers more than half of a proven half", PROVEN, { public: 19 }, "percentOfAmountsForPublic 50"],
+    [
+      "refuse browsers more than half of a price's amounts",
+      UNPROVEN,
+      { isShared: false, public: 37 },
+      "percentOfAmountsForPublic 50",
+    ],
+    ["allow browsers half of what an unproven merchant may hold", UNPROVEN, { public: 3 }, undefined],
+    [
+      "refuse browsers more than half of what an unproven merchant may hold",
+      UNPROVEN,
+      { public: 4 },
+      "percentOfAmountsForPublic 50",
+    ],
+    ["allow browsers half of a proven merchant's half", PROVEN, { public: 18 }, undefined],
+    [
+      "refuse browsers more than half of a proven merchant's half",
+      PROVEN,
+      { public: 19 },
+      "percentOfAmountsForPublic 50",
+    ],
   ])("%s", (_, rank, held, expected) => {
     const bounds = holdingBounds({ rank, isPublic: true }, 14_706n, BITCOIN);
     const refusal = holdingRefusal(rank, bounds, {
@@ -241,7 +285,7 @@ describe("a holding at a shared address", () => {
     expect(outcome).toBe(expected);
   });
 
-  it("lasts a day without proof, and never ends before the invoice does", () => {
+  it("let an unproven merchant use an amount for a day, or until the amount's invoice expires if that is later", () => {
     const invoice = { createdAtMs: 0, expiresAtMs: 3_600_000, monitorUntilMs: 8 * DAY_MS };
     const of = { isShared: true, rank: UNPROVEN };
     expect(heldUntilMs(invoice, of)).toBe(DAY_MS);
@@ -259,13 +303,13 @@ describe("the proof from a payment", () => {
     ["matched by exact amount and confirmed", "CONFIRMED", "EXACT_AMOUNT", 5n, 0, 5n],
     ["to its own address and confirmed", "CONFIRMED", "ADDRESS", 5n, null, 5n],
     ["not confirmed yet", "DETECTED", "EXACT_AMOUNT", 5n, 0, 0n],
-    ["gone from the chain", "REORGED", "EXACT_AMOUNT", 5n, 0, 0n],
-    ["close to an amount", "CONFIRMED", "TOLERANCE", 5n, 0, 0n],
+    ["that left the chain", "REORGED", "EXACT_AMOUNT", 5n, 0, 0n],
+    ["that came close to an amount", "CONFIRMED", "TOLERANCE", 5n, 0, 0n],
     ["matched by a user", "CONFIRMED", "MANUAL", 5n, 0, 0n],
     ["of unknown value", "CONFIRMED", "EXACT_AMOUNT", null, 0, 0n],
     ["of an amount that was requested only just before it came", "CONFIRMED", "EXACT_AMOUNT", 5n, 1, 0n],
     ["of an amount that was never requested", "CONFIRMED", "EXACT_AMOUNT", 5n, null, 0n],
-  ])("%s (%s by %s, worth %s, requested from %s) is %s", (_, status, matchedBy, usdMicros, askedFromMs, expected) => {
+  ])("%s (%s by %s, worth %s, requested at %s) is %s", (_, status, matchedBy, usdMicros, askedFromMs, expected) => {
     expect(proofMicros({ status, matchedBy, usdMicros, receivedAtMs: 60_000 }, askedFromMs)).toBe(expected);
   });
 });

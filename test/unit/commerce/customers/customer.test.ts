@@ -22,7 +22,7 @@ const ROW: CustomerRecord = {
   deletedAtMs: null,
 };
 
-/** Long enough not to be part of a field name. */
+/** A word that is too long to occur in a field name. */
 const word = fc.string({ minLength: 12, maxLength: 20 });
 const text = fc.option(fc.option(word, { nil: null }), { nil: undefined });
 const metadata = fc.option(fc.option(fc.dictionary(word, word), { nil: null }), { nil: undefined });
@@ -35,8 +35,8 @@ const change: fc.Arbitrary<CustomerChange> = fc.record({
 });
 const row = change.map((each): CustomerRecord => ({ ...ROW, ...changedColumns(NOTHING_PERSONAL, each) }));
 
-describe("a change of a customer", () => {
-  it("sets the given fields and keeps the absent ones", () => {
+describe("a change to a customer", () => {
+  it("sets the given fields and keeps the others", () => {
     fc.assert(
       fc.property(row, change, (before, each) => {
         const after = changedColumns(before, each);
@@ -50,7 +50,7 @@ describe("a change of a customer", () => {
     );
   });
 
-  it("is recorded in the audit log by field names only, never by their values", () => {
+  it("is recorded in the audit log with the names of its fields only, never with their values", () => {
     fc.assert(
       fc.property(row, row, fc.boolean(), (before, after, isDeleted) => {
         const then = isDeleted ? { ...after, ...NOTHING_PERSONAL, deletedAtMs: 2 } : after;
@@ -103,7 +103,7 @@ describe("a customer's sales summary", () => {
     expect(salesSummaryOf(sales)).toMatchObject({ revenue, currency, paidRate });
   });
 
-  it("has a paid rate from 0 to 1, and a total revenue unless more than one currency was paid", () => {
+  it("has a paid rate from 0 to 1, and a total revenue unless invoices in several currencies were paid", () => {
     const sales = fc.uniqueArray(
       fc
         .tuple(fc.constantFrom("USD", "EUR", "BTC"), fc.nat(50), fc.nat(50), fc.bigInt({ min: 0n, max: 10n ** 30n }))

@@ -30,7 +30,7 @@ const PAYMENT: ExportedPayment = {
   customerId: null,
 };
 
-/** CSV cells, read per RFC 4180. */
+/** CSV cells, read according to RFC 4180. */
 function cellsIn(csv: string): readonly (readonly string[])[] {
   const records: string[][] = [[]];
   for (const [, quoted, plain = "", end = ""] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
@@ -43,7 +43,7 @@ function cellsIn(csv: string): readonly (readonly string[])[] {
 }
 
 describe("a line", () => {
-  it("is read back from CSV with every text, none of which a spreadsheet takes for a formula", () => {
+  it("can be read back from CSV with all of its texts, and contains nothing that a spreadsheet reads as a formula", () => {
     const text = fc.oneof(
       fc.string(),
       fc.constantFrom("=1", "+1", "-1", "@a", " =1", "\uff1d1", "\t1", "\r1", "x;=1", '"', ",", "\r\n", "ß"),
@@ -66,13 +66,13 @@ describe("a line", () => {
     );
   });
 
-  it("has lists with spaces, booleans as words, and nothing for null", () => {
+  it("separates list items with spaces in CSV, and writes booleans as words and null as an empty cell", () => {
     const line = { list: ["a", "b"], is: true, none: null, count: 3 };
     expect(textOf("csv", ["list", "is", "none", "count"], [line])).toBe("a b,true,,3\r\n");
     expect(textOf("jsonl", ["list", "is", "none", "count"], [line])).toBe(`${JSON.stringify(line)}\n`);
   });
 
-  it("starts in CSV with the names, after the mark by which Excel recognises UTF-8", () => {
+  it("follows a header in CSV that starts with the byte order mark that Excel needs and lists the columns", () => {
     expect([headOf("csv", ["a", "b"]), headOf("jsonl", ["a", "b"])]).toEqual(["\uFEFFa,b\r\n", ""]);
   });
 });
@@ -97,7 +97,7 @@ describe("the sums of a statement", () => {
     fiatMicros: micros,
   });
 
-  it("are those of all payments on networks with real money, however they are paged", () => {
+  it("are those of all payments on networks with real money, no matter how the payments are divided into pages", () => {
     fc.assert(
       fc.property(fc.array(fc.array(payment, { maxLength: 6 }), { maxLength: 6 }), (pages) => {
         let sums: Sums = new Map();

@@ -12,7 +12,7 @@ import { EVENT_TYPES } from "../../../../src/platform/events/event.ts";
 
 const FLAGS = ["isAccepted", "isMarked", "wasPaid", "isPaidLate", "hasMoney"] as const;
 
-/** Every status with every combination of marks. */
+/** Every status with every combination of flags. */
 const ALL: readonly InvoiceFacts[] = INVOICE_STATUSES.flatMap((status) =>
   Array.from({ length: 2 ** FLAGS.length }, (_, bits): InvoiceFacts => {
     const [isAccepted, isMarked, wasPaid, isPaidLate, hasMoney] = FLAGS.map((_, at) => ((bits >> at) & 1) === 1);
@@ -59,11 +59,11 @@ describe("the state that a plugin reads", () => {
     [{ status: "EXPIRED", wasPaid: true }, "Invalid/None"],
     [{ status: "AWAITING_PAYMENT", isMarked: true }, "Settled/Marked"],
     [{ status: "EXPIRED", isMarked: true }, "Settled/Marked"],
-  ] as const)("of %o is %s", (facts, state) => {
+  ] as const)("for %o is %s", (facts, state) => {
     expect(shown({ ...plain, ...facts })).toBe(state);
   });
 
-  it("is one that plugins know, for every state of ours", () => {
+  it("is one of the states that plugins know, for each of our states", () => {
     const known = [
       "New/None",
       "New/PaidPartial",
@@ -90,7 +90,7 @@ describe("the state that a plugin reads", () => {
       expect(["Settled", "Invalid"]).toContain(stateOf(facts).status);
   });
 
-  it("can be marked as Settled until it is, and as Invalid only while it waits without a payment", () => {
+  it("can be set to Settled by hand unless it already is, and to Invalid only while the invoice awaits its first payment", () => {
     for (const facts of ALL) {
       const marks = markableAs(facts);
       if (marks.includes("Settled")) expect(stateOf(facts).status).not.toBe("Settled");
@@ -99,7 +99,7 @@ describe("the state that a plugin reads", () => {
   });
 });
 
-describe("the webhook that an event of ours becomes", () => {
+describe("the webhook that is sent for one of our events", () => {
   it.each([
     ["invoice.created", "New", "InvoiceCreated"],
     ["payment.detected", "New", "InvoiceReceivedPayment"],
@@ -114,16 +114,16 @@ describe("the webhook that an event of ours becomes", () => {
     ["invoice.expired", "Expired", "InvoiceExpired"],
     ["invoice.cancelled", "Invalid", "InvoiceInvalid"],
     ["invoice.reversed", "Invalid", "InvoiceInvalid"],
-    // An event's timeline is cut: if it has lost that the invoice was paid, the reversal itself still says so.
+    // The timeline in an event is truncated, and may no longer show that the invoice was paid. The reversal itself still shows it.
     ["invoice.reversed", "New", "InvoiceInvalid"],
-    // From OVERPAID to PAID.
+    // OVERPAID became PAID.
     ["invoice.reversed", "Settled", "InvoiceSettled"],
     ["invoice.pending_confirmation", "Invalid", "InvoiceInvalid"],
-  ] as const)("%s with the state %s is %s", (event, state, type) => {
+  ] as const)("%s in the state %s: %s", (event, state, type) => {
     expect(webhookTypeOf(event, state)).toBe(type);
   });
 
-  it("is one of seven; every other event has none and cannot be subscribed to", () => {
+  it("has one of seven types; events without a type are not available to plugins", () => {
     expect(WEBHOOK_TYPES).toHaveLength(7);
     const sources = sourcesOf(WEBHOOK_TYPES);
     for (const event of EVENT_TYPES)
@@ -131,12 +131,12 @@ describe("the webhook that an event of ours becomes", () => {
     expect(new Set(sources).size).toBe(sources.length);
   });
 
-  it("is named again by the events of its subscription", () => {
+  it("has a type that maps to our events, and those events map back to the same type", () => {
     for (const type of WEBHOOK_TYPES) expect(typesOf(sourcesOf([type]))).toEqual([type]);
     expect(sourcesOf(["PayoutCreated", "toString"])).toEqual([]);
   });
 
-  it("says only settled to an endpoint that a user creates", () => {
+  it("is only InvoiceSettled by default at an endpoint that a user creates in the console", () => {
     expect(typesOf(BY_HAND)).toEqual(["InvoiceSettled"]);
   });
 });

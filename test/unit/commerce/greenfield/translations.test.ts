@@ -12,7 +12,7 @@ import type { Failure } from "../../../../src/platform/failures.ts";
 import { answerTo } from "../../../../src/platform/http/errors.ts";
 
 describe("metadata", () => {
-  it("is returned as sent, whatever the JSON and its member names", () => {
+  it("is returned as sent, for any JSON and any member names", () => {
     const name = fc.oneof(
       fc.string(),
       fc.constantFrom("greenfield:json", "greenfield:archived", "greenfield:", "orderId"),
@@ -25,7 +25,7 @@ describe("metadata", () => {
     );
   });
 
-  it("is text in our own API, and text stays unchanged", () => {
+  it("is converted to text for our own API, and text stays unchanged", () => {
     const own = packed({ metadata: { orderId: "1001", taxIncluded: 5.2, posData: '{"a":1}' }, isArchived: false });
     expect(own).toEqual({
       orderId: "1001",
@@ -35,24 +35,24 @@ describe("metadata", () => {
     });
   });
 
-  it("that our own API has changed is read as JSON where possible", () => {
+  it("that was changed through our own API is read as JSON where possible", () => {
     expect(unpacked({ a: "x", "greenfield:json": '["a"]' }).metadata).toEqual({ a: "x" });
     expect(unpacked({ a: "1", "greenfield:json": "no" }).metadata).toEqual({ a: "1" });
     expect(unpacked(null)).toEqual({ metadata: {}, isArchived: false });
   });
 });
 
-describe("names of payment methods", () => {
+describe("the name of a payment method", () => {
   it.each([
     [{ cryptocurrency: "BTC", network: "BTC" }, "BTC-CHAIN"],
     [{ cryptocurrency: "USDT", network: "TRX" }, "USDT-TRX"],
     [{ cryptocurrency: "BTC", network: "BTC_TESTNET" }, "BTC-BTC_TESTNET"],
-  ])("%o is %s, and vice versa", (pair, id) => {
+  ])("for %o is %s, which is parsed to the same method", (pair, id) => {
     expect(paymentMethodId(pair)).toBe(id);
     expect(pairNamed(id)).toEqual(pair);
   });
 
-  it("may be the older ones with only a coin", () => {
+  it("may be in the older form without a network", () => {
     for (const id of ["BTC", "BTC-OnChain"]) expect(pairNamed(id)).toEqual({ cryptocurrency: "BTC", network: "BTC" });
   });
 });
@@ -88,7 +88,7 @@ describe("creating an invoice", () => {
     });
   });
 
-  it("without an amount is a top-up, and invalid requests are still refused", () => {
+  it("without an amount makes a top-up invoice, and keeps invalid values, so that they are refused later", () => {
     expect(createBodyOf({})).toEqual({ name: "Invoice", rawAmount: 0 });
     expect(createBodyOf({ amount: "1e3", metadata: "x" })).toMatchObject({ rawAmount: "1e3", metadata: "x" });
     expect(createBodyOf({ amount: "-1", checkout: { paymentMethods: "BTC" } })).toMatchObject({
@@ -98,11 +98,11 @@ describe("creating an invoice", () => {
     for (const json of [undefined, null, "x", [1]]) expect(createBodyOf(json)).toBe(json);
   });
 
-  it("does not extend an invalid request while its caller has proved nothing", () => {
+  it("expands placeholders only up to a limit, because the caller is not yet authenticated", () => {
     const worst = { metadata: { orderId: " ".repeat(32_000) }, checkout: { redirectURL: "{OrderId}".repeat(3_550) } };
     const text = (json: Parameters<typeof createBodyOf>[0]) => JSON.stringify(createBodyOf(json)).length;
     expect(text(worst)).toBeLessThan(JSON.stringify(worst).length + 1_000);
-    // The most that is filled in: about a hundred times a number of 200 characters.
+    // The longest order number that is inserted into a URL, and the URL with the most placeholders that are expanded.
     const longest = { metadata: { orderId: " ".repeat(200) }, checkout: { redirectURL: "{OrderId}".repeat(227) } };
     expect(text(longest)).toBeLessThan(150_000);
   });
@@ -120,20 +120,20 @@ describe("a list", () => {
     item("5", "10", "New", true),
   ];
 
-  it("of an order has exactly its invoices, without archived ones", () => {
+  it("for one order has exactly that order's invoices, except archived ones", () => {
     const asked = listAsked(new URLSearchParams("orderId=10"));
     expect(asked.query.get("search")).toBe("10");
     expect(listed(asked, found).map(({ id }) => id)).toEqual(["1", "3", "4"]);
   });
 
-  it("takes several orders and states, and a window", () => {
+  it("accepts several orders and states, and a window", () => {
     const several = listAsked(new URLSearchParams("orderId=10&orderId=100&status=New"));
     expect(listed(several, found).map(({ id }) => id)).toEqual(["1", "2", "3"]);
     const window = listAsked(new URLSearchParams("skip=1&take=2&includeArchived=true"));
     expect(listed(window, found).map(({ id }) => id)).toEqual(["2", "3"]);
   });
 
-  it("takes times in Unix seconds", () => {
+  it("accepts times in Unix seconds", () => {
     expect(listAsked(new URLSearchParams("startDate=1700000000")).query.get("createdFrom")).toBe(
       "2023-11-14T22:13:20.000Z",
     );
@@ -143,7 +143,7 @@ describe("a list", () => {
 describe("a refusal", () => {
   const refused = (failure: Failure) => refusalOf(failure, answerTo(failure), rightFor);
 
-  it("is a list of fields if a field is wrong, and otherwise a code with a sentence", () => {
+  it("lists the invalid fields if there are any, and otherwise has a code and a message", () => {
     const details = [
       { path: "rawAmount", message: "no" },
       { path: "paymentMethods.0.network", message: "is wrong" },
@@ -173,7 +173,7 @@ describe("a refusal", () => {
 });
 
 describe("rights", () => {
-  it("are exactly those WooCommerce asks for, for a key created for it", () => {
+  it("are exactly those that WooCommerce asks for if the key was created for WooCommerce", () => {
     const held = [
       "invoice:view",
       "invoice:create",
@@ -191,9 +191,9 @@ describe("rights", () => {
       "btcpay.store.canviewstoresettings:mer_1",
     ]);
     expect(named(["invoice:update"])).toEqual([]);
-    // It adds nothing, so only a key that an application asked for has it.
+    // This right includes none of our permissions, so a key has it only if an application requested it.
     expect(named(held, ["btcpay.store.canmodifystoresettings"])).toEqual(["btcpay.store.canmodifystoresettings:mer_1"]);
-    // What it was granted includes more.
+    // A key with granted rights has only those of them that we know, even if its permissions would include more.
     expect(named(held, ["btcpay.store.canmodifyinvoices", "of.a.later.release"])).toEqual([
       "btcpay.store.canmodifyinvoices:mer_1",
     ]);
@@ -201,7 +201,7 @@ describe("rights", () => {
 });
 
 describe("an endpoint", () => {
-  it("gets every type if the plugin says nothing or everything, otherwise those it names and we have", () => {
+  it("subscribes to every type if the plugin names none or all, and otherwise to each type that it names and that exists here", () => {
     const own = { url: "https://shop.example/", format: "GREENFIELD" };
     for (const authorizedEvents of [undefined, { everything: true }]) {
       const body = webhookBodyOf({ url: own.url, authorizedEvents: authorizedEvents ?? null }, true);
@@ -211,7 +211,7 @@ describe("an endpoint", () => {
     expect(named).toEqual({ events: ["invoice.paid", "invoice.overpaid", "invoice.marked"] });
   });
 
-  it("is shown with the types it gets", () => {
+  it("is shown with the types that it subscribes to", () => {
     const own = { id: "whk_1", url: "https://shop.example/", isActive: true, retryCount: 9, format: "GREENFIELD" };
     expect(greenfieldWebhook({ ...own, events: ["invoice.paid", "invoice.overpaid", "invoice.marked"] })).toEqual({
       id: "whk_1",

@@ -24,7 +24,7 @@ describe("the customer of an invoice", () => {
   it.each([
     ["a secret key", SECRET],
     ["a public key", PUBLIC],
-    ["a product's page", PAGE],
+    ["a product page", PAGE],
   ])("is absent when %s names none", (_, from) => {
     expect(customerOf(asked(from, {}), ULID, NOW_MS)).toBeUndefined();
   });
@@ -32,8 +32,8 @@ describe("the customer of an invoice", () => {
   it.each([
     ["a secret key", SECRET, true],
     ["a public key", PUBLIC, false],
-    ["a product's page", PAGE, true],
-  ])("without an email is created from %s: %j", (_, from, isMade) => {
+    ["a product page", PAGE, true],
+  ])("without an email is created by %s: %j", (_, from, isMade) => {
     const customer = customerOf(asked(from, { customerName: "Jane" }), ULID, NOW_MS);
     expect(customer !== undefined).toBe(isMade);
     if (isMade) expect(customer).toMatchObject({ email: null, name: "Jane" });
@@ -42,14 +42,14 @@ describe("the customer of an invoice", () => {
   it.each([
     ["a secret key", SECRET],
     ["a public key", PUBLIC],
-    ["a product's page", PAGE],
-  ])("with a new email is created from %s with every given field", (_, from) => {
+    ["a product page", PAGE],
+  ])("with a new email is created by %s with every given field", (_, from) => {
     const invoice = { customerEmail: "new@example.com", customerName: "Jane", customerPhoneNumber: "1" };
     const customer = customerOf(asked(from, invoice), ULID, NOW_MS);
     expect(customer).toMatchObject({ email: "new@example.com", name: "Jane", phoneNumber: "1", address: null });
   });
 
-  it("with a known email is changed by a secret key only", () => {
+  it("with a known email is changed only by a secret key", () => {
     const invoice = { customerEmail: "jane@example.com", customerName: "Janet" };
     const facts = { customer: KNOWN };
     expect(customerOf(asked(SECRET, invoice, facts), ULID, NOW_MS)).toEqual({
@@ -68,7 +68,7 @@ describe("the metadata of an invoice", () => {
   const invoice = { customerEmail: "jane@example.com", customerName: "Janet", customerAddress: "1 Main St" };
   const facts = { customer: KNOWN };
 
-  it("keeps what was typed into a product's page and cannot be written to a known customer", () => {
+  it("keeps what a payer typed on a product page if it cannot be written to the known customer", () => {
     expect(metadataOf(asked(PAGE, invoice, facts))).toEqual({ customerName: "Janet", customerAddress: "1 Main St" });
     expect(metadataOf(asked(PAGE, { ...invoice, customerName: "Jane" }, facts))).toEqual({
       customerAddress: "1 Main St",
@@ -81,7 +81,7 @@ describe("the metadata of an invoice", () => {
     expect(metadataOf(asked(PAGE, same, facts))).toBeUndefined();
   });
 
-  it("is exactly what a key sends", () => {
+  it("equals the metadata of a request with a key, and contains nothing from the customer fields", () => {
     for (const from of [SECRET, PUBLIC]) expect(metadataOf(asked(from, invoice, facts))).toBeUndefined();
     const metadata = { order: "7" };
     expect(metadataOf(asked(SECRET, { ...invoice, metadata }, facts))).toBe(metadata);

@@ -1,5 +1,5 @@
-// A price may be below what nodes of its coin relay. The invoice then asks for the smallest amount that arrives and counts, and shows the
-// same one everywhere.
+// A price may be below the smallest amount that nodes of its coin relay. The invoice then asks for the smallest amount that nodes relay, and shows
+// that amount everywhere.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
@@ -21,7 +21,7 @@ const prices = fc.record({
   amountMicros: fc.oneof(fc.bigInt(1n, 10_000n), fc.bigInt(1n, 10n ** 12n)),
 });
 
-it("every amount that a price can ask for is relayed, is not dust, and is due unchanged", () => {
+it("every amount requested for a price reaches the dust limit, so that nodes relay it, and is shown unchanged as the amount due", () => {
   fc.assert(
     fc.property(prices, fc.nat(), ({ pair: { network, asset }, currency, walletType, amountMicros }, choice) => {
       const invoice = { ...viewFacts().file.invoice, amountMicros, currency };
@@ -43,7 +43,7 @@ it("every amount that a price can ask for is relayed, is not dust, and is due un
   );
 });
 
-it("every amount that a rest at a shared address can ask for is relayed and is not dust", () => {
+it("every amount requested for a remainder at a shared address reaches the dust limit, so that nodes relay it", () => {
   const parts = fc.record({ of: prices, share: fc.nat({ max: 999_999 }), choice: fc.nat() });
   fc.assert(
     fc.property(parts, ({ of: { pair, amountMicros, currency }, share, choice }) => {

@@ -23,20 +23,20 @@ const productId = COFFEE.id;
 describe("the terms of an invoice", () => {
   it.each([
     [
-      "the request's alone",
+      "only the request's",
       { name: "Order", rawAmount: 5n },
       { name: "Order", rawAmount: 5n, currency: "USD" },
       undefined,
     ],
     ["the product's", { productId }, { name: "Coffee", rawAmount: 19_500_000n, currency: "EUR" }, COFFEE],
     [
-      "the product's with another name",
+      "the product's with a different name",
       { productId, name: "A" },
       { name: "A", rawAmount: 19_500_000n, currency: "EUR" },
       COFFEE,
     ],
     [
-      "the product's with another amount",
+      "the product's with a different amount",
       { productId, rawAmount: 5n },
       { name: "Coffee", rawAmount: 5n, currency: "EUR" },
       COFFEE,
@@ -49,7 +49,7 @@ describe("the terms of an invoice", () => {
       COFFEE,
     ],
     [
-      "the product's name with another amount in another currency",
+      "the product's name with a different amount in a different currency",
       { productId, rawAmount: 5n, currency: "USD" },
       { rawAmount: 5n, currency: "USD" },
       COFFEE,
@@ -58,7 +58,7 @@ describe("the terms of an invoice", () => {
     expect(termsOf(asked, product, false)).toMatchObject({ ok: true, value: terms });
   });
 
-  it("never put the product's amount in another currency", () => {
+  it("never combine the product's amount with a different currency", () => {
     expect(termsOf({ productId, currency: "USD" }, COFFEE, false)).toMatchObject({
       ok: false,
       error: { code: "VALIDATION_FAILED", details: [{ path: "currency" }] },
@@ -80,11 +80,11 @@ describe("the terms of an invoice", () => {
     ["an amount of zero", { rawAmount: 0n }],
     ["another currency", { currency: "USD" }],
     ["the same amount in another currency", { rawAmount: 19_500_000n, currency: "USD" }],
-  ] as const)("for a browser are the product's, so it is refused %s", (_, asked) => {
+  ] as const)("are fixed for a browser, so that its request for %s is refused", (_, asked) => {
     expect(termsOf({ productId, ...asked }, COFFEE, true)).toEqual({ ok: false, error: { code: "PRICE_IS_FIXED" } });
   });
 
-  it("may be sent by a browser if they equal the product's, and chosen freely if its price is 0", () => {
+  it("may be sent by a browser if they equal the product's, and may be anything if the product's price is 0", () => {
     const same = { productId, rawAmount: 19_500_000n, currency: "EUR" };
     expect(termsOf(same, COFFEE, true)).toMatchObject({ ok: true, value: { rawAmount: 19_500_000n, currency: "EUR" } });
     const donation = { ...COFFEE, priceMicros: 0n };

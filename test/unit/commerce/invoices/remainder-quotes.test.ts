@@ -1,4 +1,4 @@
-// The quote for the remainder of a partly paid invoice prices only a payment of exactly that amount (quotes.ts). quotes.test.ts has all other
+// The quote for the remainder of a partly paid invoice prices only a payment of exactly that amount (quotes.ts). quotes.test.ts tests all other
 // quotes.
 import fc from "fast-check";
 import { expect, it, test } from "vitest";
@@ -17,20 +17,20 @@ const REST = remainder(50n, 1_500_000, 2_000_000);
 
 test.each([
   ["exactly the remainder, once it was quoted", "EXACT_UNITS #2", [PRICE, REST], 50n, 1_500_001],
-  ["as much as the remainder, at the time of the part that leaves it", "IN_FORCE #1", [PRICE, REST], 50n, 1_500_000],
-  ["as much as the remainder, before it was quoted", "IN_FORCE #1", [PRICE, REST], 50n, 1_499_999],
-  ["exactly the remainder, the slack after the lock", "EXACT_UNITS #2", [PRICE, REST], 50n, 2_000_000 + SLACK],
+  ["the amount of the remainder, at the time of the partial payment", "IN_FORCE #1", [PRICE, REST], 50n, 1_500_000],
+  ["the amount of the remainder, before it was quoted", "IN_FORCE #1", [PRICE, REST], 50n, 1_499_999],
+  ["exactly the remainder, at the end of the slack", "EXACT_UNITS #2", [PRICE, REST], 50n, 2_000_000 + SLACK],
   ["exactly the remainder, after the slack", "market", [PRICE, REST], 50n, 2_000_001 + SLACK],
   ["another amount, after the remainder was quoted", "IN_FORCE #1", [PRICE, REST], 7n, 1_500_001],
   ["another amount, after the lock", "LAST_ENDED #1", [PRICE, REST], 7n, 2_000_001],
   ["the full price, long after the remainder was quoted", "EXACT_UNITS #1", [PRICE, REST], 100n, 1_990_000],
   ["a remainder when no price was quoted", "market", [REST], 50n, 1_500_000],
-] as const)("a payment of %s is priced by %s", (_why, expected, quotes, amountUnits, atMs) => {
+] as const)("for a payment of %s, the price comes from %s", (_why, expected, quotes, amountUnits, atMs) => {
   const by = quoteFor({ amountUnits, atMs }, quotes, SLACK);
   expect(by === undefined ? "market" : `${by.rule} #${[...quotes].indexOf(by.quote) + 1}`).toBe(expected);
 });
 
-it("a remainder's quote never changes how payments of other amounts are priced", () => {
+it("a quote for a remainder never changes how payments of other amounts are priced", () => {
   const moment = fc.integer({ min: 500_000, max: 3_500_000 });
   const rests = fc.array(
     fc
@@ -49,7 +49,7 @@ it("a remainder's quote never changes how payments of other amounts are priced",
   );
 });
 
-it("a repeated quote extends the one it repeats, of the price or of the remainder, whichever is last", () => {
+it("a repeated quote extends the last quote of its kind, for the price or for the remainder", () => {
   const price = { ...PRICE, askedFromMs: 2_000_001, lockedUntilMs: 3_000_000 };
   const rest = { ...REST, askedFromMs: 2_000_001, lockedUntilMs: 3_000_000 };
   expect(withQuote([PRICE, REST], price)).toEqual([{ ...PRICE, lockedUntilMs: 3_000_000 }, REST]);
@@ -59,6 +59,6 @@ it("a repeated quote extends the one it repeats, of the price or of the remainde
   expect(withQuote([PRICE, REST], same)).toEqual([PRICE, REST, same]);
 });
 
-it("a stored quote for a remainder is read back as one", () => {
+it("a stored quote for a remainder is read back as such a quote", () => {
   expect(parseQuotes(printQuotes([PRICE, REST]))).toEqual([PRICE, REST]);
 });

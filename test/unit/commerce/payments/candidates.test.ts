@@ -1,4 +1,4 @@
-// The order of the invoices that a payment to review may have been meant for.
+// The order of the invoices that a payment under review may have been meant for.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -22,7 +22,7 @@ interface Given {
   readonly isRefused?: boolean;
 }
 
-/** One numbered candidate for each. */
+/** The facts of one candidate for each entry of `given`, numbered from 0. */
 function factsOf(given: readonly Given[], of: CandidateFacts["payment"] = payment): CandidateFacts {
   return {
     payment: of,
@@ -40,12 +40,12 @@ function factsOf(given: readonly Given[], of: CandidateFacts["payment"] = paymen
 
 const orderOf = (facts: CandidateFacts) => candidatesOf(facts).map(({ invoiceId }) => Number(invoiceId.slice(4)));
 
-describe("the candidates of a payment", () => {
+describe("the candidates for a payment", () => {
   it.each([
     ["the closest in amount first", [{ asked: [2_000] }, { asked: [1_005] }, { asked: [990] }], [1, 2, 0]],
-    ["closeness relative to the amount asked for", [{ asked: [100] }, { asked: [5_000] }], [1, 0]],
-    ["the closest of all amounts asked for", [{ asked: [1_100] }, { asked: [5_000, 1_001] }], [1, 0]],
-    ["those that asked for nothing in this coin last", [{}, { asked: [0] }, { asked: [900_000] }], [2, 0, 1]],
+    ["the closest relative to its own amount first", [{ asked: [100] }, { asked: [5_000] }], [1, 0]],
+    ["the one with the closest of all amounts first", [{ asked: [1_100] }, { asked: [5_000, 1_001] }], [1, 0]],
+    ["invoices that asked for nothing in this coin last", [{}, { asked: [0] }, { asked: [900_000] }], [2, 0, 1]],
     [
       "the closest in time first if amounts are equal",
       [{ madeBeforeMs: 900 }, { madeBeforeMs: -30 }, { madeBeforeMs: 60 }],
@@ -61,26 +61,26 @@ describe("the candidates of a payment", () => {
       [1, 0],
     ],
     [
-      "even one that the rules did not consider, if it was named",
+      "one that the rules did not consider, if it was named",
       [{ asked: [1_000] }, { isNamed: true, isRefused: false }],
       [1, 0],
     ],
-    ["order by id otherwise", [{ asked: [990] }, { asked: [990] }], [0, 1]],
+    ["the lower id first if all else is equal", [{ asked: [990] }, { asked: [990] }], [0, 1]],
   ] as const)("come with %s", (_, given, order) => {
     expect(orderOf(factsOf(given))).toEqual(order);
   });
 
-  it("of a payment with an invoice are only the original ones", () => {
+  it("are only the invoices that the rules refused, if the payment already has an invoice", () => {
     const facts = factsOf([{ asked: [1_000] }, { isNamed: true, isRefused: false }], { ...payment, invoiceId: id(9) });
     expect(orderOf(facts)).toEqual([0]);
   });
 
-  it("include at most twenty more that strangers named", () => {
+  it("include at most twenty invoices only because the transaction was entered on their payment pages", () => {
     const named = Array.from({ length: 30 }, () => ({ isNamed: true, isRefused: false }));
     expect(orderOf(factsOf([{}, ...named]))).toHaveLength(21);
   });
 
-  it("show what they asked for, and when they were created", () => {
+  it("state the amount that was asked for, and how long before the payment the invoice was created", () => {
     const [first] = candidatesOf(factsOf([{ asked: [4_000, 2_000], madeBeforeMs: 600 }]));
     expect(first).toEqual({
       invoiceId: id(0),
@@ -109,7 +109,7 @@ describe("the candidates of a payment", () => {
       ? Number.POSITIVE_INFINITY
       : Math.abs(Number(payment.amountUnits - askedUnits)) / Number(askedUnits);
 
-  it("never place a named one after an unnamed one or a farther amount before a closer one, and the order does not depend on that of the facts", () => {
+  it("are sorted by whether a payer entered the transaction, then by the difference in amount, regardless of the order of the facts", () => {
     const shuffled = <T>(items: readonly T[]) => items.toReversed();
     fc.assert(
       fc.property(fc.array(candidate, { maxLength: 12 }), fc.constantFrom(...CANDIDATE_REASONS), (given, reason) => {
@@ -125,7 +125,7 @@ describe("the candidates of a payment", () => {
         const { named, asking } = facts;
         const again = { ...facts, refused: shuffled(refused), named: shuffled(named), asking: shuffled(asking) };
         expect(candidatesOf(again)).toEqual(list);
-        // Everything refused or named is listed once.
+        // Each invoice that was refused or named is listed exactly once.
         const wanted = given.flatMap(({ isNamed, isRefused }, n) => (isNamed || isRefused ? [id(n)] : []));
         expect(list.map(({ invoiceId }) => invoiceId).toSorted()).toEqual(wanted);
       }),

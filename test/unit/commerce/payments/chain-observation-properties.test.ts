@@ -1,4 +1,5 @@
-// Properties of every history of observations of a payment, however the chain and its sources behave. chain-observation.test.ts has the cases.
+// Properties of any history of observations of a payment, with any behaviour of the chain and its sources. chain-observation.test.ts has single
+// cases.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -54,7 +55,7 @@ describe("any history of observations of a payment", () => {
     });
   }
 
-  /** After each observation, the earliest time: the block's or the observation's, whichever is earlier. A dropped payment starts over. */
+  /** The payment's earliest time after each observation, from blocks and observations. It is determined again after a drop. */
   function timesOf(looks: readonly Look[], states: readonly Payment[]): readonly number[] {
     const times: number[] = [];
     for (const [i, [observation, { nowMs }]] of looks.entries()) {
@@ -67,7 +68,7 @@ describe("any history of observations of a payment", () => {
     return times;
   }
 
-  it("only ever moves the received time earlier: to the earliest of its blocks and observations since it was dropped", () => {
+  it("only ever moves the received time earlier, to the earliest block or observation since the payment was last dropped", () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const looks = looksOf(history);
@@ -92,7 +93,7 @@ describe("any history of observations of a payment", () => {
     );
   });
 
-  it("keeps the invariants of a payment's row", () => {
+  it("never violates the invariants of a payment's row", () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const looks = looksOf(history);
@@ -120,7 +121,7 @@ describe("any history of observations of a payment", () => {
     );
   });
 
-  it("ends as the last observation says, whatever came before, except for the received time", () => {
+  it("ends in the state of the last observation, which alone determines everything except the received time", () => {
     fc.assert(
       fc.property(anyHistory, height, (history, at) => {
         const looks = looksOf(history);
@@ -136,7 +137,7 @@ describe("any history of observations of a payment", () => {
     );
   });
 
-  it("emits events whose last one agrees with the row", () => {
+  it("always has a last event that agrees with the row", () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const { states, events } = story(looksOf(history), history.placement);
@@ -155,7 +156,7 @@ describe("any history of observations of a payment", () => {
     );
   });
 
-  it("writes a payment at most twice more while its block only gets older", () => {
+  it("writes a payment at most twice more if only the depth of its block changes", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.boolean(), (requiredConfirmations, isFinalizing) => {
         let payment = firstSeen(lookAt(100), { block: blockAt(100), requiredConfirmations });

@@ -54,7 +54,7 @@ describe("a payment that is seen for the first time", () => {
     });
   });
 
-  it("is received now while it is in no block", () => {
+  it("has the current time as its received time while it is not in a block", () => {
     expect(firstSeen(lookAt(100))).toMatchObject({
       status: "DETECTED",
       confirmations: 0,
@@ -63,18 +63,21 @@ describe("a payment that is seen for the first time", () => {
     });
   });
 
-  it.each(["UNMATCHED", "IGNORED"] as const)("is %s when no invoice is credited, however deep its block is", (kind) => {
-    const payment = firstSeen(lookAt(100), { block: blockAt(50), placement: { kind } });
-    expect(payment).toMatchObject({
-      status: kind,
-      invoiceId: null,
-      matchedBy: null,
-      fiatMicros: null,
-      marketMicros: null,
-      confirmedAtMs: null,
-    });
-    expect(paymentEvents(undefined, payment)).toEqual([]);
-  });
+  it.each(["UNMATCHED", "IGNORED"] as const)(
+    "is %s when no invoice is credited, regardless of its block's depth",
+    (kind) => {
+      const payment = firstSeen(lookAt(100), { block: blockAt(50), placement: { kind } });
+      expect(payment).toMatchObject({
+        status: kind,
+        invoiceId: null,
+        matchedBy: null,
+        fiatMicros: null,
+        marketMicros: null,
+        confirmedAtMs: null,
+      });
+      expect(paymentEvents(undefined, payment)).toEqual([]);
+    },
+  );
 });
 
 describe("a payment to be confirmed", () => {
@@ -83,7 +86,7 @@ describe("a payment to be confirmed", () => {
     Partial<ObservationContext> & { tip: number; finalized?: number; required?: number },
     string,
   ][] = [
-    ["is CONFIRMED at its required confirmations", { tip: 102 }, "CONFIRMED"],
+    ["is CONFIRMED with its required confirmations", { tip: 102 }, "CONFIRMED"],
     ["is DETECTED one short of its required confirmations", { tip: 101 }, "DETECTED"],
     ["is CONFIRMED in a block that the chain calls final", { tip: 100, finalized: 100 }, "CONFIRMED"],
     ["is DETECTED in a block above the final one", { tip: 101, finalized: 99 }, "DETECTED"],
@@ -92,7 +95,7 @@ describe("a payment to be confirmed", () => {
     ["is DETECTED above the tip, even when no confirmation is required", { tip: 99, required: 0 }, "DETECTED"],
     ["is CONFIRMED in a block when no confirmation is required", { tip: 100, required: 0 }, "CONFIRMED"],
     ["is DETECTED while a second provider has not agreed", { tip: 110, finalized: 105, mayConfirm: false }, "DETECTED"],
-    ["is CONFIRMED once a second provider agreed", { tip: 102, mayConfirm: true }, "CONFIRMED"],
+    ["is CONFIRMED once a second provider has agreed", { tip: 102, mayConfirm: true }, "CONFIRMED"],
   ];
   it.each(cases)("%s", (_, { tip, required = 3, ...changes }, status) => {
     const payment = firstSeen(lookAt(tip, changes), { block: blockAt(100), requiredConfirmations: required });
@@ -100,14 +103,14 @@ describe("a payment to be confirmed", () => {
     expect(payment.confirmedAtMs).toBe(status === "CONFIRMED" ? lookAt(tip).nowMs : null);
   });
 
-  it("stays confirmed in the same block, even when a provider lags or a second one no longer agrees", () => {
+  it("stays confirmed in the same block, even when a source lags or a second source no longer agrees", () => {
     const confirmed = firstSeen(lookAt(102), { block: blockAt(100) });
     for (const context of [lookAt(99), lookAt(100), lookAt(102, { mayConfirm: false })]) {
       expect(paymentAfter(confirmed, mined(100), context)).toBe(confirmed);
     }
   });
 
-  it("is counted again in another block, and announces a reorg only if it is no longer confirmed", () => {
+  it("has its confirmations counted again in a different block, and announces a reorg only if it is no longer confirmed", () => {
     const confirmed = firstSeen(lookAt(102), { block: blockAt(100) });
     const shallow = paymentAfter(confirmed, mined(102, "b"), lookAt(103));
     expect(shallow).toMatchObject({
@@ -135,11 +138,14 @@ describe("a payment that cannot be spent yet", () => {
     [1, 109, "CONFIRMED"],
     [120, 128, "DETECTED"],
     [120, 129, "CONFIRMED"],
-  ])("is confirmed when it can be spent, and when its wallet requires it (%i, tip %i)", (required, tip, status) => {
-    expect(mined(tip, required)).toMatchObject({ status, requiredConfirmations: Math.max(100, required) });
-    const later = paymentAfter(mined(20, required), { kind: "mined", block: blockAt(10) }, lookAt(tip));
-    expect([later.status, later.finalAtMs === null]).toEqual([status, status === "DETECTED"]);
-  });
+  ])(
+    "is confirmed once it can be spent and has the confirmations that its wallet requires (%i, tip %i: %s)",
+    (required, tip, status) => {
+      expect(mined(tip, required)).toMatchObject({ status, requiredConfirmations: Math.max(100, required) });
+      const later = paymentAfter(mined(20, required), { kind: "mined", block: blockAt(10) }, lookAt(tip));
+      expect([later.status, later.finalAtMs === null]).toEqual([status, status === "DETECTED"]);
+    },
+  );
 });
 
 describe("the states and events of a payment", () => {
@@ -302,7 +308,7 @@ describe("the states and events of a payment", () => {
 });
 
 describe("the end of watching a payment", () => {
-  it("comes with a final block, or after the reorg window if blocks are never final, and only once it is confirmed", () => {
+  it("comes with a final block, or after the reorg window if blocks are never final, and only if the payment is confirmed", () => {
     const finalAt = (context: ObservationContext, requiredConfirmations = 1) =>
       firstSeen(context, { block: blockAt(100), requiredConfirmations }).finalAtMs;
     expect(finalAt(lookAt(104))).toBeNull();
@@ -314,14 +320,14 @@ describe("the end of watching a payment", () => {
     expect(finalAt(lookAt(500, { mayConfirm: false }))).toBeNull();
   });
 
-  it("continues while a provider lags, and restarts if the block was replaced", () => {
+  it("is not undone because a source lags, but only if the block was replaced or left the chain", () => {
     const final = firstSeen(lookAt(110), { block: blockAt(100) });
     expect(paymentAfter(final, mined(100), lookAt(100))).toBe(final);
     expect(paymentAfter(final, mined(109, "b"), lookAt(110))).toMatchObject({ status: "DETECTED", finalAtMs: null });
     expect(paymentAfter(final, UNKNOWN, lookAt(110))).toMatchObject({ status: "REORGED", finalAtMs: null });
   });
 
-  it("comes 72 hours after it left the chain, or later if the reorg window is longer", () => {
+  it("comes 72 hours after the payment left the chain, or later if the reorg window is longer", () => {
     const reorged = paymentAfter(firstSeen(lookAt(100), { block: blockAt(100) }), UNKNOWN, lookAt(101, { nowMs: 0 }));
     const slow = { ...BITCOIN, reorgWindowBlocks: 6 * 24 * 4 };
     expect(paymentAfter(reorged, UNKNOWN, lookAt(101, { nowMs: 72 * HOUR_MS }))).toBe(reorged);
@@ -332,7 +338,7 @@ describe("the end of watching a payment", () => {
     expect(paymentAfter(reorged, UNKNOWN, lookAt(101, { network: slow, nowMs: 4 * DAY_MS }))).toBe(reorged);
   });
 
-  it("comes at least 72 hours after an unconfirmed payment was last known, with few observations written", () => {
+  it("comes at least 72 hours after an unconfirmed payment was last seen, and few observations are written", () => {
     let payment = firstSeen(lookAt(100, { nowMs: 0 }));
     let writes = 0;
     let nowMs = 0;

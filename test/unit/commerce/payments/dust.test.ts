@@ -16,7 +16,7 @@ test.each<[NetworkName, string, bigint]>([
   expect(dustLimitUnits(network(name), code)).toBe(units);
 });
 
-describe("a transfer that would be credited, by whether it is dust", () => {
+describe("a transfer that would be credited", () => {
   const cases: [string, { units?: bigint; expected?: bigint; tol?: bigint; value?: bigint | null }, boolean][] = [
     ["at the asset's dust limit: not dust", { units: 546n, expected: 0n }, false],
     ["below the asset's dust limit: dust, whatever it is worth", { units: 545n, value: 100_000_000n }, true],
@@ -39,7 +39,7 @@ describe("a transfer that would be credited, by whether it is dust", () => {
   );
 });
 
-describe("a transfer that would not be credited, by whether it is dust", () => {
+describe("a transfer that would not be credited", () => {
   const cases: [string, { units?: bigint; usd: bigint | null }, boolean][] = [
     ["of ten cents: not dust", { usd: 100_000n }, false],
     ["of less than ten cents: dust", { usd: 99_999n }, true],

@@ -1,5 +1,5 @@
-// Which invoice is credited when merchants of several ranks hold amounts at one address: the higher rank's. What a lower rank holds changes
-// nothing for it, except an amount that the lower rank alone holds exactly.
+// If merchants of several ranks hold amounts at one address, the invoice of the higher rank is credited. Amounts of a lower rank do not affect a
+// higher one, unless only the lower rank holds the exact amount.
 import fc from "fast-check";
 import { expect, it, test } from "vitest";
 import { type Candidate, type Match, matchDirect } from "../../../../src/commerce/payments/match.ts";
@@ -11,7 +11,7 @@ import { RUNS } from "../../../support/property-runs.ts";
 const CENTS = 10_000n;
 const AT = 5_000;
 
-/** An open invoice whose units are micro-units: 1 % may be missing, 5 % extra is allowed. */
+/** An open invoice whose base units are worth a micro-unit. It may be underpaid by 1 % and overpaid by 5 %. */
 function offer(n: number, rank: Rank, cents: number, more: Partial<Candidate> = {}, fromMs = 1_000): Candidate {
   const units = BigInt(cents) * CENTS;
   return {
@@ -41,7 +41,7 @@ const outcomeOf = (found: Match): string =>
 
 test.each<[string, number, readonly Candidate[], string]>([
   [
-    "an amount that both hold is credited to the proven merchant",
+    "an amount that an unproven merchant holds too is credited to the proven one",
     10_000,
     [offer(1, UNPROVEN, 10_000), offer(2, PROVEN, 10_000)],
     "2 EXACT_AMOUNT",
@@ -53,7 +53,7 @@ test.each<[string, number, readonly Candidate[], string]>([
     "nobody",
   ],
   [
-    "an amount that a signature holds too is credited to the signed rank",
+    "an amount that merchants of ranks 1 and 2 hold is credited to the one of rank 1",
     10_000,
     [offer(1, 1, 10_000), offer(2, PROVEN, 10_000)],
     "1 EXACT_AMOUNT",
@@ -83,7 +83,7 @@ test.each<[string, number, readonly Candidate[], string]>([
     "2 TOLERANCE",
   ],
   [
-    "half of the only proven invoice is credited to it",
+    "half of the amount of the only proven invoice is credited to it",
     5_000,
     [offer(1, UNPROVEN, 5_001), offer(2, PROVEN, 10_000)],
     "2 SOLE_CANDIDATE",
@@ -129,7 +129,7 @@ const anyOffers = fc
   )
   .map((all) => all.map(({ n, rank, cents, isOpen, fromMs }) => offer(n, rank, cents, { isOpen }, fromMs)));
 
-it("lower ranks change nothing for a higher one, except by amounts that they alone hold exactly or requested first", () => {
+it("offers of lower ranks do not affect the match of a higher rank, unless only these offers have the exact amount or they requested it first", () => {
   fc.assert(
     fc.property(
       anyOffers,

@@ -5,6 +5,6 @@ test.each(PAYMENT_STATUSES)("isSeen is true for DETECTED and CONFIRMED only: %s"
   expect(isSeen({ status })).toBe(["DETECTED", "CONFIRMED"].includes(status));
 });
 
-it("has the six statuses of decisions 5", () => {
+it("a payment has one of the six statuses of decisions 5", () => {
   expect(PAYMENT_STATUSES).toEqual(["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"]);
 });

@@ -11,13 +11,13 @@ describe("a second source must agree on a payment", () => {
     ["when the invoice reaches the threshold", 10n, 10n, 0n, true],
     ["when the payment reaches the threshold", 10n, 0n, 10n, true],
     ["not below the threshold", 10n, 9n, 9n, false],
-    ["by the invoice alone when the payment's worth is unknown", 10n, 9n, null, false],
+    ["depending only on the invoice when the payment's value is unknown", 10n, 9n, null, false],
     ["even for a small part of a large invoice", 10n, 11n, 1n, true],
   ] as const)("%s", (_, quorumAboveMicros, askedMicros, paidMicros, needed) => {
     expect(needsSecondSource({ quorumAboveMicros, askedMicros, paidMicros })).toBe(needed);
   });
 
-  it("no less for a greater value, and no more for a higher threshold", () => {
+  it("whenever one must agree on a smaller payment, for a smaller invoice or at a higher threshold", () => {
     fc.assert(
       fc.property(micros, micros, micros, micros, (quorumAboveMicros, askedMicros, paidMicros, more) => {
         const needed = needsSecondSource({ quorumAboveMicros, askedMicros, paidMicros });

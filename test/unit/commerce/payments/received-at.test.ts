@@ -1,4 +1,4 @@
-// The payment's time (decisions 4, "As of the payment's time"). chain-observation-properties.test.ts tests any history.
+// The payment's time (decisions 4, "As of the payment's time"). chain-observation-properties.test.ts tests random histories.
 import { describe, expect, it } from "vitest";
 import { MINUTE_MS } from "../../../../src/lib/time.ts";
 import { blockAt, lookAt } from "../../../support/payment-facts.ts";
@@ -78,9 +78,9 @@ describe("the time at which a payment was received", () => {
       ],
       0,
     ],
-    ["when it was first seen, if its block's miner has a clock that is ahead", [[mined(100), at(-60)]], -60],
+    ["when it was first seen, if the clock of its block's miner is ahead", [[mined(100), at(-60)]], -60],
     [
-      "when it was first seen in a block whose miner's clock was ahead, also after it left that block",
+      "when it was first seen in a block whose miner's clock is ahead, even after it left that block",
       [
         [mined(100), at(-5)],
         [PENDING, at(-3)],
@@ -89,7 +89,7 @@ describe("the time at which a payment was received", () => {
       -5,
     ],
     [
-      "its next sight after it was replaced",
+      "when it was next seen after it was replaced",
       [
         [PENDING, at(-5)],
         [REPLACED, at(-4)],
@@ -98,7 +98,7 @@ describe("the time at which a payment was received", () => {
       0,
     ],
     [
-      "its next sight after it was replaced, and no block's time that is later",
+      "when it was next seen after it was replaced, if its block's time is later",
       [
         [mined(99), at(-5)],
         [REPLACED, at(-4)],

@@ -28,8 +28,8 @@ describe("the source of a product image", () => {
   });
 
   it.each([
-    ["bytes of another type than declared", dataOf("image/jpeg")],
-    ["bytes that are no image", dataOf("image/png", new TextEncoder().encode("<svg/>"))],
+    ["bytes whose type is not the declared one", dataOf("image/jpeg")],
+    ["bytes that are not an image", dataOf("image/png", new TextEncoder().encode("<svg/>"))],
     ["an SVG", dataOf("image/svg+xml", new TextEncoder().encode("<svg/>"))],
     ["empty bytes", "data:image/png;base64,"],
     ["percent encoding", "data:image/png,%89PNG"],

@@ -14,10 +14,10 @@ import { asked, E, quoteOf } from "../../../support/invoice-facts.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const SLACK = 120_000;
-/** A millisecond too long after the end of a lock to extend it. */
+/** A quote requested this long after the end of a lock is a millisecond too late to extend it. */
 const GAP = 120_001;
 
-/** The rule and the number of the quote in the history; "market" when no quote applies. */
+/** The rule that applies, and the number of its quote in the history; "market" if no quote applies. */
 function weighedBy(quotes: readonly Quote[], amountUnits: bigint, atMs: number, slackMs = SLACK): string {
   const by = quoteFor({ amountUnits, atMs }, quotes, slackMs);
   return by === undefined ? "market" : `${by.rule} #${quotes.indexOf(by.quote) + 1}`;
@@ -26,7 +26,7 @@ function weighedBy(quotes: readonly Quote[], amountUnits: bigint, atMs: number, 
 describe("the quote that prices a payment", () => {
   /** Two quotes with a long gap between them. */
   const APART = [asked(100n, 1_000_000, 2_000_000), asked(110n, 3_000_000, 4_000_000)];
-  /** The second is requested in the middle of the first one's lock. */
+  /** The second quote is requested in the middle of the first one's lock. */
   const CUT = [asked(100n, 1_000_000, 2_000_000), asked(120n, 1_500_000, 2_500_000)];
   const SOON_AGAIN = [asked(100n, 1_000_000, 2_000_000), asked(100n, 2_150_000, 3_000_000)];
   const THERE_AND_BACK = [...CUT, asked(100n, 1_600_000, 2_500_000)];
@@ -46,33 +46,33 @@ describe("the quote that prices a payment", () => {
     ["an unquoted amount, just before the first quote", "IN_FORCE #1", APART, OTHER, 999_999],
     ["an unquoted amount, at time 0", "IN_FORCE #1", APART, OTHER, 0],
     ["the first amount, during its lock", "EXACT_UNITS #1", APART, 100n, 1_500_000],
-    ["the first amount, the slack before it was quoted", "EXACT_UNITS #1", APART, 100n, 1_000_000 - SLACK],
-    ["the first amount, earlier than that slack", "IN_FORCE #1", APART, 100n, 999_999 - SLACK],
-    ["the first amount, the slack after its lock", "EXACT_UNITS #1", APART, 100n, 2_000_000 + SLACK],
-    ["the first amount, later than that slack", "market", APART, 100n, 2_000_001 + SLACK],
+    ["the first amount, at the start of the slack before it", "EXACT_UNITS #1", APART, 100n, 1_000_000 - SLACK],
+    ["the first amount, a millisecond before the slack", "IN_FORCE #1", APART, 100n, 999_999 - SLACK],
+    ["the first amount, at the end of the slack after its lock", "EXACT_UNITS #1", APART, 100n, 2_000_000 + SLACK],
+    ["the first amount, a millisecond after the slack", "market", APART, 100n, 2_000_001 + SLACK],
     ["the first amount, once the second is quoted", "IN_FORCE #2", APART, 100n, 3_000_000],
-    ["the second amount, the slack before it was quoted", "EXACT_UNITS #2", APART, 110n, 3_000_000 - SLACK],
-    ["the second amount, earlier than that slack", "market", APART, 110n, 2_999_999 - SLACK],
+    ["the second amount, at the start of the slack before it", "EXACT_UNITS #2", APART, 110n, 3_000_000 - SLACK],
+    ["the second amount, a millisecond before the slack", "market", APART, 110n, 2_999_999 - SLACK],
     ["the second amount, while the first is locked", "IN_FORCE #1", APART, 110n, 1_500_000],
-    ["the second amount, before both", "IN_FORCE #1", APART, 110n, 0],
+    ["the second amount, before both locks", "IN_FORCE #1", APART, 110n, 0],
     ["an unquoted amount, until the next quote ends the lock", "IN_FORCE #1", CUT, OTHER, 1_499_999],
     ["an unquoted amount, from the next quote on", "IN_FORCE #2", CUT, OTHER, 1_500_000],
     ["a replaced amount, to the end of the slack", "EXACT_UNITS #1", CUT, 100n, 1_499_999 + SLACK],
     ["a replaced amount, after the slack but during its old lock", "IN_FORCE #2", CUT, 100n, 1_500_000 + SLACK],
     ["a replaced amount, after both locks", "LAST_ENDED #2", CUT, 100n, 2_500_001],
-    ["the replacing amount, the slack before it was quoted", "EXACT_UNITS #2", CUT, 120n, 1_500_000 - SLACK],
-    ["the replacing amount, earlier than that slack", "IN_FORCE #1", CUT, 120n, 1_499_999 - SLACK],
+    ["the replacing amount, at the start of the slack before it", "EXACT_UNITS #2", CUT, 120n, 1_500_000 - SLACK],
+    ["the replacing amount, a millisecond before the slack", "IN_FORCE #1", CUT, 120n, 1_499_999 - SLACK],
     ["an amount quoted twice, between the two locks", "EXACT_UNITS #1", SOON_AGAIN, 100n, 2_100_000],
     ["an amount quoted twice, past the slack of the first", "EXACT_UNITS #2", SOON_AGAIN, 100n, 2_000_001 + SLACK],
     ["an amount quoted twice, during the second lock", "EXACT_UNITS #2", SOON_AGAIN, 100n, 2_150_000],
-    ["an amount quoted again after another, just before that", "EXACT_UNITS #1", THERE_AND_BACK, 100n, 1_599_999],
-    ["an amount quoted again after another, from then on", "EXACT_UNITS #3", THERE_AND_BACK, 100n, 1_600_000],
+    ["an amount quoted again, just before its second quote", "EXACT_UNITS #1", THERE_AND_BACK, 100n, 1_599_999],
+    ["an amount quoted again, from its second quote on", "EXACT_UNITS #3", THERE_AND_BACK, 100n, 1_600_000],
     ["any amount, for a quote without an amount", "IN_FORCE #1", ANY_AMOUNT, 100n, 1_500_000],
     ["any amount, after the lock of a quote without an amount", "LAST_ENDED #1", ANY_AMOUNT, 100n, 2_000_000 + SLACK],
     ["any amount, after the slack of a quote without an amount", "market", ANY_AMOUNT, 100n, 2_000_001 + SLACK],
   ];
 
-  test.each(cases)("of %s is %s", (_why, expected, quotes, amountUnits, atMs) => {
+  test.each(cases)("of %s: %s", (_why, expected, quotes, amountUnits, atMs) => {
     expect(weighedBy(quotes, amountUnits, atMs)).toBe(expected);
   });
 
@@ -96,7 +96,7 @@ const slack = fc.constantFrom(SLACK, 122_000, 1_200_000);
 
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Quotes in the order of their requests. `isOrdered`: none is locked for longer than a later one. */
+/** Quotes in the order of their requests. `isOrdered`: no lock ends after the lock of a later quote. */
 function historyOf(steps: readonly Step[], isOrdered = false): readonly Quote[] {
   let askedFromMs = 2_000_000;
   let lockedUntilMs = 0;
@@ -109,7 +109,7 @@ function historyOf(steps: readonly Step[], isOrdered = false): readonly Quote[] 
 
 const steps = fc.array(step, { minLength: 1, maxLength: 6 });
 const histories = steps.map((each) => historyOf(each));
-/** Any time, and the times at which something begins or ends. */
+/** Any time, and the times near the start and the end of a quote. */
 function momentsOf(quotes: readonly Quote[], slackMs: number): fc.Arbitrary<number> {
   const edges = quotes.flatMap(({ askedFromMs, lockedUntilMs }) => [askedFromMs, lockedUntilMs]);
   const near = [-slackMs - 1, -slackMs, -1, 0, 1, slackMs - 1, slackMs, slackMs + 1];
@@ -119,7 +119,7 @@ function momentsOf(quotes: readonly Quote[], slackMs: number): fc.Arbitrary<numb
   );
 }
 
-/** A history, and a payment somewhere around it. */
+/** A history of quotes, and the time and amount of a payment. */
 function placesIn(of: fc.Arbitrary<readonly Quote[]>) {
   return fc.tuple(of, slack).chain(([quotes, slackMs]) =>
     fc.record({
@@ -131,7 +131,7 @@ function placesIn(of: fc.Arbitrary<readonly Quote[]>) {
   );
 }
 
-/** Times when a quote was in force, both ends included. */
+/** The first and the last time at which a quote was in force. */
 function spanOf(quotes: readonly Quote[], n: number) {
   const { askedFromMs = 0, lockedUntilMs = 0 } = quotes[n] ?? {};
   return { fromMs: askedFromMs, toMs: Math.min(lockedUntilMs, (quotes[n + 1]?.askedFromMs ?? Infinity) - 1) };
@@ -143,7 +143,7 @@ function isTouched(quotes: readonly Quote[], n: number, { atMs, slackMs }: { atM
 }
 
 describe("pricing payments in any history of quotes", () => {
-  it("honours a unique amount for the slack on both sides of its quote, and not a millisecond longer", () => {
+  it("uses the quote of a unique amount from the slack before the quote to the slack after it, and not a millisecond longer", () => {
     const distinct = steps.map((all) => historyOf(all.map((each, n) => ({ ...each, amountUnits: 10n + BigInt(n) }))));
     fc.assert(
       fc.property(placesIn(distinct), fc.nat(), ({ quotes, slackMs, atMs }, pick) => {
@@ -156,7 +156,7 @@ describe("pricing payments in any history of quotes", () => {
     );
   });
 
-  it("prices an unquoted amount by the last quote requested before it, until the slack after its lock", () => {
+  it("uses the last quote requested before the payment for an unquoted amount, until the end of the slack after the quote's lock", () => {
     fc.assert(
       fc.property(placesIn(histories), ({ quotes, slackMs, atMs }) => {
         const n = quotes.findLastIndex(({ askedFromMs }) => askedFromMs <= atMs);
@@ -169,7 +169,7 @@ describe("pricing payments in any history of quotes", () => {
     );
   });
 
-  it("prefers, of several quotes for one amount, the one in force, then the last ended, then the next", () => {
+  it("prefers, among several quotes for one amount, the quote in force, then the last ended, then the next", () => {
     fc.assert(
       fc.property(placesIn(histories), ({ quotes, slackMs, atMs, amountUnits }) => {
         const meant = [...quotes.keys()].filter(
@@ -186,7 +186,7 @@ describe("pricing payments in any history of quotes", () => {
     );
   });
 
-  it("does not depend on quotes requested later than the slack after the payment", () => {
+  it("does not depend on quotes that were requested more than the slack after the payment", () => {
     fc.assert(
       fc.property(placesIn(histories), ({ quotes, slackMs, atMs, amountUnits }) => {
         const known = quotes.filter(({ askedFromMs }, n) => n === 0 || askedFromMs - slackMs <= atMs);
@@ -197,7 +197,7 @@ describe("pricing payments in any history of quotes", () => {
     );
   });
 
-  it("depends only on the first quote and on those whose time, with slack, includes the payment's", () => {
+  it("depends only on the first quote and on quotes whose period, extended by the slack, contains the payment's time", () => {
     const ordered = steps.map((each) => historyOf(each, true));
     fc.assert(
       fc.property(placesIn(ordered), ({ quotes, slackMs, atMs, amountUnits }) => {
@@ -280,7 +280,7 @@ describe("a quote that is requested again", () => {
     expect(withQuote([before], { ...after, rate: before.rate })).toHaveLength(1);
   });
 
-  it("extends the last quote, or is added as a new one from 120,001 ms after its lock, whatever came before", () => {
+  it("extends the last quote, or is added as a new quote if requested at least 120,001 ms after the last lock", () => {
     const sinceMs = fc.oneof(fc.integer({ min: -300_000, max: 300_000 }), fc.constantFrom(SLACK, GAP));
     fc.assert(
       fc.property(histories, sinceMs, fc.nat({ max: 400_000 }), (quotes, since, lockMs) => {
@@ -324,7 +324,7 @@ describe("the quote history of a method", () => {
     Array.from({ length }, (_, n) => asked(BigInt(n + 1), n * 1_000_000, n * 1_000_000 + 1));
   const next = asked(9_999n, 999_000_000, 999_000_001);
 
-  it("keeps 240 quotes: the first, which says since when payments are possible, and the newest", () => {
+  it("keeps 240 quotes: the newest, and the first, which shows when payments became possible", () => {
     const [first, second, third, ...rest] = many(KEPT);
     expect(withQuote(many(KEPT - 1), next)).toHaveLength(KEPT);
     expect(withQuote(many(KEPT), next)).toEqual([first, third, ...rest, next]);
@@ -335,7 +335,7 @@ describe("the quote history of a method", () => {
     expect(withQuote(many(300), next, () => true)).toEqual([...many(300), next]);
   });
 
-  it("stays bounded while it grows, and keeps the order, the newest and the used quotes", () => {
+  it("stays bounded however many quotes are added, and keeps the order, the newest and the used quotes", () => {
     const inputs = [fc.integer({ min: 200, max: 320 }), fc.uniqueArray(fc.nat({ max: 320 }))] as const;
     fc.assert(
       fc.property(...inputs, (length, numbers) => {
@@ -347,7 +347,7 @@ describe("the quote history of a method", () => {
         expect(kept).toEqual(all.filter((quote) => kept.includes(quote)));
         expect(forgotten.filter(isUsed)).toEqual([]);
         expect(kept).toHaveLength(Math.min(length, KEPT));
-        // No unused quote that is kept is older than a dropped one.
+        // Every unused quote that is kept must be newer than all dropped ones.
         const oldest = kept.slice(1).find((quote) => !isUsed(quote))?.askedFromMs ?? Infinity;
         expect(forgotten.every(({ askedFromMs }) => askedFromMs < oldest)).toBe(true);
       }),
@@ -365,7 +365,7 @@ describe("a stored quote", () => {
     lockedUntilMs: fc.maxSafeNat(),
   });
 
-  it("is read back unchanged, alone and among others", () => {
+  it("is read back unchanged, whether it is stored alone or in a list", () => {
     fc.assert(
       fc.property(fc.array(anyQuote, { maxLength: 5 }), (quotes) => {
         expect(parseQuotes(printQuotes(quotes))).toEqual(quotes);
@@ -375,7 +375,7 @@ describe("a stored quote", () => {
     );
   });
 
-  it("prints the same text each time, different from any other quote's, because a payment refers to its quote by that text", () => {
+  it("always has the same text, which differs from every other quote's, because a payment refers to its quote by this text", () => {
     fc.assert(
       fc.property(anyQuote, anyQuote, (one, other) => {
         const [text] = parseQuotes(printQuotes([one])).map(printQuote);

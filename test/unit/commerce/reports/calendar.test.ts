@@ -28,13 +28,13 @@ describe("a day", () => {
     ["Australia/Lord_Howe", "2026-04-05", "2026-04-04T13:00", 24.5],
     ["Australia/Lord_Howe", "2026-10-04", "2026-10-03T13:30", 23.5],
     ["Pacific/Chatham", "2026-01-01", "2025-12-31T10:15", 24],
-    // The clock goes from 00:00 to 01:00, and from 01:00 back to 00:00.
+    // The clock is moved from 00:00 to 01:00, and from 01:00 back to 00:00.
     ["America/Havana", "2026-03-08", "2026-03-08T05:00", 23],
     ["America/Havana", "2026-11-01", "2026-11-01T04:00", 25],
-    // From 24:00 back to 23:00: the hour belongs to the longer day.
+    // From 24:00 back to 23:00, so the first of these days is an hour longer.
     ["America/Santiago", "2026-04-04", "2026-04-04T03:00", 25],
     ["America/Santiago", "2026-04-05", "2026-04-05T04:00", 24],
-    // Skipped, when Samoa changed sides of the date line.
+    // Samoa skipped this day when it moved across the date line.
     ["Pacific/Apia", "2011-12-30", "2011-12-30T10:00", 0],
   ])("in %s on %s starts at %sZ and has %s hours", (timezone, date, startsAt, hours) => {
     const [day] = periods(timezone, date, date, "day");
@@ -47,7 +47,7 @@ describe("the periods", () => {
   const shown = (by: PeriodKind, from: string, to: string) =>
     periods("Europe/Berlin", from, to, by).map(({ fromDay, toDay }) => `${dateOf(fromDay)} ${dateOf(toDay)}`);
 
-  it("of weeks start on Mondays; the first and the last are partial", () => {
+  it("of one week start on Mondays, and the first and the last may be partial", () => {
     expect(shown("week", "2026-02-26", "2026-03-10")).toEqual([
       "2026-02-26 2026-03-01",
       "2026-03-02 2026-03-08",
@@ -56,7 +56,7 @@ describe("the periods", () => {
     expect(shown("week", "2026-03-02", "2026-03-08")).toEqual(["2026-03-02 2026-03-08"]);
   });
 
-  it("of months start on the first, across the end of a year and with a leap day", () => {
+  it("of one month start on its first day, across the end of a year and with a leap day", () => {
     expect(shown("month", "2027-12-31", "2028-02-29")).toEqual([
       "2027-12-31 2027-12-31",
       "2028-01-01 2028-01-31",
@@ -64,11 +64,14 @@ describe("the periods", () => {
     ]);
   });
 
-  it.each(["Mars/Olympus", "", "+05:30", "GMT+1", "Europe/Berlin; drop"])("need a valid zone, unlike %j", (name) => {
-    expect(clockOf(name)).toBeUndefined();
-  });
+  it.each(["Mars/Olympus", "", "+05:30", "GMT+1", "Europe/Berlin; drop"])(
+    "do not exist in the invalid time zone %j",
+    (name) => {
+      expect(clockOf(name)).toBeUndefined();
+    },
+  );
 
-  it("have no gap or overlap, and each bucket is in the period that its zone's calendar gives for its date", () => {
+  it("have no gaps or overlaps, and each bucket is in the period that the zone's calendar gives for its date", () => {
     const from = fc.integer({ min: dayOf("2020-01-01"), max: dayOf("2035-12-31") });
     const span = fc.integer({ min: 0, max: 60 });
     const zone = fc.constantFrom(...REPORT_ZONES);
@@ -88,7 +91,7 @@ describe("the periods", () => {
         const calendar = new Intl.DateTimeFormat("sv-SE", { timeZone: timezone, dateStyle: "short" });
         const { startsAtMs, endsAtMs } = period;
         const buckets = (endsAtMs - startsAtMs) / BUCKET_MS;
-        // Its first and last millisecond, and any bucket.
+        // The first and last millisecond of the period, and the start of any bucket.
         for (const ms of [startsAtMs, endsAtMs - 1, startsAtMs + (nth % buckets) * BUCKET_MS]) {
           const day = dayOf(calendar.format(ms));
           expect(day).toBeGreaterThanOrEqual(period.fromDay);

@@ -10,15 +10,18 @@ it.each([
   [-10_000_000_001n, [-1n, -1n, 0n]],
   [10n ** 20n * 123n + 10n ** 10n * 45n + 6n, [6n, 45n, 123n]],
   [10n ** 33n, [0n, 0n, 10n ** 13n]],
-])("%s has ten digits in each group, the lowest first, and the rest in the last", (value, groups) => {
-  expect(digitGroupsOf(value, 3)).toEqual(groups);
-});
+])(
+  "%s is divided into groups of ten digits, the lowest first, with all remaining digits in the last",
+  (value, groups) => {
+    expect(digitGroupsOf(value, 3)).toEqual(groups);
+  },
+);
 
-it("added group by group, values added and removed in any order give their exact sum", () => {
+it("the sums of the groups give the exact sum of the values, which may be negative", () => {
   const value = fc.bigInt(-(10n ** 33n), 10n ** 33n);
   fc.assert(
     fc.property(fc.array(value, { maxLength: 200 }), (values) => {
-      // As D1 adds and returns them: as numbers.
+      // The sums as D1 adds and returns them: as numbers.
       const columns = [0, 1, 2].map((n) => values.reduce((sum, each) => sum + Number(digitGroupsOf(each, 3)[n]), 0));
       expect(columns.every(Number.isSafeInteger)).toBe(true);
       expect(valueOfDigitGroups(columns.map(BigInt))).toBe(values.reduce((sum, each) => sum + each, 0n));

@@ -22,7 +22,7 @@ function item(paymentStatus: CountedFile["timeline"][number]["paymentStatus"], m
   return { paymentStatus, timeMs: NOON + minute * MINUTE_MS };
 }
 
-/** `<minute> <coin> <measure>`, with the number. */
+/** The sums in the entries, by `<minute> <network> <measure>`. */
 function shown(entries: readonly ReportEntry[]): Record<string, bigint> {
   const of = ({ startsAtMs, network, sums }: ReportEntry) =>
     Object.entries(sums).map(([name, value]) => [`${(startsAtMs - NOON) / MINUTE_MS} ${network} ${name}`, value]);
@@ -30,21 +30,21 @@ function shown(entries: readonly ReportEntry[]): Record<string, bigint> {
 }
 
 describe("an invoice", () => {
-  it("counts as created in the quarter of an hour of its creation, and in no state while it is open", () => {
+  it("counts as created in the quarter-hour of its creation, and in no state while it is open", () => {
     expect(shown(entriesOfChange(undefined, OPEN))).toEqual({ "0  created": 1n });
     const waiting = { ...OPEN, timeline: [...OPEN.timeline, item("PENDING_CONFIRMATION", 20)] };
     expect(entriesOfChange(OPEN, waiting)).toEqual([]);
   });
 
   it.each(["PAID", "OVERPAID", "UNDERPAID", "EXPIRED", "CANCELLED"] as const)(
-    "counts as %s from the time it became so",
+    "counts as %s from the time when it reached that status",
     (status) => {
       const ended = { ...OPEN, timeline: [...OPEN.timeline, item(status, 31)] };
       expect(shown(entriesOfChange(OPEN, ended))).toEqual({ [`30  ${status.toLowerCase()}`]: 1n });
     },
   );
 
-  it("is removed from the quarter in which a state was counted when it leaves that state", () => {
+  it("that leaves a state is no longer counted in the quarter-hour in which it reached that state", () => {
     const paid = { ...OPEN, timeline: [...OPEN.timeline, item("PAID", 31)] };
     const reversed = { ...paid, timeline: [...paid.timeline, item("PENDING_CONFIRMATION", 50)] };
     const overpaid = { ...paid, timeline: [...paid.timeline, item("OVERPAID", 50)] };
@@ -53,27 +53,27 @@ describe("an invoice", () => {
   });
 });
 
-describe("the time from picking a method to paid", () => {
+describe("the time from picking a method to being paid", () => {
   const methods = [7, 2, null].map((minute) => ({ activatedAtMs: minute === null ? null : NOON + minute * MINUTE_MS }));
   const timed = (file: Partial<CountedFile>) =>
     totalOf(entriesOf({ ...OPEN, methods, ...file }).map(({ sums }) => sums));
 
-  it("begins with the first pick and ends with PAID or OVERPAID, whichever was first", () => {
+  it("begins with the first pick and ends with PAID or OVERPAID, whichever came first", () => {
     const timeline = [...OPEN.timeline, item("PAID", 10), item("OVERPAID", 70)];
     expect(timed({ timeline })).toMatchObject({ timed: 1n, secondsToPaid: 480n });
     expect(shown(entriesOf({ ...OPEN, methods, timeline }))).toMatchObject({ "0  secondsToPaid": 480n });
   });
 
-  it("starts over after an invoice was reversed", () => {
+  it("ends with the later PAID if the invoice was reversed in between", () => {
     const timeline = [...OPEN.timeline, item("PAID", 10), item("PENDING_CONFIRMATION", 20), item("PAID", 32)];
     expect(timed({ timeline })).toMatchObject({ timed: 1n, secondsToPaid: 1_800n });
   });
 
-  it("is 0 if two clocks differ", () => {
+  it("is 0 if the clocks differ so that the payment appears to precede the pick", () => {
     expect(timed({ timeline: [...OPEN.timeline, item("PAID", 1)] })).toMatchObject({ timed: 1n, secondsToPaid: 0n });
   });
 
-  it("is unknown for an invoice without a pick, one accepted by a user, and one that is not paid", () => {
+  it("is unknown for an invoice without a pick, one that a user accepted, and one that is not paid", () => {
     const timeline = [...OPEN.timeline, item("PAID", 10)];
     const resolution = JSON.stringify({ action: "ACCEPT" }) as typeof INVOICE.resolution;
     expect(timed({ timeline, methods: [] }).timed).toBe(0n);
@@ -86,20 +86,20 @@ describe("a payment", () => {
   const withPayment = (changes: Partial<typeof PAYMENT>) => ({ ...OPEN, payments: [{ ...PAYMENT, ...changes }] });
   const counted = { "0 ETH payments": 1n, "0 ETH units": 25_000_000n, "0 ETH fiatMicros": 24_990_000n };
 
-  it("counts at its own time while it is seen, and once when it is confirmed", () => {
+  it("counts at its received time once it is seen, and not again when it is confirmed", () => {
     expect(shown(entriesOfChange(OPEN, withPayment({})))).toEqual(counted);
     expect(entriesOfChange(withPayment({}), withPayment({ status: "CONFIRMED" }))).toEqual([]);
   });
 
   it.each(["REORGED", "DROPPED"] as const)(
-    "that is %s is removed from the quarter in which it was counted",
+    "that is %s is no longer counted in the quarter-hour in which it was received",
     (status) => {
       const taken = Object.fromEntries(Object.entries(counted).map(([name, value]) => [name, -value]));
       expect(shown(entriesOfChange(withPayment({}), withPayment({ status })))).toEqual(taken);
     },
   );
 
-  it("moves when its time does, and is priced once a rate is known", () => {
+  it("moves to another quarter-hour when its received time changes, and is priced once a rate is known", () => {
     const earlier = withPayment({ receivedAtMs: NOON - 1 });
     expect(shown(entriesOfChange(withPayment({ fiatMicros: null }), earlier))).toEqual({
       "0 ETH payments": -1n,
@@ -111,13 +111,13 @@ describe("a payment", () => {
     });
   });
 
-  it("in a token that anyone can mint counts with a bounded sum, and blocks nothing", () => {
+  it("in a token that anyone can mint counts with at most 10^33 units", () => {
     const { units } = totalOf(entriesOf(withPayment({ amountUnits: 2n ** 256n - 1n })).map(({ sums }) => sums));
     expect(units).toBe(10n ** 33n);
   });
 });
 
-it("the sum of an invoice's changes always equals what it counts for in the end", () => {
+it("the entries of an invoice's changes always add up to the entries of its final state", () => {
   const minute = fc.integer({ min: -100, max: 100_000 });
   const status = fc.constantFrom(...INVOICE_STATUSES);
   const payment = fc.record({

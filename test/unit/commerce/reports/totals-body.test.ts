@@ -1,4 +1,4 @@
-// What a report counts as received: payments on networks whose coins have value.
+// A report counts only payments on networks whose coins have value.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
@@ -7,7 +7,7 @@ import { type PeriodSums, totalsBodyOf } from "../../../../src/commerce/reports/
 import { formatMicros } from "../../../../src/lib/money.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
-/** Networks without value, by their own names: this tests the table. */
+/** Networks whose coins have no value, recognized here by their names, because the registry's own marks are under test. */
 const TESTS = /TESTNET|SEPOLIA|AMOY|NILE|REGTEST/;
 
 const PERIOD = { fromDay: 20_000, toDay: 20_000, startsAtMs: 0, endsAtMs: 86_400_000 };
@@ -60,7 +60,7 @@ it("payments on test networks are in no received sum, and their coins are marked
   expect(Math.min(seen.main, seen.test)).toBeGreaterThan(0);
 });
 
-it("invoices count wherever they are paid", () => {
+it("invoices count no matter on which network they are paid", () => {
   const sums = totalOf([{ created: 2n, paid: 1n }]);
   const { total } = totalsBodyOf(QUERY, [{ ...NO_COIN, period: 0, currency: "EUR", sums }]);
   expect(total).toMatchObject({ invoices: { created: 2, paid: 1 }, payments: 0, received: [], coins: [] });

@@ -17,22 +17,25 @@ describe("a search text", () => {
     [`inv_${ULID.slice(0, 16)}`, [`inv_${ULID.slice(0, 16)}`], [], []],
     [`cus_${ULID}`, [], [`cus_${ULID}`], []],
     [`pay_${ULID}`, [], [], [`pay_${ULID}`]],
-    // Shorter prefixes match ids of all merchants.
+    // A shorter prefix would match the ids of all merchants.
     [`inv_${ULID.slice(0, 15)}`, [], [], []],
     [`inv_${ULID}0`, [], [], []],
     [`mer_${ULID}`, [], [], []],
     ["inv_%", [], [], []],
-  ])("%j is an id of an invoice, a customer or a payment, in any case", (text, invoices, customers, payments) => {
-    const terms = searchTerms(text);
-    expect([terms.invoiceIds, terms.customerIds, terms.paymentIds].map(startsOf)).toEqual([
-      invoices,
-      customers,
-      payments,
-    ]);
-  });
+  ])(
+    "%j is the start of the invoice ids %j, customer ids %j and payment ids %j",
+    (text, invoices, customers, payments) => {
+      const terms = searchTerms(text);
+      expect([terms.invoiceIds, terms.customerIds, terms.paymentIds].map(startsOf)).toEqual([
+        invoices,
+        customers,
+        payments,
+      ]);
+    },
+  );
 
   it.each([HASH, `0x${HASH}`, HASH.toUpperCase(), `0X${HASH.toUpperCase()}`, `0x${HASH}`.slice(0, 12)])(
-    "%j is a transaction on every network with that notation, as each stores it",
+    "%j is a transaction on every network with that notation, in the form that each network stores",
     (text) => {
       const digits = text.toLowerCase().replace("0x", "");
       const { transactions } = searchTerms(text);
@@ -51,7 +54,7 @@ describe("a search text", () => {
   );
 
   it.each([EVM, EVM.slice(2), EVM.toLowerCase(), EVM.toUpperCase(), EVM.slice(2).toUpperCase()])(
-    "%j is the address on every EVM network, in lower case",
+    "%j is an address on every EVM network, in lower case",
     (text) => {
       expect(startsOf(searchTerms(text).addresses)).toContain(EVM.toLowerCase());
     },
@@ -97,13 +100,13 @@ describe("a search text", () => {
     },
   );
 
-  it("is an email in lower case, and its words", () => {
+  it("is used as an email in lower case and as separate words", () => {
     const terms = searchTerms("Anna O'Neil-ÅS@shop.example");
     expect(startsOf(terms.emails)).toEqual(["anna o'neil-ås@shop.example"]);
     expect(startsOf(terms.words)).toEqual(["anna", "o", "neil", "as", "shop", "example"]);
   });
 
-  it("gives few ranges, each of the texts that start with its prefix, whatever the text", () => {
+  it("of any kind gives fewer than 60 ranges and amounts to search for, and no range is empty", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 320 }), (text) => {
         const { text: _, amounts, ...ranges } = searchTerms(text);

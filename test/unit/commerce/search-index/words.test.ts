@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { customerText, folded, invoiceText, wordsIn, wordsOf } from "../../../../src/commerce/search-index/words.ts";
 
-/** What occurs in people's texts and what does not, each often enough. */
+/** Half of the texts have any characters, the other half have characters that need special handling. */
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 60 }),
   fc.string({ unit: fc.constantFrom(..."aAbBéÉßıİςσΣ0019 -/#@.ﬀＡæŁ\u0301\u0307青いガト\u0000"), maxLength: 60 }),
@@ -26,7 +26,7 @@ describe("the words of a text", () => {
     expect(wordsOf(text)).toEqual(words);
   });
 
-  it("are the same in any case and any normal form, and are unchanged when folded again", () => {
+  it("are the same in upper and lower case, in every normal form and after folding the text", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const words = wordsOf(text);
@@ -38,7 +38,7 @@ describe("the words of a text", () => {
     );
   });
 
-  it("are at most 16 of at most 32 letters, and contain no field marker", () => {
+  it("are at most 16, each of at most 32 letters, and contain no field marker", () => {
     fc.assert(
       fc.property(fc.oneof(anyText, fc.string({ unit: "grapheme", minLength: 200, maxLength: 400 })), (text) => {
         const words = wordsOf(text);
@@ -63,7 +63,7 @@ describe("the search index text", () => {
     expect(wordsIn(customerText({ name: "Ann", email: "ann@ann.example" }))).toEqual(["ann", "example"]);
   });
 
-  it("contains every word of a field, so stored text is found by itself", () => {
+  it("contains every word of a field, so that a stored text can be found by searching for it", () => {
     fc.assert(
       fc.property(anyText, anyText, (name, externalId) => {
         const text = invoiceText({ name, externalId });

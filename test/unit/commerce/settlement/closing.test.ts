@@ -29,19 +29,43 @@ describe("an invoice", () => {
     ["stays open while one of two networks lags", NOW, [cursor(expiresAtMs + 1), cursor(expiresAtMs)], false, false],
     ["stays open while one network lags and the other has no source", NOW, [none, cursor(expiresAtMs)], false, false],
     [
-      "stays open after just under 6 h of an unmoved cursor",
+      "stays open while the cursor has not moved for just under 6 h",
       NOW,
       [cursor(0, NOW - STALLED_AFTER_MS + 1)],
       false,
       false,
     ],
-    ["closes as stalled after 6 h of an unmoved, lagging cursor", NOW, [cursor(0, NOW - STALLED_AFTER_MS)], true, true],
-    ["closes as stalled when just enough ticks were made", NOW, [cursor(0, 0, NOW - ASLEEP_AFTER_MS + 1)], true, true],
-    ["stays open when the stalled cursor was not ticked", NOW, [cursor(0, 0, NOW - ASLEEP_AFTER_MS)], false, false],
+    [
+      "closes as stalled when a lagging cursor has not moved for 6 h",
+      NOW,
+      [cursor(0, NOW - STALLED_AFTER_MS)],
+      true,
+      true,
+    ],
+    [
+      "closes as stalled when the last tick is just recent enough",
+      NOW,
+      [cursor(0, 0, NOW - ASLEEP_AFTER_MS + 1)],
+      true,
+      true,
+    ],
+    [
+      "stays open when the last tick of the stalled cursor is too old",
+      NOW,
+      [cursor(0, 0, NOW - ASLEEP_AFTER_MS)],
+      false,
+      false,
+    ],
     ["stays open when the unmoved cursor was never ticked", NOW, [cursor(0, 0, null)], false, false],
     ["closes on a cursor past expiresAt that was never ticked", NOW, [cursor(expiresAtMs + 1, 0, null)], true, false],
     ["stays open when one cursor is stalled and another lags but moves", NOW, [cursor(0, 0), cursor(0)], false, false],
-    ["closes as stalled when one cursor is past expiresAt", NOW, [cursor(0, 0), cursor(expiresAtMs + 1)], true, true],
+    [
+      "closes as stalled when one cursor is stalled and the other is past expiresAt",
+      NOW,
+      [cursor(0, 0), cursor(expiresAtMs + 1)],
+      true,
+      true,
+    ],
     ["stays open while an address with its own cursor is at expiresAt", NOW, [stuck(expiresAtMs)], false, false],
     ["closes once an address with its own cursor is past expiresAt", NOW, [stuck(expiresAtMs + 1)], true, false],
     ["stays open while an address with its own cursor lags", NOW, [stuck(0), cursor(0, 0)], false, false],
@@ -53,7 +77,7 @@ describe("an invoice", () => {
     expect(closing).toEqual({ closedAtMs: closes ? nowMs : null, isStalled });
   });
 
-  it("waits six hours for a stuck cursor", () => {
+  it("waits six hours for a cursor that does not move", () => {
     expect(STALLED_AFTER_MS).toBe(6 * HOUR_MS);
   });
 

@@ -35,7 +35,7 @@ describe("the moves between two statuses", () => {
     ["PAID", "OVERPAID"],
     ["OVERPAID", "PAID"],
     ["PAID", "AWAITING_PAYMENT"],
-  ] as const)("from %s to %s are one move", (from, to) => {
+  ] as const)("from %s to %s are a single move", (from, to) => {
     expect(movesBetween({ from, to, isByMoney: true })).toEqual([{ from, to }]);
   });
 });
@@ -62,7 +62,7 @@ describe("the events of the moves", () => {
     expect(names(from, to)).toEqual(expected);
   });
 
-  it("name the status before their own move", () => {
+  it("name the status before their move", () => {
     const moves = movesBetween({ from: "EXPIRED", to: "PAID", isByMoney: true });
     const events = eventsOf({ moves, isPartiallyPaid: false, lateness: [], hasChanged: true });
     expect(events.map(({ previousStatus }) => previousStatus)).toEqual([
@@ -72,13 +72,13 @@ describe("the events of the moves", () => {
     ]);
   });
 
-  it("are invoice.updated for a change without its own event, and none without a change", () => {
+  it("are invoice.updated for a change without its own event, and an empty list if nothing changed", () => {
     const nothing = { moves: [], isPartiallyPaid: false, lateness: [] };
     expect(eventsOf({ ...nothing, hasChanged: true }).map(({ type }) => type)).toEqual(["invoice.updated"]);
     expect(eventsOf({ ...nothing, hasChanged: false })).toEqual([]);
   });
 
-  it("are not invoice.payment_late for a payment that is no longer late", () => {
+  it("do not include invoice.payment_late for a payment that is no longer late", () => {
     const lateness = [{ id: "pay_1", isLate: false }] as const;
     const events = eventsOf({ moves: [], isPartiallyPaid: false, lateness, hasChanged: true });
     expect(events.map(({ type }) => type)).toEqual(["invoice.updated"]);

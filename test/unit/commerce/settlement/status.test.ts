@@ -21,7 +21,7 @@ import {
 const OPEN = EXPIRES;
 const CLOSED = EXPIRES + 1;
 
-/** A confirmed and an unconfirmed sum, on time. */
+/** A confirmed and an unconfirmed payment of these sums, both on time. */
 function money({ confirmed = 0n, detected = 0n }: { confirmed?: bigint; detected?: bigint }): CreditedPayment[] {
   const payments: CreditedPayment[] = [];
   if (confirmed > 0n) payments.push(paymentOf({ n: 1, amountUnits: confirmed }));
@@ -39,7 +39,7 @@ describe("the nine lines of the status table (E is the expected amount, tol and 
     [1, "accepted, though cancelled", "PAID", factsOf(CANCELLED, ACCEPTED), [], OPEN],
     [1, "accepted, though overpaid since", "PAID", factsOf({}, ACCEPTED), money({ confirmed: MOST + 1n }), OPEN],
     [2, "cancelled", "CANCELLED", factsOf(CANCELLED), [], OPEN],
-    [2, "cancelled, with money in full", "CANCELLED", factsOf(CANCELLED), money({ confirmed: E }), CLOSED],
+    [2, "cancelled, and paid in full", "CANCELLED", factsOf(CANCELLED), money({ confirmed: E }), CLOSED],
     [3, "one micro-unit over E + over", "OVERPAID", factsOf(), money({ confirmed: MOST + 1n }), OPEN],
     [3, "over E + over, closed", "OVERPAID", factsOf(), money({ confirmed: MOST + 1n }), CLOSED],
     [3, "over E + over, more unconfirmed", "OVERPAID", factsOf(), money({ confirmed: MOST + 1n, detected: 1n }), OPEN],
@@ -62,13 +62,27 @@ describe("the nine lines of the status table (E is the expected amount, tol and 
     [6, "no money, at expiresAt", "AWAITING_PAYMENT", factsOf(), [], OPEN],
     [6, "one micro-unit short of E - tol", "AWAITING_PAYMENT", factsOf(), money({ confirmed: LEAST - 1n }), OPEN],
     [6, "one micro-unit short, unconfirmed", "AWAITING_PAYMENT", factsOf(), money({ detected: LEAST - 1n }), OPEN],
-    [6, "past expiresAt, not read past", "AWAITING_PAYMENT", factsOf({}, { watches: [cursorAt(EXPIRES)] }), [], CLOSED],
+    [
+      6,
+      "past expiresAt, but its network is not read beyond it",
+      "AWAITING_PAYMENT",
+      factsOf({}, { watches: [cursorAt(EXPIRES)] }),
+      [],
+      CLOSED,
+    ],
     [7, "short of E - tol and unconfirmed, closed", "PENDING_CONFIRMATION", factsOf(), money({ detected: 1n }), CLOSED],
     [7, "short, partly confirmed", "PENDING_CONFIRMATION", factsOf(), money({ confirmed: 1n, detected: 1n }), CLOSED],
     [8, "one micro-unit short of E - tol, closed", "UNDERPAID", factsOf(), money({ confirmed: LEAST - 1n }), CLOSED],
     [8, "one micro-unit, closed", "UNDERPAID", factsOf(), money({ confirmed: 1n }), CLOSED],
     [9, "no money, closed", "EXPIRED", factsOf(), [], CLOSED],
-    [9, "nothing, and read past expiresAt", "EXPIRED", factsOf({}, { watches: [cursorAt(EXPIRES + 1)] }), [], CLOSED],
+    [
+      9,
+      "no money, and its network is read beyond expiresAt",
+      "EXPIRED",
+      factsOf({}, { watches: [cursorAt(EXPIRES + 1)] }),
+      [],
+      CLOSED,
+    ],
   ];
 
   test.each(cases)("line %i: %s is %s", (_line, _why, status, facts, payments, nowMs) => {
@@ -80,7 +94,7 @@ describe("the nine lines of the status table (E is the expected amount, tol and 
     expect(settle(facts, money({ confirmed: 1n }), CLOSED).status).toBe("UNDERPAID");
   });
 
-  it("any confirmed payment pays the invoice when the tolerance is all of E", () => {
+  it("if the tolerance covers the whole amount, any confirmed payment pays the invoice", () => {
     expect(settle(factsOf({ underpaidToleranceMicros: E }), money({ confirmed: 1n }), OPEN).status).toBe("PAID");
     expect(settle(factsOf({ underpaidToleranceMicros: E }), [], CLOSED).status).toBe("EXPIRED");
   });
@@ -104,7 +118,7 @@ describe("a settlement", () => {
     expect(settlement.isLate).toBe(false);
   });
 
-  it("counts a payment received exactly at expiry, however much later it is read", () => {
+  it("counts a payment received exactly at expiry, even if it is read much later", () => {
     expect(status(factsOf(), paymentOf({ receivedAtMs: EXPIRES }), EXPIRES * 1_000)).toBe("PAID");
   });
 
@@ -139,7 +153,7 @@ describe("a settlement", () => {
     expect(status(factsOf(), reorged, CLOSED + REORG_WINDOW)).toBe("EXPIRED");
   });
 
-  it("does not wait for a reorged payment that would not count anyway", () => {
+  it("does not wait for a reorganized payment that would not count anyway", () => {
     expect(status(factsOf(), paymentOf({ status: "REORGED", reorgedAtMs: CLOSED, ...LATE }))).toBe("EXPIRED");
   });
 
@@ -153,11 +167,11 @@ describe("a payment of unknown value", () => {
 
   test.each([
     ["leaves an open invoice awaiting payment", {}, unpriced, [], OPEN, "AWAITING_PAYMENT"],
-    ["keeps a closed invoice pending, even if it is confirmed", {}, unpriced, [], CLOSED, "PENDING_CONFIRMATION"],
-    ["keeps a partly paid closed one pending", {}, unpriced, money({ confirmed: 1n }), CLOSED, "PENDING_CONFIRMATION"],
+    ["keeps a closed invoice pending, even when confirmed", {}, unpriced, [], CLOSED, "PENDING_CONFIRMATION"],
+    ["keeps a partly paid invoice pending", {}, unpriced, money({ confirmed: 1n }), CLOSED, "PENDING_CONFIRMATION"],
     ["does not hold back an invoice that is paid without it", {}, unpriced, money({ confirmed: E }), CLOSED, "PAID"],
     ["lets the invoice expire once it was dropped", {}, { ...unpriced, status: "DROPPED" }, [], CLOSED, "EXPIRED"],
-    ["lets it expire when it came too late", {}, { ...unpriced, receivedAtMs: EXPIRES + 1 }, [], CLOSED, "EXPIRED"],
+    ["lets the invoice expire if received late", {}, { ...unpriced, receivedAtMs: EXPIRES + 1 }, [], CLOSED, "EXPIRED"],
     ["pays the invoice once a rate is known", {}, { ...unpriced, marketMicros: E }, [], CLOSED, "PAID"],
     ["leaves a cancelled invoice cancelled", { cancelledAtMs: 500 }, unpriced, [], CLOSED, "CANCELLED"],
   ] as const)("%s", (_what, invoice, payment, others, nowMs, status) => {
@@ -179,7 +193,7 @@ describe("an any-amount invoice", () => {
     expect(settle(facts, [], CLOSED).status).toBe("EXPIRED");
   });
 
-  it("is paid by the first confirmed payment, however small, and never overpaid", () => {
+  it("is paid by the first confirmed payment, even a tiny one, and never overpaid", () => {
     expect(settle(facts, [satoshi], OPEN)).toMatchObject({ status: "PAID", receivedMicros: 680n });
     expect(settle(facts, [{ ...satoshi, amountUnits: 10n ** 30n }], OPEN).status).toBe("PAID");
   });
@@ -194,14 +208,14 @@ describe("an any-amount invoice", () => {
 describe("closing an invoice", () => {
   const SIX_HOURS = 21_600_000;
 
-  it("waits during a provider's outage, so that payments read after it still count", () => {
+  it("waits during an outage of a source, so that payments read after the outage count", () => {
     const facts = factsOf({}, { watches: [cursorAt(EXPIRES - 60_000, EXPIRES)] });
     const nowMs = EXPIRES + SIX_HOURS - 1;
     expect(settle(facts, [], nowMs).status).toBe("AWAITING_PAYMENT");
     expect(settle(facts, [paymentOf({ receivedAtMs: EXPIRES })], nowMs).status).toBe("PAID");
   });
 
-  it("happens after the cursor was stuck for six hours, and requests review", () => {
+  it("happens once the cursor has been stuck for six hours, and requests review", () => {
     const facts = factsOf({}, { watches: [cursorAt(EXPIRES - 60_000, EXPIRES)] });
     const nowMs = EXPIRES + SIX_HOURS;
     expect(settle(facts, [], nowMs)).toMatchObject({ status: "EXPIRED", needsReview: true, closedAtMs: nowMs });
@@ -213,16 +227,16 @@ describe("closing an invoice", () => {
     expect(settlement).toMatchObject({ status: "PAID", needsReview: false, closedAtMs: null });
   });
 
-  it("is final once it has happened", () => {
+  it("is final", () => {
     const facts = factsOf({ closedAtMs: CLOSED }, { watches: [cursorAt(0)] });
     expect(settle(facts, [], CLOSED + 5)).toMatchObject({ status: "EXPIRED", closedAtMs: CLOSED });
   });
 });
 
-describe("the marks isLate and needsReview", () => {
+describe("an invoice with a late payment", () => {
   const late = paymentOf({ receivedAtMs: EXPIRES + 1 });
 
-  it("a resolution clears needsReview; a known late payment does not set it again, but a new one does", () => {
+  it("needs no review after a resolution until another late payment arrives", () => {
     const first = settle(factsOf(), [late], CLOSED);
     const after = stored(factsOf(), [late], first);
     const dismissed = {
@@ -235,7 +249,7 @@ describe("the marks isLate and needsReview", () => {
     expect(settle(dismissed, [...after.payments, another], CLOSED).needsReview).toBe(true);
   });
 
-  it("a late payment that is mined again on time counts and is no longer late", () => {
+  it("counts the payment and is no longer late if the payment is mined again on time", () => {
     const payment = { ...late, isLate: true, receivedAtMs: EXPIRES };
     const settlement = settle(
       factsOf({ status: "EXPIRED", isLate: true, needsReview: true, closedAtMs: CLOSED }),
@@ -246,7 +260,7 @@ describe("the marks isLate and needsReview", () => {
     expect(settlement.lateness).toEqual([{ id: payment.id, isLate: false }]);
   });
 
-  it("a dropped late payment makes its invoice not late, and is not announced again when it comes back", () => {
+  it("is no longer late while the payment is dropped, and does not announce the payment again when it returns", () => {
     const dropped = { ...late, isLate: true, status: "DROPPED" } as const;
     const facts = factsOf({ status: "EXPIRED", isLate: true, needsReview: true, closedAtMs: CLOSED });
     expect(settle(facts, [dropped], CLOSED)).toMatchObject({ isLate: false, lateness: [] });
@@ -269,7 +283,7 @@ describe("the events of a settlement", () => {
     expect(names(factsOf(), money({ detected: 5n }))).toEqual(["invoice.partially_paid"]);
   });
 
-  it("announce a partial payment again only when it grows", () => {
+  it("announce a partial payment again only when the received sum grows", () => {
     const part = { receivedMicros: 5n, confirmedMicros: 0n };
     expect(names(factsOf(part), money({ detected: 6n }))).toEqual(["invoice.partially_paid"]);
     expect(names(factsOf(part), money({ detected: 5n }))).toEqual([]);
@@ -277,7 +291,7 @@ describe("the events of a settlement", () => {
     expect(names(factsOf(part), money({ confirmed: 5n }))).toEqual(["invoice.updated"]);
   });
 
-  it("announce partially_paid before underpaid when a payment is read only after closing", () => {
+  it("announce partially_paid before underpaid if a payment is read only after closing", () => {
     expect(names(factsOf(), money({ confirmed: 5n }), CLOSED)).toEqual([
       "invoice.partially_paid",
       "invoice.underpaid",
@@ -285,7 +299,7 @@ describe("the events of a settlement", () => {
     ]);
   });
 
-  it("announce no partial payment when the received sum reaches E - tol", () => {
+  it("announce no partial payment if the received sum is at least E - tol", () => {
     expect(names(factsOf(), money({ detected: E - TOL }))).toEqual(["invoice.pending_confirmation"]);
   });
 
@@ -294,7 +308,7 @@ describe("the events of a settlement", () => {
     expect(names(facts, money({ detected: 5n }))).toEqual(["invoice.updated"]);
   });
 
-  it("announce a cancellation alone", () => {
+  it("announce a cancellation and nothing else", () => {
     const settlement = settle(factsOf({ cancelledAtMs: OPEN }), [], OPEN);
     expect(settlement.moves).toEqual([{ from: "AWAITING_PAYMENT", to: "CANCELLED" }]);
     expect(settlement.events).toEqual([
@@ -312,7 +326,7 @@ describe("the events of a settlement", () => {
     },
   );
 
-  it("announce each late payment once, oldest first, after the moves", () => {
+  it("announce each late payment once, the oldest first, after the status changes", () => {
     const earlier = paymentOf({ n: 8, receivedAtMs: EXPIRES + 1 });
     const facts = factsOf();
     const twin = paymentOf({ n: 4, receivedAtMs: EXPIRES + 2 });
@@ -357,19 +371,19 @@ describe("the events of a settlement", () => {
   });
 });
 
-describe("isActive and isDue", () => {
-  test.each(INVOICE_STATUSES)("isActive is true for AWAITING_PAYMENT and PENDING_CONFIRMATION only: %s", (status) => {
+describe("an invoice", () => {
+  test.each(INVOICE_STATUSES)("is active only as AWAITING_PAYMENT or PENDING_CONFIRMATION: %s", (status) => {
     expect(isActive(status)).toBe(status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION");
   });
 
-  it("an active invoice is due once the clock is past expiresAt", () => {
+  it("is due if it is active and the clock is past expiresAt", () => {
     expect(isDue({ status: "AWAITING_PAYMENT", expiresAtMs: 5 }, 5)).toBe(false);
     expect(isDue({ status: "AWAITING_PAYMENT", expiresAtMs: 5 }, 6)).toBe(true);
     expect(isDue({ status: "PENDING_CONFIRMATION", expiresAtMs: 5 }, 6)).toBe(true);
     expect(isDue({ status: "EXPIRED", expiresAtMs: 5 }, 6)).toBe(false);
   });
 
-  it("an invoice that is not due does not change by the clock alone", () => {
+  it("that is not due does not change just because time passes", () => {
     expect(settle(factsOf({}, { methods: [USDT] }), [], EXPIRES).hasChanged).toBe(false);
   });
 });

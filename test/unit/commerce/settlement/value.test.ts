@@ -44,8 +44,8 @@ describe("the total value of payments", () => {
     expect(parts).toEqual(whole);
   });
 
-  it("of two methods that together pay what is quoted is exactly E, though each was rounded down", () => {
-    // A third of what each of two methods of 3 units asks for is not a whole number of micro-units.
+  it("is exactly E if two methods add up to the quoted amounts, although each part was rounded down", () => {
+    // Each method quotes 3 units for 10 micro-units, so one or two units are not worth a whole number of micro-units.
     const a = asking(USDT, 3n, 10n);
     const b = asking(BTC, 3n, 10n);
     const payments = [sent(a, 1n), sent(b, 2n)];
@@ -55,7 +55,7 @@ describe("the total value of payments", () => {
     });
   });
 
-  it("has a slack of one micro-unit for every quote after the first, and no more", () => {
+  it("tolerates one missing micro-unit for every quote after the first, and no more", () => {
     const worth = { micros: 90n, slackMicros: 2n, hasUnweighed: false };
     expect(covers(worth, 92n)).toBe(true);
     expect(covers(worth, 93n)).toBe(false);
@@ -63,39 +63,39 @@ describe("the total value of payments", () => {
     expect(single).toMatchObject({ micros: E - 1n, slackMicros: 0n });
   });
 
-  it("is not rounded up to E when more than rounding is missing", () => {
+  it("is not rounded up to E if more is missing than rounding explains", () => {
     const payments = [sent(USDT, E / 2n - 1n), sent(BTC, 73_529n)];
     const sum = E / 2n - 1n + (E * 73_529n) / 147_059n;
     expect(totalValueOf({ expectedMicros: E, methods: [USDT, BTC], payments }).micros).toBe(sum);
   });
 
-  it("in an asset without a method is the market value when the payment was first seen", () => {
+  it("is the market value at the first observation for an asset without a method", () => {
     const doge = { network: "DOGE", cryptocurrency: "DOGE" };
     const payments = [paymentOf({ ...doge, marketMicros: 7n }), paymentOf({ ...doge, marketMicros: 4n })];
     const worth = totalValueOf({ expectedMicros: E, methods: [USDT], payments });
     expect(worth).toEqual({ micros: 11n, slackMicros: 0n, hasUnweighed: false });
   });
 
-  it("is 0 for a payment of unknown value, and reports it next to those that count", () => {
+  it("is 0 for a payment of unknown value, which is reported even if other payments have a value", () => {
     const unpriced = paymentOf({ network: "DOGE", cryptocurrency: "DOGE", marketMicros: null });
     const worth = (payments: CreditedPayment[]) => totalValueOf({ expectedMicros: E, methods: [USDT], payments });
     expect(worth([unpriced])).toEqual({ micros: 0n, slackMicros: 0n, hasUnweighed: true });
     expect(worth([sent(USDT, 5n), unpriced])).toEqual({ micros: 5n, slackMicros: 0n, hasUnweighed: true });
   });
 
-  it("treats the same token on another network as another asset", () => {
+  it("does not use the quote for the same token on another network", () => {
     const payments = [sent(USDT, E, { network: "TRX" })];
     expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(0n);
   });
 
-  it("of a method that was never quoted is the market value when the payment was first seen", () => {
+  it("is the market value at the first observation for a method that was never quoted", () => {
     const unavailable = { ...USDT, quotes: [] };
     const payments = [sent(USDT, E, { marketMicros: 9n })];
     expect(totalValueOf({ expectedMicros: E, methods: [unavailable], payments }).micros).toBe(9n);
     expect(totalValueOf({ expectedMicros: 0n, methods: [unavailable], payments }).micros).toBe(9n);
   });
 
-  it("ignores the market value if a quote applies", () => {
+  it("does not use the market value if a quote applies", () => {
     const payments = [sent(USDT, 5n, { marketMicros: 1_000n })];
     expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(5n);
   });
@@ -110,7 +110,7 @@ describe("the total value of payments", () => {
   });
 });
 
-describe("the value in a requoted method", () => {
+describe("the value of payments with a requoted method", () => {
   const ever = Number.MAX_SAFE_INTEGER;
   const requoted: PricedMethod = {
     ...USDT,
@@ -121,31 +121,31 @@ describe("the value in a requoted method", () => {
     totalValueOf({ expectedMicros: E, methods: [method], payments });
 
   test.each([
-    ["a payment of the first quote's amount just before the second", 100n, 4_999, E],
-    ["a payment of the first quote's amount from before both", 100n, 0, E],
-    ["a payment of half of the first quote's amount", 50n, 4_999, E / 2n],
-    ["a payment of the second quote's amount from its first millisecond", 200n, 5_000, E],
-    ["a payment of the second quote's amount the slack before it", 200n, 4_000, E],
-    ["a payment of the second quote's amount a millisecond earlier than the slack", 200n, 3_999, 2n * E],
-    ["a payment of the first quote's amount in the slack after it", 100n, 5_999, E],
-    ["a payment of the first quote's amount while the second is in force", 100n, 6_000, E / 2n],
-  ])("of %s follows the quote that applied at that time", (_why, units, receivedAtMs, micros) => {
+    ["the first quote's amount, paid just before the second quote", 100n, 4_999, E],
+    ["the first quote's amount, paid before both quotes", 100n, 0, E],
+    ["half of the first quote's amount", 50n, 4_999, E / 2n],
+    ["the second quote's amount, paid in its first millisecond", 200n, 5_000, E],
+    ["the second quote's amount, paid at the start of the slack before it", 200n, 4_000, E],
+    ["the second quote's amount, paid a millisecond before that slack", 200n, 3_999, 2n * E],
+    ["the first quote's amount, paid in the slack after it", 100n, 5_999, E],
+    ["the first quote's amount, paid after that slack", 100n, 6_000, E / 2n],
+  ])("is based on the quote that applied at that time: %s", (_why, units, receivedAtMs, micros) => {
     expect(worth([sent(requoted, units, { receivedAtMs })]).micros).toBe(micros);
   });
 
-  it("is rounded for each paid quote separately", () => {
+  it("is rounded separately for each paid quote", () => {
     const payments = [sent(requoted, 50n, { receivedAtMs: 2_000 }), sent(requoted, 100n, { receivedAtMs: 6_000 })];
     expect(worth(payments)).toEqual({ micros: E, slackMicros: 1n, hasUnweighed: false });
   });
 
-  it("adds payments that one quote prices by different rules before rounding", () => {
+  it("is rounded once for all payments that one quote prices, even by different rules", () => {
     const [quote = quoteOf(), later = quoteOf()] = requoted.quotes;
     const method = { ...requoted, quotes: [{ ...quote, amountUnits: 3n, forMicros: 10n }, later] };
     const payments = [1n, 3n, 2n].map((units, n) => sent(method, units, { receivedAtMs: 4_000 + n }));
     expect(worth(payments, method)).toEqual({ micros: 20n, slackMicros: 0n, hasUnweighed: false });
   });
 
-  it("of the rest of a partial payment is exactly the rest, whatever the price did", () => {
+  it("is exactly the rest if the requoted rest is paid, even after the rate changed", () => {
     const method = { ...requoted, quotes: [asked(100n, 0, 4_999), { ...asked(999n, 5_000, ever), forMicros: E / 2n }] };
     const half = sent(method, 50n, { receivedAtMs: 2_000 });
     expect(worth([half, sent(method, 999n, { receivedAtMs: 7_000 })], method).micros).toBe(E);
@@ -171,7 +171,7 @@ describe("the rule that prices a payment", () => {
     expect(weigh(sent(ended, units, { receivedAtMs, marketMicros: 77n }), [BTC, ended])).toEqual([rule, micros]);
   });
 
-  it("is null if no quote applies and no rate was fresh", () => {
+  it("is null if no quote applies and there is no recent rate", () => {
     expect(weigh(sent(ended, 100n, { receivedAtMs: 9_000_000 }), [ended])).toEqual([null, null]);
     expect(weigh(sent(BTC, 100n), [ended])).toEqual([null, null]);
   });
@@ -185,16 +185,16 @@ describe("the rule that prices a payment", () => {
   });
 });
 
-describe("the value on an any-amount invoice", () => {
+describe("the value paid on an any-amount invoice", () => {
   const anyAmount = asking(BTC, null, 0n);
 
-  it("is the rate at activation, rounded down", () => {
-    // 0.00147059 BTC x 68,000.1 = 100.000267059 (the digits beyond the micro-unit are cut).
+  it("is computed at the rate at activation, and rounded down", () => {
+    // 0.00147059 BTC x 68,000.1 = 100.000267059; digits after the sixth decimal are cut off.
     const worth = totalValueOf({ expectedMicros: 0n, methods: [anyAmount], payments: [sent(BTC, 147_059n)] });
     expect(worth.micros).toBe(100_000_267n);
   });
 
-  it("is at least one micro-unit", () => {
+  it("is at least one micro-unit if anything was received", () => {
     const quotes = [quoteOf({ amountUnits: null, forMicros: 0n, rate: "0.00001" })];
     const shib = { ...USDT, quotes, decimals: 18 };
     expect(totalValueOf({ expectedMicros: 0n, methods: [shib], payments: [sent(shib, 1n)] }).micros).toBe(1n);
@@ -216,19 +216,19 @@ describe("the value on an any-amount invoice", () => {
     expect(microsFor({ units, decimals, rate })).toBe(micros);
   });
 
-  it("throws for a rate that is not decimal text", () => {
+  it("cannot be computed at a rate that is not decimal text", () => {
     expect(() => microsFor({ units: 1n, decimals: 6, rate: "cheap" })).toThrow(/rate/);
   });
 });
 
 describe("the amount still due", () => {
   test.each([
-    ["is all when nothing was received", 147_059n, E, E, 0n, 147_059n],
+    ["is the full amount when nothing was received", 147_059n, E, E, 0n, 147_059n],
     ["is half, rounded up, when half was received", 147_059n, E, E, E / 2n, 73_530n],
     ["is one unit when all but a micro-unit was received", 147_059n, E, E, E - 1n, 1n],
     ["is 0 when all was received", 147_059n, E, E, E, 0n],
-    ["is 0 when more than all was received", 147_059n, E, E, 2n * E, 0n],
-    ["is the whole new quote when half was received, the rest quoted again", 73_530n, E / 2n, E, E / 2n, 73_530n],
+    ["is 0 when too much was received", 147_059n, E, E, 2n * E, 0n],
+    ["is the whole new quote when half was received and the rest requoted", 73_530n, E / 2n, E, E / 2n, 73_530n],
     ["is half of the new quote when half of the rest was received", 73_530n, E / 2n, E, (3n * E) / 4n, 36_765n],
     ["is more than the quoted rest once half of the payment left the chain", 73_530n, E / 2n, E, E / 4n, 110_295n],
     ["is not known for an any-amount invoice, whose quotes have no amount", null, 0n, 0n, 0n, null],
@@ -265,7 +265,7 @@ describe("the value of any payments", () => {
   const units = fc.bigInt(1n, 10n ** 24n);
   const amounts = fc.array(fc.bigInt(1n, 10n ** 24n), { minLength: 1, maxLength: 5 });
 
-  it("is exactly E for exactly the quoted amount, in however many payments", () => {
+  it("is exactly E for exactly the quoted amount, in any number of payments", () => {
     fc.assert(
       fc.property(expected, amounts, (expectedMicros, parts) => {
         const sum = parts.reduce((a, b) => a + b);
@@ -281,7 +281,7 @@ describe("the value of any payments", () => {
     );
   });
 
-  it("reaches E when exactly the amount still due is paid in another method", () => {
+  it("reaches E when exactly the amount still due is paid with a different method", () => {
     fc.assert(
       fc.property(expected, units, units, fc.bigInt(0n, 10_000n), (expectedMicros, a, b, share) => {
         const first = asking(USDT, a, expectedMicros);
@@ -316,7 +316,7 @@ describe("the value of any payments", () => {
     );
   });
 
-  it("of the parts is at most that of the whole, and less than one micro-unit lower for each part", () => {
+  it("that are parts of one payment is at most the value of the whole payment, and lower by less than one micro-unit for each part", () => {
     fc.assert(
       fc.property(expected, units, amounts, (expectedMicros, amountUnits, parts) => {
         const method = asking(USDT, amountUnits, expectedMicros);
@@ -332,13 +332,13 @@ describe("the value of any payments", () => {
     );
   });
 
-  it("is exactly E for parts of several methods that add up exactly to the quoted amount", () => {
+  it("is exactly E for parts with several methods that add up exactly to the quoted amount", () => {
     fc.assert(
       fc.property(
         expected,
         fc.array(fc.bigInt(1n, 1_000n), { minLength: 1, maxLength: 6 }),
         (expectedMicros, shares) => {
-          // Method i asks for the same n units of its own coin and gets its share of them.
+          // Each method quotes the same n units of its own coin, and receives a share of them.
           const amountUnits = shares.reduce((a, b) => a + b);
           const methods = shares.map((_, i) => ({
             ...asking(USDT, amountUnits, expectedMicros),

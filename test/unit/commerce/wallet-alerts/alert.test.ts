@@ -30,7 +30,7 @@ function mailOf(change: ReportedChange, token: string | null = null, isIntact = 
   return alertMail(change, audience, reader, context);
 }
 
-describe("the email about a change of a wallet", () => {
+describe("the email about a change to a wallet", () => {
   it("names the change, the wallet, who made it and when, and the values before and after", () => {
     const after = { ...wallet, isEnabled: false };
     const mail = mailOf({ action: "wallet.updated", before: wallet, after });
@@ -51,7 +51,7 @@ describe("the email about a change of a wallet", () => {
     expect(mailOf({ action: "wallet.deleted", before: wallet, after: undefined }).text).toContain("Now: none\n");
   });
 
-  it("never shows an extended key in full, nor the address of an altered row", () => {
+  it("never shows an extended key in full, or the address of an altered row", () => {
     const change: ReportedChange = { action: "wallet.created", before: keyed, after: { ...keyed, isEnabled: false } };
     const { text, html } = mailOf(change);
     expect(text).toContain("extended key zpub6rFR...tZYs, fingerprint");
@@ -61,7 +61,7 @@ describe("the email about a change of a wallet", () => {
     expect(altered.text).toContain("its database row was altered");
   });
 
-  it("shows when the wallet comes into use, while that is in the future", () => {
+  it("shows when the wallet comes into use, if that is in the future", () => {
     const change = (usableFromMs: number): ReportedChange => ({
       action: "wallet.created",
       before: undefined,
@@ -71,7 +71,7 @@ describe("the email about a change of a wallet", () => {
     expect(mailOf(change(NOW_MS)).text).not.toContain("in use from");
   });
 
-  it("tells a reader without a link what they can do about the wallet", () => {
+  it("tells a reader without a link what to do", () => {
     const advised = (after: Wallet | undefined) => mailOf({ action: "wallet.updated", before: wallet, after }).text;
     expect(advised(wallet)).toContain("sign in, disable the wallet, and check");
     expect(advised({ ...wallet, isEnabled: false })).toContain("sign in, check your wallets, and check");
@@ -79,7 +79,7 @@ describe("the email about a change of a wallet", () => {
     expect(advised({ ...wallet, requiredConfirmations: 1 })).toMatch(/, 1 confirmation$/m);
   });
 
-  it("has the link, with its token in the fragment, for a reader with a token and a wallet that still exists", () => {
+  it("has a link, with its token in the fragment, if the reader has a token and the wallet still exists", () => {
     const link = `https://pay.example/wallets/disable#token=${TOKEN}`;
     const change: ReportedChange = { action: "wallet.updated", before: wallet, after: wallet };
     expect(mailOf(change, TOKEN).text).toContain(link);
@@ -88,7 +88,7 @@ describe("the email about a change of a wallet", () => {
   });
 });
 
-describe("whether a user has only email to sign in", () => {
+describe("the check whether a user can sign in only by email", () => {
   const user: User = {
     id: "usr_01M7Y116S5004EM2R6G33SCWPC",
     email: "ada@example.com",
@@ -108,14 +108,14 @@ describe("whether a user has only email to sign in", () => {
     ["a linked account", { hasGoogle: true, hasGithub: true }, true],
     ["a passkey", { hasPasskey: true }, false],
     ["an authenticator app", { hasTotp: true, hasEmailOtp: true }, false],
-  ])("with %s", (_, has, isOnly) => {
+  ])("is correct for a user with %s", (_, has, isOnly) => {
     expect(isMailOnly({ ...user, ...has })).toBe(isOnly);
   });
 });
 
 describe("a wallet's fingerprint", () => {
-  it("is the first 16 hex digits of the SHA-256 of its address or key, and the audit facts contain it instead of them", () => {
-    // printf %s <text> | sha256sum
+  it("is the first 16 hex digits of the SHA-256 of its address or key, which the audit facts do not contain", () => {
+    // Computed with `printf %s <text> | sha256sum`.
     expect(fingerprintOf(wallet)).toBe("9fccb3234066f7b5");
     expect(fingerprintOf(keyed)).toBe("e06675e6ba2f9ddd");
     expect(walletFacts(keyed)).toEqual({
@@ -139,7 +139,7 @@ describe("a wallet's delay", () => {
     expect(usableFrom({ nowMs: NOW_MS, delayHours, beforeMs })).toBe(endsMs);
   });
 
-  it("is never shortened by another change, and keeps an enabled wallet closed until its end", () => {
+  it("is never shortened by another change, and keeps an enabled wallet out of use until it ends", () => {
     const time = fc.integer({ min: 0, max: 2 ** 45 });
     fc.assert(
       fc.property(

@@ -13,7 +13,7 @@ const without = (body: object, field: string) =>
   Object.fromEntries(Object.entries(body).filter(([name]) => name !== field));
 
 describe("the registration of a wallet", () => {
-  it.each([DIRECT, XPUB])("as $walletType defaults to one confirmation and enabled", (body) => {
+  it.each([DIRECT, XPUB])("of the type $walletType defaults to one confirmation and to an enabled wallet", (body) => {
     expect(registerWalletBody().parse(body)).toEqual({ ...body, requiredConfirmations: 1, isEnabled: true });
     const given = { ...body, requiredConfirmations: 1_000, isEnabled: false };
     expect(registerWalletBody().parse(given)).toEqual(given);
@@ -36,14 +36,14 @@ describe("the registration of a wallet", () => {
     null,
     [],
     undefined,
-  ])("is refused as %j", (body) => {
+  ])("cannot be %j", (body) => {
     expect(registerWalletBody().safeParse(body).success).toBe(false);
   });
 });
 
-describe("a change of a wallet", () => {
+describe("a change to a wallet", () => {
   it.each([{ isEnabled: false }, { requiredConfirmations: 1 }, { isEnabled: true, requiredConfirmations: 1_000 }])(
-    "accepts %j",
+    "can be %j",
     (body) => {
       expect(updateWalletBody().parse(body)).toEqual(body);
     },
@@ -59,7 +59,7 @@ describe("a change of a wallet", () => {
     { isEnabled: true, xpub: "zpub" },
     { isEnabled: true, derivationPath: "m/84'/0'/0'" },
     { isEnabled: true, lastUsedIndex: 3 },
-  ])("refuses %j", (body) => {
+  ])("cannot be %j", (body) => {
     expect(updateWalletBody().safeParse(body).success).toBe(false);
   });
 });
@@ -80,7 +80,7 @@ describe("a range of addresses", () => {
     { count: "101" },
     { count: "x" },
     { count: "" },
-  ])("refuses %j", (query) => {
+  ])("cannot be %j", (query) => {
     expect(addressesQuery().safeParse(query).success).toBe(false);
   });
 });

@@ -22,7 +22,7 @@ const TEST_VERSIONS = { BIP44: 0x043587cf, BIP49: 0x044a5262, BIP84: 0x045f1cf6 
 const UTXO = NETWORKS.filter((each) => each.utxo !== null);
 const LAST_INDEX = 0x7fffffff;
 
-/** An account's key from a seed, by @scure/bip32, with SLIP-132 version bytes. */
+/** The key of an account, derived from a seed by @scure/bip32, with SLIP-132 version bytes. */
 function accountOf(seed: Uint8Array, scheme: Scheme, at: Network, account: number) {
   const derivationPath = `m/${SCHEMES[scheme]}'/${at.coinType}'/${account}'`;
   const node = HDKey.fromMasterSeed(seed).derive(derivationPath);
@@ -33,7 +33,7 @@ function accountOf(seed: Uint8Array, scheme: Scheme, at: Network, account: numbe
   return { node, key: parsed.value };
 }
 
-/** The address by @scure/btc-signer. */
+/** The address as encoded by @scure/btc-signer. */
 function encodedByLibrary(publicKey: Uint8Array, scheme: Scheme, at: Network): string | undefined {
   const { p2pkh: pubKeyHash = 0, p2sh: scriptHash = 0, hrp: bech32 = "" } = at.utxo ?? {};
   const prefixes = { ...(at.isTest ? TEST_NETWORK : NETWORK), pubKeyHash, scriptHash, bech32 };
@@ -47,8 +47,8 @@ function encodedByLibrary(publicKey: Uint8Array, scheme: Scheme, at: Network): s
   }
 }
 
-describe("addresses of the official vectors", () => {
-  test.each(accountKeys.accounts)("derive $addresses from $derivationPath on $network", (account) => {
+describe("the addresses of the official vectors", () => {
+  test.each(accountKeys.accounts)("are $addresses for $derivationPath on $network", (account) => {
     const at = network(account.network as NetworkName);
     const parsed = parseExtendedKey({ ...account, network: at });
     if (!parsed.ok) throw new Error(parsed.error.reason);
@@ -56,7 +56,7 @@ describe("addresses of the official vectors", () => {
     expect(account.addresses.map((_, index) => addressAt(chain, index))).toEqual(account.addresses);
   });
 
-  test("derive the published key and chain code for m/0 of BIP32's second vector", () => {
+  test("follow from the key and chain code that BIP32's second vector publishes for m/0", () => {
     const [, master = ""] = bip32Vectors.pairs[6] ?? [];
     const [, child = ""] = bip32Vectors.pairs[7] ?? [];
     const payload = decodeBase58check(master) ?? new Uint8Array();
@@ -73,7 +73,7 @@ describe("addresses of the official vectors", () => {
     expect(ours).toBe(encodedByLibrary(signed.publicKey ?? new Uint8Array(), "BIP44", network("BTC")));
   });
 
-  test("derive the first Litecoin address of the BIP39 test phrase that other wallets show", () => {
+  test("include the first Litecoin address that other wallets show for the BIP39 test phrase", () => {
     const { key } = accountOf(SEED, "BIP84", network("LTC"), 0);
     expect(addressAt(receiveChain(key, network("LTC")), 0)).toBe("ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh");
   });
@@ -88,7 +88,7 @@ describe("a derived address", () => {
     indexes: fc.array(fc.integer({ min: 0, max: LAST_INDEX }), { minLength: 10, maxLength: 10 }),
   });
 
-  test("equals the one that @scure/bip32 and @scure/btc-signer derive", () => {
+  test("equals the address that @scure/bip32 and @scure/btc-signer derive", () => {
     fc.assert(
       fc.property(choices, ({ seed, scheme, at, account, indexes }) => {
         const { node, key } = accountOf(seed, scheme, at, account);
@@ -99,12 +99,12 @@ describe("a derived address", () => {
           expect(addressAt(chain, index)).toBe(encodedByLibrary(publicKey, scheme, at));
         }
       }),
-      // Ten derivations per run, with a fresh seed, account and network for each ten.
+      // Each run derives ten addresses, with a new seed, account and network.
       { numRuns: RUNS / 10 },
     );
   }, 14_400_000);
 
-  test("equals the one that bip32 with tiny-secp256k1 derives, for indexes 0 to 199 and the last", () => {
+  test("equals the address that bip32 with tiny-secp256k1 derives, for indexes 0 to 199 and the last index", () => {
     const { key } = accountOf(SEED, "BIP84", network("BTC"), 0);
     const chain = receiveChain(key, network("BTC"));
     const external = tiny.fromSeed(SEED).derivePath("m/84'/0'/0'").neutered().derive(0);
@@ -114,7 +114,7 @@ describe("a derived address", () => {
     }
   });
 
-  test("is always the same for one index, and different for another", () => {
+  test("is always the same for the same index, and different for every other index", () => {
     const { key } = accountOf(SEED, "BIP84", network("BTC"), 0);
     const [one, two] = [receiveChain(key, network("BTC")), receiveChain(key, network("BTC"))];
     const forwards = Array.from({ length: 50 }, (_, index) => addressAt(one, index));

@@ -22,7 +22,7 @@ describe("a descriptor's checksum", () => {
     expect(new Set(checksums.map(descriptorChecksum)).size).toBe(checksums.length);
   });
 
-  test("is refused for a character outside BIP380's set", () => {
+  test("cannot be computed for text with a character outside BIP380's set", () => {
     expect(() => descriptorChecksum("raw(Ü)")).toThrow(/outside its character set/);
   });
 });
@@ -36,7 +36,7 @@ describe("the descriptor of an account", () => {
     expect(bip44).toMatch(/^pkh\(xpub6Bosf[1-9A-HJ-NP-Za-km-z]{102}\/0\/\*\)#[a-z0-9]{8}$/);
     expect(bip44).toContain(accountKeys.accounts[0]?.xpub);
     expect(bip49).toMatch(/^sh\(wpkh\(xpub6[1-9A-HJ-NP-Za-km-z]{106}\/0\/\*\)\)#/);
-    // The xpub form of BIP84's zpub, and this checksum, are what other descriptor software prints for it.
+    // Other descriptor software prints this xpub form of BIP84's zpub, with this checksum.
     expect(bip84).toBe(
       "wpkh(xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V/0/*)#kj7aqcx6",
     );

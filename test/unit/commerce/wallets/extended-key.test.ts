@@ -48,17 +48,17 @@ describe("the account keys of SLIP-132, BIP49 and BIP84", () => {
   );
 });
 
-describe("the vectors of BIP32", () => {
-  test.each(bip32.pairs)("refuse %s as the key of an account of Bitcoin", (_, xpub = "", xprv = "") => {
+describe("the keys in BIP32's vectors", () => {
+  test.each(bip32.pairs)("at %s are refused as account keys for Bitcoin", (_, xpub = "", xprv = "") => {
     expect(refusal("BTC", xpub, "m/44'/0'/0'")).toMatch(/^(INVALID_XPUB: .*(depth|hardened)|DERIVATION_PATH_MISMATCH)/);
     expect(refusal("BTC", xprv, "m/44'/0'/0'")).toMatch(/^PRIVATE_KEY_REFUSED/);
   });
 
-  test.each(bip32.invalid)("refuse %s: %s", (key = "") => {
+  test.each(bip32.invalid)("that are invalid are refused: %s (%s)", (key = "") => {
     expect(refusal("BTC", key, "m/44'/0'/0'")).toMatch(/^(INVALID_XPUB|PRIVATE_KEY_REFUSED)/);
   });
 
-  test("accept a key of depth 3 with a hardened child number as that account", () => {
+  test("at depth 3 with a hardened child number are accepted as that account", () => {
     const [, xpub = ""] = bip32.pairs[3] ?? [];
     expect(parse("BTC", xpub, "m/44'/0'/2'")).toMatchObject({
       ok: true,
@@ -75,9 +75,9 @@ describe("the derivation path", () => {
     },
   );
 
-  // Addresses come from the account's receiving chain, whether the path names it or not.
+  // Addresses come from the account's receiving chain, even if the path does not name it.
   test.each(["m/84'/0'/0'/0", "m/84h/0h/0h/0", " m/84'/0'/0'/0 "])(
-    "%j includes the receiving chain: the same key, the same addresses",
+    "%j includes the receiving chain, and gives the same key and addresses",
     (path) => {
       const plain = parse("BTC", ZPUB, PATH);
       expect(plain.ok).toBe(true);
@@ -85,7 +85,7 @@ describe("the derivation path", () => {
     },
   );
 
-  test("that includes the receiving chain must still match the key's scheme, coin and account", () => {
+  test("that includes the receiving chain must also match the key's scheme, coin and account", () => {
     expect(refusal("BTC", ZPUB, "m/44'/0'/0'/0")).toMatch(/a zpub is a BIP84 key/);
     expect(refusal("BTC", ZPUB, "m/84'/2'/0'/0")).toMatch(/coin type/);
     expect(refusal("BTC", ZPUB, "m/84'/0'/1'/0")).toMatch(/the key belongs to account 0'/);
@@ -158,14 +158,14 @@ describe("a faulty key", () => {
     ["BTC", changed(ZPUB, (payload) => payload.fill(0, 4, 5)), PATH, /depth is 0/],
     ["BTC", changed(ZPUB, (payload) => payload.fill(2, 4, 5)), PATH, /depth is 2/],
     ["BTC", changed(ZPUB, (payload) => payload.fill(4, 4, 5)), PATH, /depth is 4/],
-    // The key of the chain itself: its children are the addresses, so ours would be its grandchildren.
+    // The key of the receiving chain itself. Its children are the addresses, so addresses derived as usual would be its grandchildren.
     ["BTC", changed(ZPUB, (payload) => payload.fill(4, 4, 5)), `${PATH}/0`, /depth is 4/],
     ["BTC", changed(ZPUB, (_, view) => view.setUint32(9, 0)), PATH, /not hardened/],
     ["BTC", "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", PATH, /not an extended public key/],
     ["BTC", "zpub", PATH, /not an extended public key/],
     ["BTC", "", PATH, /not an extended public key/],
     ["BTC", "z".repeat(60_000), PATH, /not an extended public key/],
-  ] as const)("is refused with the fault named: on %s, %s at %s", (name, key, path, reason) => {
+  ] as const)("is refused with the name of the fault: on %s, %s at %s", (name, key, path, reason) => {
     expect(refusal(name, key, path)).toMatch(/^INVALID_XPUB/);
     expect(refusal(name, key, path)).toMatch(reason);
   });
@@ -195,7 +195,7 @@ describe("Litecoin's own key prefixes", () => {
     ["LTC", 0x01b26ef6, "Mtub", "m/49'/2'/0'", "BIP49"],
     ["LTC_TESTNET", 0x0436f6e1, "ttub", "m/44'/1'/0'", "BIP44"],
     ["LTC_REGTEST", 0x0436f6e1, "ttub", "m/44'/1'/0'", "BIP44"],
-  ] as const)("are accepted: on %s, %i is %s", (name, version, prefix, path, scheme) => {
+  ] as const)("are accepted on %s: version %i begins with %s", (name, version, prefix, path, scheme) => {
     const key = withVersion(ZPUB, version);
     expect(key.slice(0, 4)).toBe(prefix);
     expect(parse(name, key, path)).toMatchObject({ ok: true, value: { scheme } });

@@ -25,7 +25,7 @@ const walletOn = (network: string, cryptocurrency: string, address = ADDRESS): W
 };
 const WALLET = walletOn("ETH", "USDT");
 
-/** Every network reports no code, except the named ones. */
+/** All networks report no code at the address, except those in `others`. */
 const answersWith = (others: Readonly<Record<string, CodeAnswer>> = {}) =>
   new Map<string, CodeAnswer>([...MAIN, ...TEST].map((name) => [name, others[name] ?? "NO_CODE"]));
 const statesWith = (
@@ -40,12 +40,12 @@ const allOf = (state: string, others: Readonly<Record<string, string>> = {}) =>
   Object.fromEntries(MAIN.map((name) => [name, others[name] ?? state]));
 
 describe("the networks on which a wallet's address may be used", () => {
-  it("are the EVM networks whose coins have value, or the test networks, like the wallet's own", () => {
+  it("are all EVM main networks or all EVM test networks, depending on the wallet's own", () => {
     expect(networksLike(WALLET).map(({ name }) => name)).toEqual(MAIN);
     expect(networksLike(walletOn("BASE_SEPOLIA", "ETH")).map(({ name }) => name)).toEqual(TEST);
   });
 
-  it("do not exist for Bitcoin, for TRON and for an extended key", () => {
+  it("do not exist for Bitcoin, TRON or an extended key", () => {
     for (const { name } of NETWORKS.filter(({ family }) => family !== "evm"))
       expect(networksLike({ network: name, address: ADDRESS })).toEqual([]);
     expect(networksLike({ network: "ETH", address: null })).toEqual([]);
@@ -57,25 +57,25 @@ describe("an offer of other networks", () => {
     expect(statesWith({})).toEqual(allOf("FREE"));
   });
 
-  it("is made for none if there is code on any of them, including its own and one where the merchant has no wallet", () => {
+  it("is not made if any network has code at the address, including the wallet's own and one where the merchant has no wallet", () => {
     expect(statesWith({ ETH: "CODE" })).toEqual(allOf("CODE_ELSEWHERE", { ETH: "CODE" }));
     expect(statesWith({ CRO: "CODE", BNB: "NO_SOURCE" })).toEqual(allOf("CODE_ELSEWHERE", { CRO: "CODE" }));
   });
 
-  it("omits a network that cannot be asked, and says which kind it is", () => {
+  it("is not made for a network that cannot be queried, and the reason is given", () => {
     expect(statesWith({ BASE: "NO_SOURCE", POL: "NO_ANSWER" })).toEqual(
       allOf("FREE", { BASE: "NO_SOURCE", POL: "NO_ANSWER" }),
     );
   });
 
-  it("is made for none while a network where the merchant uses the address cannot be asked: a contract would be there", () => {
+  it("is not made while a network where the merchant uses the address cannot be queried, because the address may have code there", () => {
     expect(statesWith({ ETH: "NO_ANSWER" })).toEqual(allOf("UNPROVEN", { ETH: "NO_ANSWER" }));
     const live = [WALLET, walletOn("POL", "USDC"), walletOn("BNB", "BNB", OTHER)];
     expect(statesWith({ POL: "NO_SOURCE" }, live)).toEqual(allOf("UNPROVEN", { POL: "NO_SOURCE" }));
     expect(statesWith({ BNB: "NO_SOURCE" }, live)).toEqual(allOf("FREE", { BNB: "NO_SOURCE" }));
   });
 
-  it("does not wait for a test network where the merchant tried the address, nor vice versa", () => {
+  it("for main networks does not depend on test networks on which the merchant uses the address, or vice versa", () => {
     const tried = walletOn("BASE_SEPOLIA", "ETH");
     const [main] = [
       offersOf({ wallet: WALLET, live: [WALLET, tried], answers: new Map(MAIN.map((name) => [name, "NO_CODE"])) }),
@@ -89,7 +89,7 @@ describe("an offer of other networks", () => {
     expect(new Set(test.map(({ state }) => state))).toEqual(new Set(["FREE"]));
   });
 
-  it("names the wallet that a coin has, even at another address, and ends for a network whose coins all have one", () => {
+  it("includes a coin's existing wallet, even one with another address, and is not made for a network whose coins all have wallets", () => {
     const own = ["ETH", "USDC", "EURC"].map((code) => walletOn("BASE", code, code === "ETH" ? OTHER : ADDRESS));
     const offers = offersOf({ wallet: WALLET, live: [WALLET, ...own], answers: answersWith() });
     const base = offers.find(({ network }) => network === "BASE");
@@ -101,7 +101,7 @@ describe("an offer of other networks", () => {
     ]);
   });
 
-  it("is never made where there is code or no answer, whatever else is answered", () => {
+  it("is never made for a network that has code or does not answer, whatever other networks answer", () => {
     const answer = fc.constantFrom<CodeAnswer>("CODE", "NO_CODE", "NO_SOURCE", "NO_ANSWER");
     const answered = fc.dictionary(fc.constantFrom(...MAIN), answer, { noNullPrototype: true });
     const used = fc.uniqueArray(fc.constantFrom(...MAIN));

@@ -37,7 +37,7 @@ describe("the payout target of a new wallet", () => {
       "ETH",
       "0x52908400098527886E0F7030069857D2E4169EE7",
     ],
-  ])("of %s on %s has the address in canonical spelling", (code, name, text, cryptocurrency, network, address) => {
+  ])("for %s on %s has the address in canonical spelling", (code, name, text, cryptocurrency, network, address) => {
     const target = payoutTarget(direct(code, name, text), NONE);
     expect(target).toMatchObject({
       ok: true,
@@ -45,7 +45,7 @@ describe("the payout target of a new wallet", () => {
     });
   });
 
-  it("is an account's key when an extended key is given", () => {
+  it("is the key of an account when an extended key is given", () => {
     const target = payoutTarget(extended({ derivationPath: "m/84h/0h/0h" }), NONE);
     expect(target).toMatchObject({
       ok: true,
@@ -74,7 +74,7 @@ describe("the payout target of a new wallet", () => {
     for (const text of [zpub.xpub, zpub.xprv, BECH32, REGTEST]) expect(printed).not.toContain(text);
   });
 
-  it("is on a private chain only if the deployment serves that chain", () => {
+  it("may be on a private chain only if the deployment serves that chain", () => {
     const wanted = direct("BTC", "btc_regtest", REGTEST);
     expect(payoutTarget(wanted, (name) => name === "BTC_REGTEST").ok).toBe(true);
     expect(payoutTarget(wanted, (name) => name === "LTC_REGTEST").ok).toBe(false);

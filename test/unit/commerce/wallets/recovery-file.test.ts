@@ -19,7 +19,7 @@ const rowOf = (index: number) => ({
   createdAt: "2026-11-21T12:00:00.000Z",
 });
 
-/** The text of all rows, cut into pages of these sizes. */
+/** The exported text of all rows, read in pages of the given sizes. */
 function exported(format: "json" | "csv", pageSizes: readonly number[]): string {
   let text = recoveryHead(format, SUMMARY);
   let next = 0;
@@ -31,7 +31,7 @@ function exported(format: "json" | "csv", pageSizes: readonly number[]): string 
   return text + recoveryTail(format);
 }
 
-/** RFC 4180, parsed by its grammar. */
+/** Parses by the grammar of RFC 4180. */
 function readCsv(text: string): string[][] {
   const records: string[][] = [[]];
   const token = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
@@ -44,7 +44,7 @@ function readCsv(text: string): string[][] {
 }
 
 describe("the recovery export as JSON", () => {
-  it("is one valid document, however its rows were divided into pages", () => {
+  it("is one valid document, no matter how its rows were divided into pages", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(4), { maxLength: 6 }), (pageSizes) => {
         const count = pageSizes.reduce((sum, size) => sum + size, 0);
@@ -57,7 +57,7 @@ describe("the recovery export as JSON", () => {
 });
 
 describe("the recovery export as CSV", () => {
-  it("has a header, one record for the wallet and one for each address, all with eight fields", () => {
+  it("has a header, a record for the wallet and one for each address, all with eight fields", () => {
     const records = readCsv(exported("csv", [1, 0, 2]));
     expect(records).toEqual([
       ["index", "address", "path", "invoiceId", "createdAt", "descriptor", "nextIndex", "gapLimit"],
@@ -85,7 +85,7 @@ describe("the recovery export as CSV", () => {
     expect(csvRecord([field])).toBe(`${written}\r\n`);
   });
 
-  it("reads back every field, except for an apostrophe before what a spreadsheet would run", () => {
+  it("can be read back unchanged, except for an apostrophe before text that a spreadsheet would run", () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 8 }), (fields) => {
         const expected = fields.map((field) => field.replaceAll(/(^|;)(?=[\s"]*[=+\-@])/g, "$1'"));

@@ -32,7 +32,7 @@ function withVersion(extended: string, version: number): string {
   return encodeBase58check(payload);
 }
 
-/** Secrets that are recognized in any text, whatever surrounds them. */
+/** Secrets that are recognized in any text and any context. */
 const UNMISTAKABLE: readonly (readonly [string, string])[] = [
   ...bip32.pairs.map(([path = "", , xprv = ""]) => [`BIP32's xprv of ${path}`, xprv] as const),
   ...accountKeys.accounts.map(({ derivationPath, xprv }) => [`the private key of ${derivationPath}`, xprv] as const),
@@ -64,7 +64,7 @@ const PHRASES = [
   "zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo vote",
 ];
 
-/** Secrets in the fields of a wallet, where nothing else looks like this. */
+/** Texts that count as secrets only in a wallet's fields, where no public text looks like them. */
 const BY_SHAPE: readonly (readonly [string, string])[] = [
   ["the start of an xprv", "xprv9s2"],
   ["an xprv in the wrong case", ZPRV.toUpperCase()],
@@ -100,7 +100,7 @@ describe("a secret", () => {
     expect(looksLikeSecret(secret, FREE_TEXT)).toBe(false);
   });
 
-  test("can be searched for by each ambiguous shape separately", () => {
+  test("with an ambiguous shape is recognized only if the search for that shape is switched on", () => {
     const words = PHRASE.replace("about", "above");
     expect(looksLikeSecret(words, { ...FREE_TEXT, words: true })).toBe(true);
     expect(looksLikeSecret(words, { ...WALLET_FIELDS, words: false })).toBe(false);
@@ -108,7 +108,7 @@ describe("a secret", () => {
     expect(looksLikeSecret(bytesToHex(KEY), { ...WALLET_FIELDS, hex: false })).toBe(false);
   });
 
-  test("is recognized when it is any key in wallet import format", () => {
+  test("in wallet import format is recognized, for any key", () => {
     const keys = fc.record({
       version: fc.constantFrom(0x80, 0xb0, 0xef),
       key: fc.uint8Array({ minLength: 32, maxLength: 32 }),
@@ -130,13 +130,13 @@ describe("a recovery phrase in free text", () => {
     ["as it is", (phrase) => phrase],
     ["in upper case", (phrase) => phrase.toUpperCase()],
     ["with capitals", (phrase) => phrase.replace(/\b\w/g, (letter) => letter.toUpperCase())],
-    ["on lines of its own", (phrase) => phrase.replaceAll(" ", "\r\n")],
+    ["with one word per line", (phrase) => phrase.replaceAll(" ", "\r\n")],
     [
-      "behind numbers",
+      "with numbers before the words",
       (phrase) => [...phrase.split(" ").entries()].map(([at, word]) => `${at + 1}. ${word}`).join("  "),
     ],
     ["with commas", (phrase) => phrase.replaceAll(" ", ", ")],
-    ["inside a sentence of words of the list", (phrase) => `I keep my phrase ${phrase} about your zoo, thank you`],
+    ["between other words of the list", (phrase) => `I keep my phrase ${phrase} about your zoo, thank you`],
     [
       "in full-width letters",
       (phrase) => phrase.replace(/[a-z]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
@@ -196,12 +196,12 @@ describe("a key inside other text", () => {
     expect(looksLikeSecret(text, FREE_TEXT)).toBe(false);
   });
 
-  test("is recognized when the member's name says that the digits are a key", () => {
+  test("is recognized when the name of the member says that the digits are a key", () => {
     expect(containsSecret({ metadata: { privateKey: HEX } }, FREE_TEXT)).toBe(true);
     expect(containsSecret({ metadata: { txHash: HEX } }, FREE_TEXT)).toBe(false);
   });
 
-  test("is not searched for in an image's bytes, but everywhere else", () => {
+  test("is searched for everywhere except in the bytes of an image", () => {
     const data = `AAAA${ZPRV}AAAA`;
     expect(containsSecret({ contentType: "image/png", data }, IMAGE_UPLOAD)).toBe(false);
     expect(containsSecret({ contentType: ZPRV, data: "" }, IMAGE_UPLOAD)).toBe(true);
@@ -257,7 +257,7 @@ describe("what is not a secret", () => {
   });
 });
 
-/** Searches from a fixed start, so the test always finds the same address. */
+/** The search starts at a fixed number, so that it always finds the same address. */
 function addressStarting(shape: RegExp, version: number): string {
   for (let i = 0; ; i++) {
     const hash = createHash("sha256").update(`look-alike ${i}`).digest().subarray(0, 20);
@@ -271,7 +271,7 @@ describe("a parsed body", () => {
     ["in a member", { a: 1, b: [true, null, { c: ZPRV }] }],
     ["in a member's name", { a: { [ZPRV]: 1 } }],
     ["in a list", [[[ZPRV]]]],
-    ["as the whole", ZPRV],
+    ["as the whole body", ZPRV],
   ])("with a secret %s is recognized", (_, body) => {
     expect(containsSecret(body)).toBe(true);
     expect(containsSecret(body, FREE_TEXT)).toBe(true);
@@ -286,13 +286,13 @@ describe("a parsed body", () => {
     expect(containsSecret({ description: words })).toBe(true);
   });
 
-  test("may nest as deep as a body of 64 KiB allows", () => {
+  test("is searched even if it is nested as deeply as a body of 64 KiB allows", () => {
     const deep = JSON.parse(`${"[".repeat(32_000)}"${ZPRV}"${"]".repeat(32_000)}`);
     expect(containsSecret(deep)).toBe(true);
   });
 });
 
-/** About one public key or address in 5,000 contains letters like these by chance. */
+/** About one public key or address in 5,000 contains these letters by chance. */
 describe("the prefix of a private key inside public text", () => {
   test.each([
     [
@@ -300,7 +300,7 @@ describe("the prefix of a private key inside public text", () => {
       "xpub6DRSwaGAUzFdd51R9Mg2ZrurxRuzZ2VUrDxcr2EZnKrsxD3HuLebBDcepw1ZUbyprvNqFUp7GnnKYx3VSx2TLfzZN3wUyLP8po4HmVMxWZE",
     ],
     ["an address", "bc1qedvprvr3knrv7d8wrhmax3zfcnryg2uygl8lgq"],
-  ])("is not a secret in %s", (_, text) => {
+  ])("does not count as a secret in %s", (_, text) => {
     expect(text).toMatch(/[xyztuvYZUV]prv[1-9A-HJ-NP-Za-km-z]{16}/);
     for (const forms of [WALLET_FIELDS, FREE_TEXT]) {
       expect(looksLikeSecret(text, forms)).toBe(false);
@@ -308,11 +308,14 @@ describe("the prefix of a private key inside public text", () => {
     }
   });
 
-  test.each(["my", ZPUB.slice(1)])("is a secret after letters that are not a public key: %s", (letters) => {
-    expect(looksLikeSecret(`${letters}${ZPRV.slice(0, 24)}`, FREE_TEXT)).toBe(true);
-  });
+  test.each(["my", ZPUB.slice(1)])(
+    "counts as a secret if the letters before it are not part of a public key: %s",
+    (letters) => {
+      expect(looksLikeSecret(`${letters}${ZPRV.slice(0, 24)}`, FREE_TEXT)).toBe(true);
+    },
+  );
 
-  test.each(accountKeys.accounts.map(({ xprv }) => xprv))("is a secret where the private key is whole: %s", (xprv) => {
+  test.each(accountKeys.accounts.map(({ xprv }) => xprv))("counts as a secret if the whole key follows: %s", (xprv) => {
     for (const text of [`ab${xprv}`, `${ZPUB}${xprv}`, `${xprv}${ZPUB}`])
       expect(looksLikeSecret(text, FREE_TEXT)).toBe(true);
   });

@@ -48,14 +48,14 @@ describe("the body of a wallet", () => {
       ["NETWORK_NOT_WATCHED"],
     ],
     ["both", { network: "LTC" }, ["LOW_CONFIRMATIONS", "NETWORK_NOT_WATCHED"]],
-    ["a wallet frozen before", { frozenAtMs: 1 }, ["INTEGRITY_CHECK_FAILED"]],
+    ["a wallet that was frozen", { frozenAtMs: 1 }, ["INTEGRITY_CHECK_FAILED"]],
     ["a change that is not in effect yet", { usableFromMs: 10_001 }, ["CHANGE_PENDING"]],
     ["nothing, once the change is in effect", { usableFromMs: 10_000 }, []],
   ])("warns of %s", (_, changes, warnings) => {
     expect(walletBodyOf(walletOf(changes), CONTEXT).warnings).toEqual(warnings);
   });
 
-  it("shows when it comes into use, while that is in the future", () => {
+  it("shows when the wallet comes into use, if that is in the future", () => {
     const usableFrom = (usableFromMs: number) => walletBodyOf(walletOf({ usableFromMs }), CONTEXT).usableFrom;
     expect([9_999, 10_000, 10_001].map(usableFrom)).toEqual([null, null, "1970-01-01T00:00:10.001Z"]);
   });
@@ -69,7 +69,7 @@ describe("the body of a wallet", () => {
     ["another coin", { cryptocurrency: "LTC" }],
     ["no HMAC", { mac: "" }],
     ["the HMAC under the other key's name", { macKeyId: "old" }],
-  ])("hides address and key of a row with %s, and the row counts as altered", (_, changes) => {
+  ])("hides the address and key of a row with %s, and the row counts as altered", (_, changes) => {
     const altered = { ...walletOf(), ...changes };
     expect(walletBodyOf(altered, CONTEXT)).toMatchObject({ address: null, xpub: null });
     expect(walletBodyOf(altered, CONTEXT).warnings).toContain("INTEGRITY_CHECK_FAILED");
@@ -83,7 +83,7 @@ describe("the body of a wallet", () => {
     expect(isAltered(KEYS, wallet)).toBe(false);
   });
 
-  it("hides a wallet whose HMAC key is no longer configured, without calling it altered", () => {
+  it("hides a wallet whose HMAC key is no longer configured, without reporting it as altered", () => {
     const wallet = walletOf({}, [OLD]);
     expect(walletBodyOf(wallet, { ...CONTEXT, macKeys: [NEW] }).address).toBeNull();
     expect(isAltered([NEW], wallet)).toBe(false);
