@@ -9,7 +9,7 @@ it.each([
   `uncaught exception; exception = workerd/jsg/value.h:1535: disconnected: jsg.Error: Network connection lost.\n${STACK}\n`,
   `exception = workerd/api/unsafe.c++:229: failed: jsg.Error: Application called deleteAllDurableObjects().\n${STACK}\n`,
   '\u001b[33mSourcemap for "/a/node_modules/b/c.js" points to missing source files\u001b[39m\n',
-])("holds back a message that tests cause on purpose: %s", (message) => {
+])("a message that tests cause on purpose is suppressed: %s", (message) => {
   expect(isExpectedNoise(message)).toBe(true);
 });
 
@@ -19,6 +19,6 @@ it.each([
   `exception = workerd/io/worker.c++:1: failed: jsg.Error: out of memory\n${STACK}\n`,
   "Error: Network connection lost.\n",
   'Sourcemap for "/a/src/b.ts" points to missing source files\n',
-])("does not hold back a message about a defect: %s", (message) => {
+])("a message about a defect is not suppressed: %s", (message) => {
   expect(isExpectedNoise(message)).toBe(false);
 });

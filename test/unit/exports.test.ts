@@ -1,21 +1,21 @@
-// A file exports what others use, and nothing else.
+// A file must export only what other files use.
 import { globSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { unusedExports } from "../support/unused-exports.ts";
 
-/** Imported without an import in our files. */
+/** Exports that are used without an import in our files. */
 const ELSEWHERE: readonly string[] = [
-  // By a source that a benchmark writes.
+  // Imported by a file that a benchmark generates.
   "bench/counted-database.ts: counted",
-  // Replaces `cloudflare:workers` when a campaign runs the objects.
+  // Replaces `cloudflare:workers` when a simulation campaign runs the objects.
   "test/simulation/engine/workers-runtime.ts: DurableObject",
-  // Replaces src/lib/hmac.ts there.
+  // Replaces src/lib/hmac.ts in simulation campaigns.
   "test/simulation/engine/scheduled-hmac.ts: hmacSha256",
 ];
 
 const FOLDERS = ["src/", "dashboard/", "client/scripts", "client/testing", "scripts/", "bench/", "test/"];
 
-it("nothing is exported that no other file imports", () => {
+it("every export is imported by another file", () => {
   const files = globSync("{{src,client,dashboard,scripts,bench,docs,test}/**/*.{ts,tsx},*.ts}")
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => !/node_modules|\/dist\/|^test\/vectors/.test(path));
@@ -25,7 +25,7 @@ it("nothing is exported that no other file imports", () => {
   expect(found.filter((each) => !ELSEWHERE.includes(each))).toEqual([]);
 });
 
-it("an unused export is found, whatever it is", () => {
+it("an unused export of any kind is found", () => {
   const sources = new Map([
     [
       "src/a.ts",

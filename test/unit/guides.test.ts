@@ -21,7 +21,7 @@ it("the index names every guide once", () => {
   expect(listed.toSorted()).toEqual(names.filter((name) => name !== "README").toSorted());
 });
 
-it("every guide has at least one command and shows an answer", () => {
+it("every guide has at least one command and shows a response", () => {
   for (const name of names) {
     const text = textOf(name);
     expect(text, name).toMatch(/^```sh\n/m);
@@ -29,12 +29,12 @@ it("every guide has at least one command and shows an answer", () => {
   }
 });
 
-it("the integration in the guide on webhooks is the file that the tests run", () => {
+it("the guide on webhooks shows the integration that the tests run", () => {
   const [, shown] = /```ts\n(.*?)```/s.exec(textOf("webhooks")) ?? [];
   expect(shown).toBe(readFileSync("docs/examples/integration.ts", "utf8"));
 });
 
-it("every limit that the guides name has the number that the Worker applies", () => {
+it("every limit in the guides equals the limit that the Worker applies", () => {
   const named = names.flatMap((name) => [...textOf(name).matchAll(/`(\w+)`, (?:at first )?([\d,]*\d)/g)]);
   const limits = named.filter(([, name = ""]) => Object.hasOwn(LIMITS, name));
   expect(limits.length).toBeGreaterThan(10);
@@ -43,7 +43,7 @@ it("every limit that the guides name has the number that the Worker applies", ()
   }
 });
 
-it("the guide on wallets lists the networks with their cryptocurrencies and recommended confirmations", () => {
+it("the guide on wallets lists every main network with its cryptocurrencies and recommended confirmations, and names the test networks", () => {
   const guide = textOf("wallets");
   const rows = [...guide.matchAll(/^\| `(\w+)` \| ([A-Z, ]+) \| (\d+) \|$/gm)].map((row) => row.slice(1));
   const main = NETWORKS.filter(({ isTest }) => !isTest);

@@ -13,13 +13,13 @@ function sourcesBelow(folder: string): Sources {
     .filter(
       (path) => /\.(tsx?|jsonc|txt)$/.test(path) && (!path.endsWith(".d.ts") || path.endsWith(".generated.d.ts")),
     );
-  // A text file that is imported imports nothing itself.
+  // Text files import nothing.
   return new Map(
     paths.map((path) => [path, /\.(jsonc|txt)$/.test(path) ? "" : readFileSync(join(ROOT, path), "utf8")]),
   );
 }
 
-/** Test folders that belong to no district of src. "" is the project's own folder, for tests of the whole repository. */
+/** Test folders without a counterpart in src. "" means tests directly in the project's folder, which concern the whole repository. */
 const OTHER_FOLDERS: readonly (readonly [string, readonly string[]])[] = [
   ["unit", ["", "bench", "client", "dashboard", "docs", "examples", "scripts"]],
   ["worker", ["client"]],
@@ -27,14 +27,14 @@ const OTHER_FOLDERS: readonly (readonly [string, readonly string[]])[] = [
   ["chain", ["guides"]],
 ];
 
-/** First folders of the project's tests; "" for a test in no folder. */
+/** The top-level folders of a project's tests; "" for tests directly in the project's folder. */
 function testFolders(project: string): ReadonlySet<string> {
   const paths = readdirSync(join(ROOT, "test", project), { recursive: true, encoding: "utf8" });
   const tests = paths.filter((path) => path.endsWith(".test.ts")).map((path) => path.replaceAll("\\", "/"));
   return new Set(tests.map((path) => (path.includes("/") ? path.replace(/\/.*/, "") : "")));
 }
 
-/** Existing files that the invented ones import. */
+/** Valid files, which the invented sources import. */
 const HOUSE: Sources = new Map([
   ["src/lib/money.ts", "export const a = 1;"],
   ["src/platform/failures.ts", "export type Failure = 1;"],
@@ -63,17 +63,17 @@ function problemsOf(path: string, text: string): readonly string[] {
 describe("src", () => {
   const sources = sourcesBelow("src");
 
-  it("imports only in the allowed directions, and keeps to the style rules", () => {
+  it("imports only in the allowed directions, and follows the style rules", () => {
     expect(sources.size).toBeGreaterThan(50);
     expect(problemsIn(sources)).toEqual([]);
   });
 
-  it("consists of ten districts, and has no import cycles, types included", () => {
+  it("consists of ten districts, and has no import cycles, not even between types", () => {
     expect(readdirSync(join(ROOT, "src")).sort()).toEqual(DISTRICTS.map(([name]) => name).sort());
     expect(circlesIn(importsIn(sources))).toEqual([]);
   });
 
-  it("has each feature once in the order of its district", () => {
+  it("has each feature exactly once in the list of its district", () => {
     const declared = DISTRICTS.flatMap(([name]) => FEATURES[name].flat().map((feature) => `${name}/${feature}`));
     const found = new Set([...sources.keys()].filter((path) => !path.endsWith(".d.ts")).map(featureOf));
     expect(declared.toSorted()).toEqual([...found].toSorted());
@@ -100,21 +100,24 @@ describe("src", () => {
 });
 
 describe("test", () => {
-  it.each(OTHER_FOLDERS)("has its %s tests in folders named like the districts of src", (project, others) => {
-    const folders = [...testFolders(project)];
-    const known = new Set<string>([...DISTRICTS.map(([name]) => name), ...others]);
-    expect(folders).not.toEqual([]);
-    expect(folders.filter((folder) => !known.has(folder))).toEqual([]);
-  });
+  it.each(OTHER_FOLDERS)(
+    "has its %s tests in folders that are named after districts of src or listed here",
+    (project, others) => {
+      const folders = [...testFolders(project)];
+      const known = new Set<string>([...DISTRICTS.map(([name]) => name), ...others]);
+      expect(folders).not.toEqual([]);
+      expect(folders.filter((folder) => !known.has(folder))).toEqual([]);
+    },
+  );
 });
 
 describe("the check of imports", () => {
-  it("finds no problem in the valid files it starts from", () => {
+  it("finds no problem in valid files", () => {
     expect(problemsIn(HOUSE)).toEqual([]);
   });
 
   const forbidden: readonly [string, string, string][] = [
-    ["a lib file with a domain", "src/lib/x.ts", 'import { a } from "../commerce/invoices/status.ts";'],
+    ["a lib file that imports a district", "src/lib/x.ts", 'import { a } from "../commerce/invoices/status.ts";'],
     ["a rule with SQL", "src/commerce/invoices/price.ts", 'import { a } from "./store.ts";'],
     ["a rule with the type of a store", "src/commerce/invoices/price.ts", 'import type { a } from "./store.ts";'],
     [
@@ -135,7 +138,7 @@ describe("the check of imports", () => {
       'import { A } from "./allocator.ts";',
     ],
     [
-      "an operation that knows HTTP",
+      "an operation that uses HTTP",
       "src/commerce/wallets/add-wallet.ts",
       'import { a } from "../../platform/http/errors.ts";',
     ],
@@ -160,21 +163,17 @@ describe("the check of imports", () => {
     ["routes with a client", "src/commerce/wallets/routes.ts", 'import { a } from "../../rates/kraken-client.ts";'],
     ["a table with a value of a rule", "src/platform/db/schema/x.ts", 'import { a } from "../../column-values.ts";'],
     ["a re-export upwards", "src/lib/x.ts", 'export { a } from "../commerce/invoices/status.ts";'],
-    ["an import while it runs", "src/lib/x.ts", 'export const f = () => import("../commerce/invoices/status.ts");'],
-    [
-      "an import by type alone, in place",
-      "src/lib/x.ts",
-      'export type A = import("../commerce/invoices/status.ts").A;',
-    ],
+    ["a dynamic import", "src/lib/x.ts", 'export const f = () => import("../commerce/invoices/status.ts");'],
+    ["an inline type import", "src/lib/x.ts", 'export type A = import("../commerce/invoices/status.ts").A;'],
     ["a barrel", "src/commerce/invoices/index.ts", 'export * from "./status.ts";'],
-    ["a file that is not there", "src/lib/x.ts", 'import { a } from "./y.ts";'],
+    ["a file that does not exist", "src/lib/x.ts", 'import { a } from "./y.ts";'],
     ["a rule that imports the platform", "src/commerce/invoices/price.ts", 'import { env } from "cloudflare:workers";'],
     ["a rule that imports the SQL builder", "src/commerce/invoices/price.ts", 'import { sql } from "drizzle-orm";'],
     ["an operation that builds SQL", "src/commerce/invoices/create-x.ts", 'import { sql } from "drizzle-orm";'],
     ["a rule that imports the web framework", "src/commerce/invoices/price.ts", 'import { Hono } from "hono";'],
-    ["a rule with the payer's browser", "src/checkout/pay/x.ts", 'import { a } from "./browser/page.ts";'],
+    ["a rule with code of the payer's browser", "src/checkout/pay/x.ts", 'import { a } from "./browser/page.ts";'],
     [
-      "the payer's browser with a rule",
+      "code of the payer's browser with a rule",
       "src/checkout/pay/browser/x.ts",
       'import { a } from "../../../commerce/invoices/status.ts";',
     ],
@@ -183,7 +182,7 @@ describe("the check of imports", () => {
       "src/commerce/amounts/price.ts",
       'import type { a } from "../invoices/status.ts";',
     ],
-    ["a feature of the same floor", "src/chains/evm/x.ts", 'import { a } from "../bitcoin/address.ts";'],
+    ["a feature at the same level", "src/chains/evm/x.ts", 'import { a } from "../bitcoin/address.ts";'],
     ["a feature above, in the same district", "src/chains/evm/x.ts", 'import { a } from "../dispatch/address.ts";'],
     ["a type of a district above", "src/rates/quote.ts", 'import type { a } from "../commerce/invoices/status.ts";'],
     ["Node's own modules", "src/lib/x.ts", 'import { readFileSync } from "node:fs";'],
@@ -193,7 +192,7 @@ describe("the check of imports", () => {
     expect(problemsOf(path, text)[0]).toContain(`${path}:1: `);
   });
 
-  it("finds every cycle, without the files that only lead to it or from it", () => {
+  it("finds every cycle, and leaves out files that only import a cycle or are imported by one", () => {
     const one = ["src/lib/a.ts", 'import type { b } from "./b.ts";'] as const;
     const two = ["src/lib/b.ts", 'import { c } from "./c.ts"; import { d } from "./d.ts";'] as const;
     const three = ["src/lib/c.ts", 'export { a } from "./a.ts";'] as const;
@@ -214,13 +213,13 @@ describe("the check of imports", () => {
     ["a definite assignment assertion", "export function f() { let a!: string; return a; }"],
     ["a cast", "export const a = 1 as unknown;"],
     ["a cast in angle brackets", "export const a = <unknown>1;"],
-    ["a variable of the module", "let count = 0; export const f = () => count;"],
-    ["an exported variable of the module", "export let count = 0;"],
-    ["a cache of the module", "const seen = new Map<string, number>(); export const f = () => seen.set('a', 1);"],
+    ["a variable at module scope", "let count = 0; export const f = () => count;"],
+    ["an exported variable at module scope", "export let count = 0;"],
+    ["a cache at module scope", "const seen = new Map<string, number>(); export const f = () => seen.set('a', 1);"],
     ["a set that grows", "const seen = new Set<string>(); export const f = () => seen.add('a');"],
     ["a list that grows", "const seen: string[] = []; export const f = () => seen.push('a');"],
     ["a member of a constant that changes", "const state = { n: 0 }; export const f = () => { state.n = 1; };"],
-    ["a member of a constant that counts", "const state = { n: 0 }; export const f = () => state.n++;"],
+    ["a counter in a member of a constant", "const state = { n: 0 }; export const f = () => state.n++;"],
     ["a clock at import", "export const STARTED = Date.now();"],
     ["randomness at import", "export const SALT = [Math.random()];"],
     ["a file of 351 lines", "export const a = 1;\n".repeat(351)],
@@ -241,7 +240,7 @@ describe("the check of imports", () => {
     ["a timer", "export const f = () => setTimeout(() => {}, 1);"],
     ["the whole environment", "export const f = (env: Env) => env;"],
   ];
-  it.each(impure)("refuses a rule that uses %s, which dependencies.ts may", (_, text) => {
+  it.each(impure)("refuses %s in a rule, and allows it in dependencies.ts", (_, text) => {
     expect(problemsOf("src/commerce/invoices/price.ts", text)).toHaveLength(1);
     expect(problemsOf("src/commerce/invoices/dependencies.ts", text)).toEqual([]);
   });
@@ -249,7 +248,7 @@ describe("the check of imports", () => {
   const allowed: readonly [string, string, string][] = [
     ["a rule of a feature below", "src/commerce/restores/price.ts", 'import { a } from "../invoices/status.ts";'],
     [
-      "a client where a route's dependencies are built",
+      "a client in dependencies.ts",
       "src/commerce/wallets/dependencies.ts",
       'import { a } from "../../rates/kraken-client.ts";',
     ],
@@ -286,15 +285,15 @@ describe("the check of imports", () => {
       'export function f() { const m = new Map(); m.set("a", 1); let n = 0; return [m, ++n]; }',
     ],
     [
-      "a member of a constant that changes in a browser, where one page has it",
+      "a changing member of a constant in browser code, where each page has its own",
       "src/checkout/pay/browser/x.ts",
       "const state = { n: 0 }; export const f = () => { state.n = 1; };",
     ],
-    ["a date of a given time", "src/lib/x.ts", "export const f = (ms: number) => new Date(ms);"],
+    ["a Date made from a given time", "src/lib/x.ts", "export const f = (ms: number) => new Date(ms);"],
     ["a file of 350 lines", "src/lib/x.ts", "export const a = 1;\n".repeat(350)],
     ["a function of 60 lines", "src/lib/x.ts", `export const f = () => {${"\n".repeat(59)}};`],
     [
-      "a schema that is built when it is asked for",
+      "a schema that is built on demand",
       "src/commerce/wallets/contract.ts",
       'import * as z from "zod"; export const a = () => z.object({});',
     ],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mixed, type Placing } from "../support/mixed-order.ts";
 
-/** "browser 1", "browser 2", ...; those of `unit` share loaded modules. */
+/** Files named "browser 1", "browser 2", and so on. The files of `unit` share loaded modules. */
 function filesOf(project: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, n) => `${project} ${n + 1}`);
 }
@@ -20,24 +20,24 @@ const FILES = [
 ];
 const ORDER = mixed(FILES, placing);
 
-describe("the order of a run's files", () => {
-  it("takes each file once", () => {
+describe("the order of the files in a run", () => {
+  it("contains each file once", () => {
     expect(ORDER.toSorted()).toEqual(FILES.toSorted());
   });
 
-  it("has files of every non-sharing project in each half, as many in each", () => {
+  it("has as many files of each project in its first half as in its second, unless the project shares modules", () => {
     const working = ORDER.filter((file) => !placing(file).isSharing && !file.startsWith("worker"));
     const half = working.slice(0, working.length / 2).map((file) => placing(file).project);
     expect(half.toSorted()).toEqual(["browser", "browser", "chain", "simulation", "simulation"]);
   });
 
-  it("starts with a project's longest file, and keeps the order of its others", () => {
+  it("starts with a project's longest file, and keeps the order of its other files", () => {
     const of = (project: string) => ORDER.filter((file) => file.startsWith(project));
     expect(of("simulation")).toEqual(["simulation 3", "simulation 1", "simulation 2", "simulation 4"]);
     expect(of("browser")).toEqual(filesOf("browser", 4));
   });
 
-  it("keeps files that share modules together, after all others", () => {
+  it("places files that share modules one after another, at the end", () => {
     expect(ORDER.slice(-3)).toEqual(filesOf("unit", 3));
   });
 });

@@ -1,4 +1,4 @@
-// The files of these projects share loaded modules (vitest.config.ts), so whether a module is mocked would depend on the order of the files.
+// The files of these projects share loaded modules (vitest.config.ts), so a mocked module would affect other files, depending on their order.
 import { globSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
@@ -8,7 +8,7 @@ it.each([
   ["unit", 100],
   ["contract", 30],
   ["simulation", 50],
-] as const)("no test of %s replaces a module", (project, least) => {
+] as const)("no %s test mocks a module", (project, least) => {
   const files = globSync(`test/${project}/**/*.ts`);
   expect(files.length).toBeGreaterThan(least);
   expect(files.filter((file) => readFileSync(file, "utf8").includes(CALL))).toEqual([]);

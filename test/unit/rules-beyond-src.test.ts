@@ -1,4 +1,4 @@
-// The rules of length and style that `import-rules.test.ts` applies to `src`, for everything else.
+// Applies to all other files the rules of length and style that `import-rules.test.ts` applies to `src`.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { type Leaves, styleProblemsIn } from "../support/style-rules.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** Handwritten files in each area; `but` is what is generated, installed, or judged by its own rule. */
+/** The handwritten files of each area. `but` excludes files that are generated, installed, or subject to other rules. */
 const AREAS: readonly { readonly files: string; readonly but?: RegExp }[] = [
   { files: "scripts/**/*.{ts,mjs}" },
   { files: "bench/**/*.ts" },
@@ -59,14 +59,14 @@ function pathsOf({ files, but }: (typeof AREAS)[number]): readonly string[] {
 }
 
 describe("outside src", () => {
-  it.each(AREAS)("$files keeps to the rules of length and style", (area) => {
+  it.each(AREAS)("$files follows the rules of length and style", (area) => {
     const paths = pathsOf(area);
     expect(paths).not.toEqual([]);
     const sources = new Map(paths.map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
     expect(styleProblemsIn(sources, LEAVES)).toEqual([]);
   });
 
-  it("few files have exceptions, and all of them exist", () => {
+  it("few files have exceptions, and all of these files exist", () => {
     const known = new Set(AREAS.flatMap(pathsOf));
     expect(Object.keys(LEAVES).filter((path) => !known.has(path))).toEqual([]);
     expect(Object.keys(LEAVES).length).toBeLessThan(15);
@@ -97,15 +97,15 @@ describe("the check of length and style", () => {
 
   it.each([
     ["as const, and names with as", 'import { a as b } from "./y.ts";\nexport const c = [b] as const;', PATH],
-    ["such words in comments and texts", '// as any!\nexport const a = "x as any";', PATH],
+    ["forbidden words in comments and texts", '// as any!\nexport const a = "x as any";', PATH],
     ["a function of 60 lines", `export function f() {${"\n".repeat(59)}}`, PATH],
     ["a file of 350 lines", "export const a = 1;\n".repeat(350), PATH],
-    ["elements in JavaScript", "export const a = () => <p>1</p>;", "docs/examples/x.js"],
+    ["JSX in JavaScript", "export const a = () => <p>1</p>;", "docs/examples/x.js"],
   ])("accepts %s", (_, text, path) => {
     expect(problemsOf(text, {}, path)).toEqual([]);
   });
 
-  it("requires exactly as many casts and claims as a file is allowed", () => {
+  it("requires exactly the number of casts and other unchecked types that a file is allowed", () => {
     const cast = "export const a = 1 as unknown;\n";
     const leave = (casts: number, claims: number) => ({ [PATH]: { casts, claims, why: "to see" } });
     expect(problemsOf(cast, leave(1, 0))).toEqual([]);
@@ -113,7 +113,7 @@ describe("the check of length and style", () => {
       "scripts/x.ts:1: casts with as",
       "scripts/x.ts:2: casts with as",
     ]);
-    expect(problemsOf(cast, leave(2, 0))).toEqual(["scripts/x.ts:1: has leave for 2 casts, and has 1"]);
+    expect(problemsOf(cast, leave(2, 0))).toEqual(["scripts/x.ts:1: is allowed 2 casts, but has 1"]);
     expect(problemsOf("export const a: any = 1;", leave(0, 1))).toEqual([]);
     expect(problemsOf("export const a: any = 1;", leave(1, 0))).toHaveLength(2);
   });

@@ -1,4 +1,4 @@
-// Newcomers run `npm test`. It leaves much to `npm run test:all`, but no feature and no simulator entirely.
+// Newcomers run `npm test`. It leaves many tests to `npm run test:all`, but must not omit any feature or simulator entirely.
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
@@ -15,13 +15,11 @@ import {
 
 const PROJECTS = ["unit", "simulation", "worker", "contract", "chain", "upgrade", "browser"];
 
-/**
- * Districts of src/ whose features are folders; `chains` is covered by the tests of rules, `lib` has no features, and `rates` is one.
- */
+/** Folders of src/ whose subfolders are features. The tests of its rules cover `chains`; `lib` has no features, and `rates` is a single feature. */
 const DISTRICTS = ["accounts", "app", "checkout", "commerce", "detection", "notifications", "platform"];
 
 describe("the selection of npm test", () => {
-  it("has a story on workerd of every feature of src/, and of nothing else", () => {
+  it("lists tests on workerd for each feature in src/, and for nothing else", () => {
     const features = DISTRICTS.flatMap((district) =>
       readdirSync(`src/${district}`, { withFileTypes: true })
         .filter((each) => each.isDirectory())
@@ -31,11 +29,11 @@ describe("the selection of npm test", () => {
     expect(Object.keys(STORIES).toSorted()).toEqual(features.toSorted());
   });
 
-  it("names files that exist", () => {
+  it("lists only files that exist", () => {
     expect([...workerStories(), ...LEFT_OUT, ...LONGEST].filter((path) => !existsSync(path))).toEqual([]);
   });
 
-  it("has a short schedule of every simulator", () => {
+  it("has a short schedule for every simulator", () => {
     const scenarios = globSync("test/simulation/**/*-scenario.ts").flatMap((path) =>
       [...readFileSync(path, "utf8").matchAll(/^export (?:async )?function (\w+Scenario|historyOf)\(/gm)].map(
         ([, name = ""]) => name,
@@ -49,7 +47,7 @@ describe("the selection of npm test", () => {
     expect(named.toSorted()).toEqual(files.toSorted());
   });
 
-  it("and the rest that CI runs after it are all test files, each once", () => {
+  it("and the tests that CI runs after it contain every test file once", () => {
     const listed = (part: "selection" | "rest") =>
       PROJECTS.flatMap((project) => {
         const { include, exclude } = filesOf(project, part);

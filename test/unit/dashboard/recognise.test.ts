@@ -16,7 +16,7 @@ describe("a pasted text", () => {
     [ZPUB.replace("zpub", "Mtub"), { kind: "XPUB", purpose: 49, coin: "LTC" }],
     ["hello", { kind: "UNKNOWN" }],
     ["", { kind: "UNKNOWN" }],
-  ])("%j is recognised", (text, recognised) => {
+  ])("%j is recognised as %j", (text, recognised) => {
     expect(recognise(text)).toEqual(recognised);
   });
 
@@ -28,7 +28,7 @@ describe("a pasted text", () => {
     expect(recognisedText(recognise(text))).toMatch(/^This looks like a private key/);
   });
 
-  it("that is not recognised gets no comment", () => {
+  it("that is not recognised is shown without a comment", () => {
     expect(recognisedText(recognise("hello"))).toBeUndefined();
   });
 });

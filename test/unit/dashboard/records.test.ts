@@ -7,9 +7,9 @@ const ID = "pay_01KAH7Y3V5M2T8Q4W6E0R9S1XZ";
 describe("the complete records in a part of an export", () => {
   it.each([
     ["none", "csv", "id,na", { count: 0, end: 0, last: "" }],
-    ["the last before half a line", "csv", "a,b\r\nc,d\r\ne", { count: 2, end: 10, last: "c,d\r\n" }],
+    ["two before an incomplete line", "csv", "a,b\r\nc,d\r\ne", { count: 2, end: 10, last: "c,d\r\n" }],
     [
-      "one with line ends between quotes",
+      "one with line breaks between quotes",
       "csv",
       'a,"x\r\ny"\r\nb,"z\r\n',
       { count: 1, end: 10, last: 'a,"x\r\ny"\r\n' },
@@ -36,15 +36,15 @@ describe("the id of a record", () => {
     ["of CSV", `${ID},2026-11-01T00:00:00.000Z,inv_01KAH7Y3V5M2T8Q4W6E0R9S1XZ,x\r\n`, ID],
     ["of a statement", `PAYMENT,2026-11-01,2026-11-01T00:00:00.000Z,${ID},CONFIRMED\r\n`, ID],
     ["of JSON", `{"id":"${ID}","invoiceId":null}\n`, ID],
-    ["of names of columns", "\uFEFFid,receivedAt\r\n", undefined],
-    ["of a sum", "COIN_TOTAL,,,,,,,,ETH,USDT,1,USD,1.000000,,,1,0\r\n", undefined],
+    ["of a header row is undefined", "\uFEFFid,receivedAt\r\n", undefined],
+    ["of a sum is undefined", "COIN_TOTAL,,,,,,,,ETH,USDT,1,USD,1.000000,,,1,0\r\n", undefined],
   ])("%s", (_, record, id) => {
     expect(idOf(record)).toBe(id);
   });
 });
 
-describe("the days of the page", () => {
-  it("are this month's, in the reader's time zone, unless the address has others", () => {
+describe("the days on the reports page", () => {
+  it("are this month's, in the reader's time zone, unless the URL specifies others", () => {
     const nowMs = Date.UTC(2026, 10, 30, 23, 30);
     expect(rangeOf({}, "UTC", nowMs)).toEqual({ from: "2026-11-01", to: "2026-11-30", by: "day" });
     expect(rangeOf({}, "Europe/Berlin", nowMs)).toEqual({ from: "2026-12-01", to: "2026-12-01", by: "day" });
@@ -53,7 +53,7 @@ describe("the days of the page", () => {
     expect(reportsSearch({ from: "yesterday", to: 5, by: "hour" })).toEqual({});
   });
 
-  it("offer the previous months, across the turn of the year", () => {
+  it("can be those of a previous month, including months of the previous year", () => {
     expect(monthsUntil("2026-02-28", 4)).toEqual(["2026-02", "2026-01", "2025-12", "2025-11"]);
   });
 });

@@ -10,7 +10,7 @@ describe("the first steps", () => {
     ["OWNER", ["WALLET", "SALE", "PAID"]],
     ["MEMBER", ["SALE", "PAID"]],
     ["VIEWER", []],
-  ] as const)("of a user who is %s are %j", (role, wanted) => {
+  ] as const)("for a user with the role %s are %j", (role, wanted) => {
     const permissions: Merchant["permissions"] = [...ROLE_PERMISSIONS[role]];
     expect(stepsFor({ permissions })).toEqual(wanted);
   });
@@ -21,7 +21,7 @@ describe("the first steps", () => {
     [{ wallets: 0, products: 1, apiKeys: 0, paidInvoices: 0 }, ["SALE"]],
     [{ wallets: 1, products: 0, apiKeys: 1, paidInvoices: 1 }, ["WALLET", "SALE", "PAID"]],
     [{ wallets: 1, products: undefined, apiKeys: 1, paidInvoices: 1 }, undefined],
-  ])("with %j, those done are %j", (facts, wanted) => {
+  ])("that are completed with %j are %j", (facts, wanted) => {
     expect(takenSteps(facts)).toEqual(wanted);
   });
 });
@@ -30,7 +30,7 @@ describe("the code that creates an invoice", () => {
   const code = snippets({ origin: "https://pay.example", merchantId: "mer_1", secret: "sk_secret" });
 
   test.each(["curl", "fetch"] as const)(
-    "with %s has three lines, the address, the key and an Idempotency-Key",
+    "with %s has three lines, with the address, the key and an Idempotency-Key",
     (name) => {
       expect(code[name].split("\n").length).toBe(3);
       for (const part of [

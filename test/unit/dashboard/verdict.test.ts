@@ -31,7 +31,7 @@ describe("the verdict on pasted text", () => {
     ["BTC", "m/84'/0'/3'"],
     ["LTC", "m/84'/2'/0'"],
     ["LTC", "m/84'/2'/2147483647'"],
-  ])("names the path of a key of %s at %s", (coin, derivationPath) => {
+  ])("accepts a key for %s, to be registered with its path %s", (coin, derivationPath) => {
     expect(of(accountKey(derivationPath), coin)).toMatchObject({
       isUsable: true,
       registration: { derivationPath: derivationPath.replaceAll("'", "h") },

@@ -1,4 +1,4 @@
-// Each citation of a page, and each link of a document, resolves.
+// Every citation of a page, and every link in a document, must refer to something that exists.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,10 +6,10 @@ import { brokenCitations, citationsIn, headingsOf } from "../../support/citation
 
 const ROOT = join(import.meta.dirname, "../../..");
 const FOLDERS = ["src", "test", "bench", "scripts", "client", "dashboard", "docs"];
-/** It contains invented citations that do not resolve. */
+/** This file contains invented citations, which refer to nothing. */
 const THIS_FILE = "test/unit/docs/citations.test.ts";
 
-/** Files of the root ("") or below a folder. */
+/** Files in the root ("") or below a folder. */
 function filesOf(folder: string): readonly string[] {
   const isRoot = folder === "";
   return readdirSync(join(ROOT, folder), { recursive: !isRoot, encoding: "utf8" })
@@ -96,7 +96,7 @@ describe("the check of citations", () => {
     '/**\n * decisions 5, "Dust"\n */',
     '  // as in decisions\n  // 5 "Dust"',
     'As in decisions 5\n"Dust".',
-  ])("continues a citation in the next line of %j", (text) => {
+  ])("follows a citation onto the next line: %j", (text) => {
     expect(citationsIn(text)).toMatchObject([{ numbers: ["5"], headings: ["Dust"] }]);
   });
 
@@ -117,12 +117,12 @@ describe("the check of citations", () => {
     expect(brokenIn("[design/chains.md](design/chains.md), design/chains.md 2", "docs/x.md")).toEqual([]);
   });
 
-  it("finds the files that a document names, by the end of their path", () => {
+  it("finds files that a document identifies by the ends of their paths", () => {
     const names = "`src/commerce/wallets/store.ts` `wallets/store.ts` `gone.ts` `lets/store.ts`";
     expect(brokenIn(names, "docs/x.md")).toEqual(["docs/x.md: lets/store.ts (no such file)"]);
   });
 
-  it("numbers the anchors of equal headings, as GitHub does", () => {
+  it("numbers the anchors of identical headings, as GitHub does", () => {
     expect(headingsOf("## Why?\n### Why?\n").map(({ anchor }) => anchor)).toEqual(["why", "why-1"]);
     expect(headingsOf("## 4.3 Delete a wallet\n")).toMatchObject([{ number: "4.3", title: "Delete a wallet" }]);
   });

@@ -1,4 +1,4 @@
-// What CONTRIBUTING.md lists and shows as commands: all generated files with their commands, and flags that exist.
+// CONTRIBUTING.md must list all generated files with their commands, and its commands must have flags that exist.
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -15,14 +15,14 @@ const rows = [...section.matchAll(/^\| [^|]+ \| `npm run ([\w:-]+)[^`]*`(?:, [^|
 );
 
 describe("the table of generated files", () => {
-  it("has every script for documents and the client", () => {
+  it("has every script that generates documents or files of the client", () => {
     const named = rows.map(({ script }) => script);
     const expected = Object.keys(scripts).filter((name) => /^(docs|client):/.test(name) || name.endsWith(":generate"));
     expect(expected.length).toBeGreaterThan(10);
     expect(expected.filter((name) => !named.includes(name))).toEqual([]);
   });
 
-  it("has every committed file that says a command writes it", () => {
+  it("has every committed file whose first line says that a command writes it", () => {
     const files = globSync(["{src,client,dashboard,docs,scripts}/**/*.{ts,md,txt,json}"], {
       exclude: (path) => /^(node_modules|dist|assets)$/.test(basename(path)),
     });
@@ -35,7 +35,7 @@ describe("the table of generated files", () => {
   });
 });
 
-it("separate deployments have flags that `npm run deploy` takes", () => {
+it("the commands for separate deployments have flags that `npm run deploy` accepts, and ask no questions", () => {
   const commands = [...CONTRIBUTING.matchAll(/^npm run deploy -- (.*)$/gm)].map(([, flags = ""]) => flags.split(" "));
   expect(commands).toHaveLength(2);
   for (const flags of commands) expect(parseFlags(flags)).toMatchObject({ ok: true, value: { isConfirmed: true } });

@@ -1,4 +1,4 @@
-// Each incident answers three questions, and was played in something that exists.
+// Each section of the incidents page must answer three questions, and name an existing rehearsal.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON
 );
 const sections = page.split(/^## /m).slice(1);
 
-describe("the page of incidents", () => {
+describe("the incidents page", () => {
   it("has a section for each known incident", () => {
     expect(sections.map((text) => text.split("\n")[0])).toEqual(
       expect.arrayContaining([
@@ -32,7 +32,7 @@ describe("the page of incidents", () => {
   });
 
   it.each(sections.map((text) => [text.split("\n")[0], text] as const))(
-    "says for %s what shows it, what to do, when it is over, and where it was played",
+    "says for %s how to recognise it, what to do, when it is over, and where it was rehearsed",
     (_, text) => {
       for (const part of ["**What shows it.**", "**What to do.**", "**It is over when**", "**Played by**"])
         expect(text).toContain(part);

@@ -1,4 +1,4 @@
-// Retention times in docs/design/storage.md match the code.
+// The retention times in docs/design/storage.md must match the code.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -14,20 +14,20 @@ const tables = [
   ),
 ];
 
-/** Those with a time and a file. */
+/** The page's entries that state a time and name a file. */
 const times = tables.flatMap(({ what, kept, decidedIn: file }) => {
   const [, count = "", unit = ""] = /\b(\d+) (days?|hours?)\b/.exec(kept) ?? [];
   return count === "" || file === undefined ? [] : { what, count: Number(count), unit, file };
 });
 
-/** How code writes such a time. */
+/** Matches this time in the code. */
 function written(count: number, unit: string): RegExp {
   const length = unit.startsWith("hour") ? "HOUR_MS" : "DAY_MS";
   return count === 1 ? new RegExp(`(?<!\\* )\\b${length}\\b`) : new RegExp(`\\b${count} \\* ${length}\\b`);
 }
 
 describe("retention", () => {
-  test("has a time and the deciding file for everything that is forgotten after a time", () => {
+  test("is documented, with the file that decides it, for each table whose rows are kept for a limited time", () => {
     expect(times.length).toBeGreaterThanOrEqual(17);
     expect(tables.filter(({ kept, decidedIn }) => /\d/.test(kept) && decidedIn === undefined)).toEqual([]);
   });

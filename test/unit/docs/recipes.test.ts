@@ -1,4 +1,4 @@
-// CONTRIBUTING.md against the repository: what it names exists, and each recipe names every file with its example.
+// Compares CONTRIBUTING.md with the repository: everything that it names must exist, and each recipe must name every file that contains its example.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES, NETWORKS } from "../../../src/chains/registry/networks.ts";
@@ -18,7 +18,7 @@ function pathsIn(text: string): readonly string[] {
   return quoted.filter((each) => ROOTS.test(each) && !/[<*\s]/.test(each));
 }
 
-/** Relative links; a bare anchor leads to a heading of the same page. */
+/** Relative links; an anchor alone leads to a heading of the same page. */
 function linksIn(text: string): readonly string[] {
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = ""]) => (link.includes("://") ? [] : link));
 }
@@ -37,7 +37,7 @@ describe.each(PAGES)("%s", (page) => {
 
   it("links only to pages and headings that exist", () => {
     const anchors = anchorsOf(text);
-    // citations.test.ts checks headings of other pages.
+    // citations.test.ts checks the headings of other pages.
     const isBroken = (link: string) =>
       link.startsWith("#") ? !anchors.includes(link) : !existsSync(link.replace(/#.*/, ""));
     expect(linksIn(text).filter(isBroken)).toEqual([]);
@@ -51,11 +51,11 @@ describe.each(PAGES)("%s", (page) => {
 
 interface Recipe {
   readonly title: string;
-  /** What every file of the recipe contains from its example. */
+  /** Text of the example that every file of the recipe contains. */
   readonly mentions: RegExp;
-  /** What no other file of `src` may contain; the same unless another subject uses the word. */
+  /** Text that no other file of `src` may contain. By default this is `mentions`; a narrower pattern is given if its words have other uses. */
   readonly only?: RegExp;
-  /** Recipes whose files may contain it too: a coin can have its network's name. */
+  /** Recipes whose files may contain the text too, because a coin may have the name of its network. */
   readonly besides?: readonly string[];
 }
 
@@ -97,13 +97,13 @@ describe.each(RECIPES)("the recipe $title", ({ title, mentions, only = mentions,
 
 const isBelow = (path: string, folder: string) => folder.endsWith("/") && path.startsWith(folder);
 
-it("every recipe of the page is checked", () => {
+it("every recipe on the page is checked", () => {
   const [, recipes = ""] = contributing.split("\n## Recipes\n");
   const titles = [...recipes.matchAll(/^### (.+)$/gm)].map(([, title]) => title);
   expect(titles).toEqual(RECIPES.map(({ title }) => title));
 });
 
-describe("every coin has what the recipe Add a coin asks for", () => {
+describe("every coin has everything that the recipe Add a coin asks for", () => {
   it.each(["src/checkout/pay/coins.ts", "src/rates/fixed-rates.ts", "src/rates/kraken-client.ts"])(
     "an entry in %s",
     (path) => {
@@ -113,7 +113,7 @@ describe("every coin has what the recipe Add a coin asks for", () => {
     },
   );
 
-  it("and every stablecoin a peg: at half a dollar it has no rate, unlike other coins", () => {
+  it("including a peg for each stablecoin, so that a price of half a dollar gives it no rate", () => {
     const [nowMs, usd] = [Date.UTC(2026, 10, 20), "0.5"];
     const prices = ["a", "b"].flatMap((source) => CRYPTO_CODES.map((asset) => ({ source, asset, usd, atMs: nowMs })));
     const fiat = [{ source: "bank", code: "EUR", perUsd: "0.9", dateMs: nowMs }];

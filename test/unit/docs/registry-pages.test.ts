@@ -1,4 +1,4 @@
-// Documents, and tests on real nodes and servers, name the same networks and coins as the registry.
+// Documents, and tests with real nodes and servers, must name the same networks and coins as the registry.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES, isTestNetwork, NETWORKS, type Network } from "../../../src/chains/registry/networks.ts";
@@ -8,7 +8,7 @@ const OPEN = NETWORKS.filter(({ isRegtest }) => !isRegtest);
 const textOf = (path: string) => readFileSync(path, "utf8");
 const chains = textOf("docs/design/chains.md");
 
-/** The cells of a table's rows below a header, without code marks and bold type. */
+/** The cells of a table below its header, without code marks and bold type. */
 function rowsBelow(text: string, header: string): readonly (readonly string[])[] {
   const [, rest = ""] = text.split(`\n${header}\n`);
   const [table = ""] = rest.split(/\n(?!\|)/);
@@ -28,7 +28,7 @@ const tokensText = ({ assets }: Network) =>
     .join(", ");
 
 describe("chains.md", () => {
-  it("has the figures of every main network", () => {
+  it("has the parameters of every main network", () => {
     const header =
       "| network | block | final by | reorg window | read again at each pass | recommended | pause between passes |";
     const rows = rowsBelow(chains, header).flatMap(([names = "", block, , window, overlap, recommended, pause]) =>
@@ -77,7 +77,7 @@ it("decisions.md has the names and aliases of every network", () => {
   expect(named.toSorted()).toEqual(OPEN.map(({ name, aliases }) => `${name}: ${aliases.join(", ")}`).toSorted());
 });
 
-it("the guide on sources has every main network in the row of its kind of source, and how payments by contracts are found", () => {
+it("the guide on sources lists every main network, and says which of them find payments from contracts through balances", () => {
   const page = textOf("docs/guides/watching-chains.md");
   const rows = rowsBelow(page, "| networks | `kind` | what it is | what it needs |");
   const named = rows.flatMap(([names = ""]) => (names === "" ? [] : names.split(", ")));
@@ -94,17 +94,17 @@ it("the README names every main network", () => {
   expect(MAIN.filter((each) => !isNamed(each)).map(({ name }) => name)).toEqual([]);
 });
 
-it("the guide on invoices counts the cryptocurrencies", () => {
+it("the guide on invoices states the right number of cryptocurrencies", () => {
   expect(textOf("docs/guides/invoices.md")).toContain(`one of the ${CRYPTO_CODES.length} cryptocurrencies`);
 });
 
-it("an invoice is priced in every coin by the contract tests", () => {
+it("the contract tests price an invoice in every coin", () => {
   const [, list = ""] = /const CRYPTO = \[([^\]]*)\]/.exec(textOf("test/contract/2.2-amounts.test.ts")) ?? [];
   const codes = [...list.matchAll(/"(\w+)"/g)].map(([, code]) => code);
   expect(codes.toSorted()).toEqual(CRYPTO_CODES.toSorted());
 });
 
-it("every main EVM network is paid on anvil", () => {
+it("the chain tests pay on every main EVM network, with anvil", () => {
   const [, list = ""] = /^const NAMES = \[([^\]]*)\]/m.exec(textOf("test/chain/detection/evm-networks.test.ts")) ?? [];
   const names = [...list.matchAll(/"(\w+)"/g)].map(([, name]) => name);
   const evm = MAIN.filter(({ family }) => family === "evm");

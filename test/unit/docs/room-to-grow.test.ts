@@ -1,4 +1,4 @@
-// The list of architecture.md "Room to grow" is what a second database would have to split, so it must be complete.
+// The list in architecture.md "Room to grow" shows what would have to be split for a second database, so it must be complete.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -15,25 +15,25 @@ const page = readFileSync(join(ROOT, "docs/design/architecture.md"), "utf8");
 const [, section = ""] = page.split("\n## Room to grow\n");
 const [statements = "", batches = ""] = (section.split("\n## ")[0] ?? "").split("**Batches.**");
 
-/** The names of the first column of tables, each as `path#name`, and of the second, in a row. */
+/** The functions in the page's tables, as `path#name`. The first column has paths, the second has names. */
 function listed(text: string): readonly string[] {
   const rows = [...text.matchAll(/^\| `([\w/.-]+\.tsx?)` \| ([^|]+) \|/gm)];
   return rows.flatMap(([, path, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => `${path}#${name}`));
 }
 
-/** The tables that the page assigns to accounts and cursors. */
+/** The tables of accounts and cursors, which the page calls shared. */
 const shared = [...(/Shared tables: ([^.]+)\./.exec(statements)?.[1] ?? "").matchAll(/`(\w+)`/g)].map(
   ([, name = ""]) => name,
 );
 
-describe("the page about room to grow", () => {
-  it("assigns only tables that exist", () => {
+describe("the section about room to grow", () => {
+  it("names only tables that exist", () => {
     const tables = [...tablesIn(sources).values()];
     expect(shared.length).toBeGreaterThan(10);
     expect(shared.filter((name) => !tables.includes(name))).toEqual([]);
   });
 
-  it("lists exactly the stores' functions that join tables of merchants with shared ones", () => {
+  it("lists exactly the store functions that join merchants' tables with shared ones", () => {
     expect([...listed(statements)].sort()).toEqual(joinsIn(sources, shared));
   });
 

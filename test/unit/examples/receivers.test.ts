@@ -1,5 +1,5 @@
-// The receivers of docs/examples, as processes: how they handle genuine, forged, late, repeated and broken deliveries. Both must print exactly
-// the same, so each test runs for both.
+// Runs the receivers of docs/examples as processes. Both must print exactly the same for genuine, forged, late, repeated and broken deliveries, so
+// each test runs for both.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -57,7 +57,7 @@ interface Delivery {
   readonly alter?: (sent: { headers: Headers; body: string }) => { headers: Headers; body: string };
 }
 
-/** Delivers, and returns the response's status. */
+/** Sends the delivery; returns the status of the response. */
 async function deliver(receiver: ExampleReceiver, delivery: Delivery): Promise<number> {
   const { event, secrets = [SECRET], atMs = Date.now(), by = byEdgetill, alter = (sent) => sent } = delivery;
   const { headers, body } = alter({ headers: await by({ ...event, secrets, atMs }), body: event.body });
@@ -66,7 +66,7 @@ async function deliver(receiver: ExampleReceiver, delivery: Delivery): Promise<n
   return response.status;
 }
 
-/** The printed lines that contain the text, once everything before has been printed. */
+/** The printed lines that contain the text, once everything about the deliveries so far has been printed. */
 async function printed(receiver: ExampleReceiver, text: string): Promise<readonly string[]> {
   const last = sample("ping");
   expect(await deliver(receiver, { event: last })).toBe(204);
@@ -79,14 +79,14 @@ const withHeader = (name: string, value: string): NonNullable<Delivery["alter"]>
 };
 
 const REFUSED: readonly (readonly [string, Omit<Delivery, "event">])[] = [
-  ["signed with another secret", { secrets: [webhookSecret(randomBytes(32))] }],
+  ["signed with a different secret", { secrets: [webhookSecret(randomBytes(32))] }],
   ["more than five minutes old", { atMs: Date.now() - 5 * MINUTE_MS - 2_000 }],
   ["more than five minutes ahead", { atMs: Date.now() + 60 * MINUTE_MS }],
   ["whose body was changed", { alter: ({ headers, body }) => ({ headers, body: body.replace("49.9", "99.9") }) }],
   ["whose body was truncated", { alter: ({ headers, body }) => ({ headers, body: body.slice(0, -1) }) }],
   ["without a body", { alter: ({ headers }) => ({ headers, body: "" }) }],
-  ["under another id", { alter: withHeader("webhook-id", newId("evt")) }],
-  ["with another timestamp", { alter: withHeader("webhook-timestamp", String(Math.floor(Date.now() / 1_000) - 1)) }],
+  ["with a different id", { alter: withHeader("webhook-id", newId("evt")) }],
+  ["with a changed timestamp", { alter: withHeader("webhook-timestamp", String(Math.floor(Date.now() / 1_000) - 1)) }],
   ["with a timestamp that is not a number", { alter: withHeader("webhook-timestamp", "now") }],
   ["with an endless timestamp", { alter: withHeader("webhook-timestamp", "1".repeat(5_000)) }],
   ["with an empty signature", { alter: withHeader("webhook-signature", "v1,") }],
@@ -126,7 +126,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
   runs.for([
     ["Edgetill", byEdgetill],
     ["standardwebhooks", byStandard],
-  ] as const)("accepts what %s signed, and prints a line for it", async ([, by]) => {
+  ] as const)("accepts an event that %s signed, and prints a line for it", async ([, by]) => {
     const invoiceId = newId("inv");
     const event = sample("invoice.paid", { invoiceId, sequence: 4 });
     expect(await deliver(receiver, { event, by })).toBe(204);
@@ -168,7 +168,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     ]);
   });
 
-  runs("calls an event stale only if a later one of the same invoice has arrived", async () => {
+  runs("calls an event stale only if a later event of the same invoice has arrived", async () => {
     const [invoiceId, other] = [newId("inv"), newId("inv")];
     for (const [of, sequence, status] of [
       [invoiceId, 1, "AWAITING_PAYMENT"],
@@ -248,7 +248,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     }
   });
 
-  runs("answers 5xx or not at all when it cannot store the event, so that the event is sent again", async () => {
+  runs("answers 5xx or not at all if it cannot store an event, so that the event is sent again", async () => {
     const file = `${state}.lost`;
     const event = sample("ping");
     const unable = await startExample({ language, secret: SECRET, state: file });
@@ -267,7 +267,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
   runs.for([
     ["no secret", ""],
     ["a secret of spaces", "  "],
-  ] as const)("does not start with %s, and says how to get one", async ([, secret]) => {
+  ] as const)("refuses to start with %s, and says how to get a secret", async ([, secret]) => {
     const { status, said } = await endExample({ language, secret, state, port: 4_242 });
     expect(status).toBe(1);
     expect(said).toMatch(/^WEBHOOK_SECRET is not set\. Register http:\/\/127\.0\.0\.1:4242\/webhooks and start again/);

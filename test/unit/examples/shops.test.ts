@@ -1,4 +1,4 @@
-// The shops of docs/examples match their guide, and what people copy installs what was tested here.
+// The shops of docs/examples must match their guide, and must name the versions that were tested here.
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { FOLDER, GUIDE, installOf, SHOPS, startOf } from "../../chain/guides/sho
 
 const guide = readFileSync(GUIDE, "utf8");
 const manifest = (path: string) => JSON.parse(readFileSync(path, "utf8"));
-/** From the lock file of a shop that is its own project, or the repository's. */
+/** The packages in the shop's own lock file, or in the repository's if the shop has none. */
 const packagesOf = (folder: string) =>
   manifest([`${folder}/package-lock.json`, "package-lock.json"].find(existsSync) ?? "").packages;
 
@@ -17,11 +17,11 @@ it("every shop is tested, and listed in the guide", () => {
 });
 
 describe.each(SHOPS)("the shop in $name", (shop) => {
-  it("is started by a command of its chapter", () => {
+  it("is started by a command in its chapter of the guide", () => {
     expect(installOf(shop) + startOf(shop)).toContain(`${FOLDER}/${shop.folder}`);
   });
 
-  it("is at most three files of at most 250 lines", () => {
+  it("has at most three files of at most 250 lines", () => {
     const sources = globSync(join(FOLDER, shop.folder, "*.{ts,js,py,php}"));
     expect(sources.length).toBeGreaterThan(0);
     expect(sources.length).toBeLessThanOrEqual(3);
@@ -31,7 +31,7 @@ describe.each(SHOPS)("the shop in $name", (shop) => {
 });
 
 describe.each(globSync(join(FOLDER, "*/package.json")))("%s", (path) => {
-  it("names exactly the versions installed here, and the client of this release", () => {
+  it("names exactly the versions that are installed here, and the client of this release", () => {
     const { dependencies, devDependencies } = manifest(path);
     const named = Object.entries({ ...dependencies, ...devDependencies });
     const folder = path.replace("/package.json", "");
@@ -47,7 +47,7 @@ describe.each(globSync(join(FOLDER, "*/package.json")))("%s", (path) => {
   });
 });
 
-it("the shops on Node that are written in TypeScript keep their orders in the same way", () => {
+it("the Hono shop and the Express shop store their orders with the same code", () => {
   const [hono, express] = ["hono", "express"].map((name) => readFileSync(join(FOLDER, name, "orders.ts"), "utf8"));
   expect(express).toBe(hono);
 });

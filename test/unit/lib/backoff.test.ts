@@ -13,7 +13,7 @@ describe("full-jitter backoff", () => {
     expect(ceilings).toEqual([99, 199, 399, 799, 999, 999, 999, 999]);
   });
 
-  it("waits for a whole number of milliseconds from 0 to below the ceiling", () => {
+  it("waits for a whole number of milliseconds, from 0 to just below the ceiling", () => {
     const options = fc.record({
       attempt: fc.nat(2_000),
       baseMs: fc.integer({ min: 1, max: 10_000 }),

@@ -5,7 +5,7 @@ import { equalDigests, lengthPrefixed, sha256Hex } from "../../../src/lib/bytes.
 import { RUNS } from "../../support/property-runs.ts";
 
 describe("SHA-256 of text", () => {
-  it("equals the example of FIPS 180-4, and Node's own for any text", () => {
+  it("matches the example in FIPS 180-4, and Node's result for any text", () => {
     expect(sha256Hex("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
@@ -17,7 +17,7 @@ describe("SHA-256 of text", () => {
 });
 
 describe("comparing digests", () => {
-  it("is true for equal digests and false for one changed character at any position", () => {
+  it("returns true for equal digests, and false if one character differs at any position", () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(63), (text, at) => {
         const digest = sha256Hex(text);
@@ -30,7 +30,7 @@ describe("comparing digests", () => {
     );
   });
 
-  it("is false for a prefix, an empty text, a longer text and upper case", () => {
+  it("returns false for a prefix, an empty text, a longer text and upper case", () => {
     const digest = sha256Hex("a");
     expect([digest.slice(0, 63), "", `${digest}0`, digest.toUpperCase()].map((of) => equalDigests(digest, of))).toEqual(
       [false, false, false, false],
@@ -39,7 +39,7 @@ describe("comparing digests", () => {
 });
 
 describe("joining fields", () => {
-  it("never gives the same text for two lists", () => {
+  it("never gives the same text for two different lists", () => {
     const fields = fc.array(fc.string({ unit: fc.constantFrom("", "a", ":", "|", "1", "0", "2:", "€") }), {
       maxLength: 5,
     });

@@ -74,7 +74,7 @@ describe("canonical JSON", () => {
     expect(canonicalJson(view.getFloat64(0))).toBe(text);
   });
 
-  it("parses back to the same value, whose canonical form is the same text", () => {
+  it("parses to the same value again, whose canonical form is the same text", () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = canonicalJson(value);
@@ -94,12 +94,12 @@ describe("canonical JSON", () => {
     );
   });
 
-  it("does not depend on white space or on how a number is spelled", () => {
+  it("does not depend on white space or on how a number is written", () => {
     const spellings = ['{"a":10,"b":[1.5]}', '{ "b" : [ 15e-1 ] ,\n "a" : 1e1 }', '{"b":[1.50],"a":10.0}'];
     expect(new Set(spellings.map((text) => canonicalJson(JSON.parse(text)))).size).toBe(1);
   });
 
-  it("is equal for two values exactly when they are equal", () => {
+  it("is the same text for two values if and only if they are equal", () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         expect(canonicalJson(a) === canonicalJson(b)).toBe(isSame(withoutNegativeZero(a), withoutNegativeZero(b)));
@@ -110,12 +110,12 @@ describe("canonical JSON", () => {
     expect(new Set(near.map((text) => canonicalJson(JSON.parse(text)))).size).toBe(near.length);
   });
 
-  it("keeps a key named __proto__, which a copy of the object would lose", () => {
+  it("keeps a key named __proto__", () => {
     expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"a":2}}'))).toBe('{"__proto__":{"a":2},"b":1}');
   });
 });
 
-/** JSON has one zero. */
+/** JSON does not distinguish -0 from 0. */
 function withoutNegativeZero(value: Json): Json {
   return JSON.parse(JSON.stringify(value));
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { csvRecord } from "../../../src/lib/csv.ts";
 
-/** What a spreadsheet may skip before a formula: spaces of every kind, control characters, zero-width marks. */
+/** Characters that a spreadsheet may skip before a formula: spaces of every kind, control characters, zero-width marks. */
 const SKIPPED = [
   "",
   " ",
@@ -45,16 +45,16 @@ function readBack(text: string): string {
 
 describe("a cell", () => {
   test.each(SIGNS.flatMap((sign) => SKIPPED.map((skipped) => [skipped, sign] as const)))(
-    "that begins with %j and %j is text with an apostrophe in front",
+    "that begins with %j and %j gets an apostrophe in front",
     (skipped, sign) => {
       const formula = `${sign}cmd|' /C calc'!A0`;
-      // After a tab or a line end another cell begins if a program ignores quotation marks.
+      // If a program ignores quotation marks, a new cell begins after a tab or a line break.
       const between = /[\t\r\n]/.test(skipped) ? "'" : "";
       expect(readBack(skipped + formula)).toBe(`'${skipped}${between}${formula}`);
     },
   );
 
-  test("never begins as a formula, and is otherwise unchanged", () => {
+  test("never begins like a formula, and is otherwise unchanged", () => {
     const parts = fc.oneof(fc.constantFrom(...SIGNS, ...SKIPPED), fc.string({ unit: "binary" }));
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 6 }), (given) => {
@@ -76,8 +76,8 @@ describe("a cell", () => {
   });
 
   /**
-   * A file's cells as read by a program with one separator: a quotation mark counts only at the start of a cell, and two of them in such a cell are
-   * one.
+   * The cells of a file, as a program with one separator reads them. A quotation mark has a meaning only at the start of a cell, and two of them
+   * inside the cell stand for one.
    */
   function cellsOf(file: string, separator: string): readonly string[] {
     const cells = [""];
@@ -99,11 +99,11 @@ describe("a cell", () => {
     ["x\t+1", "x\t'+1\r\n"],
     ["x\n=1", '"x\n\'=1"\r\n'],
     ["a;b", "a;b\r\n"],
-  ])("%j also has an apostrophe after other languages' separators", (text, record) => {
+  ])("with %j has an apostrophe wherever a spreadsheet in another country would begin a formula", (text, record) => {
     expect(csvRecord([text])).toBe(record);
   });
 
-  test.each([",", ";", "\t"])("never begins as a formula for a program that separates by %j", (separator) => {
+  test.each([",", ";", "\t"])("never begins like a formula in a program whose separator is %j", (separator) => {
     const parts = fc.oneof(
       fc.constantFrom(...SIGNS, ...SKIPPED, ";", ",", '"', "a"),
       fc.string({ unit: "binary", maxLength: 3 }),

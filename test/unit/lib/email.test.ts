@@ -10,10 +10,10 @@ test.each([
   ["a tag", "ann+shop@example.com", "ann@example.com"],
   ["dots at Gmail", "a.n.n@gmail.com", "ann@gmail.com"],
   ["Gmail's other domain", "ann@googlemail.com", "ann@gmail.com"],
-  ["a domain in Unicode and in Punycode", "ann@bücher.example", "ann@xn--bcher-kva.example"],
+  ["Unicode instead of Punycode in the domain", "ann@bücher.example", "ann@xn--bcher-kva.example"],
   ["full-width letters in the domain", "ann@ｅxample.com", "ann@example.com"],
-  ["a composed and a decomposed letter", "ann@b\u00fccher.example", "ann@bu\u0308cher.example"],
-])("%s is the same mailbox", (_, one, other) => {
+  ["a decomposed letter", "ann@b\u00fccher.example", "ann@bu\u0308cher.example"],
+])("the mailbox does not depend on %s", (_, one, other) => {
   expect(countedMailboxOf(one)).toBe(countedMailboxOf(other));
 });
 
@@ -22,11 +22,11 @@ test.each([
   ["ann@example.com", "ann@example.org"],
   ["a.nn@example.com", "ann@example.com"],
   ["+one@example.com", "+two@example.com"],
-])("%s and %s are two mailboxes", (one, other) => {
+])("%s and %s are different mailboxes", (one, other) => {
   expect(countedMailboxOf(one)).not.toBe(countedMailboxOf(other));
 });
 
-test("dots, tags and capitals do not make a new mailbox at Gmail, and normalizing twice changes nothing", () => {
+test("dots, tags and capitals do not make a different mailbox at Gmail, and normalizing again changes nothing", () => {
   const dots = fc.array(fc.boolean(), { minLength: 12, maxLength: 12 });
   fc.assert(
     fc.property(letters, letters, dots, fc.boolean(), (name, tag, isDotted, isUpper) => {
@@ -39,7 +39,7 @@ test("dots, tags and capitals do not make a new mailbox at Gmail, and normalizin
   );
 });
 
-test("any text has a normal form, which is its own normal form", () => {
+test("any text has a normal form, and normalizing it again changes nothing", () => {
   fc.assert(
     fc.property(fc.oneof(fc.emailAddress(), fc.string()), (text) => {
       const mailbox = countedMailboxOf(text);

@@ -36,7 +36,7 @@ describe("fetchText", () => {
     expect(await get(() => new Response(null))).toEqual({ ok: true, value: "" });
   });
 
-  it("accepts a body of exactly the limit, and stops reading beyond it as TOO_LARGE", async () => {
+  it("accepts a body of exactly the limit, and stops reading a longer one with TOO_LARGE", async () => {
     expect(await get(() => new Response("x".repeat(1_000)))).toMatchObject({ ok: true });
     expect(await get(() => new Response("x".repeat(1_001)))).toMatchObject({ error: { kind: "TOO_LARGE" } });
     const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(400)) });
@@ -91,12 +91,15 @@ describe("fetchText", () => {
     [403, "suspended for 999999999s", {}, "BANNED", null],
     [403, `${"x".repeat(2_000)} suspended for 30s`, {}, "BANNED", null],
     [500, "suspended for 30s", {}, "BAD_STATUS", null],
-  ])("reads from status %i that says %j with %j: %s, for %s ms", async (status, body, headers, kind, retryAfterMs) => {
-    const answer = await get(() => new Response(body, { status, headers }));
-    expect(answer).toMatchObject({ error: { kind, retryAfterMs } });
-  });
+  ])(
+    "reads status %i with the body %j and the headers %j as %s, for %s ms",
+    async (status, body, headers, kind, retryAfterMs) => {
+      const answer = await get(() => new Response(body, { status, headers }));
+      expect(answer).toMatchObject({ error: { kind, retryAfterMs } });
+    },
+  );
 
-  it("recognises a ban even if its body hangs or breaks off", async () => {
+  it("recognises a ban even if the body of the response hangs or breaks off", async () => {
     const hangs = await get(() => new Response(trickle("suspended for 30s", "stands still"), { status: 403 }), {
       timeoutMs: 50,
     });
@@ -105,14 +108,14 @@ describe("fetchText", () => {
     expect(await get(() => new Response(broken, { status: 403 }))).toMatchObject({ error: { kind: "BANNED" } });
   });
 
-  it("reports a service that does not answer, or stops within its answer, as TIMEOUT", async () => {
+  it("reports a service that does not respond, or stops in the middle of a response, as TIMEOUT", async () => {
     const silent = await get(() => new Promise<never>(() => {}), { timeoutMs: 1 });
     expect(silent).toMatchObject({ error: { kind: "TIMEOUT" } });
     const stuck = await get(() => new Response(trickle("{", "stands still")), { timeoutMs: 1 });
     expect(stuck).toMatchObject({ error: { kind: "TIMEOUT" } });
   });
 
-  it("reports a connection that fails, at once or within the answer, as UNREACHABLE", async () => {
+  it("reports a connection that fails, at once or during the response, as UNREACHABLE", async () => {
     expect(await get(() => Promise.reject(new TypeError("refused")))).toMatchObject({
       error: { kind: "UNREACHABLE", message: "refused" },
     });
@@ -152,8 +155,8 @@ describe("fetchText over a real connection", () => {
   });
 });
 
-describe("JSON with exact numbers", () => {
-  it("reads every number as it is written, at any depth", () => {
+describe("parsing JSON with exact numbers", () => {
+  it("returns every number as it is written, at any depth", () => {
     expect(
       parseExactJson('{"a":68005.12345678901234567,"b":[1.0,-0,5E-1,{"c":1e400}],"d":"x","e":null,"f":true}'),
     ).toEqual({
@@ -162,7 +165,7 @@ describe("JSON with exact numbers", () => {
     });
   });
 
-  it("keeps any number of any length digit by digit", () => {
+  it("keeps every digit of a number of any length", () => {
     const digits = fc.stringMatching(/^(0|[1-9]\d{0,30})(\.\d{1,40})?$/);
     fc.assert(
       fc.property(digits, (text) => {

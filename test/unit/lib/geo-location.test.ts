@@ -1,4 +1,4 @@
-// Where a request came from, as the platform's edge reports it: it may be missing or strange, and what is stored is bounded.
+// The location of a request, as the platform's edge reports it. It may be missing or malformed, so the stored text is bounded.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { geoLocationOf } from "../../../src/lib/geo-location.ts";
@@ -14,7 +14,7 @@ describe("a location", () => {
       { country: "BR", city: "São Paulo" },
     ],
     [
-      "Kosovo, which ISO 3166 has no code for",
+      "Kosovo, for which ISO 3166 has no code",
       { country: "XK", city: "Pristina" },
       { country: "XK", city: "Pristina" },
     ],
@@ -26,7 +26,7 @@ describe("a location", () => {
     ["a city with a line separator", { country: "TH", city: "Bang\u2028kok" }, thai(null)],
     ["a city with a bidirectional override", { country: "TH", city: "Bang\u202ekok" }, thai(null)],
     ["a city with half a character", { country: "TH", city: "Bang\ud83ckok" }, thai(null)],
-    ["a city that is not a text", { country: "TH", city: 7 }, thai(null)],
+    ["a city that is not a string", { country: "TH", city: 7 }, thai(null)],
   ])("is read from %s", (_, cf, location) => {
     expect(geoLocationOf(cf)).toEqual(location);
   });
@@ -34,20 +34,20 @@ describe("a location", () => {
   it.each([
     ["nothing", undefined],
     ["null", null],
-    ["a text", "DE"],
+    ["a string", "DE"],
     ["a city without a country", { city: "Berlin" }],
     ["the Tor network", { country: "T1", city: "Berlin" }],
     ["a country that the edge does not know", { country: "XX" }],
-    ["small letters", { country: "de" }],
+    ["lower-case letters", { country: "de" }],
     ["three letters", { country: "DEU" }],
     ["a line break", { country: "DE\n" }],
     ["no letters", { country: "" }],
     ["a number", { country: 49 }],
-  ])("is unknown from %s", (_, cf) => {
+  ])("is unknown for %s", (_, cf) => {
     expect(geoLocationOf(cf)).toBeUndefined();
   });
 
-  it("is two capital letters and a short plain text, whatever the edge reports", () => {
+  it("consists of two capital letters and a short plain text, for any report of the edge", () => {
     const text = fc.string({ unit: "binary", maxLength: 120 });
     const country = fc.oneof(fc.stringMatching(/^[A-Z]{2}$/), text, fc.anything());
     fc.assert(

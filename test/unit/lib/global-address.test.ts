@@ -6,7 +6,7 @@ import { RUNS } from "../../support/property-runs.ts";
 
 const isGlobalUnicast = (address: string) => addressScope(address) === "global";
 
-/** The first and last address of each block in the registries, written out so the test shares no computation with the code. */
+/** The first and last address of each block in the registries, written out so that the test does not share a computation with the code. */
 const SPECIAL_V4: readonly (readonly [string, string])[] = [
   ["0.0.0.0", "0.255.255.255"],
   ["10.0.0.0", "10.255.255.255"],
@@ -55,7 +55,7 @@ describe("addressScope", () => {
   it.each([
     ["IPv4", edges(V4_RANGES, 2n ** 32n - 1n), V4_RANGES, v4],
     ["IPv6", edges(V6_RANGES, 2n ** 128n - 1n), V6_RANGES, v6],
-  ])("is global exactly outside every %s block of the registries", (_, values, ranges, print) => {
+  ])("is global if and only if the address is outside all %s blocks of the registries", (_, values, ranges, print) => {
     expect(values.length).toBeGreaterThan(20);
     expect(values.map((value) => [print(value), isGlobalUnicast(print(value))])).toEqual(
       values.map((value) => [print(value), !isIn(value, ranges)]),
@@ -66,7 +66,7 @@ describe("addressScope", () => {
     ["loopback", ["127.0.0.1", "127.1.2.3", "::1"]],
     ["the unspecified address", ["0.0.0.0", "::"]],
     ["cloud metadata services", ["169.254.169.254", "fd00:ec2::254", "100.100.100.200", "192.0.0.192"]],
-    ["IPv4 within IPv6", ["::ffff:8.8.8.8", "::ffff:808:808", "::8.8.8.8", "::ffff:0:8.8.8.8"]],
+    ["IPv4 embedded in IPv6", ["::ffff:8.8.8.8", "::ffff:808:808", "::8.8.8.8", "::ffff:0:8.8.8.8"]],
     ["NAT64", ["64:ff9b::8.8.8.8", "64:ff9b:1::1"]],
     ["6to4 and Teredo", ["2002:0808:0808::1", "2001::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2"]],
     [
@@ -101,8 +101,8 @@ describe("addressScope", () => {
     ["nothing", ["", " ", ".", "...", ":", ":::"]],
     ["a name", ["localhost", "example.com", "one.one.one.one"]],
     ["a wrong number of bytes", ["1.1.1", "1.1", "16843009", "1.1.1.1.1", "1.1.1.1.", ".1.1.1.1", "1..1.1"]],
-    ["another base", ["0x1.1.1.1", "01.1.1.1", "1.1.1.01", "001.1.1.1", "0b1.1.1.1", "1e0.1.1.1"]],
-    ["a byte too large or signed", ["256.1.1.1", "1.1.1.999", "-1.1.1.1", "+1.1.1.1", "1.1.1.1000"]],
+    ["bases other than ten", ["0x1.1.1.1", "01.1.1.1", "1.1.1.01", "001.1.1.1", "0b1.1.1.1", "1e0.1.1.1"]],
+    ["a byte that is too large or signed", ["256.1.1.1", "1.1.1.999", "-1.1.1.1", "+1.1.1.1", "1.1.1.1000"]],
     [
       "other text around it",
       [" 1.1.1.1", "1.1.1.1 ", "1.1.1.1\n", "1.1.1.1/8", "1.1.1.1:80", "[2606::1]", "2606::1/64"],
@@ -113,7 +113,7 @@ describe("addressScope", () => {
       "too many or too few groups",
       ["2606:1:2:3:4:5:6", "2606:1:2:3:4:5:6:7:8", "2606:1:2:3:4:5:6:7::", "::2606:1:2:3:4:5:6:7"],
     ],
-    ["a group too long or not hexadecimal", ["2606::12345", "2606::g", "2606::00001", "2606:-1::"]],
+    ["a group that is too long or not hexadecimal", ["2606::12345", "2606::g", "2606::00001", "2606:-1::"]],
     ["an extra colon", ["2606::1:", ":2606::1", "2606:1:2:3:4:5:6:", ":1:2:3:4:5:6:7"]],
     ["IPv4 in the middle", ["2606:1.2.3.4::1", "1.2.3.4::", "2606::1.2.3.4:5", "2606::1.2.3", "2606::01.2.3.4"]],
     ["digits of other scripts", ["１.1.1.1", "١.١.١.١", "2606::１"]],
@@ -121,7 +121,7 @@ describe("addressScope", () => {
     expect(texts.map((text) => [text, addressScope(text)])).toEqual(texts.map((text) => [text, undefined]));
   });
 
-  it("agrees with integer arithmetic over the blocks for any address", () => {
+  it("agrees with integer arithmetic over the blocks, for any address", () => {
     const near = (ranges: Ranges, top: bigint) =>
       fc.oneof(
         fc.bigInt({ min: 0n, max: top }),
@@ -162,7 +162,7 @@ describe("addressScope", () => {
     );
   });
 
-  it("is defined exactly when the runtime accepts the text as an address", () => {
+  it("is defined if and only if the runtime accepts the text as an address", () => {
     const chunk = fc.constantFrom(
       "0",
       "1",
@@ -187,6 +187,6 @@ describe("addressScope", () => {
       }),
       { numRuns: RUNS },
     );
-    expect(isIPv6("fe80::1%eth0")).toBe(true); // the runtime accepts a zone, and we do not
+    expect(isIPv6("fe80::1%eth0")).toBe(true); // The runtime accepts a zone, but we do not.
   });
 });

@@ -14,15 +14,15 @@ const operation = fc.tuple(time, random).map(([ms, bytes]) => newUlid(ms, bytes)
 const prefix = fc.constantFrom<IdPrefix>("inv", "evt", "cus", "itl", "wal", "pay");
 
 describe("a ULID", () => {
-  it("encodes its time as the ULID specification does (github.com/ulid/spec, the example of its JavaScript library)", () => {
+  it("encodes its time like the example in the ULID specification (github.com/ulid/spec)", () => {
     expect(ulidTime(1_469_918_176_385)).toBe("01ARYZ6S41");
     expect(ulidTime(0)).toBe("0000000000");
-    // The specification's largest: 7ZZZZZZZZZZZZZZZZZZZZZZZZZ, 281474976710655 ms.
+    // The largest ULID in the specification: 7ZZZZZZZZZZZZZZZZZZZZZZZZZ, at 281474976710655 ms.
     expect(ulidTime(281_474_976_710_655)).toBe("7ZZZZZZZZZ");
     expect(newUlid(281_474_976_710_655, new Uint8Array(14).fill(255))).toBe("7ZZZZZZZZZ00ZZZZZZZZZZZZZZ");
   });
 
-  it("has 26 characters of Crockford's base32: 10 of the time, 00 for the only database, 14 random ones", () => {
+  it("has 26 characters of Crockford's base32: 10 for the time, 00 for the only database, and 14 random characters", () => {
     fc.assert(
       fc.property(time, random, (ms, bytes) => {
         const ulid = newUlid(ms, bytes);
@@ -35,7 +35,7 @@ describe("a ULID", () => {
     );
   });
 
-  it("sorts by time, whatever its random part", () => {
+  it("sorts by time, with any random part", () => {
     fc.assert(
       fc.property(time, time, random, random, (a, b, one, other) => {
         fc.pre(a !== b);
@@ -45,7 +45,7 @@ describe("a ULID", () => {
     );
   });
 
-  it("has equally likely letters in its random part", () => {
+  it("has equally probable letters in its random part", () => {
     const counts = new Map<string, number>();
     for (let byte = 0; byte < 256; byte++) {
       const letter = newUlid(0, new Uint8Array(14).fill(byte)).slice(-1);
@@ -61,7 +61,7 @@ describe("a ULID", () => {
 });
 
 describe("an id derived from an operation", () => {
-  it("is always the same, so a retry creates the same rows", () => {
+  it("is always the same, so that a retry creates the same rows", () => {
     fc.assert(
       fc.property(operation, prefix, fc.nat(2_000), (id, kind, n) => {
         expect(derivedId(kind, id, n)).toBe(derivedId(kind, id, n));
@@ -71,33 +71,34 @@ describe("an id derived from an operation", () => {
     );
   });
 
-  it("is its prefix, the operation's time and database, and 14 characters of the SHA-256 of operation, prefix and number", () => {
+  it("consists of its prefix, the operation's time and database, and 14 characters of the SHA-256 of operation, prefix and number", () => {
     const id = "01ARYZ6S41TSV4RRFFQ69G5FAV";
     const digest = createHash("sha256").update(`${id}|evt|7`).digest();
     const expected = [...digest.subarray(0, 14)].map((byte) => CROCKFORD[byte % 32]).join("");
     expect(derivedId("evt", id, 7)).toBe(`evt_01ARYZ6S41TS${expected}`);
   });
 
-  it("is in the same database as the row it was created with", () => {
+  it("is in the same database as the row that it was created with", () => {
     const beside = makeId("mer", "01ARYZ6S417ZV4RRFFQ69G5FAV");
     expect(ulidHead(0, beside)).toBe("00000000007Z");
     expect(derivedId("evt", `${ulidHead(0, beside)}|ETH`)).toMatch(/^evt_00000000007Z[0-9A-HJKMNP-TV-Z]{14}$/);
   });
 
   it.each(["", "01ARYZ6S41", "01ARYZ6S41|mer_1", "81ARYZ6S4100"])(
-    "does not derive from %j, which names no time and database",
+    "cannot be derived from %j, which contains no time and database",
     (text) => {
       expect(() => derivedId("evt", text)).toThrow("no time and database");
     },
   );
 
-  it("differs from every other id of its operation, and shares only time and database with it", () => {
+  it("differs from every other id of its operation, and shares only the time and the database with the operation's id", () => {
     const id = "01ARYZ6S41TSV4RRFFQ69G5FAV";
     const kinds: readonly IdPrefix[] = ["inv", "evt", "cus", "itl", "pay"];
     const tails = kinds.flatMap((kind) => Array.from({ length: 400 }, (_, n) => derivedId(kind, id, n).slice(16)));
     expect(new Set(tails).size).toBe(2_000);
     expect(tails).not.toContain(id.slice(12));
-    // If two tails had more letters in common than by chance (1 in 32), one would reveal something about the other.
+    // Two random parts have a letter in common with probability 1 in 32. Many more common letters would mean that one reveals something about the
+    // other.
     const alike = kinds.map((kind) => [...derivedId(kind, id).slice(16)].filter((c, at) => id[12 + at] === c).length);
     expect(Math.max(...alike)).toBeLessThan(6);
   });

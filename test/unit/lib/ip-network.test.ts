@@ -34,7 +34,7 @@ describe("callersOf", () => {
       ],
     ],
   ] as const)(
-    "counts %s for its own network, and if it is IPv6 also for its /48 with four times the limit",
+    "counts %s for its own network and, if it is IPv6, also for its /48 with four times the limit",
     (ip, expected) => {
       expect(callersOf(ip).map(({ network, times }) => [network, times])).toEqual(expected);
     },

@@ -10,7 +10,7 @@ function ring(text: string): Keyring {
 }
 
 describe("a keyring", () => {
-  it("makes HMAC-SHA256 with its first key, and verifies with any of its keys", () => {
+  it("computes HMAC-SHA256 with its first key, and verifies with any of its keys", () => {
     const old = ring(`k1:${key(1)}`);
     const rotated = ring(` k2:${key(2)} , k1:${key(1)}`);
     const made = macText(old, "code:1");
@@ -24,7 +24,7 @@ describe("a keyring", () => {
     expect(macsOfText(rotated, "code:1")).toEqual([macText(rotated, "code:1").mac, made.mac]);
   });
 
-  it("does not verify another text, a missing HMAC or another key's id", () => {
+  it("does not verify a different text, a missing HMAC or an HMAC with the id of a different key", () => {
     const keys = ring(`k1:${key(1)},k2:${key(2)}`);
     const made = macText(keys, "code:1");
     expect(isMacOf(keys, "code:2", made)).toBe(false);
@@ -41,7 +41,7 @@ describe("a keyring", () => {
     `k 1:${key(1)}`,
     "k1:%%%",
     `k1:${key(1)},`,
-  ])("is not parsed from %j, and the error names the variable but never the value", (text) => {
+  ])("cannot be parsed from %j, and the error names the variable but never the value", (text) => {
     const parsed = parseKeyring("TEST_KEY", text);
     expect(parsed.ok).toBe(false);
     if (parsed.ok) return;

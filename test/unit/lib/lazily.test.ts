@@ -13,7 +13,7 @@ it("a value is computed on first use, and only once, even if it is undefined", (
   expect(made).toEqual(["text", "nothing"]);
 });
 
-it("a computation that threw is tried again", () => {
+it("a computation that threw an error is tried again", () => {
   const answers = [
     () => {
       throw new Error("not yet");
@@ -25,7 +25,7 @@ it("a computation that threw is tried again", () => {
   expect([value(), value()]).toEqual(["a", "a"]);
 });
 
-it("a text's result is computed once, and again for another text or after it threw", () => {
+it("the result for a text is computed once, but again after a different text or if the computation threw an error", () => {
   const asked: string[] = [];
   const upper = remembering((text) => {
     asked.push(text);

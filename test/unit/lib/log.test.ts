@@ -3,7 +3,7 @@ import { log, logAlert, logLine, safeError, safeMessage, unattended } from "../.
 
 const QUERY = 'Failed query: insert into "x" values (?)\nparams: secret';
 
-/** As drizzle wraps a D1 error. */
+/** An error of D1, wrapped by drizzle. */
 const wrapped = (cause?: unknown) => new Error(QUERY, { cause });
 
 const circle = new Error("round");
@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 describe("a log line", () => {
-  it("is one JSON object on the console of its level", () => {
+  it("is one JSON object, written with the console method for its level", () => {
     const error = vi.spyOn(console, "error").mockReturnValue();
     const warn = vi.spyOn(console, "warn").mockReturnValue();
     logAlert("a mail was lost", { tries: 3 });
@@ -24,7 +24,7 @@ describe("a log line", () => {
     expect(logLine("error", {})).toBe('{"level":"error"}');
   });
 
-  it("reports that background work failed", async () => {
+  it("is written when background work fails", async () => {
     const warn = vi.spyOn(console, "warn").mockReturnValue();
     await unattended(Promise.resolve("done"));
     expect(warn.mock.calls).toEqual([]);

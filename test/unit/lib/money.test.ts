@@ -33,7 +33,7 @@ describe("an amount as a JSON number", () => {
     [49.9, 49_900_000n],
     [1.005, 1_005_000n],
     [999_999.999999, 999_999_999_999n],
-    // Its shortest decimal text is 999999.9999999: the bound is checked before rounding, so it may round up to the bound.
+    // The shortest decimal text of this number is 999999.9999999. The bound is checked before rounding, so the number may be rounded up to the bound.
     [999_999.9999999, MAX_AMOUNT_MICROS],
     [1_000_000, MAX_AMOUNT_MICROS],
     [1e6, MAX_AMOUNT_MICROS],
@@ -69,7 +69,7 @@ describe("an amount as a JSON number", () => {
   );
 
   it("is 0 only for the number 0", () => {
-    // Most doubles of this range are far below half a micro-unit, the rest around it.
+    // Most numbers of the first range are far below half a micro-unit; those of the second range are close to it.
     const near = fc.oneof(
       fc.double({ min: 0, max: 1e-6, noNaN: true }),
       fc.double({ min: 4e-7, max: 6e-7, noNaN: true }),
@@ -84,7 +84,7 @@ describe("an amount as a JSON number", () => {
     );
   });
 
-  it("agrees with an oracle that pads the shortest decimal text and rounds half up digit by digit", () => {
+  it("agrees with a second implementation that pads the shortest decimal text and rounds half up digit by digit", () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1_000_000, noNaN: true }), (value) => {
         const rounded = roundedByDigits(plainText(value));
@@ -96,7 +96,7 @@ describe("an amount as a JSON number", () => {
     );
   });
 
-  it("is exact for every amount of at most six decimal digits", () => {
+  it("is parsed exactly if it has at most six decimal places", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: MAX_AMOUNT_MICROS }), (micros) => {
         expect(microsFromJsonNumber(Number(formatMicros(micros)))).toEqual({ ok: true, value: micros });
@@ -105,7 +105,7 @@ describe("an amount as a JSON number", () => {
     );
   });
 
-  it("is never smaller for a larger number", () => {
+  it("preserves order: a larger number never gives a smaller amount", () => {
     const amount = fc.double({ min: 0, max: 1_000_000, noNaN: true });
     fc.assert(
       fc.property(amount, amount, (a, b) => {
@@ -120,7 +120,7 @@ describe("an amount as a JSON number", () => {
   });
 });
 
-/** The shortest decimal text of a number from 0 to 1,000,000 without its exponent, which is absent or negative. */
+/** The shortest decimal text of a number from 0 to 1,000,000, without an exponent. The exponent of such a number is missing or negative. */
 function plainText(value: number): string {
   const [digits = "", exponent = "0"] = String(value).split("e");
   const [whole = "", fraction = ""] = digits.split(".");
@@ -149,12 +149,12 @@ describe("decimal text", () => {
     ["0012", 0, 12n],
     ["1.0e-0", 0, 1n],
   ];
-  it.each(exact)("%s with %d digits is %d units", (text, decimals, units) => {
+  it.each(exact)("%s with %d decimals is %d units", (text, decimals, units) => {
     expect(parseUnits(text, decimals)).toEqual({ ok: true, value: units });
   });
 
   it.each(["1.0000001", "1e-7", "0.1234567"])(
-    "%s does not fit six digits, and is refused instead of rounded",
+    "%s has more than six decimals, and is refused instead of rounded",
     (text) => {
       expect(parseUnits(text, 6)).toEqual({ ok: false, error: "TOO_PRECISE" });
     },
@@ -192,12 +192,15 @@ describe("decimal text", () => {
     [100n, 0, "100", "100"],
     [MAX_AMOUNT_MICROS, 6, "1000000.000000", "1000000"],
   ];
-  it.each(printed)("%d units of %d digits print as %s, or short as %s", (units, decimals, fixed, short) => {
-    expect(formatFixed(units, decimals)).toBe(fixed);
-    expect(formatUnits(units, decimals)).toBe(short);
-  });
+  it.each(printed)(
+    "for %d units with %d decimals is %s, or %s without trailing zeros",
+    (units, decimals, fixed, short) => {
+      expect(formatFixed(units, decimals)).toBe(fixed);
+      expect(formatUnits(units, decimals)).toBe(short);
+    },
+  );
 
-  it("printed in either form parses back to the same units", () => {
+  it("in either form parses back to the same units", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n }), fc.nat(30), (units, decimals) => {
         expect(parseUnits(formatFixed(units, decimals), decimals)).toEqual({ ok: true, value: units });
@@ -207,7 +210,7 @@ describe("decimal text", () => {
     );
   });
 
-  it("equals an oracle of fractions, and is refused exactly when that is not a whole number of units", () => {
+  it("agrees with a second implementation that uses fractions, and is refused if and only if the result is not a whole number of units", () => {
     const text = fc.record({
       isNegative: fc.boolean(),
       whole: fc.bigInt({ min: 0n, max: 10n ** 25n }),
@@ -217,7 +220,7 @@ describe("decimal text", () => {
     fc.assert(
       fc.property(text, fc.nat(18), ({ isNegative, whole, fraction, exponent }, decimals) => {
         const written = `${isNegative ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}e${exponent}`;
-        // value = digits / 10^(fraction.length) * 10^exponent; units = value * 10^decimals, here over 10^40.
+        // value = digits / 10^(fraction.length) * 10^exponent; units = value * 10^decimals = scaled / 10^40.
         const digits = BigInt(`${whole}${fraction}`) * (isNegative ? -1n : 1n);
         const scaled = digits * 10n ** BigInt(40 - fraction.length + exponent + decimals);
         const isWhole = scaled % 10n ** 40n === 0n;
@@ -230,8 +233,8 @@ describe("decimal text", () => {
   });
 });
 
-describe("division", () => {
-  it("with floorDiv and ceilDiv brackets the exact quotient, and both agree when it is whole", () => {
+describe("integer arithmetic", () => {
+  it("brackets the exact quotient with floorDiv and ceilDiv, which are equal if the quotient is whole", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n }), fc.bigInt({ min: 1n, max: 2n ** 64n }), (n, d) => {
         const [down, up] = [floorDiv(n, d), ceilDiv(n, d)];
@@ -242,7 +245,7 @@ describe("division", () => {
     );
   });
 
-  it("with roundUpTo returns the smallest multiple of a grain that is not below the units", () => {
+  it("finds the smallest multiple of a grain that is not below the units with roundUpTo", () => {
     expect([0n, 1n, 99n, 100n, 101n].map((units) => roundUpTo(units, 100n))).toEqual([0n, 100n, 100n, 100n, 200n]);
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n }), fc.bigInt({ min: 1n, max: 2n ** 64n }), (units, grain) => {
@@ -254,7 +257,7 @@ describe("division", () => {
     );
   });
 
-  it("has minBig and maxBig, which return the smaller and the larger", () => {
+  it("finds the smaller and the larger number with minBig and maxBig", () => {
     expect([minBig(1n, 2n), minBig(2n, 1n), maxBig(1n, 2n), maxBig(2n, 1n)]).toEqual([1n, 1n, 2n, 2n]);
   });
 });

@@ -28,7 +28,7 @@ const position = fc.record({
 });
 
 describe("a cursor", () => {
-  it("decodes to the position it was made from, and needs no escaping in a URL", () => {
+  it("decodes to the position that it was encoded from, and needs no escaping in a URL", () => {
     fc.assert(
       fc.property(position, (of) => {
         const cursor = encodeCursor(of);
@@ -60,7 +60,7 @@ describe("a cursor", () => {
     expect(pageRequest({ cursor })).toEqual({ ok: false, error: "NOT_A_CURSOR" });
   });
 
-  it("made from any text is accepted or refused, and never throws", () => {
+  it("made from any text is accepted or refused without an exception", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(["boolean"]).toContain(typeof decodeCursor(text).ok);
@@ -75,28 +75,28 @@ describe("a list", () => {
     ["nothing: the first page, counted", {}, { limit: 20, offset: 0, page: 1, after: undefined }],
     ["a limit: the first page, counted", { limit: 7 }, { limit: 7, offset: 0, page: 1, after: undefined }],
     [
-      "an empty cursor: the first page, no count",
+      "an empty cursor: the first page, not counted",
       { cursor: "", limit: 7 },
       { limit: 7, offset: 0, page: undefined, after: undefined },
     ],
     [
-      "an empty cursor beside a page: the page",
+      "an empty cursor and a page: the page",
       { cursor: "", page: 2, limit: 7 },
       { limit: 7, offset: 7, page: 2, after: undefined },
     ],
     ["a page: counted", { page: 3 }, { limit: 20, offset: 40, page: 3, after: undefined }],
     [
-      "page and limit: counted",
+      "a page and a limit: counted",
       { page: 1_000, limit: 100 },
       { limit: 100, offset: 99_900, page: 1_000, after: undefined },
     ],
     [
-      "a cursor: no count",
+      "a cursor: not counted",
       { cursor: encodeCursor(POSITION) },
       { limit: 20, offset: 0, page: undefined, after: POSITION },
     ],
     [
-      "a cursor beside a page: the cursor",
+      "a cursor and a page: the cursor",
       { cursor: encodeCursor(POSITION), page: 9, limit: 5 },
       { limit: 5, offset: 0, page: undefined, after: POSITION },
     ],
@@ -123,7 +123,7 @@ describe("a list", () => {
     expect(texts.filter((text) => query.safeParse({ [name]: text }).success)).toEqual([]);
   });
 
-  it("has a cursor of the next page exactly when there is one", () => {
+  it("has a cursor for the next page if and only if there is one", () => {
     const rows = Array.from({ length: 5 }, (_, at) => ({
       createdAtMs: 100 - at,
       id: `inv_${newUlid(at, new Uint8Array(16))}`,
@@ -133,14 +133,14 @@ describe("a list", () => {
     expect(pageOf([], 5)).toEqual({ rows: [], nextCursor: null });
   });
 
-  it("reads one row more than it shows, and none if its query is invalid", () => {
+  it("reads one row more than it shows, and no row if its query is invalid", () => {
     expect(pageToRead({ limit: 7 })).toEqual({ limit: 8, offset: 0, after: undefined, page: 1 });
     expect(pageToRead({ page: 3 })).toEqual({ limit: 21, offset: 40, after: undefined, page: 3 });
     const nothing = { limit: 0, offset: 0, after: undefined, page: undefined };
     expect([pageToRead(undefined), pageToRead({ cursor: "2" })]).toEqual([nothing, nothing]);
   });
 
-  it("contains the count unless requested by cursor, and refuses an invalid cursor", () => {
+  it("contains the total unless requested by cursor, and refuses an invalid cursor", () => {
     const rows = [POSITION, { ...POSITION, createdAtMs: 5 }];
     const answer = (query: Parameters<typeof pageBody>[1]) =>
       pageBody({ rows, total: 21 }, query, (row) => ({ at: row.createdAtMs }));

@@ -17,17 +17,17 @@ describe("publicHttpsUrl", () => {
 
   it.each([
     ["plain http", "http://pictures.example/"],
-    ["another scheme", "ftp://pictures.example/"],
+    ["a different scheme", "ftp://pictures.example/"],
     ["no scheme", "pictures.example/a.png"],
     ["backslashes instead of slashes", "https:\\\\pictures.example/"],
     ["one slash", "https:/pictures.example/"],
     ["a space", "https://pictures.example/a b"],
-    ["a space before", " https://pictures.example/"],
+    ["a leading space", " https://pictures.example/"],
     ["a line break", "https://pictures.example/\n"],
     ["a backslash", "https://pictures.example\\@evil.example/"],
     ["a user", "https://me@pictures.example/"],
     ["a password", "https://me:secret@pictures.example/"],
-    ["another port", "https://pictures.example:8443/"],
+    ["a different port", "https://pictures.example:8443/"],
     ["port 80", "https://pictures.example:80/"],
     ["an IPv4 literal", "https://127.0.0.1/"],
     ["a public IPv4 literal", "https://93.184.216.34/"],
@@ -38,7 +38,7 @@ describe("publicHttpsUrl", () => {
     ["full-width digits", "https://１２７.０.０.１/"],
     ["an IPv6 literal", "https://[::1]/"],
     ["an IPv4 address in IPv6", "https://[::ffff:169.254.169.254]/"],
-    ["one label", "https://intranet/"],
+    ["a host of one label", "https://intranet/"],
     ["localhost", "https://localhost/"],
     ["localhost with a trailing dot", "https://localhost./"],
     ["a host with a trailing dot", "https://pictures.example./"],
@@ -47,14 +47,14 @@ describe("publicHttpsUrl", () => {
     ["a cloud's internal name", "https://metadata.google.internal/"],
     ["a home network's name", "https://nas.home.arpa/"],
     ["a name for tests", "https://a.test/"],
-    ["upper case", "https://PRINTER.LOCAL/"],
+    ["a local name in upper case", "https://PRINTER.LOCAL/"],
     ["no host", "https:///a.png"],
     ["more than 2,048 characters", `https://pictures.example/${"a".repeat(2_048)}`],
   ])("refuses an address with %s", (_, text) => {
     expect(publicHttpsUrl(text)).toMatchObject({ ok: false, error: expect.stringMatching(/^its /) });
   });
 
-  it("refuses any IPv4 address, in every spelling that the parser accepts", () => {
+  it("refuses an IPv4 address in every notation that the URL parser accepts", () => {
     const byte = fc.integer({ min: 0, max: 255 });
     const spell = fc.constantFrom(
       (n: number) => String(n),
@@ -71,7 +71,7 @@ describe("publicHttpsUrl", () => {
     );
   });
 
-  it("accepts its own result unchanged", () => {
+  it("accepts each URL that it returned, and returns it unchanged", () => {
     fc.assert(
       fc.property(fc.webUrl({ validSchemes: ["https"], withQueryParameters: true, withFragments: true }), (text) => {
         const url = publicHttpsUrl(text);

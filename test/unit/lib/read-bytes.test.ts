@@ -4,7 +4,7 @@ import { readBytes } from "../../../src/lib/read-bytes.ts";
 
 const BROKEN = new Error("connection lost");
 
-/** A body of these chunks, each sent on demand; then it ends, breaks off or hangs. */
+/** A body with these chunks, each sent on demand. After the last chunk it ends, breaks off or hangs. */
 function bodyOf(chunks: readonly Uint8Array[], end: "ends" | "breaks" | "hangs" = "ends") {
   const seen = { asked: 0, isCancelled: false };
   const body = new ReadableStream<Uint8Array>(
@@ -18,7 +18,7 @@ function bodyOf(chunks: readonly Uint8Array[], end: "ends" | "breaks" | "hangs" 
       },
       cancel() {
         seen.isCancelled = true;
-        // A sender that is slow to stop.
+        // The sender never confirms that it has stopped.
         return new Promise(() => {});
       },
     },
@@ -32,7 +32,7 @@ const chunks = fc.array(chunk, { maxLength: 12 });
 const whole = (parts: readonly Uint8Array[]) => new Uint8Array(parts.flatMap((part) => [...part]));
 
 describe("reading a body", () => {
-  it("returns the whole body within the limit, and the first keptBytes of a longer one", async () => {
+  it("returns the complete body if it is within the limit, and otherwise only its first keptBytes bytes", async () => {
     const size = fc.nat(300);
     await fc.assert(
       fc.asyncProperty(chunks, size, size, async (parts, limitBytes, keptBytes) => {
@@ -47,7 +47,7 @@ describe("reading a body", () => {
     );
   });
 
-  it("reads no chunk after the one that exceeds the limit", async () => {
+  it("reads no chunk after the chunk that exceeds the limit", async () => {
     const { body, seen } = bodyOf(Array.from({ length: 9 }, () => new Uint8Array(10)));
     expect((await readBytes(body, { limitBytes: 25 })).isWhole).toBe(false);
     expect(seen.asked).toBe(3);
@@ -59,11 +59,11 @@ describe("reading a body", () => {
     expect([[...read.bytes], read.isWhole, seen.asked]).toEqual([[1, 2], false, 1]);
   });
 
-  it("returns no bytes, as a whole body, when there is no body", async () => {
+  it("returns an empty result with isWhole set when there is no body", async () => {
     expect(await readBytes(null, { limitBytes: 0 })).toEqual({ bytes: new Uint8Array(), isWhole: true });
   });
 
-  it("rejects with the error of a body that breaks off, or with keepsBroken returns what came before", async () => {
+  it("rejects with the error of a body that breaks off, but with keepsBroken returns the bytes that arrived before the error", async () => {
     const parts = [Uint8Array.of(1, 2), Uint8Array.of(3)];
     const limits = { limitBytes: 100, keptBytes: 100 };
     await expect(readBytes(bodyOf(parts, "breaks").body, limits)).rejects.toBe(BROKEN);
@@ -71,7 +71,7 @@ describe("reading a body", () => {
     expect([[...kept.bytes], kept.isWhole]).toEqual([[1, 2, 3], false]);
   });
 
-  it("rejects with the reason of its signal while the body hangs", async () => {
+  it("rejects with the signal's reason if the signal aborts while the body hangs", async () => {
     const abort = new AbortController();
     const { body, seen } = bodyOf([Uint8Array.of(1)], "hangs");
     const reading = readBytes(body, { limitBytes: 100, signal: abort.signal });

@@ -23,7 +23,7 @@ describe("a sealed text", () => {
     );
   });
 
-  it("is different each time", async () => {
+  it("is different each time the same text is sealed", async () => {
     expect(await seal(KEYS, "place", "same")).not.toBe(await seal(KEYS, "place", "same"));
   });
 
@@ -35,7 +35,7 @@ describe("a sealed text", () => {
     expect(await unseal(ring(`k2:${key(2)},k1:${key(1)}`), "totp:usr_1", sealed)).toBe("secret");
   });
 
-  it("does not open when any one character is changed", async () => {
+  it("does not open if any one character is changed", async () => {
     const sealed = await seal(KEYS, "place", "secret");
     const opened = [...sealed].map((_, at) => {
       const other = sealed[at] === "A" ? "B" : "A";

@@ -5,13 +5,13 @@ import { RUNS } from "../../support/property-runs.ts";
 
 const LONGEST_MS = 60;
 
-/** Real time, the timers that run by it, and a wall clock that can be set. */
+/** A simulation of real time, of timers that follow it, and of a wall clock that can be set. */
 class TimeWorld implements SleepClock {
   realMs = 0;
   #wallMs = 1_000_000;
   readonly #timers = new Map<object, { readonly atMs: number; readonly ring: () => void }>();
   mostTimers = 0;
-  /** How far the clock was set since a timer last fired or ended; per timer, nothing beyond the longest sleep matters. */
+  /** How far the clock was moved since a timer last fired or was stopped. Each move counts as at most the longest sleep. */
   setMs = 0;
 
   nowMs(): number {
@@ -37,7 +37,7 @@ class TimeWorld implements SleepClock {
     this.setMs += Math.min(Math.abs(byMs), LONGEST_MS);
   }
 
-  /** Time passes while something runs: no timer fires. */
+  /** Time passes while other code runs, so no timer fires. */
   block(ms: number): void {
     this.realMs += ms;
   }
@@ -71,7 +71,7 @@ interface Slept {
   readonly cancellation: Cancellation;
   wokenAtMs: number | undefined;
   cancelledAtMs: number | undefined;
-  /** How long timers were kept from firing during the sleep, and how far the clock was set since the previous timer. */
+  /** How long timers were blocked during the sleep, and how far the clock was moved between the timer before the sleep and its end. */
   blockedMs: number;
   setMs: number;
 }
@@ -90,7 +90,7 @@ type Step =
     ? S | { kind: "cancel"; which: number } | { kind: "pass" | "block" | "set"; ms: number }
     : never;
 
-/** Plays the steps, then lets all time pass. */
+/** Runs the steps, then lets enough time pass for all sleepers to wake. */
 async function play(steps: readonly Step[], expectTimers: (world: TimeWorld, asleep: number) => void) {
   const world = new TimeWorld();
   const rest = requestSleep(world);
@@ -151,7 +151,7 @@ const schedule = (...kinds: fc.Arbitrary<Step>[]) =>
 
 const oneTimer = (world: TimeWorld, asleep: number) => expect(world.timers).toBe(asleep > 0 ? 1 : 0);
 
-it("all sleepers share one timer, and there is none once nobody sleeps; each wakes on time, or at once when cancelled", async () => {
+it("all sleepers share one timer, which is stopped when nobody sleeps; each wakes on time, or at once when cancelled", async () => {
   await fc.assert(
     fc.asyncProperty(schedule(), async (steps) => {
       for (const { fromMs, ms, wokenAtMs, cancelledAtMs } of await play(steps, oneTimer))
@@ -161,7 +161,7 @@ it("all sleepers share one timer, and there is none once nobody sleeps; each wak
   );
 });
 
-it("the same while timers fire late: nobody wakes early, or later than the delay explains", async () => {
+it("when timers fire late, no sleeper wakes early, and none is late by more than the timers", async () => {
   await fc.assert(
     fc.asyncProperty(schedule(blocking), async (steps) => {
       for (const { fromMs, ms, wokenAtMs = -1, cancelledAtMs, blockedMs } of await play(steps, oneTimer)) {
@@ -174,7 +174,7 @@ it("the same while timers fire late: nobody wakes early, or later than the delay
   );
 });
 
-it("the same while the clock is set: nobody is early or late by more than the time since the timer was set", async () => {
+it("when the clock is set, nobody wakes early or late by more than the clock was moved", async () => {
   await fc.assert(
     fc.asyncProperty(schedule(setting, blocking), async (steps) => {
       for (const { fromMs, ms, wokenAtMs = -1, cancelledAtMs, blockedMs, setMs } of await play(steps, oneTimer)) {

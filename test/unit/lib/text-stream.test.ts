@@ -17,7 +17,7 @@ describe("a stream of texts", () => {
     expect(await new Response(textStream(texts())).text()).toBe("01ż€😀3");
   });
 
-  it("fails with the error of its source, so a part is not mistaken for the whole", async () => {
+  it("fails with the error of its source, so that an incomplete text is not mistaken for a complete one", async () => {
     async function* broken() {
       yield "a";
       throw new Error("storage is gone");
@@ -25,7 +25,7 @@ describe("a stream of texts", () => {
     await expect(new Response(textStream(broken())).text()).rejects.toThrow("storage is gone");
   });
 
-  it("ends its source when the reader cancels", async () => {
+  it("cancels its source when the reader cancels", async () => {
     let isEnded = false;
     async function* texts() {
       try {

@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS, SECOND_MS } from "../../../src/lib/time.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
-describe("a time on the wire", () => {
-  it("is ISO 8601 in UTC, always with milliseconds", () => {
+describe("a time", () => {
+  it("is written in ISO 8601 and UTC, always with milliseconds", () => {
     expect(isoTime(0)).toBe("1970-01-01T00:00:00.000Z");
     expect(isoTime(1_795_262_400_007)).toBe("2026-11-21T12:00:00.007Z");
   });
 
-  it("parses back to the same millisecond, and sorts as text", () => {
+  it("is read back to the same millisecond, and its text sorts chronologically", () => {
     const ms = fc.integer({ min: 0, max: 253_402_300_799_999 });
     fc.assert(
       fc.property(ms, ms, (a, b) => {
@@ -21,7 +21,7 @@ describe("a time on the wire", () => {
     );
   });
 
-  it("has consistent units from seconds to days", () => {
+  it("is measured in units that agree with each other, from seconds to days", () => {
     expect([SECOND_MS, MINUTE_MS / SECOND_MS, HOUR_MS / MINUTE_MS, DAY_MS / HOUR_MS]).toEqual([1_000, 60, 60, 24]);
   });
 });

@@ -5,7 +5,7 @@ import { RUNS } from "../../support/property-runs.ts";
 
 const MOST = 1_000_000n;
 
-/** The exact amount, the readings if the text is ambiguous, or the name of what is wrong. */
+/** The exact amount, the possible readings of an ambiguous text, or the kind of problem. */
 function read(locale: string, currency: string, text: string): string | readonly string[] {
   const amount = readAmount(text, { locale, digits: currencyDigits(currency), most: MOST });
   if (amount.ok) return amount.value;
@@ -83,7 +83,7 @@ describe("a typed amount", () => {
     ["en-US", "USD", "0", "0"],
     ["en-US", "USD", "49.900000", "49.9"],
     ["en-US", "USD", "1,000,000", "1000000"],
-  ])("in %s, of %s: %j is %s", (locale, currency, text, amount) => {
+  ])("in locale %s and currency %s: %j is read as %s", (locale, currency, text, amount) => {
     expect(read(locale, currency, text)).toBe(amount);
   });
 
@@ -95,7 +95,7 @@ describe("a typed amount", () => {
     ["with two groups in another country's notation", "en-US", "1.234.567", "TOO_LARGE"],
     ["with spaces", "en-US", "1 234.5", "1234.5"],
     ["with an apostrophe", "de-DE", "1'234,5", "1234.5"],
-  ])("%s is exact: %s, %j", (_, locale, text, amount) => {
+  ])("%s is understood in locale %s: %j", (_, locale, text, amount) => {
     expect(read(locale, "EUR", text)).toBe(amount);
   });
 
@@ -110,17 +110,20 @@ describe("a typed amount", () => {
     ["en-US", "KWD", "12.345", ["12.345", "12345"], ["12.3450", "12345"]],
     ["en-US", "BTC", "1,234", ["1234", "1.234"], ["1234", "1.2340"]],
     ["ar-EG", "USD", "1.234", ["1.234", "1234"], ["1.23", "1234"]],
-  ])("in %s, of %s: %j is refused with both readings", (locale, currency, text, readings, instead) => {
-    const rule = { locale, digits: currencyDigits(currency), most: MOST };
-    const amount = readAmount(text, rule);
-    const error = {
-      kind: "AMBIGUOUS",
-      readings: expect.arrayContaining(readings),
-      instead: expect.arrayContaining(instead),
-    };
-    expect(amount).toEqual({ ok: false, error });
-    for (const each of instead) expect(readAmount(each, rule).ok).toBe(true);
-  });
+  ])(
+    "in locale %s and currency %s: %j is refused as ambiguous, with both possible amounts",
+    (locale, currency, text, readings, instead) => {
+      const rule = { locale, digits: currencyDigits(currency), most: MOST };
+      const amount = readAmount(text, rule);
+      const error = {
+        kind: "AMBIGUOUS",
+        readings: expect.arrayContaining(readings),
+        instead: expect.arrayContaining(instead),
+      };
+      expect(amount).toEqual({ ok: false, error });
+      for (const each of instead) expect(readAmount(each, rule).ok).toBe(true);
+    },
+  );
 
   it.each([
     ["nothing", "", "EMPTY"],
@@ -132,20 +135,20 @@ describe("a typed amount", () => {
     ["hexadecimal", "0x10", "NOT_AN_AMOUNT"],
     ["a currency", "$5", "NOT_AN_AMOUNT"],
     ["a power", "10²", "NOT_AN_AMOUNT"],
-    ["no digit before the point", ".5", "NOT_AN_AMOUNT"],
-    ["no digit after it", "5.", "NOT_AN_AMOUNT"],
+    ["an amount with no digit before the point", ".5", "NOT_AN_AMOUNT"],
+    ["an amount with no digit after the point", "5.", "NOT_AN_AMOUNT"],
     ["groups of two", "12,34,56", "NOT_AN_AMOUNT"],
-    ["Indian groups where nobody writes them", "1,23,456", "NOT_AN_AMOUNT"],
+    ["Indian groups in a locale without them", "1,23,456", "NOT_AN_AMOUNT"],
     ["a group of four", "1,2345,678", "NOT_AN_AMOUNT"],
     ["a group that begins with 0", "0,123,456", "NOT_AN_AMOUNT"],
     ["groups after the point", "1.234,567,8", "NOT_AN_AMOUNT"],
     ["infinity", "Infinity", "NOT_AN_AMOUNT"],
-    ["too long to parse", "1".repeat(61), "NOT_AN_AMOUNT"],
+    ["a text that is too long to parse", "1".repeat(61), "NOT_AN_AMOUNT"],
     ["more than the maximum", "1000000.01", "TOO_LARGE"],
     ["far more than the maximum", "9".repeat(60), "TOO_LARGE"],
-    ["more decimals than a dollar has", "1.2345", "TOO_PRECISE"],
-    ["more decimals after groups", "1,234.567", "TOO_PRECISE"],
-  ])("%s is refused: %j", (_, text, problem) => {
+    ["an amount with more decimals than a dollar has", "1.2345", "TOO_PRECISE"],
+    ["an amount with groups and more decimals than a dollar has", "1,234.567", "TOO_PRECISE"],
+  ])("is refused if it is %s: %j", (_, text, problem) => {
     expect(read("en-US", "USD", text)).toBe(problem);
   });
 });
@@ -165,7 +168,7 @@ describe("properties of typed amounts", () => {
     digitsOf(currency).map((units) => ({ locale, currency, amount: decimalOf(units, currencyDigits(currency)) })),
   );
 
-  it("an amount written by a locale is read back exactly, or refused because it may be a thousand times as much", () => {
+  it("an amount formatted by a locale is read back exactly, or refused because it might be a thousand times as much", () => {
     const seen = { exact: 0, refused: 0 };
     const style = fc.constantFrom("decimal", "currency" as const);
     fc.assert(
@@ -195,7 +198,7 @@ describe("properties of typed amounts", () => {
     expect(seen.exact).toBeGreaterThan(seen.refused);
   });
 
-  it("a field's initial value is read back exactly, in every locale and currency", () => {
+  it("the initial value of a field is read back exactly, in every locale and currency", () => {
     fc.assert(
       fc.property(amounts, ({ locale, currency, amount }) => {
         const text = amountText(amount, locale);
@@ -205,7 +208,7 @@ describe("properties of typed amounts", () => {
     );
   });
 
-  it("no text is read as an amount that another country would read as a thousand times more or less", () => {
+  it("no text is read as an amount that another country would read as a thousand times larger or smaller", () => {
     const signs = fc.constantFrom(",", ".", " ", "'", "\u202f", "\u066b", "\u066c");
     const group = fc.stringMatching(/^\d{1,4}$/);
     const texts = fc
@@ -225,7 +228,7 @@ describe("properties of typed amounts", () => {
           [",", "."],
         ] as const) {
           const other = plainReading(text, { decimal, thousands });
-          // A reading with more decimals than the currency is nobody's price.
+          // A reading with more decimals than the currency has cannot be a price.
           if (other === undefined || other.fraction.length > currencyDigits(currency)) continue;
           expect([locale, currency, text, found]).toEqual([locale, currency, text, other.value]);
         }
@@ -236,7 +239,7 @@ describe("properties of typed amounts", () => {
     expect(seen.refused).toBeGreaterThan(0);
   });
 
-  it("a single sign before three digits is only read as thousands if the locale writes them so and the currency has fewer decimals", () => {
+  it("a comma or point before three digits is read as a thousands separator only if the locale writes it that way and the currency has fewer decimals", () => {
     const lone = fc.tuple(fc.integer({ min: 1, max: 999 }), fc.constantFrom(",", "."), fc.stringMatching(/^\d{3}$/));
     fc.assert(
       fc.property(place, lone, ({ locale, currency }, [whole, sign, rest]) => {
@@ -258,7 +261,7 @@ describe("properties of typed amounts", () => {
     );
   });
 
-  it("no text makes it throw, and nothing above the maximum is accepted", () => {
+  it("no text makes the parser throw, and no amount above the maximum is accepted", () => {
     const alphabet = fc.string({ unit: fc.constantFrom(..."0123456789.,' -+eE\u202f٫٬٣۳９，．x²½"), maxLength: 20 });
     fc.assert(
       fc.property(place, fc.oneof(fc.string(), alphabet), ({ locale, currency }, text) => {
@@ -270,7 +273,7 @@ describe("properties of typed amounts", () => {
   });
 });
 
-/** How a reader who knows no other notation reads a number with groups of three. */
+/** The number as someone would read it who knows only these two signs and groups of three digits. */
 function plainReading(text: string, signs: { readonly decimal: string; readonly thousands: string }) {
   const [whole = "", fraction = "", ...more] = text.split(signs.decimal);
   const groups = whole.split(signs.thousands);

@@ -3,7 +3,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { type JsonOf, parseJson, printJson } from "../../../src/lib/typed-json.ts";
 
 describe("typed JSON", () => {
-  it("is the text that JSON.stringify writes, and parses back to the same value", () => {
+  it("is the text that JSON.stringify writes, and can be parsed to the same value", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const json = printJson(value);

@@ -1,4 +1,4 @@
-// The log lines about work: which are written, and their format.
+// Which log lines about work are written, and in which format.
 import { afterEach, describe, expect, it, test, vi } from "vitest";
 import { logWork, NO_COST, parseLogSample, type Work, workLine } from "../../../src/lib/work-log.ts";
 
@@ -16,12 +16,12 @@ test.each([
   ["1.5", undefined],
   ["-1", undefined],
   ["half", undefined],
-])("LOG_SAMPLE=%j", (text, share) => {
+])("LOG_SAMPLE=%j is parsed to the share %j (undefined if refused)", (text, share) => {
   const parsed = parseLogSample(text);
   expect(parsed.ok ? parsed.value : undefined).toBe(share);
 });
 
-describe("a line", () => {
+describe("a log line", () => {
   it.each([
     ["0.5", 0.49, 1],
     ["0.5", 0.5, 0],
@@ -30,7 +30,7 @@ describe("a line", () => {
     [undefined, 0.999, 1],
     ["much", 0.999, 1],
   ])(
-    "with LOG_SAMPLE=%s and the die at %d is written %d times, and always for a fault",
+    "with LOG_SAMPLE=%s and the random number %d is written %d times; one about a fault is always written",
     (LOG_SAMPLE, random, times) => {
       const written = vi.spyOn(console, "log").mockReturnValue();
       logWork(work, { LOG_SAMPLE }, random);
@@ -40,7 +40,7 @@ describe("a line", () => {
     },
   );
 
-  it("has its facts, time and cost, with shares of rows to a tenth", () => {
+  it("contains the facts, the duration and the cost of the work, with row counts rounded to one decimal", () => {
     const cost = { calls: 2, rowsRead: 10 / 3, rowsWritten: 30 };
     expect(JSON.parse(workLine({ ...work, cost }))).toEqual({
       level: "info",

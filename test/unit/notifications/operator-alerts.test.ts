@@ -1,4 +1,4 @@
-// Which emails operators get, over histories of recurring causes.
+// Which emails operators get when a cause of failure starts, ends and recurs.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
@@ -19,7 +19,7 @@ interface Mailed {
   readonly cause: string;
 }
 
-/** Plays one run per step: `minutes` later, with those causes. */
+/** Simulates one run per step, `minutes` after the step before, with these causes. */
 function played(steps: readonly { readonly minutes: number; readonly causes: readonly string[] }[]) {
   let rows: readonly Alert[] = [];
   let nowMs = START;
@@ -41,7 +41,7 @@ const each = (minutes: number, causes: readonly string[]) =>
   Array.from({ length: minutes }, () => ({ minutes: 1, causes }));
 
 describe("operators are emailed", () => {
-  it("when it starts, every hour while it lasts, and when it is over", () => {
+  it("when a cause starts, every hour while it lasts, and when it is over", () => {
     const steps = [...each(1, []), ...each(130, ["CRON_STOPPED"]), ...each(90, [])];
     expect(inMinutes(played(steps))).toEqual([
       "2 failing CRON_STOPPED",
@@ -52,17 +52,17 @@ describe("operators are emailed", () => {
     expect(played(steps).rows).toEqual([]);
   });
 
-  it("once about a cause that comes and goes", () => {
+  it("only once about the start and once about the end of a cause that comes and goes within an hour", () => {
     const flapping = Array.from({ length: 29 }, () => [...each(1, ["CURSOR_STALE ETH"]), ...each(1, [])]).flat();
     expect(inMinutes(played(flapping))).toEqual(["1 failing CURSOR_STALE ETH", "2 over CURSOR_STALE ETH"]);
   });
 
-  it("once by two runs in the same millisecond", () => {
+  it("only once if two runs find a cause in the same millisecond", () => {
     const twice = [...each(1, ["CRON_STOPPED"]), { minutes: 0, causes: ["CRON_STOPPED"] }];
     expect(inMinutes(played(twice))).toEqual(["1 failing CRON_STOPPED"]);
   });
 
-  it("for each network separately", () => {
+  it("separately for each network", () => {
     expect(inMinutes(played([...each(1, CAUSES.slice(1)), ...each(1, CAUSES.slice(2))]))).toEqual([
       "1 failing CURSOR_STALE ETH",
       "1 failing CURSOR_STALE BTC",
@@ -70,7 +70,7 @@ describe("operators are emailed", () => {
     ]);
   });
 
-  it("at most once an hour per cause, once when it is over, and never about an end without a start, whatever happens", () => {
+  it("at most once an hour per cause, once when it is over, and never about the end of a cause whose start was not mailed", () => {
     const step = fc.record({ minutes: fc.integer({ min: 1, max: 40 }), causes: fc.subarray([...CAUSES]) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
@@ -82,7 +82,7 @@ describe("operators are emailed", () => {
             expect(atMs - (failing[n - 1]?.atMs ?? 0)).toBeGreaterThanOrEqual(HOUR_MS);
           for (const [n, { kind }] of own.entries()) if (kind === "over") expect(own[n - 1]?.kind).toBe("failing");
           const isThere = steps.at(-1)?.causes.includes(cause) ?? false;
-          // The last email about an ongoing cause is correct.
+          // The last email about a cause that has ended must say that it is over.
           if (!isThere) expect(own.at(-1)?.kind).not.toBe("failing");
           expect(rows.some((row) => row.cause === cause && row.endedAtMs === null)).toBe(isThere);
         }
@@ -91,7 +91,7 @@ describe("operators are emailed", () => {
     );
   });
 
-  it("within an hour of its start, if it lasts", () => {
+  it("at least once an hour about a cause that lasts", () => {
     const before = fc.array(fc.record({ minutes: fc.integer({ min: 1, max: 40 }), causes: fc.subarray([...CAUSES]) }), {
       maxLength: 20,
     });

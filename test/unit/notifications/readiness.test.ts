@@ -1,4 +1,4 @@
-// Whether a merchant can be paid now: decided as when an invoice is created, and as `/healthz` judges a network.
+// Whether a merchant can be paid now. This must agree with the creation of an invoice, and with what `/healthz` says about a network.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
@@ -78,7 +78,7 @@ function coin(of: ReadinessOf, pair = BTC) {
 const codes = (findings: readonly { readonly code: string }[]) => findings.map(({ code }) => code);
 const ofCursor = (changes: Partial<NetworkCursor>) => coin(factsOf({ cursors: [{ ...READ, ...changes }] }));
 
-test("a coin with an open wallet, a network that is read and a rate can be paid", () => {
+test("a coin can be paid if it has an open wallet, a rate, and a network that is read", () => {
   const { canBePaid, reasons, warnings } = readinessOf(factsOf());
   expect({ canBePaid, reasons, warnings }).toEqual({ canBePaid: true, reasons: [], warnings: [] });
   expect(coin(factsOf())).toEqual({
@@ -92,7 +92,7 @@ test("a coin with an open wallet, a network that is read and a rate can be paid"
   });
 });
 
-describe("a coin cannot be paid", () => {
+describe("payments in a coin are not possible", () => {
   it.each<readonly [string, Partial<ReadinessOf>, readonly string[]]>([
     ["without a wallet", { wallets: [] }, ["NO_WALLET"]],
     ["with a disabled wallet", { wallets: [walletOf({ isEnabled: false })] }, ["WALLET_DISABLED"]],
@@ -108,7 +108,7 @@ describe("a coin cannot be paid", () => {
     ["without a rate", { table: { assets: {}, fiat: {} } }, ["NO_RATE"]],
     ["in a currency without a rate", { currency: "XPF", table: { ...fixedRateTable(NOW), fiat: {} } }, ["NO_RATE"]],
     [
-      "for several reasons, of which each is said",
+      "for several reasons, each of which is reported",
       { wallets: [walletOf({ isEnabled: false, frozenAtMs: 5 })], hasSource: () => false, isWatched: () => false },
       ["WALLET_DISABLED", "WALLET_FROZEN", "NO_SOURCE"],
     ],
@@ -120,13 +120,13 @@ describe("a coin cannot be paid", () => {
   it.each<readonly [string, Partial<ReadinessOf>, readonly string[]]>([
     ["while the merchant is suspended", { merchant: { ...MERCHANT, suspendedAtMs: 7 } }, ["MERCHANT_SUSPENDED"]],
     ["during a restore", { isRestoring: true }, ["RESTORING"]],
-    ["at the limit of invoices", { full: { code: "TOO_MANY_ACTIVE_INVOICES", limit: 100 } }, ["LIMIT"]],
+    ["at the invoice limit", { full: { code: "TOO_MANY_ACTIVE_INVOICES", limit: 100 } }, ["LIMIT"]],
     [
       "in a currency that no sources agree on",
       { unpriced: { code: "CURRENCY_NOT_PRICED", currency: "USD", isDisputed: true } },
       ["CURRENCY_NOT_PRICED"],
     ],
-  ])("nor any other, %s", (_, changes, reasons) => {
+  ])("%s, and neither are payments in any other coin", (_, changes, reasons) => {
     const found = readinessOf(factsOf(changes));
     expect(codes(found.reasons)).toEqual(reasons);
     expect(found.canBePaid).toBe(false);
@@ -148,18 +148,18 @@ describe("a network's source", () => {
 
   it.each<readonly [string, Partial<NetworkCursor>, readonly string[], readonly string[]]>([
     ["that fails is a warning at first", { degradedSinceMs: ago(5) + 1, lastOutage: "TIMEOUT" }, [], ["SOURCE_SILENT"]],
-    ["and a reason after five minutes", { degradedSinceMs: ago(5), lastOutage: "TIMEOUT" }, ["SOURCE_SILENT"], []],
-    ["that has stopped lags", { degradedSinceMs: ago(5), lastOutage: "BEHIND" }, ["SOURCE_LAGS"], []],
-    ["that is read with a delay lags", { passedMs: ago(9) }, ["SOURCE_LAGS"], []],
-    ["whose watcher does not run lags", { tickedAtMs: ago(6), lastMovedAtMs: ago(6) }, ["SOURCE_LAGS"], []],
+    ["that fails for 5 min is a reason", { degradedSinceMs: ago(5), lastOutage: "TIMEOUT" }, ["SOURCE_SILENT"], []],
+    ["that has stopped is lagging", { degradedSinceMs: ago(5), lastOutage: "BEHIND" }, ["SOURCE_LAGS"], []],
+    ["that is read with a delay is lagging", { passedMs: ago(9) }, ["SOURCE_LAGS"], []],
+    ["whose watcher does not run is lagging", { tickedAtMs: ago(6), lastMovedAtMs: ago(6) }, ["SOURCE_LAGS"], []],
     [
-      "that refuses further requests is named so",
+      "that refuses further requests is reported as refusing",
       { degradedSinceMs: ago(5), lastOutage: "RATE_LIMITED", ...refusing(NOW + 9, NOW + 5) },
       ["SOURCE_REFUSES"],
       [],
     ],
     [
-      "but not once one of them may be asked",
+      "is not reported as refusing once one of its sources can be asked again",
       { degradedSinceMs: ago(5), lastOutage: "RATE_LIMITED", ...refusing(NOW + 9, NOW) },
       ["SOURCE_SILENT"],
       [],
@@ -171,7 +171,7 @@ describe("a network's source", () => {
     expect(found.canBePaid).toBe(reasons.length === 0);
   });
 
-  it("says since when, until when, and how far behind", () => {
+  it("that fails is reported with the time of its first failure, and with its lag or the time until which it refuses requests", () => {
     const lagging = ofCursor({ passedMs: ago(9), degradedSinceMs: ago(8), lastOutage: "BEHIND" });
     expect(lagging.reasons[0]).toMatchObject({
       since: new Date(ago(8)).toISOString(),
@@ -182,7 +182,7 @@ describe("a network's source", () => {
     expect(refused.reasons[0]).toMatchObject({ until: new Date(NOW + 5).toISOString(), secondsBehind: null });
   });
 
-  it("is only a warning if it is missing in development, where invoices are still created", () => {
+  it("that is missing is only a warning in development, where invoices are still created", () => {
     const found = coin(factsOf({ hasSource: () => false, isWatched: () => true }));
     expect([found.canBePaid, codes(found.warnings)]).toEqual([true, ["NO_SOURCE"]]);
   });
@@ -192,20 +192,20 @@ describe("a network that was never read", () => {
   it.each<readonly [string, readonly NetworkCursor[]]>([
     ["has no row", []],
     ["rests", [{ ...READ, height: null, isResting: true }]],
-    ["is awaited since now", [{ ...READ, height: null }]],
-  ])("has a warning and can be paid: %s", (_, cursors) => {
+    ["has just begun to be watched", [{ ...READ, height: null }]],
+  ])("causes a warning, but does not prevent payments, if it %s", (_, cursors) => {
     const found = coin(factsOf({ cursors }));
     expect([found.canBePaid, found.reading, codes(found.warnings)]).toEqual([true, null, ["NOT_YET_READ"]]);
   });
 
-  it("shows what is known about its source instead, or that it has none", () => {
+  it("causes no NOT_YET_READ warning while its source fails or is missing; a missing source causes a NO_SOURCE warning instead", () => {
     const failing = { ...READ, height: null, degradedSinceMs: ago(9), lastOutage: "TIMEOUT" };
     expect(coin(factsOf({ cursors: [failing] })).warnings).toEqual([]);
     expect(codes(coin(factsOf({ cursors: [], hasSource: () => false })).warnings)).toEqual(["NO_SOURCE"]);
   });
 });
 
-it("never counts a test coin as money, and says for each coin whether it is one", () => {
+it("a test coin alone does not make a merchant ready for payments, and each coin is marked as test or real", () => {
   const test = walletOf({ id: "wal_01M7Y116S5004EM2R6G33SCWPD", network: "BTC_TESTNET", cryptocurrency: "BTC" });
   const signed = { ...test, ...signRow(KEYS, walletMacSubject(test)) };
   const of = (changes: Partial<Wallet>) =>
@@ -216,17 +216,17 @@ it("never counts a test coin as money, and says for each coin whether it is one"
   expect(readinessOf(of({ frozenAtMs: 5 })).canBePaid).toBe(false);
 });
 
-it("warns of limits that are nearly reached, and of full ones that affect only browsers", () => {
+it("there is a warning when a limit is nearly reached, and when the limit for browsers is reached", () => {
   const warned = (changes: Partial<typeof MERCHANT>) =>
     readinessOf(factsOf({ merchant: { ...MERCHANT, ...changes } })).warnings.map(({ detail }) => detail);
   expect(warned({ activeInvoices: 89, publicInvoices: 8 })).toEqual([]);
-  expect(warned({ activeInvoices: 90 })).toEqual([expect.stringContaining("90 invoices of your server")]);
-  expect(warned({ publicInvoices: 10 })).toEqual([expect.stringContaining("10 invoices that customers")]);
+  expect(warned({ activeInvoices: 90 })).toEqual([expect.stringContaining("90 invoices created by your server")]);
+  expect(warned({ publicInvoices: 10 })).toEqual([expect.stringContaining("10 invoices started by customers")]);
   expect(readinessOf(factsOf({ merchant: { ...MERCHANT, publicInvoices: 10 } })).canBePaid).toBe(true);
 });
 
 describe("the coins", () => {
-  it("are those with a wallet first, those of main networks, and those of test networks that have a source or a wallet", () => {
+  it("with a wallet are listed first, and those on test networks only if there is a source or a wallet", () => {
     const of = (changes: Partial<ReadinessOf>) => readinessOf(factsOf(changes)).coins;
     const ltc = walletOf({ id: "wal_01M7Y116S5004EM2R6G33SCWPD", network: "LTC", cryptocurrency: "LTC" });
     expect(of({ wallets: [ltc] })[0]).toMatchObject({ network: "LTC", walletId: ltc.id });
@@ -237,7 +237,7 @@ describe("the coins", () => {
   });
 });
 
-// The state of everything that a create decides on, for one coin.
+// Random states of everything that affects the creation of an invoice, for one coin.
 const maybe = <T>(value: T) => fc.option(fc.constant(value), { nil: null });
 const states = fc.record({
   hasWallet: fc.boolean(),
@@ -255,7 +255,7 @@ const states = fc.record({
   suspendedAtMs: maybe(1),
 });
 
-it("is ready if and only if a create with the coin activates it, apart from sources whose payments are seen late", () => {
+it("a coin can be paid if and only if creating an invoice activates it, unless its source reports payments late", () => {
   fc.assert(
     fc.property(states, (state) => {
       const { isEnabled, usableFromMs, frozenAtMs, pausedAtMs, isResting, degradedSinceMs } = state;
@@ -290,7 +290,7 @@ function isShopOpen({ merchant, full }: ReadinessOf): boolean {
   return merchant.suspendedAtMs === null && full === undefined;
 }
 
-/** As `planInvoice` and `activate` decide, without what only an object knows. */
+/** Decides like `planInvoice` and `activate`, apart from what only a Durable Object knows. */
 function createdWith(of: ReadinessOf): boolean {
   const isPaused = of.cursors.some(({ pausedAtMs }) => pausedAtMs !== null);
   const wallets = of.wallets.map((wallet) => ({ ...wallet, isPaused }));

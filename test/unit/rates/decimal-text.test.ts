@@ -4,11 +4,11 @@ import { formatUnits } from "../../../src/lib/money.ts";
 import { isWithinPercent, median, positiveDecimal, product, quotient } from "../../../src/rates/decimal-text.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
-/** A price as whole units of 10^-15, so that what decimal.js-light computes is compared with fractions of big integers. */
+/** Prices are whole units of 10^-15, so that the results of decimal.js-light can be compared with fractions of big integers. */
 const SCALE = 15;
 const textOf = (units: bigint, scale = SCALE) => formatUnits(units, scale);
 
-/** A positive fraction rounded half to even at the last place, if it has at most 15 digits. */
+/** A positive fraction with at most 15 significant digits, rounded half to even. */
 function significant(numerator: bigint, denominator: bigint): string {
   let place = 80;
   let units = 10n ** 15n;
@@ -35,7 +35,7 @@ describe("decimal text", () => {
     ["0.0000147058823529", "0.0000147058823529"],
     ["007", "7"],
     ["123456789012345.123456789012345678", "123456789012345.123456789012345678"],
-  ])("reads %j as %j", (text, plain) => {
+  ])("written as %j is read as %j", (text, plain) => {
     expect(positiveDecimal(text)).toBe(plain);
   });
 
@@ -56,11 +56,11 @@ describe("decimal text", () => {
     "1e99",
     "9".repeat(25),
     "١",
-  ])("refuses %j as a price", (text) => {
+  ])("written as %j is refused as a price", (text) => {
     expect(positiveDecimal(text)).toBeUndefined();
   });
 
-  it("rounds half to even at the fifteenth significant digit, and prints no exponent", () => {
+  it("is rounded half to even at the fifteenth significant digit of a computation, and has no exponent", () => {
     expect(product("1.000000000000005", "1")).toBe("1");
     expect(product("1.000000000000015", "1")).toBe("1.00000000000002");
     expect(quotient("1", "3")).toBe("0.333333333333333");
@@ -69,14 +69,14 @@ describe("decimal text", () => {
     expect(product("100000000000", "100000000000")).toBe("10000000000000000000000");
   });
 
-  it("compares beyond 15 digits exactly", () => {
+  it("is compared exactly, even beyond 15 digits", () => {
     expect(isWithinPercent("102", "100", 2)).toBe(true);
     expect(isWithinPercent("102.000000000000000000001", "100", 2)).toBe(false);
     expect(isWithinPercent("98", "100", 2)).toBe(true);
     expect(isWithinPercent("97.999999999999999999999", "100", 2)).toBe(false);
   });
 
-  it("throws for the median of an empty list", () => {
+  it("has no median for an empty list", () => {
     expect(() => median([])).toThrow("an empty list has no median");
   });
 

@@ -1,4 +1,4 @@
-// Fiat currencies: which exist, their digits, and when the sources give one a rate.
+// Which fiat currencies exist, how many digits they have, and when the sources give one a rate.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { currencyDisplay, FIAT_CODES, minorDigits } from "../../../src/lib/fiat-codes.ts";
@@ -9,7 +9,7 @@ import { moneyText } from "../../../src/platform/texts/format.ts";
 import { combine, type FiatPoint, microsFor, type PricePoint, unitsFor } from "../../../src/rates/quote.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
-/** A Tuesday, noon. */
+/** Noon on a Tuesday. */
 const NOW = Date.UTC(2026, 3, 7, 12);
 const TODAY = Date.UTC(2026, 3, 7);
 
@@ -22,14 +22,14 @@ function fiat(code: string, perUsd: string, dateMs: number = TODAY): FiatPoint {
 }
 
 describe("the fiat currencies", () => {
-  it("are all of ISO 4217 that browsers know, except withdrawn ones, VED, and units that are not currencies", () => {
+  it("are all currencies of ISO 4217 that browsers know, except withdrawn codes and units that are not money", () => {
     const ended = ["ANG", "BGN", "CUC", "HRK", "SLL", "ZWL"];
     const noMoney = ["XDR", "XSU"];
     const known = Intl.supportedValuesOf("currency").filter((code) => ![...ended, ...noMoney].includes(code));
     expect([...FIAT_CODES].sort()).toEqual(known.sort());
   });
 
-  it("have the minor units of ISO 4217, like browsers except for currencies written without them", () => {
+  it("have the minor units of ISO 4217; browsers differ only for currencies that are written without them", () => {
     const own = (code: string) =>
       new Intl.NumberFormat("en", { style: "currency", currency: code }).resolvedOptions().maximumFractionDigits;
     const unlike = FIAT_CODES.filter((code) => minorDigits(code) !== own(code));
@@ -61,11 +61,11 @@ describe("a fiat currency without a central bank's rate", () => {
 
   it.each([
     ["two sources that agree", "4", "0.25", {}, "0.25"],
-    ["two that are exactly 3 % apart, by the lower one", "4", "0.2575", {}, "0.25375"],
-    ["two that are exactly 3 % apart, the other way round", "3.88349514563107", "0.25", {}, "0.25375"],
+    ["two sources exactly 3 % apart, relative to the lower one", "4", "0.2575", {}, "0.25375"],
+    ["two sources exactly 3 % apart, with the other one higher", "3.88349514563107", "0.25", {}, "0.25375"],
     ["the file of two days ago", "4", "0.25", { dateMs: TODAY - 2 * DAY_MS }, "0.25"],
-    ["what a failing exchange said two days ago", "4", "0.25", { atMs: TODAY - 2 * DAY_MS }, "0.25"],
-  ])("has a rate by %s", (_, coinbase, daily, over, perUsd) => {
+    ["a failing exchange's price of two days ago", "4", "0.25", { atMs: TODAY - 2 * DAY_MS }, "0.25"],
+  ])("has a rate from %s", (_, coinbase, daily, over, perUsd) => {
     const { fiat: rates, unpriced } = said(coinbase, daily, over);
     expect(Number(rates.KWD?.perUsd)).toBeCloseTo(Number(perUsd), 12);
     expect(rates.KWD?.source).toBe("coinbase+currency-api");
@@ -74,18 +74,18 @@ describe("a fiat currency without a central bank's rate", () => {
 
   it.each([
     ["one source alone", "4", undefined, {}, "ONE_SOURCE"],
-    ["the other alone", undefined, "0.25", {}, "ONE_SOURCE"],
+    ["the other source alone", undefined, "0.25", {}, "ONE_SOURCE"],
     ["no source", undefined, undefined, {}, "ONE_SOURCE"],
     ["a file that is three days old", "4", "0.25", { dateMs: TODAY - 3 * DAY_MS }, "ONE_SOURCE"],
     ["an exchange that has been down for three days", "4", "0.25", { atMs: TODAY - 2 * DAY_MS - 1 }, "ONE_SOURCE"],
     ["two sources that are more than 3 % apart", "4", "0.2576", {}, "SOURCES_APART"],
     ["an official and a black-market rate", "4", "0.6", {}, "SOURCES_APART"],
-  ])("has no rate by %s, and says why", (_, coinbase, daily, over, reason) => {
+  ])("has no rate from %s, and the reason is given", (_, coinbase, daily, over, reason) => {
     const { fiat: rates, unpriced } = said(coinbase, daily, over);
     expect([rates.KWD, unpriced?.KWD]).toEqual([undefined, reason]);
   });
 
-  it("is never the euro: a bank's rate counts alone and against two others, and without it two must agree", () => {
+  it("can be the euro while its bank rate is missing; it then has a rate only if its two other sources agree", () => {
     const euro = (bank: FiatPoint[], daily: string) =>
       combine(
         {
@@ -99,7 +99,7 @@ describe("a fiat currency without a central bank's rate", () => {
     expect([euro([], "0.9").fiat.EUR, euro([], "0.9").unpriced?.EUR]).toEqual([undefined, undefined]);
   });
 
-  it("is not said to lack a rate if no source answers at all", () => {
+  it("is not reported as lacking a rate if no source answers at all", () => {
     expect(combine({ prices: [], fiat: [] }, NOW)).toEqual({ assets: {}, fiat: {} });
   });
 });
@@ -108,14 +108,14 @@ describe("an amount in a currency with 0, 2 or 3 decimals", () => {
   const codes = fc.constantFrom(...FIAT_CODES);
   const units = fc.integer({ min: 0, max: 1_000_000_000 });
 
-  it("stays exact to the last unit: in micro-units, in a file, on a page and typed again", () => {
+  it("stays exact in micro-units, in a file, on a page and when typed again", () => {
     fc.assert(
       fc.property(codes, units, (currency, minor) => {
         const digits = minorDigits(currency);
         const sent = Math.min(minor, 1_000_000 * 10 ** digits) / 10 ** digits;
         const micros = microsFromJsonNumber(sent);
         if (!micros.ok) throw new Error(micros.error);
-        // A file and the API have six digits, whatever the currency has.
+        // Files and the API always have six decimals.
         expect(formatMicros(micros.value)).toBe(
           `${sent.toFixed(digits)}${digits === 0 ? "." : ""}`.padEnd(`${Math.floor(sent)}`.length + 7, "0"),
         );
@@ -128,7 +128,7 @@ describe("an amount in a currency with 0, 2 or 3 decimals", () => {
           digits: currencyDigits(currency),
           most: 1_000_000n,
         });
-        // Three digits may also be a group of thousands: then both readings are named, and this is one.
+        // Three digits may also be a group of thousands. Then both readings are returned, and the amount is one of them.
         const isAsked = !typed.ok && typed.error.kind === "AMBIGUOUS";
         const readings = isAsked ? typed.error.readings : [typed.ok ? typed.value : "none"];
         expect(readings.map(Number)).toContain(sent);
@@ -138,7 +138,7 @@ describe("an amount in a currency with 0, 2 or 3 decimals", () => {
     );
   });
 
-  it("converts to just enough coin: one base unit less falls short", () => {
+  it("converts to the smallest sufficient number of the coin's base units", () => {
     fc.assert(
       fc.property(
         codes,
@@ -155,7 +155,7 @@ describe("an amount in a currency with 0, 2 or 3 decimals", () => {
     );
   });
 
-  it("shows the two CFA francs by their codes, since they otherwise look alike", () => {
+  it("is shown with its currency code for the two CFA francs, whose symbols look alike", () => {
     expect(FIAT_CODES.filter((code) => currencyDisplay(code) === "code")).toEqual(["XAF", "XOF"]);
     expect(moneyText("fr", { micros: 5_000_000_000n, currency: "XOF" })).toMatch(/^5\s000\sXOF$/);
     expect(moneyText("ar", { micros: 1_250_000n, currency: "KWD" })).toContain("1.250");

@@ -19,7 +19,7 @@ import {
 } from "../../../src/rates/quote.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
-/** A Tuesday, noon. */
+/** Noon on a Tuesday. */
 const NOW = Date.UTC(2026, 3, 7, 12);
 const TODAY = Date.UTC(2026, 3, 7);
 
@@ -65,24 +65,24 @@ describe("one price from several sources", () => {
     expect(btc(...points)).toBeUndefined();
   });
 
-  it("uses prices up to exactly five minutes old, and not a millisecond older", () => {
+  it("uses prices that are at most five minutes old, and not a millisecond older", () => {
     const other = price("b", "68000");
     expect(btc(price("a", "68000", { atMs: NOW - FRESH_MS }), other)).toMatchObject({ atMs: NOW - 5 * MINUTE_MS });
     expect(btc(price("a", "68000", { atMs: NOW - FRESH_MS - 1 }), other)).toBeUndefined();
   });
 
-  it("accepts a source's clock up to a minute ahead, and then uses our time", () => {
+  it("accepts a source's time that is up to a minute ahead of ours, and then uses our own time", () => {
     const ahead = (ms: number) => btc(price("a", "1", { atMs: NOW + ms }), price("b", "1", { atMs: NOW + ms }));
     expect(ahead(MINUTE_MS)).toMatchObject({ atMs: NOW });
     expect(ahead(MINUTE_MS + 1)).toBeUndefined();
   });
 
-  it("uses the newest of one source's prices", () => {
+  it("uses the newest of a source's prices", () => {
     const points = [price("a", "200", { atMs: NOW - 9 }), price("a", "100", { atMs: NOW - 8 }), price("b", "100")];
     expect(btc(...points)).toEqual({ usd: "100", atMs: NOW - 8, sources: ["a", "b"] });
   });
 
-  it("lies between the least and greatest of the sources it names, each within 2 % of the median of all", () => {
+  it("is between the lowest and highest prices of the sources that it names, each of which is within 2 % of the median of all sources", () => {
     const cents = fc.integer({ min: 9_000, max: 11_000 });
     fc.assert(
       fc.property(fc.array(cents, { minLength: 1, maxLength: 6 }), (all) => {
@@ -102,7 +102,7 @@ describe("one price from several sources", () => {
     );
   });
 
-  it("cannot be moved by one false source of three beyond what the two others say", () => {
+  it("stays within the range of two sources even if a third source is wrong", () => {
     const honest = fc.integer({ min: 100_000, max: 101_000 });
     fc.assert(
       fc.property(honest, honest, fc.integer({ min: 1, max: 100_000_000 }), (a, b, lie) => {
@@ -119,15 +119,18 @@ describe("the rate of a pegged coin", () => {
   const stable = (asset: string, usd: string, rates: FiatPoint[] = []) =>
     combine({ prices: [price("a", usd, { asset }), price("b", usd, { asset })], fiat: rates }, NOW).assets[asset]?.usd;
 
-  it.each(["USDT", "USDC", "DAI"])("of %s is its real price up to 2 % off a dollar, and none beyond", (asset) => {
-    expect(stable(asset, "0.9997")).toBe("0.9997");
-    expect(stable(asset, "0.98")).toBe("0.98");
-    expect(stable(asset, "1.02")).toBe("1.02");
-    expect(stable(asset, "0.979999")).toBeUndefined();
-    expect(stable(asset, "1.020001")).toBeUndefined();
-  });
+  it.each(["USDT", "USDC", "DAI"])(
+    "(%s) is its market price if that is within 2 % of a dollar; otherwise there is no rate",
+    (asset) => {
+      expect(stable(asset, "0.9997")).toBe("0.9997");
+      expect(stable(asset, "0.98")).toBe("0.98");
+      expect(stable(asset, "1.02")).toBe("1.02");
+      expect(stable(asset, "0.979999")).toBeUndefined();
+      expect(stable(asset, "1.020001")).toBeUndefined();
+    },
+  );
 
-  it("of EURC is compared with the euro, and does not exist while the euro's rate is unknown or old", () => {
+  it("(EURC) is compared with the euro; there is no rate while the euro's rate is unknown or old", () => {
     const euro = fiat("EUR", "0.8");
     expect(stable("EURC", "1.25", [euro])).toBe("1.25");
     expect(stable("EURC", "1.225", [euro])).toBe("1.225");
@@ -136,7 +139,7 @@ describe("the rate of a pegged coin", () => {
     expect(stable("EURC", "1.25", [fiat("EUR", "0.8", TODAY - 6 * DAY_MS)])).toBeUndefined();
   });
 
-  it("has no limit for a coin without a peg", () => {
+  it("is limited by the peg, unlike the rate of a coin without a peg", () => {
     expect(stable("BTC", "1.5")).toBe("1.5");
   });
 });
@@ -145,14 +148,14 @@ describe("a fiat rate", () => {
   const perUsd = (dateMs: number, nowMs: number) =>
     combine({ prices: [], fiat: [fiat("EUR", "0.9", dateMs)] }, nowMs).fiat.EUR?.perUsd;
 
-  it("is used on its own day and five more: Maundy Thursday's until the end of Easter Tuesday", () => {
+  it("is used on its own day and for five more days: Maundy Thursday's rate until the end of Easter Tuesday", () => {
     const thursday = Date.UTC(2026, 3, 2);
     expect(perUsd(thursday, Date.UTC(2026, 3, 7, 23, 59, 59, 999))).toBe("0.9");
     expect(perUsd(thursday, Date.UTC(2026, 3, 8))).toBeUndefined();
     expect(perUsd(TODAY + 2 * DAY_MS, NOW)).toBeUndefined();
   });
 
-  it("is the newest of several days", () => {
+  it("is that of the newest day if there are several", () => {
     const points = [fiat("EUR", "0.8", TODAY - DAY_MS), fiat("EUR", "0.9"), fiat("EUR", "0.7", TODAY - 2 * DAY_MS)];
     expect(combine({ prices: [], fiat: points }, NOW).fiat).toEqual({
       EUR: { perUsd: "0.9", atMs: TODAY, source: "frankfurter" },
@@ -194,11 +197,11 @@ describe("a quote", () => {
     ["BTC", "constructor"],
     ["BTC", "__proto__"],
     ["BTC", "usd"],
-  ])("of %s in %s is unavailable because one of them is not known", (asset, currency) => {
+  ])("of %s in %s is unavailable because one of them is unknown", (asset, currency) => {
     expect(quote(asset, currency)).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
   });
 
-  it("is unavailable if the table has not been refreshed for more than five minutes", () => {
+  it("is unavailable if a coin price that it depends on is more than five minutes old", () => {
     const { atMs } = table.assets.ETH ?? { atMs: 0 };
     expect(quote("ETH", "USD", atMs + FRESH_MS)).toMatchObject({ ok: true });
     expect(quote("ETH", "USD", atMs + FRESH_MS + 1)).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
@@ -214,13 +217,13 @@ describe("a quote", () => {
     expect(at(TODAY + 6 * DAY_MS)).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
   });
 
-  it("is unavailable from an empty table, except for a coin in itself", () => {
+  it("is unavailable if the table is empty, except for a coin that is priced in itself", () => {
     const from = (currency: string) => quoteRate({ table: EMPTY_RATE_TABLE, assetCode: "BTC", currency, nowMs: NOW });
     expect(from("USD")).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
     expect(from("BTC")).toMatchObject({ ok: true, value: { rate: "1" } });
   });
 
-  it("across dollars is within one part in 10^14 of the exact quotient, by BigInt", () => {
+  it("of one coin in another is within one part in 10^14 of the exact quotient", () => {
     const decimal = fc.tuple(fc.bigInt({ min: 1n, max: 10n ** 13n }), fc.integer({ min: 0, max: 8 }));
     const text = ([digits, scale]: [bigint, number]) => {
       const padded = digits.toString().padStart(scale + 1, "0");
@@ -233,7 +236,7 @@ describe("a quote", () => {
         const quoted = quoteRate({ table: pair, assetCode: "A", currency: "B", nowMs: NOW });
         if (!quoted.ok) throw new Error("no quote");
         const [whole = "", fraction = ""] = quoted.value.rate.split(".");
-        // rate = r / 10^s; exact = (a0 / 10^a1) / (b0 / 10^b1): both over one denominator.
+        // rate = r / 10^s; exact = (a0 / 10^a1) / (b0 / 10^b1). Both are compared over a common denominator.
         const left = BigInt(whole + fraction) * b[0] * 10n ** BigInt(a[1]);
         const right = a[0] * 10n ** BigInt(b[1] + fraction.length);
         const distance = left > right ? left - right : right - left;
@@ -251,7 +254,7 @@ describe("the dollar rate", () => {
     ["USD", "1"],
     ["EUR", "0.925"],
     ["ETH", "0.000285714285714285714285714285714286"],
-  ])("of %s is what the table says", (currency, wanted) => {
+  ])("of %s is read from the table", (currency, wanted) => {
     expect(usdRate({ table, currency, nowMs: NOW })).toMatchObject({
       ok: true,
       value: expect.stringContaining(wanted.slice(0, 17)),
@@ -269,7 +272,7 @@ describe("the dollar rate", () => {
     expect([rateOf("EUR", NOW + 7 * DAY_MS), rateOf("USD", NOW + 7 * DAY_MS)]).toEqual([false, true]);
   });
 
-  it("gives a coin's dollars the same worth as the coin's own quote, within rounding", () => {
+  it("converts a coin's price in dollars to the same value as the coin's own quote, within rounding", () => {
     for (const currency of FIAT_CODES) {
       const dollar = usdRate({ table, currency, nowMs: NOW });
       const coin = quoteRate({ table, assetCode: "ETH", currency, nowMs: NOW });
@@ -297,7 +300,7 @@ describe("the units for an amount", () => {
     expect(unitsFor({ amountMicros, rate, decimals })).toBe(units);
   });
 
-  it.each(["0", "0.00", "", "-1", "1e5", "NaN", "1,5", ".", "1.2.3"])("throw for the rate %j", (rate) => {
+  it.each(["0", "0.00", "", "-1", "1e5", "NaN", "1,5", ".", "1.2.3"])("cannot be computed at the rate %j", (rate) => {
     expect(() => unitsFor({ amountMicros: 1n, rate, decimals: 8 })).toThrow("not a positive plain decimal rate");
     expect(() => microsFor({ units: 1n, rate, decimals: 8 })).toThrow("not a positive plain decimal rate");
   });
@@ -316,7 +319,7 @@ describe("the units for an amount", () => {
     fc.assert(
       fc.property(amount, rate, decimals, (amountMicros, { digits, scale, text }, places) => {
         const units = unitsFor({ amountMicros, rate: text, decimals: places });
-        // units × digits / 10^(places + scale) coins' worth against amount / 10^6, cross-multiplied.
+        // Compares the value of units × digits / 10^(places + scale) coins with amount / 10^6, cross-multiplied.
         const worth = (n: bigint) => n * digits * 1_000_000n;
         const asked = amountMicros * 10n ** BigInt(places + scale);
         expect(worth(units) >= asked).toBe(true);
@@ -326,7 +329,7 @@ describe("the units for an amount", () => {
     );
   });
 
-  it("are worth at least the amount when converted back, and one unit less is worth less", () => {
+  it("are worth at least the amount when converted back, and one unit less is worth less than the amount", () => {
     fc.assert(
       fc.property(amount, rate, decimals, (amountMicros, { text }, places) => {
         const units = unitsFor({ amountMicros, rate: text, decimals: places });
@@ -337,7 +340,7 @@ describe("the units for an amount", () => {
     );
   });
 
-  it("are converted back to an exact floor", () => {
+  it("are converted back exactly, and rounded down", () => {
     expect(microsFor({ units: 14_706n, rate: "68000", decimals: 8 })).toBe(10_000_080n);
     expect(microsFor({ units: 1n, rate: "0.9999999", decimals: 6 })).toBe(0n);
     expect(microsFor({ units: 0n, rate: "1", decimals: 6 })).toBe(0n);
@@ -345,7 +348,7 @@ describe("the units for an amount", () => {
 });
 
 describe("the known currencies", () => {
-  it("are the currencies of the decisions, the thirty of the bank first, and the registry's crypto codes, upper case, each once", () => {
+  it("are all fiat codes, starting with the bank's 30, and then the registry's crypto codes, in upper case and without duplicates", () => {
     const documented =
       "USD EUR GBP CAD AUD JPY CHF CNY HKD SGD NZD SEK NOK DKK PLN CZK HUF RON TRY ILS ZAR BRL MXN INR IDR MYR PHP THB KRW ISK";
     expect(BANK_CODES.join(" ")).toBe(documented);
@@ -372,7 +375,7 @@ describe("the fixed rate table", () => {
     }
   });
 
-  it("survives JSON unchanged", () => {
+  it("is the same after it is written as JSON and read back", () => {
     expect(JSON.parse(JSON.stringify(fixedRateTable(NOW)))).toEqual(fixedRateTable(NOW));
   });
 });

@@ -8,7 +8,7 @@ import { triesOf } from "../../support/property-runs.ts";
 
 const RUNS = triesOf({ usual: 200, deep: 20_000 });
 
-/** Time that passes only when everything else is waiting for it. */
+/** A clock that advances only when everything else waits for it. */
 class Time {
   #nowMs = 1_000_000;
   #timers: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -39,7 +39,7 @@ class Time {
   }
 }
 
-/** A rate book whose tables show when they were requested. `calls` are the times of all calls. */
+/** A rate book whose tables contain the time of their request. `calls` lists all calls. */
 function book(time: Time, answer: (n: number) => { readonly takesMs: number; readonly fails?: boolean }) {
   const calls: { readonly atMs: number; readonly endMs: number; readonly fails: boolean }[] = [];
   const ask = async (): Promise<RateTable> => {
@@ -74,7 +74,7 @@ describe("the rates that an isolate keeps", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("never make a failure last: those who waited receive it, and the next caller asks again", async () => {
+  it("are requested again by the next caller after a failed request, whose error all waiting callers get", async () => {
     const [time, cache] = [new Time(), new RateCache()];
     const { ask, calls } = book(time, (n) => ({ takesMs: 10, fails: n === 0 }));
     const first = Promise.allSettled([cache.table(ask, time), cache.table(ask, time)]);
@@ -87,7 +87,7 @@ describe("the rates that an isolate keeps", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("are requested again by a waiting caller if the caller who asked was cancelled", async () => {
+  it("are requested again by a waiting caller if the caller who requested them was cancelled", async () => {
     const [time, cache] = [new Time(), new RateCache()];
     const { ask, calls } = book(time, () => ({ takesMs: 10 }));
     void cache.table(() => new Promise<RateTable>(() => {}), time);
@@ -97,7 +97,7 @@ describe("the rates that an isolate keeps", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("do not survive setting the clock back", async () => {
+  it("are requested again when the clock is set back", async () => {
     const cache = new RateCache();
     const at = (nowMs: number) => cache.table(async () => fixedRateTable(nowMs), { ...new Time(), nowMs: () => nowMs });
     expect(askedAtMs(await at(10_000))).toBe(10_000);
@@ -105,7 +105,7 @@ describe("the rates that an isolate keeps", () => {
     expect(askedAtMs(await at(10_000))).toBe(9_999);
   });
 
-  it("keep the age a source gives a price", async () => {
+  it("keep the time that a source gave for a price", async () => {
     const cache = new RateCache();
     let calls = 0;
     const ask = async () => {
@@ -120,7 +120,7 @@ describe("the rates that an isolate keeps", () => {
     expect(calls).toBe(1);
   });
 
-  it("are never older than five seconds for a caller who did not wait, and are requested at most once in that time", async () => {
+  it("are at most five seconds old when a caller gets them, and are requested at most once in that time unless a request fails", async () => {
     const caller = fc.record({ afterMs: fc.nat(3_000), takesMs: fc.nat(4_000), fails: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(caller, { minLength: 1, maxLength: 30 }), async (callers) => {
@@ -153,7 +153,7 @@ describe("the rates that an isolate keeps", () => {
 });
 
 describe("the cache of a deployment", () => {
-  it("is shared per binding and setting", () => {
+  it("is shared by callers with the same binding and the same setting", () => {
     const [one, other] = [{}, {}];
     const cache = rateCacheOf(one, "coinbase,kraken");
     expect(rateCacheOf(one, "coinbase,kraken")).toBe(cache);

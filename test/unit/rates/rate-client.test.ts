@@ -13,7 +13,7 @@ import { COINBASE, coingecko, currencyApi, frankfurter, KRAKEN } from "../../sup
 const NOW = Date.UTC(2026, 10, 20, 12);
 const SECONDS = NOW / 1_000 - 40;
 
-/** A service that gives `answers` one after the other, and the requested URLs. */
+/** A service that gives `answers` one after another, and records the requested URLs. */
 function service(...answers: (string | Response)[]) {
   const asked: string[] = [];
   const settings: RateClientSettings = {
@@ -39,7 +39,7 @@ const ask = {
 };
 type Name = keyof typeof ask;
 const NAMES: Name[] = ["coinbase", "kraken", "coingecko", "frankfurter", "currency-api"];
-/** How many hosts a source has: after a failure the next one is asked. */
+/** The number of hosts of each source. After a failure the next host is asked. */
 const HOSTS: Record<Name, number> = { coinbase: 1, kraken: 1, coingecko: 1, frankfurter: 1, "currency-api": 2 };
 const PAYLOADS: Record<Name, string> = {
   coinbase: COINBASE,
@@ -56,7 +56,7 @@ async function pointsOf(name: "coinbase" | "kraken" | "coingecko") {
   return { asked, points: points.value };
 }
 
-describe("every source", () => {
+describe("among all sources,", () => {
   it.each(["coinbase", "kraken", "coingecko"] as const)(
     "%s prices every asset of the registry in one call",
     async (name) => {
@@ -68,7 +68,7 @@ describe("every source", () => {
     },
   );
 
-  it("the price sources together give every asset a rate of three sources, including stablecoins and EURC", async () => {
+  it("every asset, including stablecoins and EURC, gets its rate from three price sources", async () => {
     const all = await Promise.all((["coinbase", "kraken", "coingecko"] as const).map(pointsOf));
     const fiat = await ask.frankfurter(service(PAYLOADS.frankfurter).settings);
     const table = combine({ prices: all.flatMap((each) => each.points), fiat: fiat.ok ? fiat.value : [] }, NOW);
@@ -78,10 +78,10 @@ describe("every source", () => {
 
   it.each(
     NAMES.flatMap((name): [Name, string, string | (() => Response), string][] => [
-      [name, "a page with status 200", "<!doctype html><title>Just a moment...</title>", "NOT_JSON"],
-      [name, "a truncated answer", PAYLOADS[name].slice(0, -30), "TRUNCATED"],
+      [name, "a web page with status 200", "<!doctype html><title>Just a moment...</title>", "NOT_JSON"],
+      [name, "a truncated body", PAYLOADS[name].slice(0, -30), "TRUNCATED"],
       [name, "an empty body", "", "NOT_JSON"],
-      [name, "JSON of another shape", "[]", "UNEXPECTED_SHAPE"],
+      [name, "JSON of a different shape", "[]", "UNEXPECTED_SHAPE"],
       [name, "null", "null", "UNEXPECTED_SHAPE"],
       [name, "an empty object", "{}", "UNEXPECTED_SHAPE"],
       [name, "429", () => new Response("slow down", { status: 429, headers: { "retry-after": "60" } }), "RATE_LIMITED"],
@@ -92,18 +92,18 @@ describe("every source", () => {
         "BAD_STATUS",
       ],
       [name, "500", () => new Response("{}", { status: 500 }), "BAD_STATUS"],
-      [name, "too large a body", `{"x":"${"y".repeat(300_000)}"}`, "TOO_LARGE"],
+      [name, "a body that is too large", `{"x":"${"y".repeat(300_000)}"}`, "TOO_LARGE"],
     ]),
-  )("%s answering %s is reported as an outage", async (name, _, answer, kind) => {
+  )("%s responding with %s is reported as an outage", async (name, _, answer, kind) => {
     const hosts = HOSTS[name];
-    // A body can be read once.
+    // The body of a response can be read only once.
     const answers = Array.from({ length: hosts }, () => (typeof answer === "string" ? answer : answer()));
     const { asked, settings } = service(...answers);
     expect(await ask[name](settings)).toMatchObject({ ok: false, error: { kind } });
     expect(asked).toHaveLength(hosts);
   });
 
-  it.each(NAMES)("%s being unreachable is reported as an outage, not thrown", async (name) => {
+  it.each(NAMES)("%s that cannot be reached is reported as an outage, not thrown", async (name) => {
     expect(await ask[name](service().settings)).toMatchObject({ ok: false, error: { kind: "UNREACHABLE" } });
   });
 });
@@ -118,10 +118,10 @@ describe("coinbase", () => {
 
   it.each([
     ["another base", '{"data":{"currency":"EUR","rates":{"BTC":"0.00001"}}}'],
-    ["other values than text", '{"data":{"currency":"USD","rates":{"BTC":{}}}}'],
+    ["values that are not text", '{"data":{"currency":"USD","rates":{"BTC":{}}}}'],
     ["no known coin", '{"data":{"currency":"USD","rates":{"AED":"3.67"}}}'],
     ["no usable rate", '{"data":{"currency":"USD","rates":{"BTC":"0","ETH":"-1","LTC":"NaN"}}}'],
-  ])("reports an answer with %s as an outage", async (_, body) => {
+  ])("reports a response with %s as an outage", async (_, body) => {
     expect(await ask.coinbase(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
   });
 
@@ -180,7 +180,7 @@ describe("kraken", () => {
 });
 
 describe("coingecko", () => {
-  it("requests all ids at once, keeps every digit, and uses the time in the answer", async () => {
+  it("requests all ids at once, keeps every digit, and uses the time in the response", async () => {
     const { asked, points } = await pointsOf("coingecko");
     expect(asked[0]).toMatch(
       /ids=bitcoin,litecoin,ethereum,.*&vs_currencies=usd&include_last_updated_at=true&precision=full$/,
@@ -197,16 +197,16 @@ describe("coingecko", () => {
   it.each([
     ["without a time", '{"bitcoin":{"usd":1}}'],
     ["without a price", '{"bitcoin":{"last_updated_at":1763640000}}'],
-    ["of null", '{"bitcoin":{"usd":null,"last_updated_at":1763640000}}'],
+    ["with null as its price", '{"bitcoin":{"usd":null,"last_updated_at":1763640000}}'],
     ["with an invalid time", '{"bitcoin":{"usd":1,"last_updated_at":1.5}}'],
     ["that is an error status", '{"status":{"error_code":429,"error_message":"rate limit"}}'],
-  ])("reports an answer %s as an outage", async (_, body) => {
+  ])("reports a response %s as an outage", async (_, body) => {
     expect(await ask.coingecko(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
   });
 });
 
 describe("frankfurter", () => {
-  it("gives every fiat currency except the dollar, as of the start of the bank's day", async () => {
+  it("gives every currency of the bank except the dollar, as of the start of the bank's day", async () => {
     const { asked, settings } = service(PAYLOADS.frankfurter);
     const points = await ask.frankfurter(settings);
     if (!points.ok) throw new Error(points.error.message);
@@ -225,13 +225,13 @@ describe("frankfurter", () => {
     ["another amount", '{"amount":10.0,"base":"USD","date":"2026-11-19","rates":{"EUR":9}}'],
     ["an invalid day", '{"amount":1.0,"base":"USD","date":"2026-02-30","rates":{"EUR":0.9}}'],
     ["no known rate", '{"amount":1.0,"base":"USD","date":"2026-11-19","rates":{"XAU":0.0004}}'],
-  ])("reports an answer with %s as an outage", async (_, body) => {
+  ])("reports a response with %s as an outage", async (_, body) => {
     expect(await ask.frankfurter(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
   });
 });
 
 describe("currency-api", () => {
-  it("gives every fiat currency, as of the start of its day, from one request", async () => {
+  it("gives the dollar, the euro and every fiat currency that the bank lacks from one request, as of the start of the response's day", async () => {
     const { asked, settings } = service(PAYLOADS["currency-api"]);
     const points = await ask["currency-api"](settings);
     if (!points.ok) throw new Error(points.error.message);

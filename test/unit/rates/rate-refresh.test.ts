@@ -12,7 +12,7 @@ const START = Date.UTC(2026, 10, 20, 12);
 
 type Answer = Result<readonly PricePoint[], RateOutage>;
 
-/** A source whose every call waits until it is answered. */
+/** A source whose calls wait until the test answers them. */
 class HeldSource implements RateClient {
   readonly name: string;
   readonly waiting: ((answer: Answer) => void)[] = [];
@@ -29,7 +29,7 @@ class HeldSource implements RateClient {
   }
 }
 
-/** Sources that answer at once with `answers`, a clock, and a book that can be created again over the same storage. */
+/** Sources that answer at once with `answers`, a clock, and a rate book that can be reopened on the same storage. */
 class TestBench {
   nowMs = START;
   random = 0;
@@ -78,7 +78,7 @@ class TestBench {
     });
   }
 
-  /** Lets a background refresh end. */
+  /** Waits for the background refresh. */
   async settle(): Promise<void> {
     await Promise.all(this.background.splice(0));
   }
@@ -108,7 +108,7 @@ async function usd(book: RateRefresh): Promise<string | undefined> {
 }
 
 describe("requests to the sources", () => {
-  it("are one to each source for 50 callers at a cold start, and all get the same table", async () => {
+  it("go once to each source for 50 callers at a cold start, who all get the same table", async () => {
     const bench = new TestBench();
     const book = bench.book();
     const tables = await Promise.all(Array.from({ length: 50 }, () => book.table()));
@@ -118,7 +118,7 @@ describe("requests to the sources", () => {
     expect(tables[0]?.fiat.EUR).toMatchObject({ perUsd: "0.5", source: "bank" });
   });
 
-  it("are repeated after 30 seconds and not a millisecond before, whatever the traffic", async () => {
+  it("are repeated after 30 seconds and not a millisecond before, for any traffic", async () => {
     const bench = new TestBench();
     const book = bench.book();
     for (let ms = 0; ms < REFRESH_MS; ms += 100) {
@@ -146,7 +146,7 @@ describe("requests to the sources", () => {
     Object.assign(bench.answers, { a: "110", b: "110", c: "110" });
     expect(await usd(book)).toBe("100");
     expect(slow.calls).toBe(2);
-    // Another caller during the refresh neither waits nor asks; new prices may already show.
+    // Another caller during the refresh neither waits nor starts a request, but may already get new prices.
     expect(["100", "110"]).toContain(await usd(book));
     expect(slow.calls).toBe(2);
     slow.answer(err(DOWN));
@@ -189,7 +189,7 @@ describe("requests to the sources", () => {
 });
 
 describe("failover", () => {
-  it.each(["a", "b", "c"])("serves from the other two sources without %s", async (name) => {
+  it.each(["a", "b", "c"])("serves rates from the other two sources when %s fails", async (name) => {
     const bench = new TestBench();
     bench.answers[name] = DOWN;
     const { assets } = await bench.book().table();
@@ -205,7 +205,7 @@ describe("failover", () => {
     expect(bench.reports).toEqual(["rates: a failed: BUG: oops"]);
   });
 
-  it("serves the last prices when one source is left, until they are stale; then there is no rate", async () => {
+  it("serves the last prices when only one source is left, until they are stale; then there is no rate", async () => {
     const bench = new TestBench();
     const book = bench.book();
     await book.table();
@@ -235,7 +235,7 @@ describe("failover", () => {
 });
 
 describe("backoff", () => {
-  /** Calls to `a` during a period of traffic every second. */
+  /** How often `a` is called during a period with a caller in every second. */
   async function callsWhile(bench: TestBench, book: RateRefresh, forMs: number): Promise<number> {
     const before = bench.calls.a ?? 0;
     const end = bench.nowMs + forMs;
@@ -246,7 +246,7 @@ describe("backoff", () => {
     return (bench.calls.a ?? 0) - before;
   }
 
-  it("asks a failing source ever less often, up to four minutes apart, while the others continue", async () => {
+  it("asks a failing source less and less often, up to four minutes apart, while the others continue", async () => {
     const bench = new TestBench();
     bench.random = 0.999;
     bench.answers.a = DOWN;
@@ -266,7 +266,7 @@ describe("backoff", () => {
     expect(await callsWhile(bench, book, 5 * MINUTE_MS)).toBe(10);
   });
 
-  it("takes its jitter from the given randomness: at 0 it asks again at the next refresh", async () => {
+  it("takes its jitter from the given random numbers: at 0 it asks again at the next refresh", async () => {
     const bench = new TestBench();
     bench.answers.a = DOWN;
     expect(await callsWhile(bench, bench.book(), 5 * MINUTE_MS)).toBe(10);
@@ -285,7 +285,7 @@ describe("backoff", () => {
 });
 
 describe("stored rates", () => {
-  it("serve a new object at once; it calls no source within 30 seconds, and refreshes after them", async () => {
+  it("are available at once in a new object, which calls no source for 30 seconds and then refreshes them", async () => {
     const bench = new TestBench();
     await bench.book().table();
     bench.nowMs += REFRESH_MS - 1;
@@ -313,7 +313,7 @@ describe("stored rates", () => {
     expect(bench.writes).toBe(2);
   });
 
-  it.each(["{}", '{"refreshedAtMs":"soon"}', "[]"])("of another shape, %s, are ignored", async (state) => {
+  it.each(["{}", '{"refreshedAtMs":"soon"}', "[]"])("of a different shape, %s, are ignored", async (state) => {
     const bench = new TestBench();
     bench.book();
     bench.store(state);

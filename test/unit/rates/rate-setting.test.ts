@@ -31,7 +31,7 @@ describe("RATE_SOURCE", () => {
     ["", "at least two"],
     ["kraken", "at least two"],
     ["kraken,frankfurter", "at least two"],
-  ])("refuses %j with %j", (text, message) => {
+  ])("refuses %j with a message that contains %j", (text, message) => {
     expect(parseRateSource(text, true)).toMatchObject({ ok: false, error: expect.stringContaining(message) });
   });
 });

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Nothing is cached, and time does not move. */
+/** Dependencies without a cached table, with a clock that does not advance. */
 const uncached = () => ({
   cache: () => new RateCache(),
   clock: { nowMs: () => 0, sleep: () => new Promise<void>(() => {}) },
@@ -26,14 +26,14 @@ describe("the rates of a deployment", () => {
     return { opened, book };
   };
 
-  it("are of the current time when fixed, and call no object", async () => {
+  it("have the current time if they are fixed, and need no object", async () => {
     const { opened, book } = openedBook(() => Promise.reject(new Error("asked")));
     const source = rateSourceOf({ setting: ok({ kind: "fixed" }), book, ...uncached(), nowMs: () => 77 });
     expect(await source.table()).toEqual(fixedRateTable(77));
     expect(opened.times).toBe(0);
   });
 
-  it("come from the one rate book when from the market, with a new stub each time", async () => {
+  it("come from the deployment's rate book if they are market rates, with a new stub each time", async () => {
     const table = fixedRateTable(5);
     const { opened, book } = openedBook(async () => table);
     const source = rateSourceOf({ setting: ok({ kind: "market", sources: [] }), book, ...uncached(), nowMs: () => 0 });
@@ -64,7 +64,7 @@ describe("the rates of a deployment", () => {
     expect(opened.times).toBe(0);
   });
 
-  it("are requested once while the cache keeps them, and a call is finished for others in the background", async () => {
+  it("are requested once for concurrent callers, by a call that completes in the background even if its request is cancelled", async () => {
     const { opened, book } = openedBook(async () => fixedRateTable(5));
     const [cache, finished]: [RateCache, Promise<unknown>[]] = [new RateCache(), []];
     const own = { ...uncached(), cache: () => cache, background: (work: Promise<unknown>) => void finished.push(work) };

@@ -14,7 +14,7 @@ test("the architecture page is what `npm run docs:architecture` writes, with eve
 });
 
 const ARCHITECTURE = await readFile(ARCHITECTURE_PAGE, "utf8");
-const [, where = ""] = ARCHITECTURE.split("\n## Where state is\n");
+const [, where = ""] = ARCHITECTURE.split("\n## Where state is stored\n");
 const [state = ""] = where.split("\n## ");
 const [objects = "", tables = "", isolate = ""] = state.split(/\*\*(?:Tables of D1|What an isolate keeps)\.\*\*/);
 /** The names in the first column of a table. */
@@ -23,7 +23,7 @@ const namesIn = (text: string) =>
     [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
   );
 
-test("it counts and lists the classes of objects that wrangler.toml binds", async () => {
+test("the architecture page lists and counts the classes of Durable Objects that wrangler.toml binds", async () => {
   const classes = [...(await readFile("wrangler.toml", "utf8")).matchAll(/class_name = "(\w+)"/g)].map(
     ([, name]) => name,
   );
@@ -32,11 +32,11 @@ test("it counts and lists the classes of objects that wrangler.toml binds", asyn
   expect(ARCHITECTURE).toContain(`, ${words[classes.length - 7]} classes of Durable Objects,`);
 });
 
-test("it lists every table of the database", () => {
+test("the architecture page lists every table of the database", () => {
   expect(namesIn(tables).toSorted()).toEqual([...commentsOfSchema().keys()].toSorted());
 });
 
-test("it lists every file with state at module scope, and the one that keeps it in the app", () => {
+test("the architecture page lists every file with state at module scope, and src/app/health/routes.ts", () => {
   expect(namesIn(isolate).map((path) => `src/${path}`)).toEqual(
     expect.arrayContaining([...SHARED_STATE, "src/app/health/routes.ts"]),
   );

@@ -35,7 +35,7 @@ interface Ask {
   readonly body?: string;
 }
 
-/** Not fetch, which does not let its caller set the host. */
+/** Sends a request without fetch, whose caller cannot set the host. */
 function ask({ method = "GET", path = `/${token}/chain`, headers = {}, body }: Ask = {}) {
   return new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
     const asked = request({ host: "127.0.0.1", port: place.port, method, path, headers }, async (response) => {
@@ -54,15 +54,15 @@ const pay = (body: object) => ask({ method: "POST", path: `/${token}/payments`, 
 describe("the control port", () => {
   test.each<[string, () => Ask]>([
     ["without the token", () => ({ path: "/chain" })],
-    ["with another token", () => ({ path: `/${"0".repeat(token.length)}/chain` })],
+    ["with a wrong token", () => ({ path: `/${"0".repeat(token.length)}/chain` })],
     ["with part of the token", () => ({ path: `/${token.slice(1)}/chain` })],
-    ["from a page of another origin", () => ({ headers: { origin: "https://evil.example" } })],
+    ["from a page on another origin", () => ({ headers: { origin: "https://evil.example" } })],
     ["from a page of the development server itself", () => ({ headers: { origin: "http://localhost:8787" } })],
     ["from a sandboxed page", () => ({ headers: { origin: "null" } })],
-    ["by a name that resolves to this machine", () => ({ headers: { host: `rebound.example:${place.port}` } })],
-    ["by the name localhost, as a page would", () => ({ headers: { host: `localhost:${place.port}` } })],
-    ["for anything else", () => ({ path: `/${token}/other` })],
-    ["by another method", () => ({ method: "DELETE" })],
+    ["to a name that resolves to this machine", () => ({ headers: { host: `rebound.example:${place.port}` } })],
+    ["to the name localhost, as a web page would", () => ({ headers: { host: `localhost:${place.port}` } })],
+    ["to an unknown path", () => ({ path: `/${token}/other` })],
+    ["with a different method", () => ({ method: "DELETE" })],
   ])("answers 404 to requests %s, and starts nothing", async (_, refused) => {
     const { method = "POST", ...of } = refused();
     expect(await ask({ method, ...of })).toEqual({ status: 404, text: "{}" });
@@ -73,7 +73,7 @@ describe("the control port", () => {
     expect((await pay({ ...payment, requiredConfirmations: 1 })).status).toBe(500);
   });
 
-  test("starts one chain however often it is called, pays exactly what is due, and mines the confirmations", async () => {
+  test("starts only one chain even if called repeatedly, pays exactly what is due, and mines the confirmations", async () => {
     const started = await Promise.all([1, 2].map(() => ask({ method: "POST" })));
     const running = { state: "RUNNING", network: "ETH_SEPOLIA", cryptocurrency: "USDC" };
     expect(started.map(({ status, text }) => [status, JSON.parse(text)])).toEqual([1, 2].map(() => [200, running]));
@@ -90,7 +90,7 @@ describe("the control port", () => {
     expect(BigInt(log?.data ?? "0x0")).toBe(49_900_000n);
   });
 
-  test("starts a chain that no page of a browser may read", async () => {
+  test("starts a chain that no web page may read", async () => {
     const headers = { origin: "https://evil.example", "access-control-request-method": "POST" };
     const preflight = await fetch(chainUrl(), { method: "OPTIONS", headers });
     expect(preflight.headers.get("access-control-allow-origin")).toBeNull();
@@ -102,11 +102,11 @@ describe("the control port", () => {
     { ...payment, requiredConfirmations: 1, amountDue: "0" },
     { ...payment, requiredConfirmations: 1_000 },
     { ...payment, requiredConfirmations: 1, address: "x".repeat(5_000) },
-  ])("refuses a payment that no method asks for, %#", async (body) => {
+  ])("refuses a payment that no payment method asks for: case %#", async (body) => {
     expect((await pay(body)).status).toBe(500);
   });
 
-  test("ends the chain when it ends, and the next start of the same home continues it", async () => {
+  test("ends its chain when it ends, and the next start in the same home continues that chain", async () => {
     const height = Number(await rpcAt(chainUrl())("eth_blockNumber"));
     await until(
       async () => existsSync(join(home, "test-chain.json")),
@@ -122,7 +122,7 @@ describe("the control port", () => {
     await next.stop();
   });
 
-  test("starts no chain by itself in a home that never had one", async () => {
+  test("does not start a chain by itself in a home that has never had a chain", async () => {
     const fresh = mkdtempSync(join(tmpdir(), "edgetill-control-"));
     const other = await openControlPort(fresh);
     await other.resume();

@@ -1,4 +1,4 @@
-// What the drill removes still exists: each edit names a line of the current sources.
+// The safeguards that the drill removes must still exist: each edit names a line of the current sources.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -8,9 +8,9 @@ import { type Edit, edited, editedTexts } from "../../../scripts/edits.ts";
 
 const EDIT: Edit = { file: "a.ts", from: "guard();", to: "" };
 
-describe("a safeguard in the drill", () => {
+describe("a safeguard that the drill removes", () => {
   it.each(Object.entries(SAFEGUARDS))(
-    "%s: its lines occur in the sources once, and the rest is a valid program",
+    "(%s) is in lines that occur exactly once in the sources, and the edited files parse",
     (_, edits) => {
       for (const [file, text] of editedTexts("src", edits)) {
         expect(text).not.toBe(readFileSync(join("src", file), "utf8"));
@@ -19,7 +19,7 @@ describe("a safeguard in the drill", () => {
     },
   );
 
-  it("that has moved is detected, and so is one that occurs twice", () => {
+  it("whose line is missing or occurs twice is reported", () => {
     expect(edited("a(); guard(); b();", EDIT)).toBe("a();  b();");
     expect(() => edited("a(); b();", EDIT)).toThrow("a.ts does not say once: guard();");
     expect(() => edited("guard(); guard();", EDIT)).toThrow("a.ts does not say once: guard();");

@@ -9,19 +9,19 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("the catalogue of events", () => {
+describe("the event catalogue", () => {
   test("is what `npm run docs:events` writes", async () => {
     expect(await readFile(CATALOGUE, "utf8")).toBe(await eventCatalogue());
   });
 
-  test("has every type once, with when it is sent", async () => {
+  test("lists every type once, and says when it is sent", async () => {
     const listed = [
       ...(await readFile(CATALOGUE, "utf8")).matchAll(/^\| `([a-z_]+(?:\.[a-z_]+)?)` \| [^|]+\.[^|]* \| `/gm),
     ];
     expect(listed.map(([, type]) => type).toSorted()).toEqual([...EVENT_TYPES].toSorted());
   });
 
-  test("shows a request that a verifier accepts, with the secret it names", async () => {
+  test("shows a request that a verifier accepts with the given secret", async () => {
     const text = await readFile(CATALOGUE, "utf8");
     const [, request = ""] = /```http\n([\s\S]*?)\n```/.exec(text) ?? [];
     const [head = "", body = ""] = request.split("\n\n");

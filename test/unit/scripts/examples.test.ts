@@ -11,7 +11,7 @@ const DEMO = {
 };
 const PRINT_ARGUMENTS = "curl() { for each in \"$@\"; do printf '%s\\0' \"$each\"; done; printf '\\n'; };";
 
-/** The arguments that each command would pass to curl, as a plain shell reads the text. */
+/** The arguments that each command would pass to curl if a plain shell read the text. */
 function pasted(): string[][] {
   const output = execFileSync("sh", ["-c", PRINT_ARGUMENTS + examples(DEMO, "demo-1")], { encoding: "utf8" });
   const lines = output.split("\n").filter((line) => line !== "");
@@ -19,7 +19,7 @@ function pasted(): string[][] {
 }
 
 describe("the printed commands, as a shell reads them", () => {
-  test("are four for the demo merchant with its secret key, and a sign-in as its owner", () => {
+  test("use the demo merchant's secret key in four cases, and sign in as its owner in three", () => {
     const path = `${DEMO.baseUrl}/api/v1/merchants/merchant/${DEMO.merchantId}`;
     const commands = pasted();
     expect(commands.map((each) => each[1])).toEqual([
@@ -57,7 +57,7 @@ describe("the printed commands, as a shell reads them", () => {
     expect(mine?.at(-1)).toBe(start?.[start.indexOf("-c") + 1]);
   });
 
-  test("have a new reference at every start, so the invoice is a new one", () => {
+  test("have a new reference at every start, so that the invoice is a new one", () => {
     expect(examples(DEMO)).not.toBe(examples(DEMO));
   });
 });

@@ -1,4 +1,4 @@
-// The recipes for a network and a coin, followed in a copy of the repository: whatever they forgot then fails to compile or to pass.
+// Follows the recipes for a network and a coin in a copy of the repository. If a recipe omits something, the copy does not compile or fails a test.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLE_STEPS, FOLLOWED, pageWithout } from "../../support/recipes/examples.ts";
@@ -14,7 +14,7 @@ describe("Arbitrum Nova and LINK, added by the recipes alone,", () => {
   });
   afterAll(() => scratch.leave());
 
-  it("need no file that the recipes do not name: everything compiles", async () => {
+  it("need only the files that the recipes name: everything compiles", async () => {
     expect(await scratch.compile()).toEqual([]);
   });
 
@@ -23,11 +23,11 @@ describe("Arbitrum Nova and LINK, added by the recipes alone,", () => {
   });
 });
 
-/** Steps that add something for the example. Each takes a run of the compiler and the tests, so only deep runs omit them. */
+/** Steps that add something for the example. Only deep runs omit steps, because each omission takes a run of the compiler and the tests. */
 const LEFT_OUT =
   process.env.DEEP === undefined ? [] : EXAMPLE_STEPS.filter(({ recipe, file }) => recipe.additions[file]?.length);
 
-it.each(LEFT_OUT)("omitting the step of $file in $recipe.title is reported", async (step) => {
+it.each(LEFT_OUT)("the omission of the step for $file in $recipe.title is reported", async (step) => {
   const scratch = new Scratch(process.cwd());
   try {
     for (const recipe of FOLLOWED)

@@ -41,7 +41,7 @@ describe("the home of a development server", () => {
     expect(readFileSync(reopen().secretsFile, "utf8")).toBe(first);
   });
 
-  test("from before MASTER_KEY keeps its keyrings, and gets a key for the missing ones", () => {
+  test("that was created before MASTER_KEY existed keeps its keyrings, and gets a MASTER_KEY for the missing ones", () => {
     const { secretsFile } = open();
     writeFileSync(secretsFile, "OTHER_KEY=x:y\nCODE_PEPPER=mine\n");
     expect(readFileSync(reopen().secretsFile, "utf8")).toMatch(
@@ -49,13 +49,13 @@ describe("the home of a development server", () => {
     );
   });
 
-  test("can be read by its owner only, like the secret files in it", () => {
+  test("can be read only by its owner, like the secret files in it", () => {
     const home = open();
     prepareDemo(home, "http://localhost:1", NOW_MS);
     expect([folder, home.secretsFile, home.demoFile, home.seedFile].map(modeOf)).toEqual(["700", "600", "600", "600"]);
   });
 
-  test("is refused to a second server until the first releases it", () => {
+  test("cannot be used by a second server until the first one releases it", () => {
     open();
     expect(() => openHome(folder)).toThrow(StartError);
     expect(() => reopen()).not.toThrow();
@@ -75,7 +75,7 @@ describe("prepareDemo", () => {
       expect(apiKeyStanding({ macKeys, apiKey, merchantId })).toBe("GENUINE");
   });
 
-  test("a start with an unusable key secret stops, names the file and does not show the value", () => {
+  test("stops if a key secret is unusable, with an error that names the file and not the value", () => {
     const home = open();
     writeFileSync(home.secretsFile, "API_KEY_MAC_KEY=hunter2\n");
     const start = () => prepareDemo(home, "http://localhost:1", NOW_MS);
@@ -84,7 +84,7 @@ describe("prepareDemo", () => {
     expect(start).not.toThrow("hunter2");
   });
 
-  test("keeps merchant, keys and rows at a second start; only the address follows the port", () => {
+  test("keeps the merchant, the keys and the rows at a second start, and changes only the address, to the new port", () => {
     const first = open();
     const before = prepareDemo(first, "http://localhost:1", NOW_MS);
     const seed = readFileSync(first.seedFile, "utf8");
@@ -96,7 +96,7 @@ describe("prepareDemo", () => {
     expect(readFileSync(second.seedFile, "utf8")).toBe(seed);
   });
 
-  test("keeps a demo merchant from before there were accounts, and gives it an owner once", () => {
+  test("keeps a demo merchant that was created before accounts existed, and gives it an owner once", () => {
     const home = open();
     const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
     const { ownerEmail, ...old } = demo;
@@ -110,7 +110,7 @@ describe("prepareDemo", () => {
     expect(readFileSync(home.seedFile, "utf8")).toBe(seed);
   });
 
-  test("makes new keys when the rows of the old ones were never written", () => {
+  test("makes new keys if the rows of the old keys were never written", () => {
     const home = open();
     const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
     rmSync(home.seedFile);
@@ -120,7 +120,7 @@ describe("prepareDemo", () => {
     expect(existsSync(home.seedFile)).toBe(true);
   });
 
-  test("throws for a damaged demo.json, with what to do", () => {
+  test("throws for a damaged demo.json, with advice", () => {
     const home = open();
     prepareDemo(home, "http://localhost:1", NOW_MS);
     writeFileSync(home.demoFile, "{");

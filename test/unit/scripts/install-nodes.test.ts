@@ -1,5 +1,5 @@
-// The real script, on a path with the tools it needs and stand-ins for apt and dpkg that fetch two tiny "nodes", a "Python", a
-// "PHP" and a "browser".
+// Runs the real script, with a PATH that has the tools that it needs and stand-ins for apt and dpkg. The stand-ins fetch two tiny "nodes", a
+// "Python", a "PHP" and a "browser".
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 const SCRIPT = resolve("scripts/install-nodes.sh");
 const TOOLS = ["sh", "cat", "chmod", "cp", "dirname", "grep", "head", "mkdir", "mv", "rm", "sed", "sort", "touch"];
 
-/** Records its arguments; its index names a mirror in the test. */
+/** A stand-in for apt that records its arguments, with an index that names a mirror. */
 const APT = `#!/bin/sh
 echo "$*" >>"$CALLS"
 case "$*" in
@@ -32,7 +32,7 @@ case "$*" in
   *download*) touch nodes.deb ;;
 esac
 `;
-/** A loader that starts the given program (\`--library-path FOLDER PROGRAM ...\`), and programs that print their name. */
+/** A stand-in for dpkg. It unpacks programs that print their names, and a loader that starts one of them (`--library-path FOLDER PROGRAM ...`). */
 const DPKG = `#!/bin/sh
 mkdir -p "$3/usr/lib/cpu-linux-gnu" "$3/usr/lib/litecoin" "$3/usr/lib/chromium" "$3/usr/lib/php/2026" "$3/usr/bin"
 touch "$3/usr/lib/php/2026/pdo_sqlite.so"
@@ -87,8 +87,8 @@ const called = () => (existsSync(calls) ? readFileSync(calls, "utf8") : "");
 const run = (node: string, ...args: string[]) =>
   execFileSync(join(nodes, node, `${node}.sh`), args, { encoding: "utf8" }).trim();
 
-describe("the installation of nodes", () => {
-  test("fetches both nodes from apt's mirror, and they run from the folder with their arguments", () => {
+describe("installing the nodes", () => {
+  test("fetches both nodes from apt's mirror, which then run from the folder with their arguments", () => {
     haveApt();
     expect(install()).toMatchObject({ status: 0 });
     expect(called()).toContain("http://mirror.test/debian trixie-backports main");
@@ -98,7 +98,7 @@ describe("the installation of nodes", () => {
     expect(readdirSync(nodes).sort()).toEqual(["bitcoind", "litecoind"]);
   });
 
-  test("does not fetch what is already installed", () => {
+  test("fetches nothing that is already installed", () => {
     haveApt();
     install();
     rmSync(calls);
@@ -121,7 +121,7 @@ describe("the installation of nodes", () => {
     expect(called()).toBe("");
   });
 
-  test("fetches Python once if there is none with its standard library", () => {
+  test("fetches Python once if none with its standard library is installed", () => {
     haveApt();
     command("python3", "#!/bin/sh\nexit 1\n");
     expect(install({ PYTHON_BODY: "exit 1" })).toMatchObject({
@@ -136,7 +136,7 @@ describe("the installation of nodes", () => {
     expect(called()).toBe("");
   });
 
-  test("fetches PHP once if there is none with PDO for SQLite and curl, which it then loads from the folder", () => {
+  test("fetches PHP once if none with PDO for SQLite and curl is installed, and loads these from the folder", () => {
     haveApt();
     command("php", "#!/bin/sh\nexit 1\n");
     expect(install({ PHP_BODY: "exit 1" })).toMatchObject({
@@ -154,13 +154,13 @@ describe("the installation of nodes", () => {
     expect(called()).toBe("");
   });
 
-  test("fetches all dependencies except for graphics drivers", () => {
+  test("fetches all dependencies except graphics drivers", () => {
     haveApt();
     install();
     expect(called()).toMatch(/ download node=1:2\.0\+b1\n/);
   });
 
-  test("fetches Chromium if there is none, with its loader, libraries and fonts from the folder", () => {
+  test("fetches Chromium if none is installed, with its loader, libraries and fonts from the folder", () => {
     haveApt();
     rmSync(join(folder, "chromium"));
     expect(install()).toMatchObject({ status: 0 });
@@ -177,7 +177,7 @@ describe("the installation of nodes", () => {
     expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are already installed") });
   });
 
-  test("does not fetch a Chromium that a variable names, which must run", () => {
+  test("does not fetch Chromium if CHROMIUM names one, and fails if that one does not run", () => {
     haveApt();
     rmSync(join(folder, "chromium"));
     for (const each of ["bitcoind", "litecoind"]) command(each, "#!/bin/sh\n");
@@ -193,13 +193,13 @@ describe("the installation of nodes", () => {
     expect(readdirSync(nodes)).toEqual([]);
   });
 
-  test("fails when the index cannot be fetched, and leaves nothing", () => {
+  test("fails when the index cannot be fetched, and leaves no files", () => {
     haveApt();
     expect(install({ UPDATE_STATUS: "100" })).toMatchObject({ status: 1 });
     expect(readdirSync(nodes)).toEqual([]);
   });
 
-  test("says what to do where there is no apt", () => {
+  test("says what to do if apt is not installed", () => {
     expect(install()).toMatchObject({
       status: 1,
       said: expect.stringMatching(/apt-get is missing.*BITCOIND, LITECOIND and CHROMIUM/s),

@@ -1,11 +1,11 @@
-// What `npm start` and the like do first, in a folder with a stand-in for npm that records its arguments.
+// What `npm start` and similar commands do first, with a stand-in for npm that records its arguments.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { expect, test } from "vitest";
 
-test("a user's own ignore-scripts is not overridden, and the message names the one script that is needed", () => {
+test("a user's own ignore-scripts setting is respected, and the message names the one script that is needed", () => {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-install-"));
   try {
     writeFileSync(join(folder, "package-lock.json"), "{}");

@@ -11,7 +11,7 @@ test("the limits page is what `npm run docs:limits` writes, with every limit onc
   expect([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)).toEqual(Object.keys(LIMITS));
 });
 
-test("the limits in wrangler.toml are those of the page", async () => {
+test("the limits in wrangler.toml are those on the page", async () => {
   const wrangler = await readFile("wrangler.toml", "utf8");
   const shields = [...wrangler.matchAll(/^\[\[ratelimits\]\]\n((?:[^[\n].*\n?)*)/gm)].map(
     ([, section = ""]) => section,
@@ -25,7 +25,7 @@ test("the limits in wrangler.toml are those of the page", async () => {
   expect(wrangler).toContain(`\nRATE_LIMIT_PER_MINUTE = "${LIMITS.requestsPerCallerAndMinute}"\n`);
 });
 
-test("a new merchant has the limits of active invoices given on the page", () => {
+test("a new merchant has the limits on active invoices that the page states", () => {
   const defaults = Object.fromEntries(getTableConfig(merchants).columns.map((column) => [column.name, column.default]));
   expect(defaults).toMatchObject({
     max_active_invoices: LIMITS.maxActiveInvoices,

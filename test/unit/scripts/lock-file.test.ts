@@ -7,14 +7,14 @@ import { describe, expect, test } from "vitest";
 const COMPLETE = resolve("scripts/complete-lock.mjs");
 const INTEGRITY = `sha512-${"A".repeat(86)}==`;
 
-/** The lock file after lock:complete, from a copy of ours or from `lock`. */
+/** The lock file after lock:complete, which runs on a copy of ours or on `lock`. */
 function completed(lock?: unknown, answer = INTEGRITY): string {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-lock-"));
   const file = join(folder, "package-lock.json");
   try {
     if (lock === undefined) cpSync("package-lock.json", file);
     else writeFileSync(file, JSON.stringify(lock));
-    // An npm with one fixed answer: tests query no registry.
+    // A stand-in for npm with one fixed answer, so that no test queries a registry.
     writeFileSync(join(folder, "npm"), `#!/bin/sh\necho ${answer}\n`, { mode: 0o755 });
     const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` };
     execFileSync(process.execPath, [COMPLETE], { cwd: folder, stdio: "pipe", env });
@@ -29,7 +29,7 @@ describe("the lock file", () => {
     expect(completed()).toBe(readFileSync("package-lock.json", "utf8"));
   });
 
-  test("of the shop in Next.js, which is not a workspace, is complete too", () => {
+  test("of the Next.js shop, which is not a workspace, is complete too", () => {
     const text = readFileSync("docs/examples/shops/next/package-lock.json", "utf8");
     expect(completed(JSON.parse(text))).toBe(text);
     expect(text).not.toMatch(/"resolved"|"hasInstallScript"/);
@@ -53,17 +53,17 @@ describe("the lock file", () => {
     expect(() => completed({ packages }, answer)).toThrow(/has no integrity/);
   });
 
-  test("has install scripts only where package.json allows them, and not the telemetry of Swagger UI", () => {
+  test("has install scripts only where package.json allows them, and no telemetry of Swagger UI", () => {
     const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8"));
     const { allowScripts } = JSON.parse(readFileSync("package.json", "utf8"));
     const paths = Object.keys(packages).filter((path) => packages[path].hasInstallScript === true);
     const names = paths.map((path) => path.replace(/^.*node_modules\//, ""));
     expect([...new Set(names)].sort()).toEqual(Object.keys(allowScripts).sort());
-    // npm before 11 does not know allowScripts: `overrides` replaces the package with an empty one.
+    // npm before version 11 ignores allowScripts, so `overrides` replaces the package with an empty one.
     expect(packages["node_modules/@scarf/scarf"].name).toBe("noop2");
   });
 
-  test("gets an entry for each system's missing package, limited to that system", () => {
+  test("gets an entry for each package that a system lacks, limited to that system", () => {
     const tool = {
       version: "1.0.0",
       dev: true,
@@ -82,7 +82,7 @@ describe("the lock file", () => {
     expect(packages["node_modules/@t/cli-win32-arm64"]).toMatchObject({ cpu: ["arm64"], os: ["win32"] });
   });
 
-  test("gets the entry inside its parent if another version would be found first", () => {
+  test("gets an entry under the package that needs it if a different version would be found first", () => {
     const packages = {
       "node_modules/a/node_modules/t": { version: "1.0.0", optionalDependencies: { "t-darwin-arm64": "1.0.0" } },
       "node_modules/t-darwin-arm64": { version: "2.0.0" },
@@ -92,7 +92,7 @@ describe("the lock file", () => {
     expect(after["node_modules/t-darwin-arm64"]).toEqual({ version: "2.0.0", integrity: INTEGRITY });
   });
 
-  test("is not completed if a package's name does not say its system", () => {
+  test("is not completed if the name of a package does not contain its system", () => {
     const packages = { "node_modules/t": { version: "1.0.0", optionalDependencies: { fsevents: "2.3.3" } } };
     expect(() => completed({ packages })).toThrow(/does not say for which system/);
   });

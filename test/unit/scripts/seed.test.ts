@@ -24,7 +24,7 @@ const demoSql = () => {
 };
 
 describe("the seed", () => {
-  test("makes one merchant with a secret key of 28 permissions and a public key of 3, stored as hashes", () => {
+  test("creates one merchant with a secret key of 28 permissions and a public key of 3, stored as hashes", () => {
     const { merchant, secret, open, sql } = demoSql();
     database.exec(sql);
     expect(database.prepare("SELECT id, name FROM merchants").all()).toEqual([{ id: merchant.id, name: "Demo shop" }]);
@@ -46,7 +46,7 @@ describe("the seed", () => {
     ]);
   });
 
-  test("changes nothing when it runs again, not even later changes", () => {
+  test("changes nothing when it runs again, and keeps later changes", () => {
     const { sql } = demoSql();
     database.exec(sql);
     database.exec("UPDATE api_keys SET revoked_at_ms = 1; UPDATE merchants SET name = 'Mine'");
@@ -59,14 +59,14 @@ describe("the seed", () => {
     expect(rows()).toEqual(before);
   });
 
-  test("writes a text unchanged, whatever it contains", () => {
+  test("writes any text unchanged", () => {
     const name = `O'Brien's "shop" ?, $1 -- \\ 漢字`;
     database.exec(insertSql({ merchants: [newMerchant(name, NOW_MS)] }));
     expect(database.prepare("SELECT name FROM merchants").all()).toEqual([{ name }]);
   });
 
   test.each(["My shop; X", "a\nb", "a\r\nb", "漢;字'"])(
-    "writes one statement for a text that a splitter could split: %j",
+    "writes a single statement even for a text that a splitter could split: %j",
     (name) => {
       const sql = insertSql({ merchants: [newMerchant(name, NOW_MS)] });
       expect(sql.match(/;/g)).toHaveLength(1);
@@ -77,11 +77,11 @@ describe("the seed", () => {
     },
   );
 
-  test("refuses a text with NUL, where SQLite's text would end", () => {
+  test("refuses a text with NUL, which would end SQLite's text", () => {
     expect(() => insertSql({ merchants: [newMerchant("a\0b", NOW_MS)] })).toThrow("no SQL literal");
   });
 
-  test("makes different keys each time", () => {
+  test("creates different keys each time", () => {
     const { id } = newMerchant("Shop", NOW_MS);
     const secrets = Array.from(
       { length: 100 },

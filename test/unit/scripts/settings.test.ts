@@ -39,7 +39,7 @@ describe("the settings of npm start", () => {
     expect(readSettings(Object.fromEntries(names.map((name) => [name, " "])))).toEqual(readSettings({}));
   });
 
-  test("ignore ENVIRONMENT, PUBLIC_URL and secrets of the shell", () => {
+  test("ignore ENVIRONMENT, PUBLIC_URL and secrets in the shell's environment", () => {
     const shell = { ENVIRONMENT: "production", PUBLIC_URL: "https://pay.example", ROW_MAC_KEY: "k:v" };
     expect(readSettings(shell)).toEqual(readSettings({}));
   });
@@ -58,7 +58,7 @@ describe("the settings of npm start", () => {
     expect(readSettings({ POLL_SECONDS: text }).variables.POLL_SECONDS).toBe(text);
   });
 
-  test("pass on WEBHOOK_SCHEDULE_SECONDS unchanged, and keep loopback on whatever the shell says", () => {
+  test("pass on WEBHOOK_SCHEDULE_SECONDS unchanged, and always allow loopback, even if the shell forbids it", () => {
     const { variables } = readSettings({ WEBHOOK_SCHEDULE_SECONDS: "0,0.5,2", WEBHOOK_LOOPBACK: "off" });
     expect([variables.WEBHOOK_SCHEDULE_SECONDS, variables.WEBHOOK_LOOPBACK]).toEqual(["0,0.5,2", "on"]);
   });

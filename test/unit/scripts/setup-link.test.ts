@@ -17,7 +17,7 @@ const linksIn = (database: DatabaseSync) =>
     .all();
 
 describe("a new set-up link", () => {
-  test("has 32 random bytes in its fragment, and another token each time", () => {
+  test("has 32 random bytes in its fragment, and a different token each time", () => {
     const tokens = Array.from({ length: 100 }, () => tokenOf(newSetUpLink(ORIGIN).link));
     expect(new Set(tokens).size).toBe(100);
     for (const token of tokens) expect(Buffer.from(token, "base64url").length).toBe(32);
@@ -36,7 +36,7 @@ describe("a new set-up link", () => {
     expect([isRedeemable(stored, endMs - 1), isRedeemable(stored, endMs)]).toEqual([true, false]);
   });
 
-  test("replaces unused ones, keeps used ones, and is in the audit log", () => {
+  test("replaces unused links, keeps used ones, and is in the audit log", () => {
     const database = migratedDatabase();
     const [used, unused, last] = [newSetUpLink(ORIGIN), newSetUpLink(ORIGIN), newSetUpLink(ORIGIN)];
     database.exec(used.sql);
@@ -49,7 +49,7 @@ describe("a new set-up link", () => {
     expect(entries).toMatchObject(Array.from({ length: 3 }, () => ({ action: "setup_link.created", actor: "SYSTEM" })));
   });
 
-  test("is not required by a deployment that had users before such links: the migration counts it as set up", () => {
+  test("is not required by a deployment that had users before such links existed, because the migration counts it as set up", () => {
     const before = new DatabaseSync(":memory:");
     const [first = "", ...later] = migrationsInOrder();
     before.exec(first);
@@ -97,7 +97,7 @@ describe("npm run setup-link", () => {
 });
 
 describe("npm run setup-link -- --remote", () => {
-  /** Runs with a stand-in for wrangler, which records its commands and exits with this status. */
+  /** Runs the script with a stand-in for wrangler that records its commands and exits with this status. */
   function runBeside(status: number, ...args: string[]) {
     const place = mkdtempSync(join(folder, "remote-"));
     mkdirSync(join(place, "node_modules/wrangler/bin"), { recursive: true });
@@ -114,7 +114,7 @@ describe("npm run setup-link -- --remote", () => {
     return { ...ended, asked: JSON.parse(readFileSync(join(place, "asked.json"), "utf8")) as readonly string[] };
   }
 
-  test("has wrangler store the hash in one command, and prints the link at the origin", () => {
+  test("has wrangler store the hash in one command, and prints the link for the given origin", () => {
     const { status, stdout, asked } = runBeside(
       0,
       "--remote",
@@ -139,14 +139,14 @@ describe("npm run setup-link -- --remote", () => {
     expect(asked.join(" ")).not.toContain(token);
   });
 
-  test("prints no link when wrangler fails, but its output and what to check", () => {
+  test("prints wrangler's output and what to check, but no link, when wrangler fails", () => {
     const { status, stdout, stderr } = runBeside(1, "--remote", "--origin", "https://pay.example");
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/the stand-in's own words[\s\S]*wrangler -- login/);
   });
 });
 
-/** The texts of all migrations, the first release's first. */
+/** The texts of all migrations, beginning with the first release's. */
 function migrationsInOrder(): readonly string[] {
   const names = readdirSync("migrations").filter((name) => name.endsWith(".sql"));
   return names.sort().map((name) => readFileSync(`migrations/${name}`, "utf8"));

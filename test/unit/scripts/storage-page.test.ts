@@ -1,4 +1,5 @@
-// The storage page, against the schema, the migrations, the sources and wrangler.toml: every table is described, and its example fits.
+// Compares the storage page with the schema, the migrations, the sources and wrangler.toml. Every table must be described, and its example must be
+// valid.
 import { globSync, readFileSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
@@ -34,8 +35,8 @@ it("the storage page is what `npm run docs:storage` writes", () => {
   expect(readFileSync(STORAGE_PAGE, "utf8")).toBe(storagePage());
 });
 
-describe("tables of the database", () => {
-  it("are those of the migrations, each with a comment, a retention time and who inserts its rows", () => {
+describe("the database's tables", () => {
+  it("are those of the migrations, each with a comment, a retention time and code that inserts its rows", () => {
     expect(TABLES.length).toBeGreaterThan(50);
     expect([...comments.keys()].toSorted()).toEqual(TABLES);
     expect(TABLES.filter((table) => comments.get(table)?.text === "")).toEqual([]);
@@ -44,7 +45,7 @@ describe("tables of the database", () => {
     expect(TABLES.filter((table) => !inserted(table))).toEqual([]);
   });
 
-  it("have an example each, except the one that is always empty", () => {
+  it("each have an example, except the table that is always empty", () => {
     const names = EXAMPLE_ROWS.map(({ table }) => getTableConfig(table).name);
     expect(names.toSorted()).toEqual(TABLES.filter((name) => name !== "assertions"));
   });
@@ -67,7 +68,7 @@ describe("tables of the database", () => {
     },
   );
 
-  it("keep rows indefinitely exactly when only a restore deletes them", () => {
+  it("keep rows indefinitely if and only if nothing but a restore deletes them", () => {
     const isDeleted = (table: string) =>
       [...(writers.get(table) ?? [])].some(([by, writes]) => by !== RESTORES && writes.includes("deletes"));
     const withoutEnd = TABLES.filter((table) => /^(without end(?!, unless)|never)/.test(KEPT[table]?.kept ?? ""));
@@ -75,15 +76,15 @@ describe("tables of the database", () => {
   });
 });
 
-describe("Durable Objects", () => {
-  it("are the classes of wrangler.toml", () => {
+describe("the page's Durable Objects", () => {
+  it("are exactly the classes in wrangler.toml", () => {
     const classes = [...readFileSync("wrangler.toml", "utf8").matchAll(/class_name = "(\w+)"/g)].map(
       ([, name]) => name,
     );
     expect(Object.keys(OBJECTS).toSorted()).toEqual(classes.toSorted());
   });
 
-  it("have every table that a file of src creates", () => {
+  it("have exactly the tables that files in src create", () => {
     const made = globSync("src/**/*.ts").flatMap((path) =>
       [...readFileSync(path, "utf8").matchAll(/create table if not exists (\w+)/gi)].map(
         ([, name]) => `${path.replaceAll("\\", "/")} ${name}`,
@@ -107,7 +108,7 @@ describe("Durable Objects", () => {
   );
 });
 
-/** SQLite's own types of the inserted row's values, by column. */
+/** The types that SQLite gives to the values of the inserted row, by column. */
 function insertedKinds(
   sqlite: DatabaseSync,
   table: string,
@@ -123,7 +124,7 @@ function insertedKinds(
 }
 
 describe("the page's inputs", () => {
-  it("include writers by builders, whole rows, SQL and triggers, but not comments", () => {
+  it("include writes through builders, whole rows, SQL and triggers, but not those in comments", () => {
     const found = writersIn(
       new Map([
         ["src/platform/db/schema/a.ts", 'export const things = sqliteTable("all_things", {\n'],
@@ -140,7 +141,7 @@ describe("the page's inputs", () => {
     ]);
   });
 
-  it("include a table without a comment, and the comments of columns", () => {
+  it("include tables without a comment, and the comments of columns", () => {
     const source = `/** Of others. */
 const other = 1;
 export const bare = sqliteTable("bare", { id: text("id") });

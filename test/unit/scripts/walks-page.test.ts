@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { beyondBound, foldersIn, WALK_BOUNDS } from "../../../scripts/walks/measure.ts";
 
 test("the two walks in the docs are what `npm run docs:walks` writes", () => {
-  // In its own process, because it records what runs from the first import of a file of src.
+  // This needs a separate process, because it records the code that runs from the first import of a file of src.
   const check = () => execFileSync(process.execPath, ["scripts/write-walks.ts", "--check"], { encoding: "utf8" });
   expect(check()).toBe("");
 });
 
-test("no walk is longer than allowed", () => {
+test("no walk visits more files or folders than its limit", () => {
   const text = readFileSync("docs/design/walks.md", "utf8");
   const figures = [...text.matchAll(/\*\*(\d+) files \(at most \d+\) in (\d+) folders/g)];
   const [create, payment] = figures.map(([, files, folders]) => ({ files: Number(files), folders: Number(folders) }));
@@ -18,7 +18,7 @@ test("no walk is longer than allowed", () => {
   expect(beyondBound("a payment", payment, WALK_BOUNDS.payment)).toEqual([]);
 });
 
-test("a longer walk is detected, by files and by folders", () => {
+test("a walk that visits more files or folders than its limit is detected", () => {
   const trace = ["src/a/x.ts", "src/a/y.ts", "src/a/x.ts", "src/b/c/z.ts"].map((file) => ({ file, name: "f" }));
   expect([...foldersIn(trace)]).toEqual([
     ["a", 2],

@@ -12,13 +12,13 @@ test("the development server has the compatibility flags of a deployment, and on
   expect([...COMPATIBILITY_FLAGS]).toEqual([...deployed, "queue_consumer_no_wait_for_wait_until"]);
 });
 
-describe("a home of another release", () => {
+describe("a home folder of another release", () => {
   const folders: string[] = [];
   afterEach(() => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   });
 
-  /** A state whose database has one migration of this name. */
+  /** A home folder whose database has one migration, with this name. */
   function homeMigratedBy(name: string) {
     const path = mkdtempSync(join(tmpdir(), "edgetill-home-"));
     folders.push(path);
@@ -33,7 +33,7 @@ describe("a home of another release", () => {
     return { home, file };
   }
 
-  it("is refused with what to do, and its database stays unchanged", async () => {
+  it("is refused with the command that deletes its state, and its database remains unchanged", async () => {
     const { home, file } = homeMigratedBy("0000_foundation.sql");
     const before = readFileSync(file);
     const refusal = await migrate(home).catch((error: unknown) => error);

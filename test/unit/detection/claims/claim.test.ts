@@ -20,10 +20,10 @@ function claimAt(createdAtMs: number, changes: Partial<Claim> = {}): Claim {
 
 describe("a repeated claim", () => {
   it.each([
-    ["within a minute is answered from the first", claimAt(NOW - MINUTE_MS + 1), true],
+    ["within a minute gets the first result", claimAt(NOW - MINUTE_MS + 1), true],
     ["after a minute is looked up again", claimAt(NOW - MINUTE_MS), false],
     [
-      "within the hour is answered from the first when it was found",
+      "within an hour gets the first result if the transaction was found",
       claimAt(NOW - HOUR_MS + 1, { outcome: "FOUND" }),
       true,
     ],
@@ -40,8 +40,8 @@ describe("a repeated claim", () => {
   });
 });
 
-describe("the claims of an invoice", () => {
-  it("are at most six in any hour, and the wait ends exactly when another is allowed", () => {
+describe("the claims for an invoice", () => {
+  it("are at most six in any hour, and the wait ends in the first second in which another claim is allowed", () => {
     const agesMs = fc.array(fc.integer({ min: 0, max: HOUR_MS - 1 }), { maxLength: 9 });
     fc.assert(
       fc.property(agesMs, (ages) => {

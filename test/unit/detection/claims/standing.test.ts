@@ -1,4 +1,4 @@
-// How a claimed transaction relates to an invoice: a table, and a property over any rows that a transaction may have.
+// What a claimed transaction means for an invoice.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PAYMENT_STATUSES, type Payment } from "../../../../src/commerce/payments/payment.ts";
@@ -58,7 +58,7 @@ describe("a claimed transaction", () => {
     ["NOT_FOUND", factsOf([], [], { claim: { ...claim, outcome: "UNAVAILABLE" }, nowMs: NOW + 60_000 })],
     ["OVER", factsOf([], [], { invoice: EXPIRED, nowMs: invoice.monitorUntilMs + 1 })],
     ["NOT_FOUND", factsOf([], [], { invoice: EXPIRED, nowMs: invoice.monitorUntilMs })],
-    // An outage keeps it open, and it is watched to its end.
+    // The status is still open after the end of monitoring because of an outage, so the invoice is still watched.
     ["NOT_FOUND", factsOf([], [], { nowMs: invoice.monitorUntilMs + 1 })],
     ["CREDITED", factsOf([{}], [], { nowMs: invoice.monitorUntilMs + 1 })],
   ] as const)("is %s (case %#)", (standing, facts) => {
@@ -80,7 +80,7 @@ describe("a claimed transaction", () => {
     ...(isRival ? { merchantId: RIVAL } : {}),
   }));
 
-  it("is CREDITED if and only if the invoice has a counting payment by it, and another's amounts are never revealed", () => {
+  it("is CREDITED if and only if one of its payments counts for the invoice, and never reveals another invoice's amounts", () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 3 }), fc.array(other, { maxLength: 3 }), (own, claimed) => {
         const facts = factsOf(own, claimed);
@@ -90,7 +90,8 @@ describe("a claimed transaction", () => {
         );
         expect(standing === "CREDITED").toBe(counts);
         if (standing === "OTHER_ORDER" || standing === "NOT_THIS") expect(amounts).toEqual([]);
-        // Rows of other merchants, and amounts of other invoices, change nothing in the answer except NOT_THIS.
+        // Without the rows of other merchants the answer must be the same, except that NOT_THIS becomes NOT_FOUND. The amounts of other invoices must
+        // not matter.
         const ours = claimed.filter(({ merchantId }) => merchantId === undefined);
         const without = standingOf(factsOf(own, ours));
         expect(standing === "NOT_THIS" ? without.standing : standing).toBe(
@@ -105,7 +106,7 @@ describe("a claimed transaction", () => {
     );
   });
 
-  it("does not reveal what happens to a payment credited to another invoice", () => {
+  it("does not reveal the status of a payment that was credited to another invoice", () => {
     const rows = fc.array(fc.tuple(other, fc.constantFrom(...PAYMENT_STATUSES)), { maxLength: 3 });
     fc.assert(
       fc.property(fc.array(row, { maxLength: 3 }), rows, (own, claimed) => {

@@ -23,14 +23,14 @@ const credited = (matchedBy: Credited["matchedBy"]): Match => ({
   needsReview: false,
 });
 
-describe("growth that a rule has matched", () => {
-  it("by its exact amount is credited", () => {
+describe("the match for balance growth", () => {
+  it("by exact amount is credited", () => {
     const match = credited("EXACT_AMOUNT");
     expect(growthMatch(match, [candidate(1), candidate(2)])).toBe(match);
   });
 
   it.each(["TOLERANCE", "SOLE_CANDIDATE"] as const)(
-    "by %s is left unmatched, with all candidates and the matched one first",
+    "by %s is not credited, and lists all candidates with the matched one first",
     (rule) => {
       const refused = [2, 1, 3].map((n) => ({
         invoiceId: candidate(n).invoiceId,
@@ -42,7 +42,7 @@ describe("growth that a rule has matched", () => {
     },
   );
 
-  it("to nobody stays unmatched", () => {
+  it("is unchanged if no rule matched", () => {
     const match: Match = { kind: "unmatched", refused: [] };
     expect(growthMatch(match, [candidate(1)])).toBe(match);
   });

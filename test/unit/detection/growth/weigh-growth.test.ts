@@ -69,11 +69,11 @@ const storedOf = (rows: ReadonlyMap<string, Transfer>): readonly StoredGrowth[] 
     explainedBy: each.growth?.explainedBy ?? [],
   }));
 
-/** The stored rows of one address in one block, changed by an observation in its two batches. */
+/** The stored rows of one address in one block. An observation changes them in two batches. */
 class Ledger {
   readonly payments = new Map<string, Transfer>();
   readonly growth = new Map<string, Transfer>();
-  /** Dropped because transactions explain it. */
+  /** Growth that was dropped because transactions explain it. */
   readonly explained = new Map<string, Transfer>();
 
   look(read: { readonly growth: Transfer | undefined; readonly fresh: readonly Transfer[] }, diesBetween = false) {
@@ -95,8 +95,8 @@ class Ledger {
 }
 
 /**
- * What an address received in a block: by transactions, and by contracts. A source shows some of the transactions and subtracts them from the
- * balance's growth; a claim shows one transaction only.
+ * What an address received in a block, from transactions (`paid`) and from contracts (`inside`). A source shows some of the transactions and
+ * subtracts them from the balance's growth; a claim shows only one transaction.
  */
 const facts = fc.record({
   paid: fc.array(fc.bigInt({ min: 1n, max: 9n }), { maxLength: 4 }),
@@ -116,8 +116,8 @@ const facts = fc.record({
 
 const here = { block, explained: [] };
 
-describe("growth and what explains it", () => {
-  it("no coin counts twice and, once a source was read, none is missing, in any order of reading", () => {
+describe("balance growth and the transactions that explain it", () => {
+  it("never count a coin twice and, after a source was read, miss no coin, in whatever order blocks are read", () => {
     fc.assert(
       fc.property(facts, ({ paid, inside, looks }) => {
         const ledger = new Ledger();
@@ -130,7 +130,7 @@ describe("growth and what explains it", () => {
           const units = rose - fresh.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
           const marks = fresh.map(({ txHash }) => explainerMark(txHash));
           const growth = each.kind === "claim" || units === 0n ? undefined : growthOf(units, marks);
-          // A Worker that died before the second batch reads again.
+          // After a crash before the second batch, the Worker reads the block again.
           if (each.dies) ledger.look({ growth, fresh }, true);
           expect(ledger.units).toBeLessThanOrEqual(rose);
           ledger.look({ growth, fresh });
@@ -143,7 +143,7 @@ describe("growth and what explains it", () => {
     );
   });
 
-  it("reading the same again changes nothing", () => {
+  it("stay the same when the same block is read again", () => {
     const growth = growthOf(5n, [explainerMark(hashOf(1))]);
     const storedGrowth = [{ rows: [rowOf(growth)], explainedBy: [explainerMark(hashOf(1))] }];
     const stored = [{ txHash: hashOf(1), units: 2n }];
@@ -151,13 +151,13 @@ describe("growth and what explains it", () => {
     expect(weighed).toEqual({ growth, replaced: [], by: [] });
   });
 
-  it("of two sources with different balances, the first is kept", () => {
+  it("keep the first growth if two sources report different balances", () => {
     const storedGrowth = [{ rows: [rowOf(growthOf(5n))], explainedBy: [] }];
     const weighed = weighPlace({ ...here, growth: growthOf(6n), fresh: [], storedGrowth, stored: [] });
     expect(weighed).toEqual({ growth: null, replaced: [], by: [] });
   });
 
-  it("each of several new transactions may replace growth, whichever is stored first; a stored one does not", () => {
+  it("allow the growth to be removed by the batch that stores any of several new transactions", () => {
     const storedGrowth = [{ rows: [rowOf(growthOf(9n))], explainedBy: [] }];
     const fresh = [transferOf(1, 2n), transferOf(2, 3n), transferOf(3, 1n)];
     const stored = [{ txHash: hashOf(3), units: 1n }];
@@ -165,7 +165,7 @@ describe("growth and what explains it", () => {
     expect(by).toEqual(fresh.slice(0, 2).map(transferKey));
   });
 
-  it("a stored transaction replaces growth without waiting for another batch", () => {
+  it("allow the growth to be removed without such a batch if its transactions are already stored", () => {
     const storedGrowth = [{ rows: [rowOf(growthOf(5n))], explainedBy: [] }];
     const stored = [{ txHash: hashOf(1), units: 5n }];
     const weighed = weighPlace({ ...here, growth: undefined, fresh: [transferOf(1, 5n)], storedGrowth, stored });

@@ -20,7 +20,7 @@ function honest(wanted: bigint, held: readonly HeldAmount[], limit: number): rea
   return best.toSorted((a, b) => a - b).slice(0, limit);
 }
 
-/** The finds of two reads of at most `most` amounts, on each of some shelves. */
+/** Reads two groups of the held amounts, each upwards and downwards, with at most `most` amounts per read. */
 function sidesOf(wanted: bigint, held: readonly HeldAmount[], most: number): readonly Side[] {
   const shelves = [...Map.groupBy(held, ({ invoiceId }) => Number(invoiceId.slice(4)) % 2).values()];
   return shelves.flatMap((shelf) => {
@@ -34,7 +34,7 @@ function sidesOf(wanted: bigint, held: readonly HeldAmount[], most: number): rea
 }
 
 describe("the nearest amount of each invoice", () => {
-  it("is the nearest of all amounts whenever limited reads report that they are complete", () => {
+  it("is correct whenever limited reads report that they are complete", () => {
     let wholes = 0;
     fc.assert(
       fc.property(
@@ -69,7 +69,7 @@ describe("the nearest amount of each invoice", () => {
   });
 });
 
-it("the keys of amounts sort as the amounts do", () => {
+it("the keys of amounts sort like the amounts", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 78n }), fc.bigInt({ min: 0n, max: 10n ** 30n }), (a, b) => {
       expect(amountKey(a) < amountKey(b)).toBe(a < b);
@@ -78,7 +78,7 @@ it("the keys of amounts sort as the amounts do", () => {
   );
 });
 
-it("the amounts open at a moment are on fewer than 60 shelves", () => {
+it("the amounts of open invoices are found on fewer than 60 shelves of the index", () => {
   const atMs = 1_800_000_000_000;
   expect(shelvesAt({ atMs, untilMs: atMs + 30 * 60_000 }).flatMap(({ each }) => each).length).toBeLessThan(60);
 });

@@ -17,13 +17,13 @@ if (network === undefined) throw new Error("BTC");
 const PAYMENT = firstSeen({ network, heights: { tipHeight: 1, finalizedHeight: null }, nowMs: 1 });
 const paymentsOf = (count: number, changes: Partial<Payment> = {}): readonly Payment[] =>
   Array.from({ length: count }, (_, n) => ({ ...PAYMENT, txHash: `tx${n}`, outputIndex: "0", ...changes }));
-/** Payments whose transactions match no new transfer. */
+/** Payments from other transactions than the new transfers. */
 const othersOf = (count: number, changes: Partial<Payment>) => paymentsOf(count, { txHash: "gone", ...changes });
 const creditOf = (n: number): { readonly transfer: Transfer } => ({
   transfer: transferOf({ txHash: `tx${n}`, outputIndex: "0" }),
 });
 
-it("credits every known transfer and new ones up to 200 payments in all, and returns all others", () => {
+it("transfers of known payments are always credited, and new transfers until the invoice has 200 payments; the others are returned separately", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: MOST_BY_RULES + 50 }),
@@ -43,7 +43,7 @@ it("credits every known transfer and new ones up to 200 payments in all, and ret
   );
 });
 
-it("reuses the room of payments that left the chain for new ones, up to 600 payments ever", () => {
+it("payments that left the chain count only toward an invoice's overall limit of 600 payments", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: MOST_BY_RULES + 50 }),
@@ -60,7 +60,7 @@ it("reuses the room of payments that left the chain for new ones, up to 600 paym
   );
 });
 
-it("always leaves room for 250 payments assigned by users, and for 400 payments in all", () => {
+it("users can assign payments until the invoice has 400, or until they have assigned 250 after 600 payments left the chain", () => {
   const flood = othersOf(MOST_EVER_BY_RULES, { status: "DROPPED" });
   const byHand = (count: number) => othersOf(count, { resolution: "{}" });
   expect(hasRoomByHand([...flood, ...byHand(249)])).toBe(true);
@@ -70,7 +70,7 @@ it("always leaves room for 250 payments assigned by users, and for 400 payments 
   expect(hasRoomByHand([...paymentsOf(MOST_BY_RULES), ...byHand(MOST_PAYMENTS - MOST_BY_RULES)])).toBe(false);
 });
 
-it("does not count a transfer of another network as known", () => {
+it("a payment on another network does not make a transfer known", () => {
   const { beyond } = splitByRoom(paymentsOf(MOST_BY_RULES), "LTC", [creditOf(0)]);
   expect(beyond).toEqual([creditOf(0)]);
 });

@@ -13,7 +13,7 @@ describe("the value range in which an unmatched transfer is counted", () => {
     [1_000_000_000n, 1_000_000_000n, null],
     [10n ** 15n, 1_000_000_000n, null],
     [null, null, null],
-  ])("of %s micro-units begins at %s and ends before %s", (usdMicros, fromMicros, belowMicros) => {
+  ])("for %s micro-units begins at %s and ends before %s", (usdMicros, fromMicros, belowMicros) => {
     expect(valueRangeOf(usdMicros)).toEqual({ fromMicros, belowMicros });
   });
 

@@ -20,7 +20,7 @@ import { networkOf } from "../../../support/watcher.ts";
 const positive = fc.integer({ min: 1, max: 1_000 });
 
 describe("checkpoints", () => {
-  /** The checkpoints after the cursor has made all of `strides` from height 0. */
+  /** The checkpoints after the cursor has moved from height 0 by each of `strides` in turn. */
   function walked(strides: readonly number[], windowBlocks: number) {
     let height = 0;
     let checkpoints: readonly Checkpoint[] = [];
@@ -34,7 +34,7 @@ describe("checkpoints", () => {
     return { height, checkpoints, left };
   }
 
-  it("ascend, are at most 18, are past positions of the cursor, and end with the last of them", () => {
+  it("are at most 18 past positions of the cursor, in ascending order, and end with the last one", () => {
     fc.assert(
       fc.property(fc.array(positive, { minLength: 1, maxLength: 200 }), positive, (strides, windowBlocks) => {
         const { checkpoints, left } = walked(strides, windowBlocks);
@@ -65,7 +65,7 @@ describe("checkpoints", () => {
     );
   });
 
-  it("survive printing and parsing", () => {
+  it("are unchanged after printing and parsing", () => {
     const some = [
       { height: 5, hash: "0xab" },
       { height: 9, hash: "0xcd" },
@@ -103,7 +103,7 @@ describe("a chunk", () => {
   });
 });
 
-describe("the distance over which a fork is searched", () => {
+describe("the range in which a fork is searched for", () => {
   it("is larger than the reorg window and the overlap of every network", () => {
     for (const network of NETWORKS) {
       expect(walkBackBlocks(network)).toBeGreaterThan(network.reorgWindowBlocks);
@@ -112,8 +112,8 @@ describe("the distance over which a fork is searched", () => {
   });
 });
 
-describe("what a second source is asked for", () => {
-  it("reaches two hours back on every network, however fast its blocks are", () => {
+describe("the blocks that are requested from a second source", () => {
+  it("reach at least two hours back on every network, even if its block time is short", () => {
     for (const network of NETWORKS)
       expect(secondOpinionBlocks(network) * network.blockSeconds).toBeGreaterThanOrEqual(7_200);
     expect(secondOpinionBlocks(networkOf("ETH"))).toBe(5_000);
@@ -123,7 +123,7 @@ describe("what a second source is asked for", () => {
 
 describe("the polling interval", () => {
   it.each([
-    ["its own", "BTC", null, false, 30_000],
+    ["its own by default", "BTC", null, false, 30_000],
     ["what POLL_SECONDS says", "BTC", 0.05, false, 50],
     ["a second while it is behind", "BTC", null, true, 1_000],
     ["what POLL_SECONDS says, if that is less than a second, while it is behind", "ETH", 0.05, true, 50],
@@ -148,7 +148,7 @@ describe("a tip", () => {
     ["BTC", 6_000_000, false],
     ["BTC", 6_000_001, true],
     ["BTC_REGTEST", 1e12, false],
-  ] as const)("of %s that is %s ms old is old: %s", (name, ageMs, expected) => {
+  ] as const)("of %s that is %s ms old is out of date: %s", (name, ageMs, expected) => {
     expect(isTipOld(networkOf(name), 0, ageMs)).toBe(expected);
   });
 });

@@ -5,7 +5,7 @@ const START = 1_800_000_000_000;
 const row = (address: string, cryptocurrency = "USDT") => ({ address, cryptocurrency });
 
 describe("the list of recipients", () => {
-  it("holds each address once, in order of arrival, and the watched assets", () => {
+  it("contains each address once, in order of arrival, and the watched assets", () => {
     const book = new RecipientBook(START);
     book.add([row("a"), row("b", "ETH"), row("a", "DAI")]);
     book.add([row("c"), row("b")]);
@@ -13,7 +13,7 @@ describe("the list of recipients", () => {
     expect([...book.codes]).toEqual(["USDT", "ETH", "DAI"]);
   });
 
-  it("is refreshed from two minutes before its last refresh, and read completely after an hour", () => {
+  it("is refreshed with changes from two minutes before the last refresh, and is read completely after an hour", () => {
     const book = new RecipientBook(START);
     expect(book.refreshFromMs).toBe(START - 120_000);
     book.noteRefresh(START + 3_000_000);

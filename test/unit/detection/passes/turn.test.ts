@@ -18,15 +18,15 @@ const queueOf = (n: number, count: number): Queue => ({
 });
 const counts = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3 }), fc.constant(50)), { maxLength: 70 });
 
-/** A page of the ring as storage gives it. */
+/** A page of the ring of merchants, as storage returns it. */
 function pageAfter(ring: readonly Queue[], after: string): readonly Queue[] {
   const behind = ring.filter(({ merchantId }) => merchantId > after);
   const before = ring.filter(({ merchantId }) => merchantId <= after);
   return [...behind, ...before].slice(0, PLACES);
 }
 
-describe("the places of a pass", () => {
-  it("are given in turns among merchants, and none stays unused while a merchant has more addresses", () => {
+describe("the addresses that a pass reads", () => {
+  it("are divided evenly among the merchants, up to the limit of a pass", () => {
     fc.assert(
       fc.property(counts, (of) => {
         const page = of.map((count, n) => queueOf(n, count)).slice(0, PLACES);
@@ -42,7 +42,7 @@ describe("the places of a pass", () => {
     );
   });
 
-  it("reach every merchant within one round of the ring, however few addresses a pass reads", () => {
+  it("include addresses of every merchant within one round of passes, even if each pass reads only a few addresses", () => {
     fc.assert(
       fc.property(counts, fc.integer({ min: 1, max: PLACES }), (of, asked) => {
         const ring = of.map((count, n) => queueOf(n, count));
@@ -63,7 +63,7 @@ describe("the places of a pass", () => {
   });
 });
 
-describe("a lap", () => {
+describe("a lap through a merchant's addresses", () => {
   const row = (n: number, isStuck = false) => ({ address: `A${n}`, activatedAtMs: n, position: n, isStuck });
   const lap = (of: Partial<Lap>): Lap => ({
     merchantId: merchant(1),

@@ -76,7 +76,7 @@ it.each([
   [200, false],
   [429, false],
   [503, false],
-])("an answer of %s ends the round: %s", (statusCode, isOver) => {
+])("a response of %s (null for none) ends the round: %s", (statusCode, isOver) => {
   expect(endsRound(attempt(statusCode))).toBe(isOver);
 });
 
@@ -89,7 +89,7 @@ describe("a delivery", () => {
 
   it.each([
     ["that failed is retried after the gap of its next attempt", 500, undefined, 9, NOW + 5 * MINUTE_MS],
-    ["that got no answer is retried in the same way", null, undefined, 9, NOW + 5 * MINUTE_MS],
+    ["that got no response is retried in the same way", null, undefined, 9, NOW + 5 * MINUTE_MS],
     ["is retried later when the receiver asks for that", 429, "3600", 9, NOW + 60 * MINUTE_MS],
     ["is not retried after its last attempt", 500, undefined, 1, null],
   ] as const)("%s", (_, statusCode, retryAfter, retryCount, nextMs) => {
@@ -98,14 +98,14 @@ describe("a delivery", () => {
   });
 });
 
-describe("a round's verdict on its endpoint", () => {
+describe("a round of deliveries", () => {
   const failing = { failuresInRow: 19, failingSinceMs: NOW - 5 * DAY_MS, probeAtMs: null };
 
-  it("changes nothing if nothing was sent", () => {
+  it("changes nothing about its endpoint if nothing was sent", () => {
     expect(verdictOn(failing, [])).toEqual({ health: failing, disable: null, hasSuccess: false });
   });
 
-  it("is healthy after a final success, whatever came before", () => {
+  it("makes its endpoint healthy if the last delivery succeeded, whatever happened before", () => {
     expect(verdictOn(failing, [attempt(500), attempt(200)])).toEqual({
       health: HEALTHY,
       disable: null,
@@ -126,11 +126,11 @@ describe("a round's verdict on its endpoint", () => {
     expect(verdictOn(HEALTHY, many).health).toEqual({ failuresInRow: 1, failingSinceMs: NOW, probeAtMs: null });
   });
 
-  it("switches it off as FAILING after days of failures only", () => {
+  it("switches the endpoint off as FAILING after days with nothing but failures", () => {
     expect(verdictOn(failing, [attempt(500)])).toMatchObject({ disable: "FAILING", health: { failuresInRow: 20 } });
   });
 
-  it("switches it off as GONE after a single 410", () => {
+  it("switches the endpoint off as GONE after a single 410", () => {
     expect(verdictOn(HEALTHY, [attempt(200), attempt(410), attempt(200)])).toMatchObject({ disable: "GONE" });
   });
 });
@@ -153,18 +153,18 @@ describe("an endpoint is woken", () => {
   });
 });
 
-describe("among endpoints with something due", () => {
+describe("among endpoints with deliveries that are due,", () => {
   const due = (merchantId: string, dueMs: number) => {
     const webhookId: WebhookId = `whk_${merchantId}${dueMs}`;
     return { webhookId, merchantId, dueMs };
   };
 
-  it("each merchant's longest waiting endpoint comes before any merchant's second", () => {
+  it("the longest-waiting endpoint of each merchant comes before any merchant's second endpoint", () => {
     const all = [due("a", 1), due("a", 2), due("a", 3), due("b", 9), due("c", 5)];
     expect(fairShare(all, 4)).toEqual(["whk_a1", "whk_c5", "whk_b9", "whk_a2"]);
   });
 
-  it("as many as allowed are woken, each once, with one of every merchant if the limit permits", () => {
+  it("as many endpoints as the limit permits are woken, each once, and at least one of every merchant if possible", () => {
     const endpoint = fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.nat(1_000)).map(([who, ms]) => due(who, ms));
     const endpoints = fc.uniqueArray(endpoint, { selector: ({ webhookId }) => webhookId, maxLength: 40 });
     fc.assert(

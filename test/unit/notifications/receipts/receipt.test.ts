@@ -44,7 +44,7 @@ function mailsOf(recipient: "CUSTOMER" | "MERCHANT", changes: Partial<ReceiptFac
 describe("a customer's receipt", () => {
   const [{ mail, id }] = mailsOf("CUSTOMER");
 
-  it("says who was paid, for what, how much, when, by which transactions, and where to read it again", () => {
+  it("states who was paid, for what, how much, when, by which transactions, and where to read it again", () => {
     expect([mail.to, id]).toEqual(["ann@example.com", `receipt-${invoiceId}-CUSTOMER`]);
     expect(mail.subject).toContain("Corner shop");
     const wanted = ["Corner shop", "Order 7", "€49.90", "2026", `${HASH} (52.1 USDT, Ethereum)`, invoiceId];
@@ -58,7 +58,7 @@ describe("a customer's receipt", () => {
   });
 
   it.each(Object.entries(LANGUAGES))(
-    "in %s has the language's direction, and no placeholder left",
+    "in %s has that language's text direction, and no unfilled placeholder",
     (code, { direction }) => {
       for (const status of ["PAID", "OVERPAID"] as const) {
         const confirmedMicros = status === "OVERPAID" ? 60_000_000n : FACTS.amountMicros;
@@ -70,16 +70,16 @@ describe("a customer's receipt", () => {
     },
   );
 
-  it.each([null, "", "xx", "constructor"])("is English when the page's language was %j", (language) => {
+  it.each([null, "", "xx", "constructor"])("is in English when the page's language was %j", (language) => {
     expect(mailsOf("CUSTOMER", { language })).toEqual(mailsOf("CUSTOMER"));
   });
 
-  it("for an any-amount invoice says what was received", () => {
+  it("for an any-amount invoice states what was received", () => {
     const [{ mail: other }] = mailsOf("CUSTOMER", { amountMicros: 0n, confirmedMicros: 3_500_000n });
     expect(other.text).toContain("€3.50");
   });
 
-  it("says what was received if that was slightly less, and the price if nothing was received", () => {
+  it("states what was received if it was slightly less than the price, and the price if nothing was received", () => {
     expect(mailsOf("CUSTOMER", { confirmedMicros: 49_500_000n })[0].mail.text).toContain("€49.50");
     expect(mailsOf("CUSTOMER", { confirmedMicros: 0n })[0].mail.text).toContain("€49.90");
   });
@@ -89,7 +89,7 @@ describe("a customer's receipt", () => {
     expect(other.text).not.toContain("/receipt");
   });
 
-  it("keeps the shop's texts on one line, with no effect as markup or header", () => {
+  it("keeps the shop's texts on one line, without effect as markup or headers", () => {
     const evil = "Order\r\nBcc: eve@example.com <script>\u202E";
     const [{ mail: other }] = mailsOf("CUSTOMER", { title: evil, shopName: evil });
     expect(other.subject).not.toMatch(/[\r\n\u202E]/);
@@ -99,7 +99,7 @@ describe("a customer's receipt", () => {
 });
 
 describe("a team's receipt", () => {
-  it("goes to each owner and admin under its own id, in English whatever the customer's language", () => {
+  it("goes to each owner and admin under a separate id, in English whatever the customer's language", () => {
     const mails = mailsOf("MERCHANT", { language: "ar" });
     expect(mails.map(({ mail }) => mail.to)).toEqual(["owner@example.com", "admin@example.com"]);
     expect(new Set(mails.map(({ id }) => id)).size).toBe(2);
@@ -109,20 +109,20 @@ describe("a team's receipt", () => {
     expect(mail.text).not.toContain("ann@example.com");
   });
 
-  it("says in its subject what was received, or that the invoice was accepted without payment", () => {
+  it("states in its subject what was received, or that the invoice was accepted without payment", () => {
     const subject = (confirmedMicros: bigint) => mailsOf("MERCHANT", { confirmedMicros })[0].mail.subject;
     expect(subject(49_500_000n)).toBe("Corner Ltd was paid €49.50");
     expect(subject(0n)).toBe("Corner Ltd accepted €49.90 as paid");
   });
 
-  it("says so if more was received than asked for", () => {
+  it("states that more was received than asked for", () => {
     const [{ mail }] = mailsOf("MERCHANT", { status: "OVERPAID", confirmedMicros: 60_000_000n });
     expect(mail.text).toContain("more than was asked");
     expect(mail.text).toContain("Received: €60.00");
   });
 });
 
-it("no receipt has a link, header or tag from a text of the shop or its customers", () => {
+it("no receipt contains a link, header or tag from a text of the shop or its customers", () => {
   const evil = "https://eve.example/pay now@eve.example www.eve.example\r\nBcc: <b>\u202E";
   const texts = { title: evil, externalId: evil, merchantName: evil, shopName: evil };
   for (const { mail } of [...mailsOf("CUSTOMER", texts), ...mailsOf("MERCHANT", texts)]) {
@@ -133,7 +133,7 @@ it("no receipt has a link, header or tag from a text of the shop or its customer
   }
 });
 
-it("no receipt names an address to pay to", () => {
+it("no receipt contains an address to pay to", () => {
   for (const { mail } of [...mailsOf("CUSTOMER"), ...mailsOf("MERCHANT")])
     expect((mail.text + mail.html).match(/\b(0x[0-9a-f]{40}\b|bc1|T[1-9A-HJ-NP-Za-km-z]{33})/g)).toBeNull();
 });

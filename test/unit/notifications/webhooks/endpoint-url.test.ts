@@ -14,7 +14,7 @@ const IP = { ok: false, error: "the host is an IP address" };
 const DIGITS = [0xff10, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1fbf0];
 const DOTS = [".", "\u3002", "\uff0e", "\uff61"];
 
-/** The same host with some characters in another script or percent-encoded. */
+/** The same host with some characters from another script or percent-encoded. */
 const disguised = (host: string) =>
   fc.array(fc.nat(9), { minLength: host.length, maxLength: host.length }).map((dice) =>
     [...host]
@@ -37,7 +37,7 @@ const bases = fc.constantFrom(
   (part: number) => `0000${part.toString(8)}`,
 );
 
-/** One to four parts; the last one holds all remaining bytes. */
+/** An IPv4 address of one to four parts. The last part stands for all remaining bytes. */
 const ipv4Host = fc
   .tuple(fc.nat(2 ** 32 - 1), fc.integer({ min: 1, max: 4 }), fc.tuple(bases, bases, bases, bases), fc.boolean())
   .map(([address, count, writers, hasDot]) => {
@@ -47,7 +47,7 @@ const ipv4Host = fc
   });
 
 describe("an endpoint's URL", () => {
-  it("is never an IPv4 address, in any number of parts and any base, script or encoding", () => {
+  it("must not be an IPv4 address, in any number of parts and any base, script or encoding", () => {
     fc.assert(
       fc.property(ipv4Host.chain(disguised), rules, (host, each) => {
         expect(parseEndpointUrl(`https://${host}/`, each)).toEqual(IP);
@@ -56,7 +56,7 @@ describe("an endpoint's URL", () => {
     );
   });
 
-  it("is never an IPv6 address, in any spelling", () => {
+  it("must not be an IPv6 address, in any spelling", () => {
     fc.assert(
       fc.property(fc.ipV6(), fc.boolean(), rules, (address, isUpper, each) => {
         expect(parseEndpointUrl(`https://[${isUpper ? address.toUpperCase() : address}]/`, each)).toEqual(IP);
@@ -65,7 +65,7 @@ describe("an endpoint's URL", () => {
     );
   });
 
-  it("with a refused host is refused with any path and query, and in capitals", () => {
+  it("with a refused host is refused with any path and query, also in upper case", () => {
     const refused = REFUSED.filter(({ why }) => why.startsWith("the host"))
       .flatMap(({ urls }) => urls)
       .filter((url) => /^https:\/\/[^/?#]+\/$/.test(url))
@@ -86,7 +86,7 @@ describe("an endpoint's URL", () => {
     );
   });
 
-  it("that is accepted is accepted unchanged in its stored form", () => {
+  it("that is accepted has a stored form, which is accepted again and unchanged", () => {
     const good = fc.constantFrom(...ALLOWED, ...LOOPBACK).map(([text]) => text);
     const made = fc.webUrl({ validSchemes: ["https", "http"], withQueryParameters: true });
     const loose = fc
@@ -111,7 +111,7 @@ describe("an endpoint's URL", () => {
     expect(count).toBeGreaterThan(RUNS / 4);
   });
 
-  it("is https on port 443 to a name with a dot, or refused, when loopback is closed", () => {
+  it("is accepted only for https on port 443 and a name with a dot, if loopback is not allowed", () => {
     const chunk = fc.constantFrom(
       ..."https:// http:// // / \\ : @ # ? . [ ] % %2e %40 localhost 127.0.0.1 ::1 0x7f 443 80 acme.com shop com . - _ \u3002 \uff0f \u00ad é".split(
         " ",

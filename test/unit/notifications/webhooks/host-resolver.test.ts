@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((each) => each.close()));
 });
 
-/** A resolver on loopback that answers each question with `answer`, and records the questions. */
+/** A resolver on loopback that answers each query with `answer`, and records the queries. */
 async function resolver(answer: Answer, path = "/dns-query") {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
@@ -44,7 +44,7 @@ async function resolver(answer: Answer, path = "/dns-query") {
 
 type Record = readonly [type: number, data: string];
 
-/** A resolver's JSON: the code, and the records that answer the question. */
+/** A resolver's JSON answer with the records for the queried name. */
 function json(name: string, records: readonly Record[] | undefined, over: object = {}): string {
   const Answer = records?.map(([type, data]) => ({ name, type, TTL: 300, data }));
   const flags = { Status: 0, TC: false, RD: true, RA: true, AD: false, CD: false };
@@ -55,7 +55,7 @@ const A = (data: string): Record => [1, data];
 const AAAA = (data: string): Record => [28, data];
 const CNAME = (data: string): Record => [5, data];
 
-/** Answers from two lists, without an `Answer` member when one is empty, as real resolvers do. */
+/** Answers from two lists. Like real resolvers, it omits the `Answer` member if a list is empty. */
 const zone =
   (a: readonly Record[], aaaa: readonly Record[], over: object = {}): Answer =>
   ({ name, type }, response) => {
@@ -74,7 +74,7 @@ const whole =
 const SOA: Record = [6, "ns.acme.com. hostmaster.acme.com. 1 7200 900 1209600 86400"];
 
 describe("what a host resolves to", () => {
-  it("is requested once per family, by name and type, as DNS in JSON", async () => {
+  it("is queried once per address family, by name and type, as DNS in JSON", async () => {
     const { asked, resolve } = await resolver(
       zone([A("93.184.215.14")], [AAAA("2606:2800:21f:cb07:6820:80da:af6b:8b2c")]),
     );
@@ -89,7 +89,7 @@ describe("what a host resolves to", () => {
     expect(asked.map(({ accept }) => accept)).toEqual(["application/dns-json", "application/dns-json"]);
   });
 
-  it("is requested in addition to the query in the resolver's own URL, and a host cannot add parameters", async () => {
+  it("is queried with the parameters in the resolver's own URL, to which a host cannot add any", async () => {
     const { asked, resolve } = await resolver(zone([A("1.1.1.1")], []), "/resolve?edns_client_subnet=0.0.0.0/0");
     await resolve("a.com&name=b.com&cd=1#x");
     expect(asked.map(({ name }) => name)).toEqual(["a.com&name=b.com&cd=1#x", "a.com&name=b.com&cd=1#x"]);
@@ -132,17 +132,17 @@ describe("what a host resolves to", () => {
     ["IPv6 loopback", [], [AAAA("::1")], "::1"],
     ["a mapped IPv4 address", [A("1.1.1.1")], [AAAA("::ffff:10.0.0.1")], "::ffff:10.0.0.1"],
     ["6to4 of a private address", [], [AAAA("2002:a00:1::1")], "2002:a00:1::1"],
-    ["public first and private last", [A("1.1.1.1"), A("8.8.8.8"), A("192.168.0.1")], [], "192.168.0.1"],
-    ["private first and public last", [A("0.0.0.0"), A("8.8.8.8")], [], "0.0.0.0"],
-    ["public IPv4 and local IPv6", [A("1.1.1.1")], [AAAA("2606:4700::1"), AAAA("fd00::1")], "fd00::1"],
-    ["public IPv6 and private IPv4", [A("172.16.0.1")], [AAAA("2606:4700::1")], "172.16.0.1"],
+    ["a private address after public ones", [A("1.1.1.1"), A("8.8.8.8"), A("192.168.0.1")], [], "192.168.0.1"],
+    ["a private address before a public one", [A("0.0.0.0"), A("8.8.8.8")], [], "0.0.0.0"],
+    ["a local IPv6 and a public IPv4 address", [A("1.1.1.1")], [AAAA("2606:4700::1"), AAAA("fd00::1")], "fd00::1"],
+    ["a private IPv4 and a public IPv6 address", [A("172.16.0.1")], [AAAA("2606:4700::1")], "172.16.0.1"],
     [
-      "a chain of aliases that ends at loopback",
+      "loopback at the end of a chain of aliases",
       [CNAME("a.cdn.net."), CNAME("b.cdn.net."), A("127.0.0.1")],
       [],
       "127.0.0.1",
     ],
-    ["an address of the other family in the answer", [A("1.1.1.1"), AAAA("::1")], [], "::1"],
+    ["an address of the other family in the response", [A("1.1.1.1"), AAAA("::1")], [], "::1"],
   ])("is refused with %s among its addresses", async (_, a, aaaa, local) => {
     const { resolve } = await resolver(zone(a, aaaa));
     const why = `the host resolves to ${local}, which is not a public address`;
@@ -153,10 +153,10 @@ describe("what a host resolves to", () => {
     ["no such name", zone([], [], { Status: 3, Authority: [{ name: "com.", type: 6, TTL: 900, data: SOA[1] }] })],
     ["an alias to no such name", zone([CNAME("gone.acme.com.")], [CNAME("gone.acme.com.")], { Status: 3 })],
     ["a name without an address", zone([], [])],
-    ["an empty answer", whole(json("shop.acme.com", []))],
+    ["an empty response", whole(json("shop.acme.com", []))],
     ["an alias to nothing", zone([CNAME("mail.acme.com.")], [CNAME("mail.acme.com.")])],
     ["only records of other types", zone([[15, "10 mx.acme.com."]], [[16, '"v=spf1"']])],
-  ])("is refused with %s", async (_, answer) => {
+  ])("is refused: %s", async (_, answer) => {
     const { resolve } = await resolver(answer);
     expect(await resolve("shop.acme.com")).toEqual({ kind: "refused", why: "the host does not resolve" });
   });
@@ -165,7 +165,7 @@ describe("what a host resolves to", () => {
     ["a resolver that fails (SERVFAIL)", zone([], [], { Status: 2 }), "REFUSED"],
     ["a resolver that refuses (REFUSED)", zone([], [], { Status: 5 }), "REFUSED"],
     ["a failure that contains an address", zone([A("1.1.1.1")], [], { Status: 2 }), "REFUSED"],
-    ["a truncated answer (TC)", zone([A("1.1.1.1")], [], { TC: true }), "TRUNCATED"],
+    ["a truncated response (TC)", zone([A("1.1.1.1")], [], { TC: true }), "TRUNCATED"],
     ["a bad request", whole('{"error":"Invalid query name"}', 400), "BAD_STATUS"],
     ["an error", whole("oops", 500), "BAD_STATUS"],
     ["a redirect, which is not followed", whole("", 302), "BAD_STATUS"],
@@ -173,7 +173,7 @@ describe("what a host resolves to", () => {
     ["an HTML page", whole("<html>Sign in to the guest network</html>"), "NOT_JSON"],
     ["an empty body", whole(""), "NOT_JSON"],
     ["JSON that ends too early", whole(json("shop.acme.com", [A("1.1.1.1")]).slice(0, -3)), "TRUNCATED"],
-    ["JSON of another shape", whole("[]"), "UNEXPECTED_SHAPE"],
+    ["JSON of a different shape", whole("[]"), "UNEXPECTED_SHAPE"],
     ["an object without a status code", whole('{"Answer":[{"type":1,"data":"1.1.1.1"}]}'), "UNEXPECTED_SHAPE"],
     [
       "a status code that is a string",
@@ -183,7 +183,7 @@ describe("what a host resolves to", () => {
     ["records that are not objects", whole('{"Status":0,"Answer":[1]}'), "UNEXPECTED_SHAPE"],
     ["a record without data", whole('{"Status":0,"Answer":[{"type":1}]}'), "UNEXPECTED_SHAPE"],
     ["an invalid address", zone([A("1.1.1.1"), A("999.1.1.1")], []), "UNEXPECTED_SHAPE"],
-    ["an address in another spelling", zone([A("0x7f.1")], []), "UNEXPECTED_SHAPE"],
+    ["an address in a different notation", zone([A("0x7f.1")], []), "UNEXPECTED_SHAPE"],
     ["an address with a suffix", zone([], [AAAA("2606::1%eth0")]), "UNEXPECTED_SHAPE"],
     ["a connection that is cut", (_, response) => void response.socket?.destroy(), "UNREACHABLE"],
     [
@@ -203,9 +203,9 @@ describe("what a host resolves to", () => {
   });
 
   it.each<[string, Answer]>([
-    ["never begins to answer", () => {}],
-    ["never ends its answer", (_, response) => void response.write('{"Status":0,"Answer":[')],
-  ])("is unknown when the resolver %s, within the time limit", async (_, answer) => {
+    ["never begins to respond", () => {}],
+    ["never ends its response", (_, response) => void response.write('{"Status":0,"Answer":[')],
+  ])("is unknown when the resolver %s within the time limit", async (_, answer) => {
     const { resolve } = await resolver(answer);
     expect(await resolve("shop.acme.com", 50)).toEqual({
       kind: "unknown",
@@ -213,7 +213,7 @@ describe("what a host resolves to", () => {
     });
   });
 
-  it("is unknown with an answer of 20 MB, which is not read completely", async () => {
+  it("is unknown if the response is 20 MB long, and only a part of it is read", async () => {
     let sentBytes = 0;
     const chunk = Buffer.alloc(65_536, 32);
     const { resolve } = await resolver((_, response) => {
@@ -234,14 +234,14 @@ describe("what a host resolves to", () => {
     expect(sentBytes).toBeLessThan(20_000_000);
   });
 
-  it("is unknown when nothing listens where the resolver should be", async () => {
+  it("is unknown when nothing listens at the resolver's address", async () => {
     const { resolve } = await resolver(zone([A("1.1.1.1")], []));
     await started.pop()?.close();
     expect(await resolve("shop.acme.com")).toMatchObject({ kind: "unknown" });
   });
 
   it.each(["A", "AAAA"])(
-    "is unknown if only the answer for %s fails, and refused if the other one refuses",
+    "is unknown if only the query for %s fails, but refused if the other query returns a private address",
     async (failing) => {
       const half =
         (records: readonly Record[]): Answer =>
@@ -274,7 +274,7 @@ describe("what a host resolves to", () => {
       value: { host: service },
     });
     expect(await resolve(service)).toEqual({ kind: "refused", why: "the host does not resolve" });
-    // Known names are refused before any question; if they were requested, they would be refused too.
+    // Well-known names are refused before any query is sent; their answers would be refused too.
     expect(parseEndpointUrl("https://127-0-0-1.nip.io/", { isLoopbackOpen: false }).ok).toBe(false);
     expect(await resolve("127-0-0-1.nip.io")).toMatchObject({ kind: "refused" });
   });

@@ -15,7 +15,7 @@ afterAll(() => receiver.close());
 describe("a POST to a receiver, from Node", () => {
   describeReceiverClient(() => receiver.origin);
 
-  it("a closed port is a failed connection", async () => {
+  it("reports a failed connection if the port is closed", async () => {
     const gone = await startReceiver();
     await gone.close();
     const request = { url: `${gone.origin}/ok`, headers: {}, body: "{}", timeoutMs: 5_000 };
@@ -25,9 +25,9 @@ describe("a POST to a receiver, from Node", () => {
 
 const request = { url: "https://shop.test/", headers: {}, body: "{}", timeoutMs: 5_000 };
 
-describe("an answer", () => {
+describe("posting to a receiver", () => {
   it.each([undefined, null, "words", new Error("canary-words"), new DOMException("canary-words", "AbortError")])(
-    "is a failed connection, without the error's message, when fetch throws %s",
+    "reports a failed connection, without the error's message, when fetch throws %s",
     async (thrown) => {
       const answer = await postToReceiver({ fetch: () => Promise.reject(thrown), nowMs: () => 5 }, request);
       const nothing = { statusCode: null, response: null, retryAfter: null };
@@ -35,7 +35,7 @@ describe("an answer", () => {
     },
   );
 
-  it("is timed up to its status, by the given clock", async () => {
+  it("measures the time until the status arrives, by the given clock", async () => {
     let nowMs = 1_000;
     const body = new ReadableStream(
       {
@@ -66,7 +66,7 @@ describe("an answer", () => {
     }
   });
 
-  it("does not wait for the cancellation of its body", async () => {
+  it("does not wait until the body of the response is cancelled", async () => {
     let chunks = 0;
     const body = new ReadableStream({
       pull: (controller) => {
@@ -92,7 +92,7 @@ describe("an answer", () => {
   );
   const ends = fc.constantFrom("closes", "breaks off", "refuses to be cancelled");
 
-  it("holds at most the first 4 KB without NUL, and reads little more than 64 KB", async () => {
+  it("reads only slightly more than 64 KB of the response, and keeps at most its first 4 KB, without NULs", async () => {
     await fc.assert(
       fc.asyncProperty(chunks, ends, async (chunks, end) => {
         let given = 0;

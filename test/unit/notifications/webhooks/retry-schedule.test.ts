@@ -30,7 +30,7 @@ const failed = (over: Partial<FailedAttempt> = {}): FailedAttempt => ({
 });
 
 describe("the schedule", () => {
-  it("is at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: ten attempts in about 76 hours", () => {
+  it("has ten attempts in about 76 hours: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h", () => {
     const hour = 3_600;
     expect(SCHEDULE).toEqual([0, 5, 300, 1_800, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour]);
     const hours = SCHEDULE.reduce((sum, gap) => sum + gap, 0) / hour;
@@ -38,7 +38,7 @@ describe("the schedule", () => {
     expect(hours).toBeLessThan(76);
   });
 
-  it("has the first attempt at once, and varies each gap randomly by up to 20 %", () => {
+  it("makes the first attempt at once, and varies each gap randomly by up to 20 %", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 }), random, (attempt, random) => {
         const middleMs = (SCHEDULE[attempt - 1] ?? Number.NaN) * SECOND_MS;
@@ -53,11 +53,11 @@ describe("the schedule", () => {
     expect([0, 0.5, 1 - Number.EPSILON].map((random) => gapMs(SCHEDULE, 2, random))).toEqual([4_000, 5_000, 6_000]);
   });
 
-  it("keeps its last gap for every attempt after its end", () => {
+  it("repeats its last gap for every attempt after its end", () => {
     expect([1, 2, 3, 10].map((attempt) => gapMs([0, 1], attempt, 0.5))).toEqual([0, 1_000, 1_000, 1_000]);
   });
 
-  it("throws for attempt 0, and for an empty schedule", () => {
+  it("throws for attempt 0, and if it is empty", () => {
     expect(() => gapMs(SCHEDULE, 0, 0.5)).toThrow("attempt 0");
     expect(() => gapMs([], 1, 0.5)).toThrow("of 0");
   });
@@ -88,7 +88,7 @@ describe("a delivery that failed", () => {
     );
   });
 
-  it("waits as long as Retry-After says if that is later, up to a day, and never less than the schedule", () => {
+  it("waits as long as Retry-After says, up to a day, but never less than the schedule says", () => {
     expect(nextAttemptMs(failed({ retryAfter: "60" }))).toBe(NOW + MINUTE_MS);
     expect(nextAttemptMs(failed({ retryAfter: "2" }))).toBe(NOW + 5 * SECOND_MS);
     expect(nextAttemptMs(failed({ retryAfter: "Fri, 20 Nov 2026 12:10:00 GMT" }))).toBe(NOW + 10 * MINUTE_MS);
@@ -108,7 +108,7 @@ describe("a delivery that failed", () => {
     );
   });
 
-  it("is retried once more than the schedule says, after the last gap again, if the endpoint wants ten retries", () => {
+  it("is retried a tenth time after the schedule's last gap if its endpoint has retryCount 10", () => {
     expect(nextAttemptMs(failed({ step: 10, retryCount: 10 }))).toBe(NOW + 24 * HOUR_MS);
     expect(nextAttemptMs(failed({ step: 11, retryCount: 10 }))).toBeNull();
   });
@@ -173,7 +173,7 @@ describe("WEBHOOK_SCHEDULE_SECONDS", () => {
     [" 0 , 0.25 ", [0, 0.25]],
     ["0,86400", [0, 86_400]],
     ["1,2,3,4,5,6,7,8,9,10", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
-  ])("of %j is %j", (setting, schedule) => {
+  ])("of %j sets the gaps %j", (setting, schedule) => {
     expect(parseSchedule(setting, true)).toEqual({ ok: true, value: schedule });
   });
 
@@ -209,7 +209,7 @@ describe("WEBHOOK_SCHEDULE_SECONDS", () => {
     expect(parseSchedule("", false)).toEqual({ ok: true, value: SCHEDULE });
   });
 
-  it("changes when a delivery is tried, but not how often", () => {
+  it("changes the times of attempts, but not their number", () => {
     const schedule = [0, 0.1];
     expect(nextAttemptMs(failed({ step: 9, schedule }))).toBe(NOW + 100);
     expect(nextAttemptMs(failed({ step: 10, schedule }))).toBeNull();
@@ -217,7 +217,7 @@ describe("WEBHOOK_SCHEDULE_SECONDS", () => {
 });
 
 describe("an attempt", () => {
-  it("is a success with 2xx only", () => {
+  it("is a success only if the status is 2xx", () => {
     for (let status = 0; status < 1_000; status++) {
       expect(judge({ statusCode: status })).toBe(status >= 200 && status < 300 ? "SUCCESS" : "FAILURE");
     }
@@ -236,7 +236,7 @@ describe("an endpoint that fails", () => {
     return { ...verdict, nowMs };
   };
 
-  it("is probed every 15 minutes from the 20th failure in a row on", () => {
+  it("is probed every 15 minutes from the 20th failure in a row", () => {
     expect(failing(19, SECOND_MS).health).toEqual({ failuresInRow: 19, failingSinceMs: NOW, probeAtMs: null });
     for (const times of [20, 21, 500]) {
       const { health, disable, nowMs } = failing(times, SECOND_MS);
@@ -245,7 +245,7 @@ describe("an endpoint that fails", () => {
     }
   });
 
-  it("is switched off by 410 at once, and by no other status", () => {
+  it("is switched off by 410 at once, but by no other status", () => {
     expect(failing(1, 0, 410).disable).toBe("GONE");
     for (const statusCode of [null, 301, 400, 404, 409, 411, 429, 500])
       expect(failing(1, 0, statusCode).disable).toBeNull();
@@ -259,7 +259,7 @@ describe("an endpoint that fails", () => {
     expect(at(NOW + 9 * DAY_MS)).toBe("FAILING");
   });
 
-  it("is not switched off by few failures, however long ago the first was", () => {
+  it("is not switched off after only a few failures, even if the first was long ago", () => {
     expect(failing(2, 7 * DAY_MS).disable).toBeNull();
     expect(failing(19, DAY_MS).disable).toBeNull();
     expect(failing(20, DAY_MS).disable).toBe("FAILING");
@@ -278,7 +278,7 @@ describe("an endpoint that fails", () => {
     isSuccess: fc.integer({ min: 0, max: 30 }).map((die) => die === 0),
   });
 
-  it("is judged only by its failures since its last success, whatever their order and pauses", () => {
+  it("is judged only by its failures since its last success, for any sequence of results and pauses", () => {
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 60 }), (outcomes) => {
         let health: Health = HEALTHY;

@@ -8,7 +8,7 @@ import { RUNS } from "../../../support/property-runs.ts";
 const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
 describe("a webhook secret", () => {
-  it("is whsec_ and the base64 of its 32 bytes, and decodes to them", () => {
+  it("consists of whsec_ and its 32 bytes in base64, and decodes to these bytes", () => {
     fc.assert(
       fc.property(bytes, (key) => {
         const secret = webhookSecret(key);
@@ -34,9 +34,9 @@ describe("a webhook secret", () => {
   });
 
   it.each([
-    ["nothing", ""],
+    ["no text", ""],
     ["only the prefix", "whsec_"],
-    ["another prefix", secretOf(32).replace("whsec_", "sk_")],
+    ["a different prefix", secretOf(32).replace("whsec_", "sk_")],
     ["no prefix", secretOf(32).slice(6)],
     ["23 bytes", secretOf(23)],
     ["65 bytes", secretOf(65)],
@@ -54,7 +54,7 @@ describe("the preview of a secret", () => {
     expect(secretKeyPreview(webhookSecret(new Uint8Array(32).fill(0xab)))).toBe("whsec_q6ur...q6s=");
   });
 
-  it("hides the 216 bits between", () => {
+  it("hides the other 216 bits of the secret", () => {
     fc.assert(
       fc.property(bytes, fc.uint8Array({ minLength: 27, maxLength: 27 }), (key, other) => {
         const changed = new Uint8Array(key);

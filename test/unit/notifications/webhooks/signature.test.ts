@@ -17,7 +17,7 @@ const made = (over: Partial<Signable> = {}): Signable => ({
   ...over,
 });
 
-/** What receivers of the t=,v1= form compute: an HMAC over the header's time and the body, with the whole secret as the key. */
+/** What receivers of the t=,v1= form compute: an HMAC of the header's time and the body, with the whole secret as the key. */
 function provesPlain(header: string | undefined, body: string, secret: string): boolean {
   const parts = (header ?? "").split(",").map((part) => part.split("="));
   const time = parts.find(([name]) => name === "t")?.[1];
@@ -35,7 +35,7 @@ const verifies = (secret: string, body: string, headers: Readonly<Record<string,
 };
 
 describe("the headers of an attempt", () => {
-  // The example in Standard Webhooks' own libraries (libraries/*/test, "sign function works").
+  // The example from the libraries of Standard Webhooks (libraries/*/test, "sign function works").
   const example = {
     eventId: "msg_p5jXN8AQM9LWM0D4loKWxJek",
     body: '{"test": 2432232314}',
@@ -43,7 +43,7 @@ describe("the headers of an attempt", () => {
     secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
   };
 
-  it("are exactly these", async () => {
+  it("are as expected for the example of Standard Webhooks", async () => {
     expect(await signedHeaders(made(example))).toEqual({
       "content-type": "application/json",
       "user-agent": "Edgetill-Webhooks/1",
@@ -79,7 +79,7 @@ describe("the headers of an attempt", () => {
     expect(verifies(secrets[0] ?? "", body, await signedHeaders({ ...rest, secrets }))).toBe(true);
   });
 
-  it("do not verify for another body, id, time or secret", async () => {
+  it("do not verify for a different body, id, time or secret", async () => {
     const of = made({ body: '{"amount":"10.00"}' });
     const [mine = ""] = of.secrets;
     const headers = await signedHeaders(of);
@@ -114,7 +114,7 @@ describe("the headers of an attempt", () => {
     );
   });
 
-  it("have the same id at every attempt, each signed for its own time", async () => {
+  it("have the same id in every attempt, and a signature for the attempt's own time", async () => {
     const of = made();
     const [first, second] = [
       await signedHeaders(of),
@@ -130,7 +130,7 @@ describe("the headers of an attempt", () => {
     ["an invalid secret", { secrets: ["whsec_canary"] }],
     ["milliseconds with a fraction", { timestampSeconds: 1.5 }],
     ["no time", { timestampSeconds: Number.NaN }],
-  ])("are not made with %s, and the error does not contain the secret", async (_, over) => {
+  ])("cannot be created with %s, and the error does not contain the secret", async (_, over) => {
     await expect(signedHeaders(made(over))).rejects.toThrow(/^(?!.*canary)/);
   });
 });

@@ -5,7 +5,7 @@ import { nearestSubscription, SUBSCRIPTIONS } from "../../../../src/notification
 import { EVENT_TYPES } from "../../../../src/platform/events/event.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
-it("subscriptions are every event type, every domain that has one, and *", () => {
+it("the subscriptions are all event types, all domains with an event type, and *", () => {
   expect(SUBSCRIPTIONS).toEqual([
     ...EVENT_TYPES,
     "invoice.*",

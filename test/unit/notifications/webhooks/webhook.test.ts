@@ -45,30 +45,30 @@ const WEBHOOK: Webhook = {
 const OFF: Webhook = { ...WEBHOOK, isActive: false, disabledReason: "GONE", disabledAtMs: 7 };
 const WELL = { failuresInRow: 0, failingSinceMs: null, probeAtMs: null };
 
-describe("the columns of a settings change", () => {
+describe("the columns that a settings change writes", () => {
   it.each<[string, Webhook, SettingsUpdate, object | undefined]>([
     ["nothing named", WEBHOOK, {}, undefined],
     ["only values that are already set", WEBHOOK, { url: WEBHOOK.url, isActive: true, description: null }, undefined],
-    ["undefined is not named", WEBHOOK, { url: undefined, description: undefined, isActive: undefined }, undefined],
-    ["another description", WEBHOOK, { description: "x" }, { description: "x" }],
+    ["only undefined values", WEBHOOK, { url: undefined, description: undefined, isActive: undefined }, undefined],
+    ["a different description", WEBHOOK, { description: "x" }, { description: "x" }],
     ["switching off", WEBHOOK, { isActive: false }, { isActive: false, disabledAtMs: 70 }],
     ["switching off an endpoint that is off", OFF, { isActive: false }, undefined],
     ["switching on", OFF, { isActive: true }, { isActive: true, ...WELL, disabledReason: null, disabledAtMs: null }],
-    ["another URL", WEBHOOK, { url: "https://b.example/" }, { url: "https://b.example/", ...WELL }],
+    ["a different URL", WEBHOOK, { url: "https://b.example/" }, { url: "https://b.example/", ...WELL }],
     [
-      "another URL of an endpoint that is off",
+      "a different URL for an endpoint that is off",
       OFF,
       { url: "https://b.example/" },
       { url: "https://b.example/", ...WELL },
     ],
-    ["fewer retries of an endpoint that is off", OFF, { retryCount: 8 }, { retryCount: 8 }],
-  ])("%s", (_, read, wanted, expected) => {
+    ["fewer retries for an endpoint that is off", OFF, { retryCount: 8 }, { retryCount: 8 }],
+  ])("are exactly those that the change affects: %s", (_, read, wanted, expected) => {
     const columns = changedColumns(read, wanted, 70);
     if (expected === undefined) expect(columns).toBeUndefined();
     else expect({ ...read, ...columns }).toEqual({ ...read, ...expected });
   });
 
-  it("do not change when the same change is made again", () => {
+  it("are not written again when the same change is repeated", () => {
     const update = fc.record(
       {
         url: fc.constantFrom(WEBHOOK.url, "https://b.example/"),
@@ -94,7 +94,7 @@ describe("the columns of a settings change", () => {
 describe("a rotation", () => {
   const fresh = secretOf(99, null);
 
-  it("gives the newest old secret a day, and leaves the other secrets' expiry", () => {
+  it("lets the previous secret expire in a day, and keeps the other secrets' expiry", () => {
     const secrets = [secretOf(3, null), secretOf(2, NOW_MS + 5), secretOf(1, NOW_MS)];
     const ends = rotatedSecrets({ secrets }, fresh, NOW_MS).map(({ id, expiresAtMs }) => [id, expiresAtMs]);
     expect(ends).toEqual([
@@ -104,7 +104,7 @@ describe("a rotation", () => {
     ]);
   });
 
-  it("repeated any number of times leaves at most five secrets, the newest without expiry and the others for a day at most", () => {
+  it("repeated any number of times leaves at most five secrets; only the newest has no expiry, and the others expire within a day", () => {
     const pauses = fc.array(fc.integer({ min: 0, max: DAY_MS }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(pauses, (gaps) => {
@@ -128,7 +128,7 @@ describe("a rotation", () => {
   });
 });
 
-it("the audit log holds a URL without its query", () => {
+it("the audit log contains a URL without its query", () => {
   expect(webhookFacts({ ...WEBHOOK, url: "https://a.example/p?token=t&x=?y" }).url).toBe("https://a.example/p?...");
   expect(webhookFacts(WEBHOOK).url).toBe(WEBHOOK.url);
 });

@@ -1,4 +1,4 @@
-// What counts as a solved challenge, and that no other behaviour of the service or the connection to it does.
+// Which responses of Turnstile count as a solved challenge. Any other behaviour of the service or of the connection must not count.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Challenge, passChallenge } from "../../../../src/platform/challenge/pass-challenge.ts";
@@ -31,12 +31,12 @@ const pass = async (token: string | undefined, over: { operation?: string; chall
   return (await passChallenge(challenge, attempt))?.code ?? "passed";
 };
 
-describe("the keys", () => {
+describe("the Turnstile keys", () => {
   it.each([
     ["neither", {}, undefined],
-    ["empty ones", { TURNSTILE_SITE_KEY: " ", TURNSTILE_SECRET_KEY: "" }, undefined],
+    ["empty keys", { TURNSTILE_SITE_KEY: " ", TURNSTILE_SECRET_KEY: "" }, undefined],
     ["both", { TURNSTILE_SITE_KEY: " site ", TURNSTILE_SECRET_KEY: "secret" }, "https://challenges.cloudflare.com"],
-  ])("with %s ask nobody, or for Cloudflare's tokens", (_, keys, origin) => {
+  ])("require a challenge only if both are set: %s", (_, keys, origin) => {
     const parsed = parseTurnstile({ ENVIRONMENT: "production", TURNSTILE_ORIGIN: "http://127.0.0.1:1", ...keys });
     expect(parsed).toEqual({
       ok: true,
@@ -53,13 +53,13 @@ describe("the keys", () => {
     expect(parsed).toEqual({ ok: false, error: expect.not.stringContaining("a-key") });
   });
 
-  it("have a stand-in for the service in development only", () => {
+  it("can be used with a different service in development only", () => {
     const of = { TURNSTILE_SITE_KEY: "a", TURNSTILE_SECRET_KEY: "b", TURNSTILE_ORIGIN: `${service.origin}/` };
     expect(parseTurnstile({ ENVIRONMENT: "development", ...of })).toMatchObject({ value: { origin: service.origin } });
   });
 });
 
-describe("the service's answer", () => {
+describe("Turnstile's verdict", () => {
   const word = () => fc.constantFrom("invoice", "buy", "shop.example", "");
   const verdicts: fc.Arbitrary<TokenVerdict> = fc.record({
     isSolved: fc.boolean(),
@@ -70,7 +70,7 @@ describe("the service's answer", () => {
     ),
   });
 
-  it("passes only if it says solved, for this action, and on this page if the page is known", () => {
+  it("is accepted only if the challenge was solved, for the same action, and on the same page if the page is known", () => {
     fc.assert(
       fc.property(verdicts, fc.option(word(), { nil: undefined }), (verdict, hostname) => {
         const isMatch = verdict.action === "buy" && (hostname === undefined || verdict.hostname === hostname);
@@ -86,20 +86,20 @@ describe("the service's answer", () => {
     ["null", undefined],
     ["", undefined],
     [undefined, undefined],
-  ])("is compared with the host of the origin %j", (origin, hostname) => {
+  ])("must be for the host of the page's origin: %j gives %j", (origin, hostname) => {
     expect(hostnameOf(origin)).toBe(hostname);
   });
 });
 
 describe("a token", () => {
-  it("passes once, with our secret and the caller's address", async () => {
+  it("is accepted once, and is sent to the service with our secret and the caller's address", async () => {
     const token = tokenOf();
     expect([await pass(token), await pass(token)]).toEqual(["passed", "CHALLENGE_FAILED"]);
     const [asked] = await askedAbout(service.origin, token);
     expect(asked).toEqual({ secret: SECRET_KEY, response: token, remoteip: "192.0.2.7" });
   });
 
-  it("passes again for the same operation, and for no other", async () => {
+  it("is accepted again for the same operation, but for no other", async () => {
     const token = tokenOf();
     const passed = [];
     for (const operation of ["one", "one", "two", undefined, "one"])
@@ -110,11 +110,11 @@ describe("a token", () => {
   });
 
   it.each<[string, Partial<TokenFacts>]>([
-    ["for another action", { action: "buy" }],
-    ["from another page", { hostname: "shop.example.org" }],
+    ["for a different action", { action: "buy" }],
+    ["from a different page", { hostname: "shop.example.org" }],
     ["that is wrong", { state: "wrong" }],
     ["that is too old", { state: "old" }],
-  ])("%s fails", async (_, facts) => {
+  ])("%s is refused", async (_, facts) => {
     expect(await pass(tokenOf(facts))).toBe("CHALLENGE_FAILED");
   });
 
@@ -129,11 +129,11 @@ describe("a token", () => {
       expect(await pass(token, { challenge })).toBe("CHALLENGE_FAILED");
   });
 
-  it.each(OUTAGES)("is not judged and does not pass if the service answers with %s", async (state) => {
+  it.each(OUTAGES)("is answered with CHALLENGE_UNAVAILABLE if the service answers with %s", async (state) => {
     expect(await pass(tokenOf({ state }))).toBe("CHALLENGE_UNAVAILABLE");
   });
 
-  it("is not judged if the service is silent or unreachable, or refuses our secret", async () => {
+  it("is answered with CHALLENGE_UNAVAILABLE if the service is silent or unreachable, or refuses our secret", async () => {
     const gone = {
       ...challengeWith(),
       ask: (question: Parameters<Challenge["ask"]>[0]) =>

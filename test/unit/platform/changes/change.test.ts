@@ -34,7 +34,7 @@ async function inLab<T>(script: Script, run: Run<T>) {
 const audit = ({ db }: CommitDependencies, { auditId: id }: Attempt) =>
   insertAudit(db, SYSTEM_TRAIL, { id, merchantId: MERCHANT, action: "wallet.updated", target: "" }, 0);
 const failing = ({ db }: CommitDependencies) => db.insert(assertions).values({ name: "a fact", holds: 0 });
-/** Two customers with one id, or with one email. */
+/** Two customers, one for each id and email; tests give both the same id or the same email. */
 const clash = (
   { db }: CommitDependencies,
   of: { readonly ids: readonly string[]; readonly emails: readonly string[] },
@@ -51,7 +51,7 @@ const clash = (
   );
 
 describe("a change", () => {
-  it("is read and decided again after each batch that fails because of another writer, five times at most", async () => {
+  it("is read and decided again whenever another writer makes its batch fail, up to five attempts in total", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 8 }), async (losses) => {
         const read: number[] = [];
@@ -78,7 +78,7 @@ describe("a change", () => {
     );
   });
 
-  it("is decided again knowing which key conflicted, and throws when no other writer can hold that key", async () => {
+  it("is decided again after a conflict, which the decision can examine; it throws if no other writer can have caused the conflict", async () => {
     const conflicts: string[] = [];
     const ofKeys = (of: Parameters<typeof clash>[1]): Run<string> => {
       return (deps) =>
@@ -97,7 +97,7 @@ describe("a change", () => {
     expect(conflicts).toEqual(["customers(merchant_id, email_key)"]);
   });
 
-  it("runs its afterwards once, with its statements' results if they are known, and never without a commit", async () => {
+  it("runs its `afterwards` once, with the results of its statements if they are known, and never without a commit", async () => {
     const followedBy = async (script: Script, isFailing = false) => {
       const followed: unknown[] = [];
       const done = await inLab(script, (deps) =>
@@ -122,7 +122,7 @@ describe("a change", () => {
     expect(await followedBy({}, true)).toEqual({ result: err({ code: "CONTENTION" }), entries: 0, followed: [] });
   });
 
-  it("without statements writes nothing, and neither does a refused one", async () => {
+  it("without statements writes nothing, and neither does a refused change", async () => {
     const subject = { name: "a change", read: () => ok(undefined) };
     const nothing = await inLab({}, (deps) => change(deps, subject, () => ok({ value: "as it was", statements: [] })));
     expect(nothing).toEqual({ result: ok("as it was"), writes: 0, entries: 0 });
@@ -135,7 +135,7 @@ describe("a change", () => {
     expect(missing).toEqual({ result: err({ code: "WALLET_NOT_FOUND" }), writes: 0, entries: 0 });
   });
 
-  it("with a marker is confirmed by its marker row when the answers of its batch were lost", async () => {
+  it("with a marker is confirmed by the marker's row if all answers to its batch were lost", async () => {
     const asked = async (isThere: boolean) => {
       const done = await inLab({ "d1 write": ["lost before", "lost before", "lost before"] }, (deps) =>
         change(deps, { name: "a change", read: () => ok(undefined) }, (_, attempt) =>
@@ -150,7 +150,7 @@ describe("a change", () => {
 });
 
 describe("a change that is decided once", () => {
-  it("is refused with its own failure when another writer made it fail, and sends no second batch", async () => {
+  it("is refused with the given failure, and without a second batch, if another writer made it fail", async () => {
     const once = (refusal: Parameters<typeof changeOnce>[1]["refusal"]) =>
       inLab({}, (deps) =>
         changeOnce(deps, { name: "a change", refusal }, (attempt) => ({
@@ -167,7 +167,7 @@ describe("a change that is decided once", () => {
 });
 
 describe("the row that a change is based on", () => {
-  it("is the one read with the caller at first, and is read again from the second attempt on", async () => {
+  it("is the one that the caller read for the first attempt, and is read again for each later attempt", async () => {
     const row = (read: string | undefined, now: readonly string[], tries: number) =>
       inLab({}, (deps) =>
         currentRow(deps, { read, again: async () => now, missing: { code: "WALLET_NOT_FOUND" } }, tries),

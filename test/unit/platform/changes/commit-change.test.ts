@@ -34,7 +34,7 @@ async function commit(script: Script, holds: 0 | 1 = 1) {
 }
 
 describe("a change with an event", () => {
-  it("is committed once, however often its batch had to be sent", async () => {
+  it("is committed once, even if its batch had to be sent several times", async () => {
     expect(await commit({})).toEqual({ kind: "committed", writes: 1, events: 1 });
     expect(await commit({ "d1 write": ["lost before", "hangs"] })).toEqual({ kind: "committed", writes: 3, events: 1 });
     expect(await commit({ "d1 write": ["answer lost"] })).toEqual({ kind: "committed", writes: 2, events: 1 });
@@ -42,15 +42,15 @@ describe("a change with an event", () => {
     expect(await commit(lostThrice)).toEqual({ kind: "committed", writes: 3, events: 1 });
   });
 
-  it("is a conflict when no earlier attempt can still land", async () => {
+  it("that conflicts is reported as a conflict if no earlier attempt can still commit", async () => {
     expect(await commit({}, 0)).toEqual({ kind: "conflict", writes: 1, events: 0 });
   });
 
-  it("is unknown when an earlier attempt may still land", async () => {
+  it("that conflicts is reported as unknown if an earlier attempt may still commit", async () => {
     expect(await commit({ "d1 write": ["hangs"] }, 0)).toEqual({ kind: "unknown", writes: 2, events: 0 });
   });
 
-  it("is given up as unknown after three attempts, or at once when storage is overloaded", async () => {
+  it("is reported as unknown after three attempts, or at once when storage is overloaded", async () => {
     const three: Script = { "d1 write": ["lost before", "lost before", "lost before"] };
     expect(await commit(three)).toEqual({ kind: "unknown", writes: 3, events: 0 });
     expect(await commit({ "d1 write": ["overloaded"] })).toEqual({ kind: "unknown", writes: 1, events: 0 });

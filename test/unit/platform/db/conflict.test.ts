@@ -8,7 +8,7 @@ import {
   throwUnlessContention,
 } from "../../../../src/platform/db/conflict.ts";
 
-// The shapes of errors from D1 through drizzle 0.45: a batch throws D1's error, a single statement drizzle's around it.
+// Errors of D1 as drizzle 0.45 passes them on: a batch throws D1's error, a single statement throws drizzle's error with D1's as its cause.
 const d1 = (text: string) => new Error(`D1_ERROR: ${text}`, { cause: new Error(text) });
 const drizzle = (text: string, params = "secret") =>
   new Error(`Failed query: insert ...\nparams: ${params}`, { cause: d1(text) });
@@ -26,11 +26,11 @@ describe("a violated constraint", () => {
     ["two columns in a batch", d1(POSITION), ON_POSITION],
     ["two columns in a single statement", drizzle(POSITION), ON_POSITION],
     ["an assertion", d1("CHECK constraint failed: assertion_holds: SQLITE_CONSTRAINT"), { kind: "assertion" }],
-    ["another check", d1("CHECK constraint failed: other: SQLITE_CONSTRAINT"), undefined],
+    ["a different check", d1("CHECK constraint failed: other: SQLITE_CONSTRAINT"), undefined],
     ["a missing value", d1("NOT NULL constraint failed: operations.id"), undefined],
     ["a lost connection", new Error("Network connection lost."), undefined],
     ["a value that is not an error", "UNIQUE constraint failed: operations.id", undefined],
-  ])("%s is read from the error and its causes", (_, error, conflict) => {
+  ])("is found in an error and its causes, and not seen in other errors: %s", (_, error, conflict) => {
     expect(batchConflict(error)).toEqual(conflict);
   });
 
@@ -62,10 +62,10 @@ describe("a refused batch", () => {
   const unique = (table: string, ...columns: string[]) => ({ kind: "unique", table, columns }) as const;
 
   it.each([
-    ["an event of an invoice that another wrote first", unique("events", "invoice_id", "sequence"), true],
-    ["a customer that another created first", unique("customers", "merchant_id", "email_key"), true],
-    ["an external id that another took first", unique("invoices", "merchant_id", "external_id"), true],
-    ["an amount that another reserved first", unique("wallets", "merchant_id", "cryptocurrency", "network"), true],
+    ["an invoice's event that another writer wrote first", unique("events", "invoice_id", "sequence"), true],
+    ["a customer that another writer created first", unique("customers", "merchant_id", "email_key"), true],
+    ["an external id that another writer took first", unique("invoices", "merchant_id", "external_id"), true],
+    ["a wallet for a pair that just got one", unique("wallets", "merchant_id", "cryptocurrency", "network"), true],
     ["a fact that no longer holds", { kind: "assertion" } as const, true],
     ["an id of an event", unique("events", "id"), false],
     ["an id of an invoice", unique("invoices", "id"), false],
@@ -75,11 +75,11 @@ describe("a refused batch", () => {
     ["part of a contended key", unique("events", "invoice_id"), false],
     ["a contended key in another order", unique("customers", "email_key", "merchant_id"), false],
     ["a contended key of another table", unique("invoices", "merchant_id", "email_key"), false],
-  ])("by %s (%j) is a lost race and not a bug: %s", (_, conflict, isLost) => {
+  ])("that conflicts on %s (%j) is a lost race and not a bug: %s", (_, conflict, isLost) => {
     expect(isContention(conflict)).toBe(isLost);
   });
 
-  it("throws, naming the constraint, when no other writer can have made it fail", () => {
+  it("causes an error with the constraint's name if no other writer can have made it fail", () => {
     for (const none of [undefined, { kind: "assertion" } as const, unique("members", "merchant_id")])
       expect(() => throwUnlessContention("a ping", none)).not.toThrow();
     expect(() => throwUnlessContention("a ping", unique("events", "id"))).toThrow("a ping met events(id)");

@@ -1,4 +1,4 @@
-// What a group's requests share, and what they do not.
+// Which database calls the requests of a group share, and which they do not.
 import { describe, expect, it } from "vitest";
 import { type Sleep, sleep } from "../../../../src/lib/sleep.ts";
 import { type Db, openDb } from "../../../../src/platform/db/client.ts";
@@ -21,7 +21,7 @@ const operation = (db: Db, id: string) =>
   insertOperation(db, { id, merchantId: "mer_1", status: 201, body: "{}", bodyAt: null, createdAtMs: 0 });
 
 describe("a group of changes", () => {
-  it("takes few batches if most changes are refused, and answers servers before browsers", async () => {
+  it("needs few batches even if most changes are refused, and answers servers before browsers", async () => {
     let calls = 0;
     const groups = groupsOf(() => {
       calls += 1;
@@ -41,11 +41,11 @@ describe("a group of changes", () => {
     expect(new Set(await Promise.all(servers))).toEqual(new Set(["answered"]));
     expect(new Set(await Promise.all(browsers))).toEqual(new Set(["conflict"]));
     expect(order.slice(0, 4)).toEqual(Array.from({ length: 4 }, () => "server"));
-    // Alone, each of the sixteen would take a batch, and splitting down to them twenty more.
+    // Sent separately, the sixteen refused writes would take a batch each, and splitting the group down to single requests would take twenty more.
     expect(calls).toBeLessThan(20);
   });
 
-  it("remembers 4,096 changed subjects; the database decides about older ones", async () => {
+  it("remembers the last 4,096 changed subjects, and leaves conflicts over older ones to the database", async () => {
     const groups = groupsOf();
     const early = groups.request(false);
     const write = (of: typeof early, id: string, subjects: readonly string[]) =>
@@ -58,8 +58,8 @@ describe("a group of changes", () => {
   });
 });
 
-describe("questions to another object", () => {
-  it("that arrive while one is in flight are sent together, and each gets its own answer", async () => {
+describe("calls to another object", () => {
+  it("that arrive while a call is in flight are sent together, and each gets its own answer", async () => {
     const groups = groupsOf();
     const calls: number[][] = [];
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -77,11 +77,11 @@ describe("questions to another object", () => {
     expect(calls).toEqual([[1], [2, 3, 4]]);
   });
 
-  it("that arrive one after the other without a pause are sent together, even to an idle object", async () => {
+  it("that arrive one after another without a pause are sent together, even to an idle object", async () => {
     const groups = groupsOf();
     const calls: number[][] = [];
     const ask = async (n: number) => {
-      // Callers answered together do not need equally many steps to their next question.
+      // Even callers that are answered together need different numbers of steps before their next call.
       for (let step = 0; step < 10 * n; step++) await undefined;
       return groups.request(false).ask("same", n, async (items: readonly number[]) => {
         calls.push([...items]);
@@ -92,7 +92,7 @@ describe("questions to another object", () => {
     expect(calls).toEqual([[1, 2, 3, 4]]);
   });
 
-  it("are asked separately once one of them fails, and only that one fails", async () => {
+  it("are sent separately once a joint call fails, so that only the faulty call fails", async () => {
     const groups = groupsOf();
     const ask = (n: number) =>
       groups.request(false).ask("odd", n, async (items: readonly number[]) => {
@@ -103,7 +103,7 @@ describe("questions to another object", () => {
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
   });
 
-  it("are not repeated to an object that is overloaded", async () => {
+  it("are not repeated if the object is overloaded", async () => {
     const groups = groupsOf();
     let calls = 0;
     const overloaded = Object.assign(new Error("too much"), { overloaded: true });
@@ -121,7 +121,7 @@ describe("questions to another object", () => {
 describe("a gatherer", () => {
   const never = new Promise<never>(() => {});
 
-  it("sends the next call while one hangs, and is idle only when none is in flight", async () => {
+  it("sends the next call while one hangs, and is idle only when no call is in flight", async () => {
     const sent: string[][] = [];
     const gatherer = new Gatherer<{ readonly name: string }, string>({
       sleep,
@@ -140,7 +140,7 @@ describe("a gatherer", () => {
     expect(gatherer.isIdle).toBe(false);
   });
 
-  it("waits for callers who arrive over several turns, unless the last call had only one", async () => {
+  it("waits for callers who arrive over several turns of the event loop, unless the last call had only one caller", async () => {
     const sent: string[][] = [];
     const gatherer = new Gatherer<{ readonly name: string }, string>({
       sleep,
@@ -171,7 +171,7 @@ describe("a gatherer", () => {
     expect(sent).toEqual([["a", "b", "c", "d"]]);
   });
 
-  it("does not wait for a late turn: callers who arrive then, or fill a group, end the wait", async () => {
+  it("does not wait for an overdue turn of the event loop once another caller arrives, or for any turn once a group is full", async () => {
     let nowMs = 0;
     const sent: number[][] = [];
     const gatherer = new Gatherer<{ readonly n: number }, number>({
@@ -223,7 +223,10 @@ const OPERATION = {
   operationId: "00000000000000000000000001",
 } as const;
 
-/** Callers who retry after a second if refused: this many at once, as after a stall, and then this many per second. By second: callers served. */
+/**
+ * Simulates callers who retry after a second if they are refused: `atOnce` callers at first, as after a stall, and then `aSecond` callers per second.
+ * Returns the number of callers served in each second.
+ */
 async function serve(of: { readonly atOnce: number; readonly aSecond: number; readonly takesMs: number }) {
   const clock = new Clock();
   const groups = groupsOf(
@@ -259,9 +262,9 @@ describe("more callers than a group can answer", () => {
     { atOnce: 1_500, aSecond: 80, takesMs: 460 },
     { atOnce: 0, aSecond: 400, takesMs: 460 },
     { atOnce: 500, aSecond: 40, takesMs: 960 },
-  ])("are served as fast as possible: $atOnce at once, and $aSecond a second", async (of) => {
+  ])("are answered at a rate close to the maximum: $atOnce at once, then $aSecond a second", async (of) => {
     const { served, waiting } = await serve(of);
-    // One group of 64 after another, with fractions of a second left over.
+    // The maximum per second: groups of 64 one after another. The clock moves in steps of 20 ms, which delays each group by up to 40 ms.
     const most = (64 * 1_000) / (of.takesMs + 40);
     const busy = served.slice(3, 20).reduce((sum, each) => sum + each, 0);
     expect(busy).toBeGreaterThan(0.75 * 17 * most);
@@ -277,7 +280,7 @@ describe("a read", () => {
     return groups.request(false).read([selectOperation(groups.db, { merchantId, operationId })]);
   };
 
-  it("waits for questions to another object, so one read serves all who arrive meanwhile", async () => {
+  it("waits for calls to another object, so that one read serves all requests that arrive meanwhile", async () => {
     let calls = 0;
     const groups = groupsOf(() => {
       calls += 1;
@@ -296,7 +299,7 @@ describe("a read", () => {
     expect(calls).toBe(1);
   });
 
-  it("that waits too long takes no place in a group from one that can still be answered, however many there are", async () => {
+  it("that has waited too long is refused, and does not delay later reads that can be answered soon enough", async () => {
     let nowMs = 0;
     let calls = 0;
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -320,7 +323,7 @@ describe("a read", () => {
     expect([calls, groups.isBehind(false)]).toEqual([2, false]);
   });
 
-  it("does not wait for an object that is slow", async () => {
+  it("does not wait for an object that does not answer", async () => {
     const groups = groupsOf();
     const asked = groups.request(false).ask("hangs", 1, () => new Promise<never>(() => {}));
     expect(await readers(groups)(1)).toEqual([[]]);

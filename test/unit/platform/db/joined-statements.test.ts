@@ -1,4 +1,4 @@
-// Several changes written as one batch write the same as one after the other.
+// Several changes that are joined into one batch must write the same as separate batches.
 import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -38,10 +38,10 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const changes = fc.array(fc.array(step, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 });
 
 const lonely = /\p{Surrogate}/gu;
-/** Text as it is in storage: requests with NUL or lone surrogates are refused (decisions 1). */
+/** Text that storage accepts. Requests with NUL or lone surrogates are refused (decisions 1). */
 const stored = (text: string) => text.replaceAll("\0", "").replaceAll(lonely, "");
 
-/** The statements of change `c`, in which every row belongs to its own invoice. */
+/** The statements of change `c`. Each change has its own invoice, and all its rows belong to it. */
 function statementsOf(db: Db, steps: readonly Step[], c: number): Write[] {
   const invoiceId: InvoiceId = `inv_${c}`;
   return steps.flatMap((each, n) => statementsFor(db, { each, n, c, invoiceId }));
@@ -94,7 +94,7 @@ function statementsFor(
   }
 }
 
-/** The event's data after what the change's events share: nothing, or a number. */
+/** The data of one event. All events of a change have the same start, and some have their own number after it. */
 function beginningAlike(text: string, k: number) {
   const head = JSON.stringify({ data: text }).slice(0, -1);
   return { data: k === 1 ? `${head}}` : `${head},"k":${k}}`, headLength: head.length };
@@ -147,7 +147,7 @@ function freshShop() {
     events: rows("select * from events order by id"),
 
     deliveries: rows("select id, webhook_id, event_id, status, next_attempt_ms, claim from deliveries order by id"),
-    // Pollers follow the row ids: within an invoice these must rise with the sequence.
+    // Pollers follow the row ids, so for each invoice the row ids must have the same order as the sequence.
     orders: rows(
       "select invoice_id, group_concat(sequence) from (select * from events order by rowid) group by invoice_id",
     ),
@@ -161,7 +161,7 @@ function freshShop() {
 }
 
 describe("changes joined into one batch", () => {
-  it("write the same as one after the other, and announce the same", async () => {
+  it("write and announce the same as changes in separate batches", async () => {
     const [apart, together] = [freshShop(), freshShop()];
     await fc.assert(
       fc.asyncProperty(changes, async (wanted) => {
@@ -177,7 +177,7 @@ describe("changes joined into one batch", () => {
     );
   });
 
-  it("have as many statements as one change, when they differ in their values only", () => {
+  it("have as many statements as one change if they differ only in their values", () => {
     const { db } = freshShop();
     const steps: readonly Step[] = [
       { kind: "entry", after: "a" },
@@ -186,12 +186,12 @@ describe("changes joined into one batch", () => {
       { kind: "method", rate: "1", units: 5n },
     ];
     const lists = Array.from({ length: 50 }, (_, c) => statementsOf(db, steps, c));
-    // Two events of one change are one statement too.
+    // Even the two events of one change are written in one statement.
     expect(joinStatements(lists)).toHaveLength((lists[0]?.length ?? 0) - 1);
     expect(joinStatements(lists.slice(0, 1))).toHaveLength((lists[0]?.length ?? 0) - 1);
   });
 
-  it("are split if their values would be longer than D1 accepts", async () => {
+  it("are split if a joined value would be longer than D1 accepts", async () => {
     const { db, all } = freshShop();
     const long = "x".repeat(60_000);
     const lists = Array.from({ length: 20 }, (_, c) => statementsOf(db, [{ kind: "entry", after: long }], c));

@@ -1,4 +1,4 @@
-// Rules for migrations, so that every splitter of statements, D1's own included, runs them as they were written.
+// Rules for migrations, so that every statement splitter, including D1's own, runs them as they were written.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { migratedDatabase } from "../../../simulation/engine/sqlite-d1.ts";
 
 /**
- * Tables sorted by their key without rowids: a row is one entry instead of two. Drizzle cannot express it, so the migrations say it by hand,
- * and a migration that recreates such a table must repeat it.
+ * Tables without rowids, which are stored in the order of their key, so that a row takes one entry instead of two. Drizzle cannot express this, so
+ * the migrations say it by hand, and a migration that recreates such a table must repeat it.
  */
 const WITHOUT_ROW_NUMBER = [
   "address_proofs",
@@ -41,7 +41,7 @@ const journal: { readonly entries: readonly Entry[] } = JSON.parse(
 const snapshot = (name: string): { readonly id: string; readonly prevId: string } =>
   JSON.parse(readFileSync(join(FOLDER, "meta", name), "utf8"));
 
-/** The statements without their comments. */
+/** The text without comments. */
 function codeOf(file: string): string {
   return readFileSync(join(FOLDER, file), "utf8")
     .replaceAll(/--.*$/gm, "")
@@ -49,8 +49,8 @@ function codeOf(file: string): string {
 }
 
 /**
- * How wrangler and D1 have split statements, mistakes included: what an END ends was recognised by the characters after it, by its case, or by
- * counting the words even in comments (workers-sdk 14991, 15162, 15178). Each statement is sent separately.
+ * Statement splitters like those that wrangler and D1 have had, including their mistakes: they recognised the end of a trigger by the characters
+ * after END, by its case, or by counting words even in comments (workers-sdk 14991, 15162, 15178). Each statement is executed separately.
  */
 const SPLITTERS: Readonly<Record<string, (text: string) => readonly string[]>> = {
   "counting all words": (text) => splitAt(text, /\b(?:BEGIN|CASE)\b/i, /\bEND\b/i),
@@ -83,7 +83,7 @@ const schemaOf = (database: Pick<DatabaseSync, "prepare">) =>
     .map((row) => ({ ...row }));
 
 describe("the migrations", () => {
-  it("create the tables without row numbers that are written for each invoice and paged by their keys", () => {
+  it("create without rowids those tables that are written for each invoice and paged by key", () => {
     const tables = migratedDatabase().prepare("select name from pragma_table_list where wr = 1 order by name").all();
     expect(tables.map(({ name }) => name)).toEqual(WITHOUT_ROW_NUMBER);
   });
@@ -93,7 +93,7 @@ describe("the migrations", () => {
     expect(files.map(codeOf).join("\n")).toMatch(/CREATE TRIGGER/);
   });
 
-  it.each(files)("%s has no CASE, whose END D1's splitter would take for the end of a trigger", (file) => {
+  it.each(files)("%s has no CASE, whose END a splitter would take for the end of a trigger", (file) => {
     expect(codeOf(file)).not.toMatch(/\bCASE\b/i);
   });
 
@@ -104,7 +104,7 @@ describe("the migrations", () => {
   });
 
   it.each(files)(
-    "%s has no semicolon in its comments, and no BEGIN, CASE or END, which would confuse a statement splitter",
+    "%s has no semicolon and no BEGIN, CASE or END in its comments, which would confuse a statement splitter",
     (file) => {
       const comments =
         readFileSync(join(FOLDER, file), "utf8").match(/--(?!> statement-breakpoint).*$|\/\*[\s\S]*?\*\//gm) ?? [];
@@ -114,9 +114,9 @@ describe("the migrations", () => {
 
   describe.each(Object.entries(SPLITTERS))("split by %s", (_, split) => {
     it.each([
-      ["with Unix line ends", "\n"],
-      ["with Windows line ends", "\r\n"],
-    ])("are the same, %s", (_, end) => {
+      ["with Unix line breaks", "\n"],
+      ["with Windows line breaks", "\r\n"],
+    ])("create the same schema, %s", (_, end) => {
       const database = new DatabaseSync(":memory:");
       for (const file of files) {
         const text = readFileSync(join(FOLDER, file), "utf8").replaceAll("\n", end);
@@ -134,7 +134,7 @@ describe("the migrations", () => {
     expect(times).toEqual([...times].sort((a, b) => a - b));
   });
 
-  it("have a snapshot each, which names the previous one as its predecessor", () => {
+  it("each have a snapshot that names the previous one as its predecessor", () => {
     const snapshots = files.map((name) => snapshot(`${name.slice(0, 4)}_snapshot.json`));
     expect(snapshots.slice(1).map(({ prevId }) => prevId)).toEqual(snapshots.slice(0, -1).map(({ id }) => id));
   });

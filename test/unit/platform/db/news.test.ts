@@ -22,7 +22,7 @@ const ids = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d"));
 const statement = fc.record({ wake: ids, tell: ids, isNewsworthy: fc.boolean() });
 
 describe("a database with listeners", () => {
-  it("publishes what a batch's statements announce about their rows, each id once, and nothing for other statements", async () => {
+  it("publishes the ids that the statements of a batch announce, each id once, and nothing for other statements", async () => {
     const { db, heard } = listeningDb();
     await fc.assert(
       fc.asyncProperty(fc.array(statement, { minLength: 1, maxLength: 5 }), async (wanted) => {
@@ -62,7 +62,7 @@ describe("a database with listeners", () => {
     expect(heard).toEqual([["wake", ["a"]]]);
   });
 
-  it("stores revocations before the batch is sent, and sends nothing if it cannot", async () => {
+  it("stores revocations before the batch is sent, and sends no batch if they cannot be stored", async () => {
     const sqlite = migratedDatabase();
     const steps: string[] = [];
     const d1 = sqliteD1(statementCache(sqlite), savepoints(sqlite), async (_, work) => {
@@ -84,12 +84,12 @@ describe("a database with listeners", () => {
     expect(steps).toEqual(["kept wal_1", "sent", "kept wal_1"]);
   });
 
-  it("never sends a statement with consequences by itself", async () => {
+  it("never sends a statement that has effects, except by `commit`", async () => {
     const { db, heard } = listeningDb();
     const effect = withNews(db.select({ id: sql<string>`'a'` }).from(sql`(select 1)`), () => ({ wake: ["a"] }));
-    // The compiler refuses `await effect`; this catches code that gets around it.
+    // The compiler refuses `await effect`. This test catches code that bypasses the compiler.
     await expect(Promise.resolve(effect)).rejects.toThrow("an effect is committed, not awaited");
-    // @ts-expect-error: only `commit` takes what has consequences.
+    // @ts-expect-error: only `commit` accepts a statement with effects.
     await expect(batch(db, [effect])).rejects.toThrow();
     expect(heard).toEqual([]);
   });

@@ -1,9 +1,9 @@
-// The statement budget of a piece of work.
+// The limit on the statements that a unit of work may send.
 import { expect, it } from "vitest";
 import { Meter } from "../../../../src/platform/db/meter.ts";
 import { StatementBudget } from "../../../../src/platform/db/statement-budget.ts";
 
-it("a budget is spent by the statements sent since it began, and a part of it ends later", () => {
+it("a budget is spent by statements that were sent after it was created, and can be copied with a smaller or larger limit", () => {
   const meter = new Meter();
   meter.noteSent(7);
   const budget = new StatementBudget(meter, 3);

@@ -4,16 +4,16 @@ import { MOST_UNANSWERED, PROBE_EVERY_MS, Unanswered } from "../../../../src/pla
 import { randomFrom } from "../../../support/random.ts";
 
 const TICK_MS = 20;
-/** Callers who are refused, or have given up, retry after this, forever. */
+/** Callers who are refused or have given up retry after this time, until they are served. */
 const AGAIN_AFTER_MS = 500;
 const QUIET_MS = 5_000;
-/** The longest the database needs after a stall to answer all that were waiting. */
+/** The longest time that the database may need after a stall to answer all waiting calls. */
 const RECOVERED_MS = 110_000;
 /** D1 ends a call that has waited this long. */
 const LIMIT_MS = 30_000;
 const never = () => new Promise<never>(() => {});
 
-/** A database that handles one call at a time, for `takesMs`, and none before `stalledUntilMs`. A call cannot leave its queue. */
+/** A database that handles one call at a time, each in `takesMs`, and none before `stalledUntilMs`. A waiting call cannot be withdrawn. */
 class Line {
   nowMs = 0;
   stalledUntilMs = 0;
@@ -33,7 +33,7 @@ class Line {
     });
   }
 
-  /** One turn of the clock. */
+  /** Advances the clock by one tick, and answers or fails the calls that are due. */
   work(): void {
     this.nowMs += TICK_MS;
     while ((this.#calls[0]?.sinceMs ?? this.nowMs) <= this.nowMs - LIMIT_MS)
@@ -52,7 +52,7 @@ interface Day {
   readonly ask: (call: () => Promise<void>, nowMs: () => number) => Promise<void>;
 }
 
-/** Due in insertion order. */
+/** Timers that become due in the order in which they were added. */
 class Later<T> {
   readonly #due: { readonly atMs: number; readonly what: T }[] = [];
   add(atMs: number, what: T): void {
@@ -64,7 +64,7 @@ class Later<T> {
   }
 }
 
-/** Callers who wait for an attempt as long as the Worker does. Returns how those of the last 20 s fared. */
+/** Simulates callers who wait for an attempt as long as the Worker does. Returns the results for those who arrived in the last 20 s. */
 async function play({ seed, takesMs, callersASecond, stallMs, ask }: Day) {
   const random = randomFrom(seed);
   const line = new Line(takesMs);
@@ -108,11 +108,11 @@ describe("calls without an answer", () => {
     { takesMs: 20, callersASecond: 25, stallMs: 60_000 },
     { takesMs: 60, callersASecond: 8, stallMs: 80_000 },
     { takesMs: 4, callersASecond: 45, stallMs: 20_000 },
-  ])("let a database recover from a stall of $stallMs ms", async (given) => {
+  ])("do not prevent a database from recovering from a stall of $stallMs ms if they are limited", async (given) => {
     for (let seed = 1; seed <= 3; seed++) {
       const unanswered = new Unanswered();
       const day = await play({ ...given, seed, ask: (call, nowMs) => unanswered.ask(call, nowMs) });
-      // What arrives before the first is late, the bound, and a probe a second.
+      // The calls that arrive before the first one is late, plus the bound, plus one probe per second.
       const most =
         given.callersASecond * 1.5 * (ATTEMPT_LIMIT_MS / 1_000) + MOST_UNANSWERED + LIMIT_MS / PROBE_EVERY_MS;
       expect(day.longest).toBeLessThan(most);
@@ -122,14 +122,14 @@ describe("calls without an answer", () => {
     }
   });
 
-  it("would keep it from recovering without the bound", async () => {
+  it("prevent a database from recovering if they are not limited", async () => {
     const given = { takesMs: 20, callersASecond: 30, stallMs: 25_000, seed: 1 };
     const day = await play({ ...given, ask: (call) => call() });
     expect(day.longest).toBeGreaterThan(500);
     expect(day.answered).toBe(0);
   });
 
-  it("are no reason to refuse if a later call was answered, however many never end", async () => {
+  it("cause no refusal once a later call was answered, however many there are", async () => {
     const unanswered = new Unanswered();
     let nowMs = 0;
     for (let call = 0; call < 10 * MOST_UNANSWERED; call++) void unanswered.ask(never, () => nowMs);
@@ -148,7 +148,7 @@ describe("calls without an answer", () => {
       ).toBe(call);
   });
 
-  it("never refuse a lone caller, so clients that disconnect block nobody", async () => {
+  it("never cause a refusal of a caller whose calls come one at a time, so clients that disconnect block nobody", async () => {
     const unanswered = new Unanswered();
     let nowMs = 0;
     for (let call = 0; call < 10 * MOST_UNANSWERED; call++) void unanswered.ask(never, () => nowMs);
@@ -167,7 +167,7 @@ describe("calls without an answer", () => {
     ).toBe("and again");
   });
 
-  it("refuse before the call starts, and end with their own time", async () => {
+  it("make later calls fail without being started, until the unanswered calls are too old to count", async () => {
     const unanswered = new Unanswered();
     let nowMs = 0;
     let begun = 0;
@@ -186,7 +186,7 @@ describe("calls without an answer", () => {
     expect(begun).toBe(MOST_UNANSWERED + 3);
   });
 
-  it("do not count the database's refusals", async () => {
+  it("do not include calls that ended with an error of the database", async () => {
     const unanswered = new Unanswered();
     let nowMs = 0;
     for (let call = 0; call < 10 * MOST_UNANSWERED; call++)

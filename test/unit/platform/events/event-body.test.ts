@@ -8,8 +8,8 @@ const ulid = fc
   .tuple(fc.nat(2 ** 47), fc.uint8Array({ minLength: 16, maxLength: 16 }))
   .map(([ms, bytes]) => newUlid(ms, bytes));
 
-describe("the text of an event", () => {
-  test("holds every member of webhooks.md, in a fixed order, and the data unchanged", () => {
+describe("an event's text", () => {
+  test("contains every member that webhooks.md lists, in a fixed order, and the data unchanged", () => {
     const data = '{"b":1,"a":[ "x" ],"n":"1.000000"}';
     const row = { id: "evt_1", merchantId: "mer_1", type: "invoice.paid", sequence: 3, data, createdAtMs: 0 } as const;
     expect(eventText(row)).toBe(
@@ -17,7 +17,7 @@ describe("the text of an event", () => {
     );
   });
 
-  test("is JSON with the values of the row, whatever they are", () => {
+  test("is JSON with the values of the row, for any values", () => {
     fc.assert(
       fc.property(
         fc.record({

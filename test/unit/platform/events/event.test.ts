@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EVENT_TYPES } from "../../../../src/platform/events/event.ts";
 
-// webhooks.md "Types", in its own short form.
+// The types in webhooks.md "Types", by domain.
 const DOCUMENTED = {
   invoice:
     "created updated partially_paid pending_confirmation paid underpaid overpaid expired cancelled payment_late reversed marked",
@@ -13,7 +13,7 @@ const DOCUMENTED = {
 };
 
 describe("event types", () => {
-  it("are exactly the documented ones", () => {
+  it("are exactly the documented types", () => {
     const names = Object.entries(DOCUMENTED).flatMap(([of, list]) => list.split(" ").map((name) => `${of}.${name}`));
     expect([...EVENT_TYPES].toSorted()).toEqual([...names, "ping"].toSorted());
   });

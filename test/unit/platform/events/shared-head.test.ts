@@ -1,4 +1,4 @@
-// The events of a change contain the same invoice: it is stored once, and every event is read as recorded.
+// The events of a change contain the same invoice. It is stored only once, but every event must be read as it was recorded.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { derivedId, type InvoiceId, type MerchantId, newUlid } from "../../../../src/lib/ids.ts";
@@ -25,7 +25,7 @@ function outbox() {
   return { db, whole, stored, clear: () => sqlite.exec("delete from events") };
 }
 
-/** The events of one change: each starts with `head`, followed by its own `members`. */
+/** The events of one change: each starts with `head`, and continues with its own `members`. */
 function eventsOf(head: string, members: readonly string[], of: { readonly nowMs: number; readonly from?: number }) {
   const { nowMs, from = 1 } = of;
   const operationId = newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
@@ -51,7 +51,7 @@ const heads = texts.map((text) => JSON.stringify({ invoice: text }).slice(0, -1)
 const members = texts.map((text) => (text === "" ? "" : JSON.stringify({ payment: text }).slice(1, -1)));
 
 describe("the events of one change", () => {
-  test("are read as they were recorded, though only the first is stored whole", async () => {
+  test("are read as they were recorded, although only the first is stored in full", async () => {
     const { db, whole, stored, clear } = outbox();
     await fc.assert(
       fc.asyncProperty(heads, fc.array(members, { minLength: 1, maxLength: 4 }), async (head, all) => {
@@ -65,7 +65,7 @@ describe("the events of one change", () => {
     );
   });
 
-  test("are read as they were recorded in any history of changes", async () => {
+  test("are read as they were recorded, after any sequence of changes", async () => {
     const { db, whole, clear } = outbox();
     const changes = fc.array(fc.tuple(heads, fc.array(members, { minLength: 1, maxLength: 3 })), { maxLength: 5 });
     await fc.assert(
@@ -83,7 +83,7 @@ describe("the events of one change", () => {
     );
   });
 
-  test("are stored whole if they do not start alike, or would not be deleted together", async () => {
+  test("are stored in full if their data start differently, or if they would not be deleted together", async () => {
     const { db, whole, stored } = outbox();
     const [one, two, three] = eventsOf('{"a":1', ["", '"b":2', '"b":3'], { nowMs: 1_000 });
     if (one === undefined || two === undefined || three === undefined) throw new Error("no events");
@@ -93,11 +93,11 @@ describe("the events of one change", () => {
     expect((await whole()).map(({ data }) => data)).toEqual(rows.map(({ data }) => data));
   });
 
-  test("are deleted together, wherever a pass ends", async () => {
+  test("stay readable until they are deleted, even if a deletion pass deletes only some of them", async () => {
     const { db, whole, clear } = outbox();
     for (let limit = 1; limit <= 9; limit++) {
       clear();
-      // In one millisecond and apart: three changes of three events.
+      // Three changes with three events each. Two of the changes happened in the same millisecond.
       const changes = [1_000, 1_000, 1_001].map((nowMs, n) =>
         eventsOf(`{"n":${n}`, ["", '"b":2', '"b":3'], { nowMs, from: 1 + n * 3 }),
       );

@@ -9,7 +9,7 @@ function requestOf(body: string | Uint8Array<ArrayBuffer>, headers: Record<strin
   return new Request("http://localhost/", { method: "POST", body, headers });
 }
 
-/** A body in chunks without a content-length; `taken` is the number of chunks that were read. */
+/** A body in chunks without a content-length; `taken` returns the number of chunks that were read. */
 function streamOf(chunks: readonly Uint8Array[]): { readonly request: Request; readonly taken: () => number } {
   let next = 0;
   const body = new ReadableStream<Uint8Array>(
@@ -30,7 +30,7 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(new TextEncoder().encode(text));
 }
 
-/** JSON text of exactly this many bytes. */
+/** JSON text of exactly `size` bytes. */
 function jsonOfSize(size: number): string {
   return `{"a":"${"x".repeat(size - 8)}"}`;
 }
@@ -44,14 +44,14 @@ async function codeOf(request: Request): Promise<string> {
   return read.ok ? "ok" : read.error.code;
 }
 
-describe("the size of a body", () => {
-  it("is at most exactly 64 KiB", async () => {
+describe("a body of limited size", () => {
+  it("may have at most 64 KiB", async () => {
     expect(MAX_BODY_BYTES).toBe(65_536);
     expect(await codeOf(requestOf(jsonOfSize(65_536)))).toBe("ok");
     expect(await codeOf(requestOf(jsonOfSize(65_537)))).toBe("BODY_TOO_LARGE");
   });
 
-  it("counts bytes, not characters", async () => {
+  it("is measured in bytes, not in characters", async () => {
     const text = JSON.stringify("€".repeat(21_845));
     expect(text.length).toBeLessThan(MAX_BODY_BYTES);
     expect(await codeOf(requestOf(text))).toBe("BODY_TOO_LARGE");
@@ -64,7 +64,7 @@ describe("the size of a body", () => {
     expect(taken()).toBe(0);
   });
 
-  it("over the limit is refused with too small a content-length, without reading much more than the limit", async () => {
+  it("over the limit is refused even if its content-length is too small, soon after the limit is reached", async () => {
     const chunks = Array.from({ length: 100 }, () => new Uint8Array(16_384).fill(0x20));
     const { request, taken } = streamOf(chunks);
     request.headers.set("content-length", "2");
@@ -72,7 +72,7 @@ describe("the size of a body", () => {
     expect(taken()).toBeLessThanOrEqual(6);
   });
 
-  it("within the limit is read however a stream is cut, even inside a character", async () => {
+  it("within the limit is read no matter how a stream is split, even inside a character", async () => {
     const text = '{"name":"Grüße 👋🏽 €"}';
     const bytes = bytesOf(text);
     for (let at = 0; at <= bytes.length; at++) {
@@ -83,7 +83,7 @@ describe("the size of a body", () => {
     expect(await codeOf(letters.request)).toBe("ok");
   });
 
-  it("over the limit is refused however a stream is cut", async () => {
+  it("over the limit is refused no matter how a stream is split", async () => {
     const whole = bytesOf(jsonOfSize(MAX_BODY_BYTES + 1));
     expect(await codeOf(streamOf([whole.slice(0, 65_536), whole.slice(65_536)]).request)).toBe("BODY_TOO_LARGE");
     const fits = bytesOf(jsonOfSize(MAX_BODY_BYTES));
@@ -120,7 +120,7 @@ describe("the content type", () => {
     expect(await codeOf(requestOf(bytesOf("{}"), {}))).toBe("UNSUPPORTED_MEDIA_TYPE");
   });
 
-  it("is not needed without a body, and then is ignored", async () => {
+  it("is not needed without a body, and is then ignored", async () => {
     const none = { ok: true, value: { json: undefined, text: undefined, bytes: 0 } };
     expect(await readBody(new Request("http://localhost/", { method: "POST" }))).toEqual(none);
     expect(await readBody(new Request("http://localhost/"))).toEqual(none);
@@ -129,9 +129,9 @@ describe("the content type", () => {
   });
 });
 
-describe("the text of a body", () => {
+describe("a body's text", () => {
   it.each([
-    ["cut JSON", "{"],
+    ["truncated JSON", "{"],
     ["two values", "{}{}"],
     ["a trailing comma", '{"a":1,}'],
     ["single quotes", "{'a':1}"],
@@ -141,8 +141,8 @@ describe("the text of a body", () => {
     ["only white space", "  \n"],
     ["a leading zero", '{"a":01}'],
     ["a raw line break in a string", '"a\nb"'],
-    ["a form", "a=1&b=2"],
-  ])("that is %s is malformed", async (_, text) => {
+    ["a form instead of JSON", "a=1&b=2"],
+  ])("is malformed with %s", async (_, text) => {
     expect(await codeOf(requestOf(text))).toBe("MALFORMED_JSON");
   });
 
@@ -150,11 +150,11 @@ describe("the text of a body", () => {
     ["a lone continuation byte", [0x22, 0x80, 0x22]],
     ["an overlong slash", [0x22, 0xc0, 0xaf, 0x22]],
     ["an encoded surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22]],
-    ["beyond the last code point", [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22]],
-    ["a cut character", [0x22, 0xe2, 0x82, 0x22]],
+    ["a code point that is too large", [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22]],
+    ["a truncated character", [0x22, 0xe2, 0x82, 0x22]],
     ["UTF-16", [0x22, 0x00, 0x61, 0x00, 0x22, 0x00]],
     ["Latin-1", [0x22, 0xfc, 0x22]],
-  ])("that contains %s is not UTF-8, and malformed", async (_, bytes) => {
+  ])("that contains %s is malformed, because it is not UTF-8", async (_, bytes) => {
     expect(await codeOf(requestOf(Uint8Array.from(bytes)))).toBe("MALFORMED_JSON");
   });
 
@@ -178,7 +178,7 @@ describe("the text of a body", () => {
     ["NUL in a key", String.raw`{"a":{"\u0000":1}}`],
     ["a lone high surrogate", String.raw`"\ud83d"`],
     ["a lone low surrogate", String.raw`["\ude00 "]`],
-    ["surrogates the wrong way round", String.raw`"\ude00\ud83d"`],
+    ["surrogates in the wrong order", String.raw`"\ude00\ud83d"`],
     ["a lone surrogate in a key", String.raw`{"\ud83d":1}`],
   ];
   it.each(refused)("may not contain %s", async (_, text) => {

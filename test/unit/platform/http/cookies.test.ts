@@ -5,7 +5,7 @@ const HTTPS = { PUBLIC_URL: "https://pay.example.com" };
 const LOCAL = { PUBLIC_URL: "http://localhost:8787" };
 
 describe("a cookie", () => {
-  it("is bound to one origin and https by its name's prefix", () => {
+  it("has a name with the prefix that binds it to one origin and to https", () => {
     expect(setCookie(HTTPS, "session", "t", 60)).toBe(
       "__Host-session=t; Path=/; Max-Age=60; Secure; HttpOnly; SameSite=Lax",
     );
@@ -18,7 +18,7 @@ describe("a cookie", () => {
     "http://[::1]:8787",
     "http://localhost",
     "http://localhost:8787/ ",
-  ])("drops the prefix and Secure at %s", (PUBLIC_URL) => {
+  ])("has neither the prefix nor Secure at %s", (PUBLIC_URL) => {
     expect(setCookie({ PUBLIC_URL }, "session", "t", 60)).toBe("session=t; Path=/; Max-Age=60; HttpOnly; SameSite=Lax");
   });
 
@@ -28,7 +28,7 @@ describe("a cookie", () => {
     "http://localhost.example.com",
     "http://localhost@evil.example",
     "https://localhost",
-  ])("keeps the prefix and Secure at %j", (PUBLIC_URL) => {
+  ])("has the prefix and Secure at %j", (PUBLIC_URL) => {
     expect(setCookie({ PUBLIC_URL }, "session", "t", 60)).toMatch(/^__Host-session=.*; Secure;/);
   });
 
@@ -41,7 +41,7 @@ describe("a cookie", () => {
     [HTTPS, "session=a", undefined],
     [LOCAL, "session", undefined],
     [LOCAL, undefined, undefined],
-  ])("at %j is read from %j as %j", (env, header, value) => {
+  ])("at %j is read from the header %j as %j", (env, header, value) => {
     expect(readCookie(env, header, "session")).toBe(value);
   });
 });

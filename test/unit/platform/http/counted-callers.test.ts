@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CountedCallers } from "../../../../src/platform/http/counted-callers.ts";
 
-it("callers are remembered up to a limit, however many there are, and freed places are reused", () => {
+it("callers are remembered up to a limit, and freed entries are reused", () => {
   const callers = new CountedCallers();
   const names = Array.from({ length: 100_000 }, (_, n) => `credential ${n}`);
   for (const name of names) callers.remember("createInvoice", name, { name, act: undefined });

@@ -1,4 +1,4 @@
-// Requests to a merchant's object that refuses them: what reaches it, and how it recovers.
+// What happens to requests for a merchant's object that refuses them: how many reach it, and how it recovers.
 import { describe, expect, it } from "vitest";
 import { ok } from "../../../../src/lib/result.ts";
 import { noteAnswer, Throttle, throttled } from "../../../../src/platform/http/handed-over.ts";
@@ -7,7 +7,7 @@ import { randomFrom } from "../../../support/random.ts";
 const REFUSED = { ok: false, error: { code: "STORAGE_UNAVAILABLE" } } as const;
 const REFUSED_OTHERWISE = { ok: false, error: { code: "UNAUTHORIZED" } } as const;
 const TAKEN = ok("made");
-/** Probes of an object that accepts nothing. */
+/** How many probe requests per second reach an object that accepts nothing. */
 const PROBES_A_SECOND = 4;
 const BEFORE_IT_CLOSES = 20;
 
@@ -15,11 +15,11 @@ interface Offered {
   readonly seed: number;
   readonly seconds: number;
   readonly requestsASecond: number;
-  /** What the object accepts per second; it refuses requests beyond that. */
+  /** How many requests the object accepts per second; it refuses others. */
   readonly takesASecond: (second: number) => number;
 }
 
-/** By second: requests that reached the object, and those it accepted. */
+/** Requests that reached the object, and requests that it accepted, by second. */
 function offer({ seed, seconds, requestsASecond, takesASecond }: Offered) {
   const random = randomFrom(seed);
   const throttle = new Throttle();
@@ -40,17 +40,17 @@ function offer({ seed, seconds, requestsASecond, takesASecond }: Offered) {
 }
 
 interface Line {
-  /** How many may wait; others are refused on arrival, while accepted ones are answered in turn. */
+  /** How many requests may wait. Further ones are refused on arrival, while waiting ones are answered in order. */
   readonly places: number;
   readonly turnMs: number;
   readonly inATurn: number;
-  /** This many arrive at one moment, like callers with the same time to retry. */
+  /** How many requests arrive at the same moment, as if their callers had been given the same time to retry. */
   readonly burst: number;
   readonly burstEveryMs: number;
   readonly seconds: number;
 }
 
-/** How many an object with a queue has answered, after it refused everything for a minute. */
+/** How many requests an object with a queue answers after it has refused everything for a minute. */
 function answeredOf({ places, turnMs, inATurn, burst, burstEveryMs, seconds }: Line): number {
   const throttle = new Throttle();
   let [waiting, answered] = [0, 0];
@@ -63,7 +63,7 @@ function answeredOf({ places, turnMs, inATurn, burst, burstEveryMs, seconds }: L
       answered += served;
     }
     if (nowMs % burstEveryMs !== 0) continue;
-    // All are in flight before the first is answered.
+    // All requests of a burst are pending before the first one is answered.
     const asked = Array.from({ length: burst }, () => throttle.refusal(nowMs)).filter(
       (refusal) => refusal === undefined,
     );
@@ -77,7 +77,7 @@ function answeredOf({ places, turnMs, inATurn, burst, burstEveryMs, seconds }: L
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
 describe("requests to an object", () => {
-  it("all pass while it accepts them, or refuses them on their merits", () => {
+  it("all pass while it accepts them, or refuses them for reasons other than load", () => {
     const throttle = new Throttle();
     for (let nth = 0; nth < 1_000; nth++) {
       expect(throttle.refusal(nth)).toBeUndefined();
@@ -85,13 +85,13 @@ describe("requests to an object", () => {
     }
   });
 
-  it("all pass in a burst after an hour without any, before the first is answered", () => {
+  it("all pass in a burst after an hour without requests, even before the first is answered", () => {
     const throttle = new Throttle();
     throttle.note(TAKEN, 0);
     for (let nth = 0; nth < 500; nth++) expect(throttle.refusal(3_600_000)).toBeUndefined();
   });
 
-  it("pass as at most a few probes a second while it accepts none, and all of them within two seconds of its recovery", () => {
+  it("are limited to a few probes a second while it accepts nothing, and all pass within two seconds of its recovery", () => {
     for (let seed = 1; seed <= 20; seed++) {
       const requestsASecond = 20 * seed;
       const rows = offer({
@@ -107,7 +107,7 @@ describe("requests to an object", () => {
     }
   });
 
-  it("reach an object that accepts some of them at about twice its rate, so it always has enough to do", () => {
+  it("reach the object at no more than about twice the rate at which it accepts them", () => {
     for (const [requestsASecond, takes] of [
       [250, 60],
       [400, 100],
@@ -126,13 +126,16 @@ describe("requests to an object", () => {
     { burst: 75, burstEveryMs: 1_000 },
     { burst: 250, burstEveryMs: 1_000 },
     { burst: 20, burstEveryMs: 50 },
-  ])("keep busy an object that answers in turn and refuses at once: $burst every $burstEveryMs ms", (bursts) => {
-    const seconds = 60;
-    const answered = answeredOf({ places: 100, turnMs: 500, inATurn: 30, seconds, ...bursts });
-    expect(answered).toBeGreaterThan(0.7 * 60 * seconds);
-  });
+  ])(
+    "keep the object busy if it answers in batches and refuses the rest immediately: $burst every $burstEveryMs ms",
+    (bursts) => {
+      const seconds = 60;
+      const answered = answeredOf({ places: 100, turnMs: 500, inATurn: 30, seconds, ...bursts });
+      expect(answered).toBeGreaterThan(0.7 * 60 * seconds);
+    },
+  );
 
-  it("are told when to retry", () => {
+  it("are refused with the time to retry", () => {
     const throttle = new Throttle();
     for (let nth = 0; nth < 50; nth++) throttle.note(REFUSED, 0);
     expect(throttle.refusal(0)).toEqual({ code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 });
@@ -140,7 +143,7 @@ describe("requests to an object", () => {
   });
 });
 
-it("an isolate remembers 1,024 objects that refuse, and asks one that it forgot", () => {
+it("an isolate tracks at most 1,024 objects that refuse requests, and lets requests pass to an object that it no longer tracks", () => {
   const refuseAt = (merchantId: string) => {
     for (let nth = 0; nth < 20; nth++) noteAnswer(merchantId, REFUSED);
   };

@@ -29,14 +29,14 @@ describe("a route serves a path", () => {
 
 describe("a route does not serve", () => {
   it.each([
-    ["one part more", "/api/v1/merchants/merchant/mer_1/invoices/inv_1/cancel"],
+    ["one more part", "/api/v1/merchants/merchant/mer_1/invoices/inv_1/cancel"],
     ["a trailing slash", "/api/v1/merchants/merchant/mer_1/invoices/inv_1/"],
-    ["one part less", "/api/v1/merchants/merchant/mer_1/invoices"],
-    ["other words", "/api/v1/merchants/merchant/mer_1/wallets/inv_1"],
-    ["another case", "/api/v1/merchants/merchant/mer_1/Invoices/inv_1"],
-    ["another version", "/api/v2/merchants/merchant/mer_1/invoices/inv_1"],
+    ["one part fewer", "/api/v1/merchants/merchant/mer_1/invoices"],
+    ["different words", "/api/v1/merchants/merchant/mer_1/wallets/inv_1"],
+    ["different upper and lower case", "/api/v1/merchants/merchant/mer_1/Invoices/inv_1"],
+    ["a different version", "/api/v2/merchants/merchant/mer_1/invoices/inv_1"],
     ["a path that begins elsewhere", "/x/api/v1/merchants/merchant/mer_1/invoices/inv_1"],
-    // The router does not match an empty parameter: if this matched, a GET would be answered that the path allows GET.
+    // The router does not match an empty parameter. If this function did, the refusal of a GET would list GET as allowed.
     ["an empty parameter", "/api/v1/merchants/merchant//invoices/inv_1"],
     ["an empty parameter at the end", "/api/v1/merchants/merchant/mer_1/invoices/"],
     ["an empty path", ""],
@@ -51,7 +51,7 @@ describe("a route without a body", () => {
     expect([null, [], "", 0, { a: 1 }].filter((body) => noBody().safeParse(body).success)).toEqual([]);
   });
 
-  it("ignores a query it does not know", () => {
+  it("ignores unknown query parameters", () => {
     expect(noQuery().safeParse({ utm: "x" }).success).toBe(true);
   });
 });

@@ -13,19 +13,19 @@ const schema = z.strictObject({
   customer: z.strictObject({ email: z.email() }).optional(),
 });
 
-describe("a missing or unknown part of a request is named in terms of JSON", () => {
+describe("the problem reported for a request", () => {
   const cases: readonly [string, unknown, readonly (readonly [string, string])[]][] = [
     ["no body", undefined, [["", "a JSON body is required"]]],
     ["a missing field", {}, [["name", "is required"]]],
-    ["a missing field of a field", { name: "ab", customer: {} }, [["customer.email", "is required"]]],
+    ["a missing field of a nested object", { name: "ab", customer: {} }, [["customer.email", "is required"]]],
     ["an unknown field", { name: "ab", nmae: "x" }, [["nmae", "unknown field"]]],
     [
-      "an unknown field of a field",
+      "an unknown field of a nested object",
       { name: "ab", customer: { email: "a@b.cd", age: 1 } },
       [["customer.age", "unknown field"]],
     ],
   ];
-  it.each(cases)("%s", (_, value, problems) => {
+  it.each(cases)("names fields and parts of the JSON body: %s", (_, value, problems) => {
     const details = problems.map(([path, message]) => ({ path, message }));
     expect(validate(schema, value)).toEqual({ ok: false, error: { code: "VALIDATION_FAILED", details } });
   });
@@ -34,7 +34,7 @@ describe("a missing or unknown part of a request is named in terms of JSON", () 
     ["a list", [], ""],
     ["null", null, ""],
     ["a number instead of a string", { name: 5 }, "name"],
-  ])("%s is not called missing", (_, value, path) => {
+  ])("does not say that a field is required if the value has the wrong type: %s", (_, value, path) => {
     const refused = validate(schema, value);
     expect(refused).toMatchObject({ error: { details: [{ path }] } });
     expect(JSON.stringify(refused)).not.toContain("required");
@@ -69,7 +69,7 @@ describe("null", () => {
       { ...own, note: null, tags: null },
       { ...own, note: null, count: 3 },
     ],
-  ])("of an optional field that refuses it is an absent field: %j", (value, wanted) => {
+  ])("counts as an absent field if the field is optional and not nullable: %j", (value, wanted) => {
     const before = structuredClone(value);
     expect(validate(nested, value)).toEqual({ ok: true, value: wanted });
     expect(value).toEqual(before);
@@ -83,13 +83,13 @@ describe("null", () => {
     [{ ...own, inner: { unit: null, size: null } }, ["inner.unit"]],
     [{ ...own, tags: null, count: "3" }, ["count"]],
     [null, [""]],
-  ])("elsewhere is refused: %j", (value, paths) => {
+  ])("is refused in any other place: %j", (value, paths) => {
     const refused = validate(nested, value);
     expect(refused.ok ? [] : Object(refused.error).details.map(({ path }: { path: string }) => path)).toEqual(paths);
   });
 });
 
-/** What `answer` returns for a request that a real router received. */
+/** The result of `answer` for a request that passed through a real router. */
 async function asked<T>(request: Request, answer: (c: AppContext) => Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const app = new Hono<AppEnv>().all("*", async (c) => {
@@ -130,7 +130,7 @@ const texts = z.record(z.string(), z.string());
 const names = fc.oneof(fc.string(), fc.constantFrom("a", "a[]", "__proto__", "constructor", "\ufeff", "é"));
 const pairs = fc.array(fc.tuple(names, fc.string({ unit: "grapheme" })), { minLength: 1 });
 
-describe("the validator gets what was read", () => {
+describe("the validator receives the parsed input", () => {
   it("from any JSON", async () => {
     const written = fc.json().map((text) => new TextEncoder().encode(text));
     await fc.assert(
@@ -144,7 +144,7 @@ describe("the validator gets what was read", () => {
     );
   });
 
-  it("from JSON that the schema refuses, with the same problems", async () => {
+  it("from JSON that the schema refuses, and reports the same problems", async () => {
     for (const text of [
       "{}",
       "[]",
@@ -160,7 +160,7 @@ describe("the validator gets what was read", () => {
     }
   });
 
-  it("from a form, with the last value of a name", async () => {
+  it("from a form, with the last value of each name", async () => {
     await fc.assert(
       fc.asyncProperty(pairs, async (form) => {
         const answer = await askedForm(new URLSearchParams(form).toString(), texts);
@@ -171,7 +171,7 @@ describe("the validator gets what was read", () => {
     );
   });
 
-  it("from a query, with the first value of a name", async () => {
+  it("from a query, with the first value of each name", async () => {
     await fc.assert(
       fc.asyncProperty(pairs, async (query) => {
         const [said, first] = await asked(new Request(`${AT}?${new URLSearchParams(query)}`), async (c) => {

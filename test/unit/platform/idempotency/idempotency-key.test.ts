@@ -24,7 +24,7 @@ describe("an Idempotency-Key", () => {
     expect(parseIdempotencyKey(header)).toEqual({ ok: false, error: { code: "IDEMPOTENCY_KEY_INVALID" } });
   });
 
-  it("is stored as a hash that differs by merchant, by public or secret key, and by text", () => {
+  it("is stored as a hash that depends on the merchant, the kind of API key and the text", () => {
     const hashes = ["mer_a", "mer_ab"].flatMap((merchantId) =>
       (["secret", "public"] as const).flatMap((keySpace) =>
         ["", "b", "b|6:secret"].map((key) => keyHash({ merchantId, keySpace, key })),
@@ -39,20 +39,20 @@ describe("the fingerprint of a request", () => {
   const of = (body: Json | undefined, method = "POST", path = "/a") => fingerprint({ method, path, body });
 
   it("is v1 and the SHA-256 of method, path and canonical body", () => {
-    // sha256sum of "POST\n/a\n{\"a\":1,\"b\":[true,null]}"
+    // The output of sha256sum for "POST\n/a\n{\"a\":1,\"b\":[true,null]}".
     const text = 'POST\n/a\n{"a":1,"b":[true,null]}';
     return crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)).then((digest) => {
       expect(of({ b: [true, null], a: 1 })).toBe(`v1:${Buffer.from(digest).toString("hex")}`);
     });
   });
 
-  it("does not depend on key order, white space or number spelling", () => {
+  it("does not depend on the order of keys, white space or how numbers are written", () => {
     const a: Json = JSON.parse('{"name":"x","rawAmount":10,"metadata":{"p":"1","q":"2"}}');
     const b: Json = JSON.parse('{ "metadata": {"q":"2", "p":"1"}, "rawAmount": 1.0e1, "name": "\\u0078" }');
     expect(of(a)).toBe(of(b));
   });
 
-  it("differs for another method, path or value, and for a body instead of none", () => {
+  it("differs for a different method, path or value, and between a body and no body", () => {
     const all = [
       of({ n: 1 }),
       of({ n: 1 }, "PUT"),
@@ -65,7 +65,7 @@ describe("the fingerprint of a request", () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it("is the same for two texts of one value and different for different values", () => {
+  it("is the same for two texts with the same value, and differs for different values", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
         const [textA, textB] = [a, b].map((value) => JSON.stringify(value) ?? "null");

@@ -56,18 +56,18 @@ async function once(script: Script, prepare = ready) {
 }
 
 describe("a batch whose answer is lost", () => {
-  it("is sent again, finds its own result, and answers with it as a first answer", async () => {
+  it("is sent again, finds its own result, and returns it like a first response", async () => {
     const run = await once({ "d1 write": ["answer lost"] });
     expect(run.result).toEqual({ kind: "answer", status: 201, body: "the answer", isReplay: false });
     expect(run).toMatchObject({ seen: { "d1 write": 2, "d1 read": 1 }, events: 1 });
   });
 
-  it("and that never landed is sent again and committed", async () => {
+  it("is sent again and committed if it was never executed", async () => {
     const run = await once({ "d1 write": ["lost before", "hangs"] });
     expect(run).toMatchObject({ result: { kind: "answer", isReplay: false }, seen: { "d1 write": 3 }, events: 1 });
   });
 
-  it("three times is looked up by its operation", async () => {
+  it("three times is looked up by the id of its operation", async () => {
     const run = await once({ "d1 write": ["answer lost", "hangs", "hangs"] });
     expect(run).toMatchObject({
       result: { kind: "answer", isReplay: false },
@@ -76,13 +76,13 @@ describe("a batch whose answer is lost", () => {
     });
   });
 
-  it("and that is not found is answered 503, and the lease stays", async () => {
+  it("and whose result cannot be found leads to a 503, and the lease remains", async () => {
     const run = await once({ "d1 write": ["lands late", "hangs", "hangs"] });
     expect(run).toMatchObject({ result: UNAVAILABLE, events: 1 });
     expect(run.seen["end lease"]).toBeUndefined();
   });
 
-  it("makes a later refusal a 503, because the batch may still land", async () => {
+  it("turns a later refusal into a 503, because the batch may still commit", async () => {
     const run = await inScriptedWorld({ "d1 write": ["lands late"] }, async (given) => {
       const deps = effectsOf(given);
       await given.lab
@@ -107,7 +107,7 @@ describe("a batch whose answer is lost", () => {
     expect(run.seen["end lease"]).toBeUndefined();
   });
 
-  it("is looked up when the database rejects the repeat, and is answered with what was committed", async () => {
+  it("is looked up when the database rejects the repeated batch, and the response is what was committed", async () => {
     const run = await once({ "d1 write": ["answer lost", "overloaded"] });
     expect(run).toMatchObject({
       result: { kind: "answer", status: 201, body: "the answer", isReplay: false },
@@ -119,7 +119,7 @@ describe("a batch whose answer is lost", () => {
   it.each([
     ["only loses against other writers", ["lands late"]],
     ["loses once and is then rejected", ["lands late", "happens", "overloaded"]],
-  ] as const)("and that then %s is answered 503, and the lease stays", async (_, fates) => {
+  ] as const)("and that later %s leads to a 503, and the lease remains", async (_, fates) => {
     const run = await inScriptedWorld({ "d1 write": [...fates] }, async (given) => {
       const deps = effectsOf(given);
       const row = { id: "evt_taken", merchantId: MERCHANT, type: "x", data: "", createdAtMs: 0 } as const;
@@ -142,7 +142,7 @@ describe("a batch that overloaded storage rejects", () => {
     expect(run).toMatchObject({ result: UNAVAILABLE, seen: { "d1 write": 1, "end lease": 1 }, events: 0 });
   });
 
-  it("after an attempt that may have landed leaves the lease", async () => {
+  it("after an attempt that may have committed does not end the lease", async () => {
     const run = await once({ "d1 write": ["lands late", "overloaded"] });
     expect(run).toMatchObject({ result: UNAVAILABLE, seen: { "d1 write": 2 }, events: 1 });
     expect(run.seen["end lease"]).toBeUndefined();
@@ -168,7 +168,7 @@ describe("a second request with the key of a running one", () => {
       return { answer, waitedMs };
     });
 
-  it("waits for it and replays its bytes", async () => {
+  it("waits for the first one, and replays its response", async () => {
     const run = await follow(
       (_, operationId, deps) =>
         runOnce({ ...deps, newOperationId: () => operationId }, { ...REQUEST, key: undefined }, async (id) =>
@@ -180,7 +180,7 @@ describe("a second request with the key of a running one", () => {
     expect(run.result.waitedMs).toBeLessThan(2_500);
   });
 
-  it("gives up after ten seconds with a 503 that says when the lease is over", async () => {
+  it("gives up after ten seconds with a 503 that says when the lease ends", async () => {
     const run = await follow(async () => {});
     expect(run.result).toEqual({
       answer: { kind: "refused", failure: { code: "OPERATION_IN_PROGRESS", retryAfterSeconds: 20 } },
@@ -188,7 +188,7 @@ describe("a second request with the key of a running one", () => {
     });
   });
 
-  it("takes over as soon as the first has been refused", async () => {
+  it("takes over as soon as the first one has been refused", async () => {
     const run = await follow(async (given, operationId) => reservationsOf(given).endLease("h", operationId, 1), 1_000);
     expect(run.result.answer).toMatchObject({ kind: "answer", body: "from the second", isReplay: false });
     expect(run.result.waitedMs).toBeLessThan(2_500);
@@ -196,14 +196,14 @@ describe("a second request with the key of a running one", () => {
 });
 
 describe("work that fails", () => {
-  it("on a fault of storage is a 503 and ends the lease", async () => {
+  it("because of a storage fault leads to a 503 and ends the lease", async () => {
     const run = await once({}, () => {
       throw new Error("Network connection lost.");
     });
     expect(run).toMatchObject({ result: UNAVAILABLE, seen: { "end lease": 1 } });
   });
 
-  it("on a bug throws it and ends the lease", async () => {
+  it("because of a bug throws the error and ends the lease", async () => {
     const ended: string[] = [];
     const bug = inScriptedWorld({}, async (given) => {
       const deps = effectsOf(given);
@@ -217,7 +217,7 @@ describe("work that fails", () => {
   });
 });
 
-describe("a batch's afterwards", () => {
+describe("the `afterwards` of a batch", () => {
   async function followed(script: Script, requests = 1) {
     let times = 0;
     const run = await inScriptedWorld(script, async (given) => {
@@ -252,7 +252,7 @@ describe("a batch's afterwards", () => {
   });
 });
 
-describe("an answer that contains a secret", () => {
+describe("a response that contains a secret", () => {
   it("is stored sealed and replayed in plain text", async () => {
     const run = await inScriptedWorld({}, async (given) => {
       const deps: OnceDependencies = {

@@ -5,7 +5,7 @@ import { LEASE_MS, runJob } from "../../../../src/platform/jobs/run-job.ts";
 import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
-/** Lets every pending promise continue. */
+/** Waits until the callbacks of all settled promises have run. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function freshJobs() {
@@ -26,7 +26,7 @@ const step = fc.oneof(
 );
 
 describe("runs of a job", () => {
-  it("happen one at a time for each job, however messages arrive; one that died is replaced when its lease is over", async () => {
+  it("happen one at a time, no matter how messages arrive; a crashed run is replaced after its lease", async () => {
     const { deps, clock, clear } = freshJobs();
     const schedules = fc.array(step, { minLength: 1, maxLength: 25 });
     await fc.assert(
@@ -65,7 +65,7 @@ describe("runs of a job", () => {
     );
   });
 
-  it("return or throw what the job does, and record when one succeeded", async () => {
+  it("return what the job returns or throw its error, and record the time of a success", async () => {
     const { deps, clock, row } = freshJobs();
     expect(await runJob(deps, { name: "a", run: async () => "more" })).toBe("more");
     expect(row("a")).toMatchObject({ leased_until_ms: 0, began_at_ms: clock.nowMs, ended_at_ms: clock.nowMs });
@@ -77,7 +77,7 @@ describe("runs of a job", () => {
     expect(row("a")).toMatchObject({ leased_until_ms: 0, began_at_ms: clock.nowMs, ended_at_ms: endedMs });
   });
 
-  it("that end late keep the lease of the run that replaced them", async () => {
+  it("that end late do not end the lease of the run that replaced them", async () => {
     const { deps, clock, row } = freshJobs();
     const late = Promise.withResolvers<"nothing">();
     const first = runJob(deps, { name: "a", run: () => late.promise });

@@ -21,7 +21,7 @@ const ring = (settings: KeySettings, name: KeyringName): Keyring => {
 };
 
 describe("a derived key", () => {
-  it("is HKDF-SHA256: RFC 5869, appendix A.3", () => {
+  it("matches the HKDF-SHA256 test vector in RFC 5869, appendix A.3", () => {
     const [derived] = deriveKeyring([{ id: "k1", secret: new Uint8Array(22).fill(0x0b) }], "", 42);
     expect([derived.id, hex(derived.secret)]).toEqual([
       "k1",
@@ -29,7 +29,7 @@ describe("a derived key", () => {
     ]);
   });
 
-  it("equals what another implementation derives, whatever the secret and the info", () => {
+  it("equals the result of another implementation, for any secret and info", () => {
     const secrets = fc.uint8Array({ minLength: 32, maxLength: 80 });
     fc.assert(
       fc.property(secrets, fc.string({ maxLength: 100 }), (secret, info) => {
@@ -41,7 +41,7 @@ describe("a derived key", () => {
   });
 });
 
-describe("a deployment with only a MASTER_KEY", () => {
+describe("a deployment with a MASTER_KEY", () => {
   const MASTER_KEY = `k2:${key(2)}, k1:${key(1)}`;
 
   it.each([
@@ -50,7 +50,7 @@ describe("a deployment with only a MASTER_KEY", () => {
     ["SECRETS_AES_KEY", "edgetill/secrets-aes"],
     ["SIGNING_KEY", "edgetill/return-signing"],
     ["API_KEY_MAC_KEY", "edgetill/api-key-mac"],
-  ] as const)("has a %s of one key for each of its key ids, with the info %s", (name, info) => {
+  ] as const)("has a %s with one key for each of its key ids, derived with the info %s", (name, info) => {
     const derived = ring({ MASTER_KEY }, name).map(({ id, secret }) => [id, hex(secret)]);
     const expected = (fill: number) => hex(hkdfSync("sha256", Buffer.alloc(32, fill), "", info, 32));
     expect(derived).toEqual([
@@ -59,13 +59,13 @@ describe("a deployment with only a MASTER_KEY", () => {
     ]);
   });
 
-  it("has a different key for each label and each key id, and none is the master's", () => {
+  it("has a different key for each label and each key id, and no key equals a master key", () => {
     const secrets = NAMES.flatMap((name) => ring({ MASTER_KEY }, name).map(({ secret }) => hex(secret)));
     const masters = [1, 2].map((fill) => hex(Buffer.alloc(32, fill)));
     expect(new Set([...secrets, ...masters]).size).toBe(2 * NAMES.length + 2);
   });
 
-  it("derives once, and again when the setting changes", () => {
+  it("derives its keys once, and again when the setting changes", () => {
     const [once] = ring({ MASTER_KEY }, "ROW_MAC_KEY");
     expect(ring({ MASTER_KEY }, "ROW_MAC_KEY")[0]).toBe(once);
     const other = ring({ MASTER_KEY: `k2:${key(3)}` }, "ROW_MAC_KEY");
@@ -92,8 +92,11 @@ describe("an invalid MASTER_KEY", () => {
     },
   );
 
-  it.each([undefined, "", " "])("is missing as %j: what it would give is requested by name", (MASTER_KEY) => {
-    const error = expect.stringMatching(/^CODE_PEPPER must be .*, or MASTER_KEY be set$/);
-    expect(keyringOf({ MASTER_KEY }, "CODE_PEPPER")).toEqual({ ok: false, error });
-  });
+  it.each([undefined, "", " "])(
+    "counts as missing if it is %j, and the error names the keyring and MASTER_KEY",
+    (MASTER_KEY) => {
+      const error = expect.stringMatching(/^CODE_PEPPER must be .*, or MASTER_KEY be set$/);
+      expect(keyringOf({ MASTER_KEY }, "CODE_PEPPER")).toEqual({ ok: false, error });
+    },
+  );
 });

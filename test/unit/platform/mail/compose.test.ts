@@ -5,7 +5,7 @@ import { RUNS } from "../../../support/property-runs.ts";
 
 const plain = { to: "ann@example.com", subject: "Hello", paragraphs: ["First."] };
 
-describe("composeMail", () => {
+describe("in an email from composeMail,", () => {
   test("a code is alone on a line of the text, after the first paragraph", () => {
     const mail = composeMail({ ...plain, paragraphs: ["Your code:", "It works for 10 minutes."], code: "01234567" });
     expect(mail.text).toBe("Your code:\n\n01234567\n\nIt works for 10 minutes.\n");
@@ -28,13 +28,13 @@ describe("composeMail", () => {
     },
   );
 
-  test("an email is English unless it names another language and direction", () => {
+  test("the language is English unless a different language and direction are given", () => {
     expect(composeMail(plain).html).toContain('<html lang="en" dir="ltr">');
     const arabic = composeMail({ ...plain, language: { code: "ar", direction: "rtl" } });
     expect(arabic.html).toContain('<html lang="ar" dir="rtl">');
   });
 
-  test("foreign text cannot become a tag, an attribute or an entity", () => {
+  test("other people's text cannot become a tag, an attribute or an entity", () => {
     const evil = `<img src=x onerror="a('b')">&lt;`;
     const { html } = composeMail({
       ...plain,
@@ -46,7 +46,7 @@ describe("composeMail", () => {
     expect(html.split("&lt;img src=x onerror=&quot;a(&#39;b&#39;)&quot;&gt;&amp;lt;").length).toBe(4);
   });
 
-  test("a subject is one line, without control and direction characters", () => {
+  test("the subject is one line without control and direction characters", () => {
     const mail = composeMail({ ...plain, subject: "Hi\r\nBcc: eve@example.com\u0000\u202e!\u2066\u007f\u0085" });
     expect(mail.subject).toBe("Hi Bcc: eve@example.com!");
   });
@@ -68,7 +68,7 @@ describe("composeMail", () => {
     expect(attempt).toThrow(/^the recipient is not one bare address$/);
   });
 
-  test("an email has no control or direction characters except its own line feeds", () => {
+  test("there are no control or direction characters except the line feeds of the layout", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
         const mail = composeMail({

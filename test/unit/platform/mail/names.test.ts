@@ -16,7 +16,7 @@ describe("a name", () => {
     ["@shop", "[at]shop"],
     ["ftp://x", "ftp[:]//x"],
     ["10.0.0.1/x", "10[.]0[.]0[.]1/x"],
-  ])("with an address, %j, is omitted from a subject, and is %j in a body", (name, shown) => {
+  ])("with an address, %j, is omitted from a subject, and becomes %j in a body", (name, shown) => {
     expect(subjectNaming(name, (given) => `Invitation to ${given}`, "Invitation")).toBe("Invitation");
     expect(linkless(name)).toBe(shown);
   });
@@ -29,7 +29,7 @@ describe("a name", () => {
     },
   );
 
-  it("never makes a link in a body", () => {
+  it("never becomes a link in a body", () => {
     const part = fc.constantFrom("evil", "com", ".", "@", "://", "/", " ", "\u3002", "\u202e", "www", "1", "\r\n", "é");
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {

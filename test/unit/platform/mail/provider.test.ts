@@ -13,17 +13,17 @@ describe("MAIL_PROVIDER", () => {
       '{"kind":"resend","apiKey":"re_1","url":"http://127.0.0.1:9000"}',
       { kind: "resend", apiKey: "re_1", url: "http://127.0.0.1:9000" },
     ],
-  ])("%s is a provider, even in production", (text, value) => {
+  ])("%s is accepted, even in production", (text, value) => {
     expect(parseMailProvider(text, false)).toEqual({ ok: true, value });
     expect(parseMailProvider(text, true)).toEqual({ ok: true, value });
   });
 
-  test("the mailbox is a provider in development only", () => {
+  test("the mailbox is accepted in development only", () => {
     expect(parseMailProvider('{"kind":"mailbox"}', true)).toEqual({ ok: true, value: { kind: "mailbox" } });
     expect(parseMailProvider('{"kind":"mailbox"}', false)).toMatchObject({ ok: false });
   });
 
-  test.each([undefined, "", " "])("unset (%j) is the mailbox in development, and none in production", (text) => {
+  test.each([undefined, "", " "])("%j counts as unset: the mailbox in development, an error in production", (text) => {
     expect(parseMailProvider(text, true)).toEqual({ ok: true, value: { kind: "mailbox" } });
     expect(parseMailProvider(text, false)).toEqual({
       ok: false,
@@ -46,7 +46,7 @@ describe("MAIL_PROVIDER", () => {
     '{"kind":"resend","apiKey":"hunter2","url":"file:///etc/passwd"}',
     '{"kind":"resend","apiKey":"hunter2","key":"x"}',
     '{"kind":"resend","apiKey":"hunter2"',
-  ])("%s is refused with a message that shows no value", (text) => {
+  ])("%s is refused with an error that does not show the key", (text) => {
     const parsed = parseMailProvider(text, true);
     expect(parsed).toEqual({ ok: false, error: expect.stringMatching(/^MAIL_PROVIDER/) });
     expect(JSON.stringify(parsed)).not.toContain("hunter2");
@@ -72,7 +72,7 @@ describe("MAIL_FROM", () => {
       "Shop payments <pay@example.com>",
     ],
     ["<pay@example.com>", { name: "", email: "pay@example.com" }, "pay@example.com"],
-  ])("%j is a sender", (text, value, written) => {
+  ])("%j is accepted as the sender", (text, value, written) => {
     expect(parseSender(text)).toEqual({ ok: true, value });
     expect(senderText(value)).toBe(written);
   });
@@ -88,7 +88,7 @@ describe("MAIL_FROM", () => {
     "Shop\r\nBcc: eve@example.com <pay@example.com>",
     "Shop <pay@example.com> <b@example.com>",
     "Shop <pay@example.com",
-  ])("%j is not a sender", (text) => {
+  ])("%j is refused", (text) => {
     expect(parseSender(text)).toMatchObject({ ok: false, error: expect.stringContaining("MAIL_FROM") });
   });
 });

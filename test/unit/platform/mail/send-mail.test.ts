@@ -11,7 +11,7 @@ const FROM = { name: "Shop", email: "pay@example.com" };
 const PASSING: MailProblem = { reason: "status 500", isPassing: true };
 const LASTING: MailProblem = { reason: "status 422", isPassing: false };
 
-/** Sends with a provider that answers `outcomes` in turn. */
+/** Sends an email through a provider that gives these outcomes in turn. */
 async function deliver(outcomes: readonly (MailProblem | undefined)[]) {
   const ids: string[] = [];
   const pauses: number[] = [];
@@ -29,7 +29,7 @@ async function deliver(outcomes: readonly (MailProblem | undefined)[]) {
   return { ids, pauses, lines };
 }
 
-describe("sendMail", () => {
+describe("with sendMail,", () => {
   test("an email that was accepted is neither repeated nor logged", async () => {
     expect(await deliver([undefined])).toEqual({ ids: ["one-id"], pauses: [], lines: [] });
   });
@@ -39,7 +39,7 @@ describe("sendMail", () => {
     expect([ids, pauses.length, lines]).toEqual([["one-id", "one-id"], 1, []]);
   });
 
-  test("after three tries the loss is logged, without the recipient or the text", async () => {
+  test("an email is logged as lost after three attempts, without its recipient or its text", async () => {
     const { ids, pauses, lines } = await deliver([PASSING, PASSING, PASSING, undefined]);
     expect([ids.length, pauses.length]).toEqual([3, 2]);
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -47,7 +47,7 @@ describe("sendMail", () => {
     ]);
   });
 
-  test("a permanent failure is tried once", async () => {
+  test("a permanent failure is not retried", async () => {
     const { ids, lines } = await deliver([LASTING]);
     expect([ids.length, lines.length]).toEqual([1, 1]);
   });
@@ -90,12 +90,12 @@ describe("the Resend client", () => {
     [401, false],
     [403, false],
     [422, false],
-  ])("%i is a failure; temporary: %s; its body is not read", async (status, isPassing) => {
+  ])("counts status %i as a failure (temporary: %s), and does not read the body", async (status, isPassing) => {
     const sent = await client(async () => new Response("ann@example.com 01234567", { status })).send(MAIL, "one-id");
     expect(sent).toEqual({ ok: false, error: { reason: `status ${status}`, isPassing } });
   });
 
-  test("a provider that hangs is given up after its time limit", async () => {
+  test("stops waiting for a provider that hangs after its time limit", async () => {
     const hang = (_url: string, init: RequestInit) =>
       new Promise<Response>((_, reject) => {
         init.signal?.addEventListener("abort", () => reject(new Error("aborted")));
@@ -104,7 +104,7 @@ describe("the Resend client", () => {
     expect(sent).toEqual({ ok: false, error: { reason: "no answer in time", isPassing: true } });
   });
 
-  test("a connection failure is reported without the error's message", async () => {
+  test("reports a connection failure without the error's message", async () => {
     const sent = await client(async () => {
       throw new Error("cannot reach ann@example.com with re_hunter2");
     }).send(MAIL, "one-id");
@@ -138,12 +138,12 @@ describe("Cloudflare's binding", () => {
     [failure("ann@example.com"), "the binding threw", true],
     [new Error("ann@example.com"), "the binding threw", true],
     ["ann@example.com", "the binding threw", true],
-  ])("what it throws (%s) is reported as %s; temporary: %s", async (thrown, reason, isPassing) => {
+  ])("that throws %s is reported as %s (temporary: %s)", async (thrown, reason, isPassing) => {
     const sent = await client(() => Promise.reject(thrown)).send(MAIL, "one-id");
     expect(sent).toEqual({ ok: false, error: { reason, isPassing } });
   });
 
-  test("one that hangs is given up after its time limit", async () => {
+  test("that hangs is abandoned after its time limit", async () => {
     const sent = await client(() => new Promise(() => undefined), FROM, 5).send(MAIL, "one-id");
     expect(sent).toEqual({ ok: false, error: { reason: "no answer in time", isPassing: true } });
   });

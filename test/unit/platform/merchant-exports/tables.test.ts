@@ -1,4 +1,4 @@
-// Every table is exported or omitted for a reason, so a new one is not forgotten.
+// Every table must be exported, or omitted for a reason, so that a new table is not forgotten.
 import { describe, expect, it } from "vitest";
 import { parseExportDays } from "../../../../src/platform/merchant-exports/keep-days.ts";
 import { nightOf, oldNights } from "../../../../src/platform/merchant-exports/manifest.ts";
@@ -25,17 +25,17 @@ describe("the tables of the schema", () => {
     expect(Object.values(LEFT_OUT).filter((why) => why.length < 10)).toEqual([]);
   });
 
-  it("are known to have rowids or not", () => {
+  it("are correctly listed as having rowids or not", () => {
     const without = tables.filter(({ name, sql }) => EXPORTED.has(name) && /WITHOUT ROWID/i.test(sql));
     expect([...WITHOUT_ROWID].toSorted()).toEqual(without.map(({ name }) => name));
-    // A column of that name would hide the row's own number.
+    // A column with that name would hide the rowid.
     const named = sqlite.prepare(
       "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE c.name = 'rowid'",
     );
     expect(named.all()).toEqual([]);
   });
 
-  it("have no column of bytes, which a line of JSON could not hold", () => {
+  it("have no binary column, which a line of JSON could not contain", () => {
     const blobs = sqlite.prepare(
       "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND lower(c.type) NOT IN ('text', 'integer')",
     );
@@ -43,8 +43,8 @@ describe("the tables of the schema", () => {
   });
 });
 
-describe("secrets in an export", () => {
-  // A column of this kind is in an export only if hashed, sealed, or public.
+describe("the exported columns whose names suggest a secret", () => {
+  // A column that may contain a secret may be exported only if its values are hashed, encrypted or public.
   const KNOWN: Readonly<Record<string, string>> = {
     "api_keys.hash": "SHA-256 under a key of the deployment",
     "api_keys.previous_hash": "the same",
@@ -67,7 +67,7 @@ describe("secrets in an export", () => {
     "webhook_secrets.sealed": "sealed",
   };
 
-  it("are listed column by column", () => {
+  it("are all listed with what they contain", () => {
     const found = [...EXPORTED].flatMap((table) =>
       sqlite
         .prepare(`SELECT name FROM pragma_table_info('${table}')`)
@@ -88,8 +88,8 @@ describe("secrets in an export", () => {
 });
 
 describe("the statements of an export", () => {
-  it("read each merchant's rows by an index", () => {
-    // A scan would read all merchants' rows for each one. Small tables of the deployment are read whole.
+  it("read each merchant's rows through an index", () => {
+    // A scan would read the rows of all merchants once per merchant. Small tables of the deployment are read as a whole.
     const plans = [
       ...WALKS.map(({ table, from = `${table} t`, scope = "t.merchant_id", key, where = "true" }) => {
         const keys = key.map((column) => `t.${column}`).join();
@@ -119,13 +119,13 @@ describe("the statements of an export", () => {
   });
 });
 
-describe("a night", () => {
-  it("begins at 02:00 UTC", () => {
+describe("a night of exports", () => {
+  it("starts at 02:00 UTC", () => {
     expect(nightOf(Date.UTC(2026, 10, 23, 1, 59))).toBe("2026-11-22");
     expect(nightOf(Date.UTC(2026, 10, 23, 2, 0))).toBe("2026-11-23");
   });
 
-  it("is deleted once it is older than the setting says, and nothing else in the bucket is", () => {
+  it("is deleted once it is older than the setting allows, and nothing else in the bucket is deleted", () => {
     const folders = ["exports/2026-11-21/", "exports/2026-11-22/", "exports/2026-11-23/", "exports/mine/", "exports//"];
     expect(oldNights(folders, "2026-11-23", 1)).toEqual(["exports/2026-11-21/"]);
     expect(oldNights(folders, "2026-11-23", 30)).toEqual([]);
@@ -140,7 +140,7 @@ describe("a night", () => {
     ["1.5", null],
     ["3651", null],
     ["x", null],
-  ])("is kept for %j days: %s", (text, days) => {
+  ])("is kept for the number of days in the setting %j: %s (null if refused)", (text, days) => {
     const parsed = parseExportDays(text);
     expect(parsed.ok ? parsed.value : null).toBe(days);
   });

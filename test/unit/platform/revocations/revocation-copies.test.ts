@@ -3,7 +3,7 @@ import type { NewRevocation } from "../../../../src/platform/revocations/revocat
 import { RevocationCopies } from "../../../../src/platform/revocations/revocation-copies.ts";
 import { memoryStorage } from "../../../support/object-storage.ts";
 
-it("copies of kinds that this release does not know shorten no page", () => {
+it("copies of revocations of an unknown kind are omitted, and do not count towards the size of a page", () => {
   const copies = new RevocationCopies(memoryStorage());
   const copy = (kind: string, target: string) => ({ kind, target, columns: {} }) as NewRevocation;
   copies.keep([...Array.from({ length: 3 }, () => copy("OF_THE_NEXT_RELEASE", "a")), copy("API_KEY", "b")], 1);

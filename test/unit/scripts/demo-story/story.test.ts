@@ -13,25 +13,25 @@ const paid = (changes: Partial<Invoice> = {}) =>
   anInvoice(PAID.path, { amountReceived: "10.000000", payments: [aPayment("CONFIRMED")], ...changes });
 
 describe("the ending of a story", () => {
-  test("has no differences from an invoice that followed it", () => {
+  test("matches an invoice with the same ending", () => {
     expect(differences(PAID, paid())).toEqual([]);
     expect(isAtEnd(PAID, paid())).toBe(true);
   });
 
   const wrong: readonly (readonly [string, Invoice, string])[] = [
     ["a status was skipped", anInvoice(["AWAITING_PAYMENT", "PAID"], paid()), "status"],
-    ["a further status came", anInvoice([...PAID.path, "AWAITING_PAYMENT"], paid()), "now"],
+    ["another status followed", anInvoice([...PAID.path, "AWAITING_PAYMENT"], paid()), "now"],
     ["its payment was reorganized away", paid({ payments: [aPayment("REORGED")] }), "payments"],
     ["it was credited twice", paid({ payments: [aPayment("CONFIRMED"), aPayment("DETECTED")] }), "payments"],
     ["too little was received", paid({ amountReceived: "9.999999" }), "received"],
     ["its payment came late", paid({ isLate: true }), "late"],
   ];
-  test.each(wrong)("differs from the invoice when %s", (_, invoice, what) => {
+  test.each(wrong)("does not match the invoice when %s", (_, invoice, what) => {
     expect(differences(PAID, invoice).join()).toContain(`${what}: expected`);
     expect(isAtEnd(PAID, invoice)).toBe(false);
   });
 
-  test("the received share is rounded down", () => {
+  test("uses a received percentage that is rounded down", () => {
     const micros = fc.bigInt({ min: 1n, max: 10n ** 12n });
     fc.assert(
       fc.property(micros, micros, (asked, received) => {
@@ -47,12 +47,12 @@ describe("the ending of a story", () => {
 describe("the stories", () => {
   const stories = [...EVM_STORIES, LITECOIN_STORY];
 
-  test("each has its own title and starts with AWAITING_PAYMENT", () => {
+  test("each have their own title, and start with AWAITING_PAYMENT", () => {
     expect(new Set(stories.map(({ title }) => title)).size).toBe(stories.length);
     for (const { ending } of stories) expect(ending.path[0]).toBe("AWAITING_PAYMENT");
   });
 
-  test("together they cover paid, underpaid, overpaid, expired, late and reorganized payments", () => {
+  test("together cover paid, underpaid, overpaid, expired, late and reorganized payments", () => {
     const ends = stories.map(({ ending }) => ending.path.at(-1));
     expect(ends).toEqual(expect.arrayContaining(["PAID", "OVERPAID", "UNDERPAID", "EXPIRED"]));
     expect(stories.some(({ ending }) => ending.isLate)).toBe(true);
@@ -61,7 +61,7 @@ describe("the stories", () => {
     ).toBe(true);
   });
 
-  test("no two ask for the same amount of one coin, and a coin with inexact payments has one story only", () => {
+  test("never use the same amount of a coin twice, and a coin with inexact payments is used in only one story", () => {
     const pairs = EVM_STORIES.map(({ pair, usd }) => `${pair.cryptocurrency} ${usd}`);
     expect(new Set(pairs).size).toBe(pairs.length);
     const inexact = EVM_STORIES.filter(

@@ -10,7 +10,7 @@ const WITHIN_MS = 120_000;
 const folder = mkdtempSync(join(tmpdir(), "edgetill-tied-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Writes its own id and runs until it is ended; on a signal it writes that first. */
+/** A program that writes its process id and runs until it gets a signal. On SIGTERM it writes `ended` before it exits. */
 const program = (file: string) =>
   ["sh", "-c", `trap 'echo ended >>"$0"; exit' TERM; echo $$ >"$0"; while :; do sleep 0.05; done`, file] as const;
 
@@ -30,7 +30,7 @@ const isAlive = (pid: number) => {
 };
 
 describe("a tied process", () => {
-  test("receives a signal and has ended when stop returns, even if stop is called twice", async () => {
+  test("gets a signal and has ended when stop returns, even if stop is called twice", async () => {
     const file = join(folder, "stopped");
     const tied = spawnTied(program(file));
     const [pid = ""] = await until(

@@ -34,14 +34,14 @@ describe("the view without a terminal", () => {
 });
 
 describe("the table", () => {
-  test("shows a story's coin, received share, confirmations and statuses, and marks a story at its end", () => {
+  test("shows a story's coin, received percentage, confirmations and statuses, and marks a story that has ended", () => {
     expect(tableOf([waiting], 3).join("\n")).toContain("· paid exactly  USDT on ETH    0 % of 10.00 USD\n");
     expect(tableOf([pending], 3).join("\n")).toMatch(
       /✓ paid exactly {2}USDT on ETH {2}100 % of 10\.00 USD {2}1\/3\n {4}AWAITING_PAYMENT → PENDING_CONFIRMATION {2}\(one block deep\)\n/,
     );
   });
 
-  test("is drawn over the previous one, each line cleared to its end and cut at the terminal's width", () => {
+  test("is drawn over the previous table, with each line cleared to its end and cut at the terminal's width", () => {
     const { texts, write } = written();
     const view = tableView(write, () => 40);
     view.show([pending], 1);
@@ -51,7 +51,7 @@ describe("the table", () => {
     expect(texts[1]?.startsWith(`\x1b[${drawn.length}A`)).toBe(true);
   });
 
-  test("clears the lines of a longer previous one", () => {
+  test("clears the remaining lines of a longer previous table", () => {
     const { texts, write } = written();
     const view = tableView(write, () => 200);
     view.show([pending, waiting], 1);

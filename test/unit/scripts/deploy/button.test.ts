@@ -12,18 +12,18 @@ describe("the button", () => {
     expect(parseEnv(readFileSync(".dev.vars.example", "utf8"))).toEqual({ MASTER_KEY: "" });
   });
 
-  it("describes each thing it asks for, and nothing else", () => {
+  it("describes each value that it asks for, and nothing else", () => {
     const queues = BASE.queues?.producers?.map(({ binding }) => binding) ?? [];
     const databases = BASE.d1_databases?.map(({ binding }) => String(binding)) ?? [];
     const wanted = ["MASTER_KEY", ...databases, ...queues, ...Object.keys(BASE.vars ?? {})];
     expect(Object.keys(bindings).sort()).toEqual(wanted.sort());
   });
 
-  it("offers no variable that weakens a deployment", () => {
+  it("offers no variable that makes a deployment less secure", () => {
     expect(BASE.vars).toMatchObject({ ENVIRONMENT: "production", WEBHOOK_LOOPBACK: "", DEV_CONTROL: "" });
   });
 
-  it("finds a deploy script, and is on the pages with the same address", () => {
+  it("runs a deploy script that exists, and has the same URL in the README and in the deploy guide", () => {
     expect(manifest.scripts.deploy).toBe("node scripts/deploy.ts");
     const addresses = ["README.md", "docs/operations/deploy.md"].flatMap((page) => [
       ...readFileSync(page, "utf8").matchAll(/https:\/\/deploy\.workers\.cloudflare\.com\/\?url=(https:[^)]+)/g),

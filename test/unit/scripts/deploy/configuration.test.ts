@@ -1,4 +1,4 @@
-// A deployment's own configuration equals wrangler.toml except for its own values, and wrangler accepts it.
+// The configuration of a deployment must equal wrangler.toml except for its own values, and wrangler must accept it.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const ANSWERS: Answers = {
 };
 const written = (answers: Partial<Answers>) => configurationOf(BASE, { ...ANSWERS, ...answers }, PLACES);
 
-/** wrangler's own reading of it. It throws for a field that its schema refuses. */
+/** Reads the configuration with wrangler itself, which throws on a field that its schema refuses. */
 function readByWrangler(answers: Partial<Answers>) {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-configuration-"));
   try {
@@ -35,7 +35,7 @@ function readByWrangler(answers: Partial<Answers>) {
   }
 }
 
-describe("the configuration of a deployment", () => {
+describe("a deployment's configuration", () => {
   it.each(Object.keys(LOCATIONS) as Location[])("in %s puts objects and the Worker near the database", (location) => {
     const read = readByWrangler({ location });
     expect(read.vars.LOCATION_HINT).toBe(location);
@@ -43,7 +43,7 @@ describe("the configuration of a deployment", () => {
     expect(read.placement).toEqual({ region: expect.stringMatching(/^(aws|gcp|azure):[a-z0-9-]+$/) });
   });
 
-  it("binds the export bucket, and none if it has none", () => {
+  it("binds the export bucket only if there is one", () => {
     expect(readByWrangler({}).r2_buckets).toEqual([]);
     const [bucket] = readByWrangler({ exportsBucket: "shop-exports" }).r2_buckets;
     expect(bucket).toMatchObject({ binding: "EXPORTS", bucket_name: "shop-exports" });
@@ -85,7 +85,7 @@ describe("the configuration of a deployment", () => {
       if (!own.includes(field)) expect(written({})[field]).toEqual(value);
   });
 
-  it("is at workers.dev or at a domain, never at both", () => {
+  it("serves workers.dev or a domain, never both", () => {
     expect(readByWrangler({})).toMatchObject({ workers_dev: true });
     expect(written({}).routes).toBeUndefined();
     const domain = readByWrangler({ domain: "pay.example.com" });

@@ -1,4 +1,4 @@
-// A deploy that fails anywhere can be rerun, and then everything exists once.
+// A deploy that fails at any point can be repeated, and then everything exists exactly once.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ const ALL_FLAGS = ["--name", "shop", "--location", "weur", "--workers-dev", "--m
 const AGAIN = ["--name", "shop", "--yes"];
 const LOOKS = ["whoami", "d1 list", "queues info", "secret list"] as const;
 const CHANGES = ["d1 create", "queues create", "d1 migrations apply", "deploy", "d1 execute"] as const;
-/** Every command of a first deploy, each failing before it did anything, and those with effects also after. */
+/** Each command of a first deploy fails before it has done anything. Each command with effects also fails after it has done its work. */
 const FAILURES = [
   ...[...LOOKS, ...CHANGES].map((command) => ({ command, when: "before" }) as const),
   ...CHANGES.map((command) => ({ command, when: "after" }) as const),
@@ -35,7 +35,7 @@ const secretsOf = ({ folder }: Operator) =>
 
 describe("a first deploy", () => {
   it.each(FAILURES)(
-    "whose `wrangler $command` fails $when its work says what to do, and the second one completes it",
+    "whose `wrangler $command` fails ($when its work) says what to do, and the next deploy completes it",
     async (failure) => {
       const shop = operator();
       shop.change({ failAt: { ...failure, message: "The service is unavailable [code: 7500]" } });
@@ -62,7 +62,7 @@ describe("a first deploy", () => {
 });
 
 describe("after a deploy", () => {
-  it("the next one upgrades: it creates nothing, keeps the key and makes no link", async () => {
+  it("the next deploy is an upgrade: it creates nothing, keeps the key and makes no link", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     const before = { secrets: secretsOf(shop), executed: shop.account().executed };
@@ -83,7 +83,7 @@ describe("after a deploy", () => {
     expect(made(shop)).toEqual(CREATED);
   });
 
-  it("only the owner can read the key, and neither it nor the token was shown in a command", async () => {
+  it("only the file's owner can read the key, and no command showed the key or the token", async () => {
     const shop = operator();
     const { printed } = await shop.deploy(ALL_FLAGS);
     const file = join(shop.folder, ".edgetill/deployments/shop/secrets.env");
@@ -96,7 +96,7 @@ describe("after a deploy", () => {
     for (const text of shown) expect(text).not.toContain(token);
   });
 
-  it("a second deployment in the account shares nothing with it", async () => {
+  it("a second deployment in the account shares nothing with the first", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     await shop.deploy(["--name", "test", "--location", "apac", "--workers-dev", "--mail", "none", "--yes"]);

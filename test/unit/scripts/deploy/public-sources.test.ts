@@ -1,4 +1,4 @@
-// A deploy uses public sources only on request, and only those that pass their trial.
+// A deploy uses public sources only on request, and only those that pass a test.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const uploaded = () => shop.account().workers.shop?.secrets.CHAIN_SOURCES;
 const secretsFile = () => readFileSync(join(shop.folder, FOLDER, "secrets.env"), "utf8");
-/** Hosts by network that were given to the Worker. */
+/** The hosts that were given to the Worker, by network. */
 function named(): Readonly<Record<string, readonly string[]>> {
   const sources = parseChainSources({ CHAIN_SOURCES: uploaded() });
   if (!sources.ok) throw new Error(sources.error);
@@ -32,11 +32,11 @@ function named(): Readonly<Record<string, readonly string[]>> {
 const FIRST_NETWORKS = ["BTC", "LTC", "ETH", "POL", "BNB", "CRO", "TRX"];
 const ETH = ["mainnet.gateway.tenderly.co", "eth.api.onfinality.io"];
 
-/** A deploy without a terminal that requests these. */
+/** A deploy without a terminal that requests these networks. */
 const deployWith = (list: string) => shop.deploy([...ALL_FLAGS, "--yes", "--public-sources", list]);
 
 describe("at a terminal", () => {
-  it("the last question offers them with their documents, and those that answer are uploaded and listed", async () => {
+  it("public sources are offered with their documents before the confirmation, and those chosen that answer are uploaded and listed", async () => {
     const { status, asked, printed } = await shop.deploy(ALL_FLAGS, ["eth, Bitcoin", "y"]);
     expect(asked).toEqual([expect.stringContaining("(empty for none)"), "Go on? [y/N] "]);
     expect(printed).toMatch(/Whoever runs one learns the addresses that you watch[\s\S]*They are untried/);
@@ -49,14 +49,14 @@ describe("at a terminal", () => {
     expect(status).toBe(0);
   });
 
-  it("an empty answer chooses none and tries none, and the end says that nothing can be paid", async () => {
+  it("with an empty answer no source is chosen or tested, and the final output says that no network takes payments", async () => {
     const { printed, status } = await shop.deploy(ALL_FLAGS, ["", "y"]);
     expect([...vendors.asked, uploaded(), status]).toEqual([undefined, 0]);
     expect(printed).toContain("Takes payments now: on no network.\n");
     expect(secretsFile()).not.toContain("CHAIN_SOURCES");
   });
 
-  it("after an unknown name, or a network without sources, the question is repeated", async () => {
+  it("an unknown name, or a network without sources, repeats the question", async () => {
     const { asked, printed } = await shop.deploy(ALL_FLAGS, ["ETH,DOGE", "BTC_REGTEST", "TRX", "y"]);
     expect(asked.slice(1, 3)).toEqual([
       expect.stringContaining('there is no network "DOGE": use all, none, or some of BTC, LTC,'),
@@ -68,7 +68,7 @@ describe("at a terminal", () => {
     );
   });
 
-  it("nothing is asked with --yes, or if the flag answers it", async () => {
+  it("nothing is asked with --yes, or if the flag is given", async () => {
     expect((await shop.deploy([...ALL_FLAGS, "--yes"], [])).asked).toEqual([]);
     expect(uploaded()).toBeUndefined();
     expect((await shop.deploy(["--name", "shop", "--public-sources", "none"], ["y"])).asked).toEqual(["Go on? [y/N] "]);
@@ -84,27 +84,27 @@ describe("at a terminal", () => {
 });
 
 describe("without a terminal", () => {
-  it("none is chosen unless the flag names some", async () => {
+  it("no source is chosen unless the flag names networks", async () => {
     const { printed } = await shop.deploy([...ALL_FLAGS, "--yes"]);
     expect([...vendors.asked, uploaded()]).toEqual([undefined]);
     expect(printed).toContain("--public-sources names public ones");
   });
 
-  it("a deploy that failed keeps them when it continues, though its flags no longer name them", async () => {
+  it("a deploy that is repeated after a failure keeps the sources that were chosen before, even if its flags no longer name them", async () => {
     shop.change({ failAt: { command: "d1 create", when: "before", message: "The service is unavailable" } });
     expect((await deployWith("ETH")).status).toBe(1);
     expect((await shop.deploy(AGAIN)).printed).toContain("Takes payments now: ETH (2 sources).\n");
     expect(named()).toEqual({ ETH });
   });
 
-  it("`all` is all main networks, and each is tried", async () => {
+  it("`all` chooses the sources of all main networks", async () => {
     const { printed } = await deployWith("all");
     expect(Object.keys(named())).toEqual([...FIRST_NETWORKS, "BASE", "ARBITRUM", "OPTIMISM"]);
     expect(printed).not.toContain("Cannot take any yet");
     expect(String(uploaded()).length).toBeLessThan(5_000);
   });
 
-  it("test networks can be named, each by its alias", async () => {
+  it("test networks can be named, each by any of its aliases", async () => {
     await deployWith("BTC_TESTNET,ltc_testnet,ETH_SEPOLIA,POLYGON_AMOY,BSC_TESTNET,CRONOS_TESTNET,TRON_NILE");
     expect(Object.values(named()).map(({ length }) => length)).toEqual([2, 1, 2, 2, 2, 1, 1]);
   });
@@ -112,14 +112,14 @@ describe("without a terminal", () => {
   it.each([
     [["--public-sources", "ETH,DOGE"], '--public-sources: there is no network "DOGE"'],
     [["--public-sources", "ETH", "--keep-secrets"], "--public-sources and --keep-secrets exclude each other"],
-  ])("%j are refused before anything is looked at", async (flags, text) => {
+  ])("%j are refused before anything is looked up", async (flags, text) => {
     const { status, printed, commands } = await shop.deploy([...ALL_FLAGS, "--yes", ...flags]);
     expect([status, commands]).toEqual([2, []]);
     expect(printed).toContain(text);
   });
 });
 
-describe("a source that fails its trial is reported and left out", () => {
+describe("a source that fails its test is reported and left out", () => {
   it.each<readonly [VendorFault, string]>([
     ["dead", "it cannot be reached from here"],
     ["wrong chain", "it serves another chain"],
@@ -128,7 +128,7 @@ describe("a source that fails its trial is reported and left out", () => {
     [503, "it answers with status 503, as vendors do that ban an address"],
     [429, "it refuses: too many requests from this address"],
     ["slow", "no answer within 4 s"],
-  ])("%s", async (fault, text) => {
+  ])("(fault: %s)", async (fault, text) => {
     for (const vendor of ["Tenderly", "mempool.space", "TronGrid"]) vendors.faults.set(vendor, fault);
     const { printed, status } = await deployWith("ETH,BTC,TRX");
     for (const label of ["ETH: Tenderly", "BTC: mempool.space", "TRX: TronGrid"])
@@ -146,7 +146,7 @@ describe("a source that fails its trial is reported and left out", () => {
     expect(uploaded()).toBeUndefined();
   });
 
-  it("as a whole after the time of a trial, however short each request is", async () => {
+  it("if its test takes too long in total, even with short requests", async () => {
     shop.leave();
     shop = newOperator({ vendors: { ...vendors.edge, timeoutMs: 60_000, probeMs: 4_000 } });
     vendors.faults.set("Cronos", "slow");
@@ -154,7 +154,7 @@ describe("a source that fails its trial is reported and left out", () => {
     expect(named()).toEqual({ CRO: ["1rpc.io"] });
   });
 
-  it("but a source without balances of recent blocks is listed, with what it does not see", async () => {
+  it("unless it fails only to return balances of recent blocks: then it is listed, with the payments that it misses", async () => {
     vendors.faults.set("Tenderly", "state");
     const { printed } = await deployWith("ETH");
     expect(printed).toMatch(/ETH: Tenderly answers: .*coins that a contract sends are not seen\n/);
@@ -178,7 +178,7 @@ describe("existing sources", () => {
     expect([uploaded(), ...vendors.asked]).toEqual([OWN]);
   });
 
-  it("of some networks count too; an empty setting counts as none", async () => {
+  it("for a single network prevent new ones, even in a numbered setting; an empty setting does not", async () => {
     await shop.deploy([...ALL_FLAGS, "--yes"]);
     const file = join(shop.folder, FOLDER, "secrets.env");
     writeFileSync(file, `${secretsFile()}CHAIN_SOURCES={}\n`);

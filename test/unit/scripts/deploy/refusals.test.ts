@@ -1,4 +1,4 @@
-// What a deploy refuses to do, leaving nothing created.
+// What a deploy refuses, without having created anything.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -31,7 +31,7 @@ async function refuse(of: Operator, args: readonly string[], text: string | RegE
 }
 
 describe("without a terminal", () => {
-  it("nothing is asked or looked up unless every flag is set, and the message names the missing ones", async () => {
+  it("nothing is asked or looked up unless every flag is set, and the message names the missing flags", async () => {
     const all = "--name, --location, --domain or --workers-dev, --mail, --mail-from (not with --mail none), --yes";
     expect((await refuse(operator(), [], `needed: ${all}.`)).commands).toEqual([]);
     const flags = ["--name", "shop", "--domain", "pay.example.com", "--mail", "cloudflare"];
@@ -41,18 +41,18 @@ describe("without a terminal", () => {
     await refuse(operator(), ALL_FLAGS.slice(0, -1), "needed: --yes.");
   });
 
-  it("the key of a mail service comes from the environment, never from a flag", async () => {
+  it("the key of an email service comes from the environment, never from a flag", async () => {
     const flags = [...ALL_FLAGS, "--mail", "resend", "--mail-from", "pay@example.com"];
     await refuse(operator(), flags, "needed: the variable RESEND_API_KEY.");
     const shop = operator({ environment: { PATH: process.env.PATH, RESEND_API_KEY: "re_$1" } });
     const { printed } = await shop.deploy(flags);
     expect(printed).not.toContain("re_$1");
-    // Escaped, because wrangler expands variables in values.
+    // The value is escaped, because wrangler expands variables in it.
     expect(shop.account().workers.shop?.secrets.MAIL_PROVIDER).toBe('{"kind":"resend","apiKey":"re_\\$1"}');
     expect(shop.account().workers.shop?.configuration.vars.MAIL_FROM).toBe("pay@example.com");
   });
 
-  it("a domain that is in use is not taken over, because wrangler would not ask", async () => {
+  it("a domain that is in use is not taken over, because wrangler would not ask about it", async () => {
     const flags = ["--name", "shop", "--location", "weur", "--domain", "pay.example.com", "--mail", "none", "--yes"];
     const shop = operator({ isTaken: async (domain) => domain === "pay.example.com" });
     await refuse(shop, flags, /already leads somewhere[\s\S]*--replace-record/);
@@ -72,7 +72,7 @@ describe("flags", () => {
     [["--var", "lower=1"], "--var must be NAME=value"],
     [["--nmae", "shop"], "Unknown option '--nmae'"],
     [[...ALL_FLAGS, "--var", "EXPLORER=x"], "wrangler.toml has no variable EXPLORER"],
-  ])("%j are refused", async (flags, text) => {
+  ])("%j are refused before anything is created", async (flags, text) => {
     expect((await refuse(operator(), flags, text)).commands).toEqual([]);
   });
 });
@@ -80,7 +80,7 @@ describe("flags", () => {
 describe("a lost MASTER_KEY", () => {
   const lose = ({ folder }: Operator) => rmSync(join(folder, ".edgetill"), { recursive: true });
 
-  it("is never recreated while its Worker exists; with --keep-secrets the upgrade continues without the file", async () => {
+  it("is never recreated while its Worker exists, but with --keep-secrets the upgrade continues without the file", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     const { MASTER_KEY } = shop.account().workers.shop?.secrets ?? {};
@@ -105,7 +105,7 @@ describe("a lost MASTER_KEY", () => {
     await refuse(shop, [...ALL_FLAGS, "--keep-secrets"], "no Worker shop in this account whose secrets could be kept");
   });
 
-  it("is used from a restored copy, and the answers may change", async () => {
+  it("is used again once its file is restored", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     const { MASTER_KEY } = shop.account().workers.shop?.secrets ?? {};
@@ -119,8 +119,8 @@ describe("a lost MASTER_KEY", () => {
   });
 });
 
-describe("what already exists", () => {
-  it("and is not our deployment is not replaced", async () => {
+describe("an existing Worker", () => {
+  it("is not replaced if it is not our deployment", async () => {
     const shop = operator();
     await shop.deploy(["--name", "blog", ...ALL_FLAGS.slice(2)]);
     const { blog } = shop.account().workers;
@@ -129,7 +129,7 @@ describe("what already exists", () => {
     await refuse(shop, ALL_FLAGS, "The account already has a Worker shop, and it is no deployment of Edgetill");
   });
 
-  it("does not move: another location is refused", async () => {
+  it("does not move: a different location is refused", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     await refuse(
@@ -139,7 +139,7 @@ describe("what already exists", () => {
     );
   });
 
-  it("stays in its account: another sign-in does not create everything again", async () => {
+  it("stays in its account: if a different account is signed in, nothing is created again", async () => {
     const shop = operator();
     await shop.deploy(ALL_FLAGS);
     shop.change({ accounts: [{ id: "f".repeat(32), name: "Another" }] });

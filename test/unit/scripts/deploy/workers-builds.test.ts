@@ -1,4 +1,4 @@
-// The deploy of a repository that the button made, as Workers Builds runs it.
+// The deploy of a repository that the "Deploy to Cloudflare" button created, as Workers Builds runs it.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const PROVISIONED = {
 let operator: Operator | undefined;
 afterEach(() => operator?.leave());
 
-/** What the button created before the first build: the resources, and the Worker's secrets. */
+/** What the button creates before the first build: the resources, and the Worker's secrets. */
 function newBuild(base: typeof BASE = PROVISIONED) {
   operator = newOperator();
   const { folder, change, account } = operator;
@@ -36,7 +36,7 @@ function newBuild(base: typeof BASE = PROVISIONED) {
 }
 
 describe("a build", () => {
-  it("is recognised by the variable that Cloudflare sets, and by no other CI's", () => {
+  it("is recognised by the variable that Cloudflare sets, and not by those of other CI services", () => {
     expect(isWorkersBuild({ WORKERS_CI: "1", CI: "true" })).toBe(true);
     expect(isWorkersBuild({ CI: "true" })).toBe(false);
   });

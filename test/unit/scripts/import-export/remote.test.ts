@@ -1,4 +1,4 @@
-// The import through wrangler: its commands, and the handling of their output. wrangler itself is a stand-in over SQLite and a folder.
+// The import through wrangler: its commands, and what is done with their output. wrangler itself is replaced by SQLite and a folder.
 import {
   copyFileSync,
   existsSync,
@@ -35,12 +35,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** The objects of a bucket, by their keys without slashes. */
+/** The file for an object of a bucket. Slashes in its key are replaced. */
 const objectFile = (key: string) => join(root, key.replaceAll("/", "_"));
 
 const put = (key: string, content: string | Buffer) => writeFileSync(objectFile(key), content);
 
-/** A bucket with one merchant, one extended-key wallet, and the last address used. */
+/** A bucket with one merchant, one wallet with an extended key, and the last address index that was used. */
 function fillBucket(): void {
   const tables: Record<string, object[]> = {
     wallets: [
@@ -127,7 +127,7 @@ const importInto = (lines: string[] = []) =>
   });
 
 describe("an import from a bucket into a deployment", () => {
-  it("fetches the night, inserts it, and skips used addresses once", async () => {
+  it("fetches and inserts a night's export and skips used addresses, and a repeated import changes nothing", async () => {
     fillBucket();
     await bring();
     const lines: string[] = [];
@@ -148,11 +148,11 @@ describe("an import from a bucket into a deployment", () => {
     expect(writes).toEqual([
       expect.stringMatching(/^d1 execute DB --remote --yes --config wrangler.shop.jsonc --file \S+rows.sql$/),
     ]);
-    // Customers' rows do not remain in the temporary folder.
+    // No rows of customers may remain in the temporary folder.
     expect(existsSync(optionOf((writes[0] ?? "").split(" "), "--file"))).toBe(false);
   });
 
-  it("fetches again only what is missing or changed", async () => {
+  it("fetches only missing or changed objects again", async () => {
     fillBucket();
     await bring();
     const [first = ""] = readdirSync(join(root, `night/${ID}`)).filter((name) => name.startsWith("wallets"));
@@ -163,7 +163,7 @@ describe("an import from a bucket into a deployment", () => {
     expect(objects).toEqual(["merchants.json", "manifest.json", "wallets-1.jsonl.gz"]);
   });
 
-  it("ends with wrangler's own words if an object is missing", async () => {
+  it("ends with wrangler's own message if an object is missing", async () => {
     fillBucket();
     rmSync(objectFile(`exports/${DATE}/${ID}/wallets-1.jsonl.gz`));
     await expect(bring()).rejects.toThrow(/wallets-1.jsonl.gz could not be read from the bucket[\s\S]*does not exist/);
@@ -171,7 +171,7 @@ describe("an import from a bucket into a deployment", () => {
     expect(database.prepare("SELECT count(*) AS n FROM merchants").get()).toEqual({ n: 0 });
   });
 
-  it("refuses a column that could be read as SQL", async () => {
+  it("refuses a column name that could be read as SQL", async () => {
     fillBucket();
     await bring();
     const file = join(root, `night/${ID}/merchants-1.jsonl.gz`);

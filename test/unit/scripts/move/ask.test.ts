@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { ask } from "../../../../scripts/move/ask.ts";
 
-/** A terminal that records the order of operations on it. An answer is typed as soon as a question appears. */
+/** A terminal that records the order of operations. Each answer is typed as soon as its question appears. */
 function terminalOf(answer: string | undefined) {
   const done: string[] = [];
   const input = Object.assign(new PassThrough(), {
@@ -19,7 +19,7 @@ function terminalOf(answer: string | undefined) {
   return { terminal: { input, output }, done };
 }
 
-it("a secret is asked for once the terminal no longer echoes, and is not shown", async () => {
+it("a secret is requested only once the terminal no longer echoes, and is not shown", async () => {
   const { terminal, done } = terminalOf("hunter2");
   expect(await ask(terminal, "Key: ", false)).toBe("hunter2");
   expect(done.indexOf("echo off")).toBeLessThan(done.indexOf("Key: "));
@@ -27,13 +27,13 @@ it("a secret is asked for once the terminal no longer echoes, and is not shown",
   expect(done).toContain("echo on");
 });
 
-it("another answer is shown while it is typed", async () => {
+it("an answer that is not secret is shown while it is typed", async () => {
   const { terminal, done } = terminalOf("yes");
   expect(await ask(terminal, "Key: ", true)).toBe("yes");
   expect(done.join("")).toContain("yes");
 });
 
-it.each([true, false])("an input that ends is no answer, shown %s", async (isShown) => {
+it.each([true, false])("an input that ends counts as no answer (shown: %s)", async (isShown) => {
   const { terminal } = terminalOf(undefined);
   await expect(ask(terminal, "Key: ", isShown)).rejects.toThrow("Ended without an answer.");
 });

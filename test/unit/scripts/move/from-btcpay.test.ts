@@ -50,13 +50,13 @@ const webhook = (changes: Partial<BtcpayWebhook>): BtcpayWebhook => ({
   ...changes,
 });
 
-describe("a key that BTCPay Server knows", () => {
-  it("does not move unless the operator says that no address was shown", () => {
+describe("an account key from BTCPay Server", () => {
+  it("does not move unless the operator confirms that no address was shown", () => {
     const { wallets, left } = wanted(exportOf());
     expect([wallets, left[0]]).toEqual([[], expect.stringMatching(/BTC-CHAIN: .*two customers.*--key BTC=/)]);
   });
 
-  it("moves disabled if no store with it has an invoice", () => {
+  it("moves disabled if no store with this key has an invoice", () => {
     const { wallets, notes } = wanted(exportOf(), UNUSED);
     expect(wallets).toMatchObject([
       { body: { network: "BTC", derivationPath: "m/84'/0'/0'", requiredConfirmations: 2, isEnabled: false } },
@@ -67,14 +67,14 @@ describe("a key that BTCPay Server knows", () => {
   it.each([
     ["has invoices", true, /has invoices/],
     ["may have invoices", undefined, /canviewinvoices/],
-  ])("does not move if another store with it %s, whatever the operator says", (_, hasInvoices, reason) => {
+  ])("does not move if another store with this key %s, whatever the operator confirms", (_, hasInvoices, reason) => {
     const of = exportOf();
     const sister = exportOf({ store: { ...STORE, id: "S2" }, hasInvoices });
     const { wallets, left } = wanted(of, UNUSED, [of, sister]);
     expect([wallets, left[0]]).toEqual([[], expect.stringMatching(reason)]);
   });
 
-  it("does not move if its wallet has a transaction, such as a gift to an address on the Receive page", () => {
+  it("does not move if its wallet has a transaction, such as a payment to an address on the Receive page", () => {
     const of = exportOf({ methods: [methodOf("BTC", { hasTransactions: true })] });
     const { wallets, left } = wanted(of, UNUSED);
     expect([wallets, left[0]]).toEqual([[], expect.stringMatching(/has transactions/)]);
@@ -83,7 +83,7 @@ describe("a key that BTCPay Server knows", () => {
     );
   });
 
-  it("does not hinder one of another store", () => {
+  it("does not prevent the move of another store's key", () => {
     const of = exportOf();
     const other = { ...methodOf(), ...btcpayAccount("BTC", "p2sh", 5, 3) };
     const busy = exportOf({ methods: [{ ...other, previewed: other.addresses }], hasInvoices: true });
@@ -94,11 +94,11 @@ describe("a key that BTCPay Server knows", () => {
 describe("the key of a new account", () => {
   const fresh = btcpayAccount("BTC", "segwit", 1, 3);
   const withKey = (key: string): Choices => ({ keys: new Map([["BTC", key]]), unused: new Set() });
-  // BTCPay spells it xpub; Edgetill reads xpub as BIP44, so the account of that purpose is used.
+  // BTCPay writes the key as an xpub, which Edgetill takes for BIP44, so the test uses a BIP44 account.
   const legacy = btcpayAccount("BTC", "legacy", 1, 3);
   const xpubOf = ({ scheme }: { readonly scheme: string }) => scheme.replace(/-.*/, "");
 
-  it("replaces the old one, enabled as that one was", () => {
+  it("replaces the old key, and is enabled if the old key was", () => {
     for (const isEnabled of [true, false]) {
       const { wallets, notes } = wanted(
         exportOf({ methods: [methodOf("BTC", { isEnabled })] }),
@@ -129,7 +129,7 @@ describe("the key of a new account", () => {
 describe("what has no counterpart is listed", () => {
   it.each([
     ["Lightning", { id: "BTC-LN", code: undefined }, /BTC-LN: .*on chain only/],
-    ["another coin", { id: "DOGE-CHAIN", code: "DOGE" }, /DOGE-CHAIN: .*BTC and LTC only/],
+    ["a different coin", { id: "DOGE-CHAIN", code: "DOGE" }, /DOGE-CHAIN: .*BTC and LTC only/],
     ["a key that cannot be read", { scheme: undefined }, /canmodifystoresettings/],
   ])("%s", (_, changes, reason) => {
     const { wallets, left } = wanted(exportOf({ methods: [methodOf("BTC", changes)] }), UNUSED);
@@ -147,7 +147,7 @@ describe("what has no counterpart is listed", () => {
 });
 
 describe("webhooks", () => {
-  it("start switched off, with Edgetill's names of the events that have one", () => {
+  it("start switched off, with Edgetill's names for those events that have one", () => {
     const { webhooks, left } = wanted(
       exportOf({ webhooks: [webhook({ events: ["InvoiceSettled", "PayoutCreated"] })] }),
     );
@@ -155,13 +155,13 @@ describe("webhooks", () => {
     expect(left.join()).toContain("PayoutCreated");
   });
 
-  it("for everything get all events of invoices and payments", () => {
+  it("that subscribe to everything get all invoice and payment events", () => {
     expect(wanted(exportOf({ webhooks: [webhook({ everything: true })] })).webhooks).toMatchObject([
       { events: ["invoice.*", "payment.*"] },
     ]);
   });
 
-  it("are bodies that the API accepts, whatever events they name, for a plugin or not", () => {
+  it("are converted to request bodies that the API accepts, whatever their events, with or without a plugin", () => {
     const names = fc.subarray([...Object.keys(EVENTS), "PayoutCreated", "constructor"], { minLength: 1 });
     const secrets = fc.option(fc.constantFrom(new Map(), new Map([["W1", "2xMoved8Secret5OfThePlugin"]])), {
       nil: undefined,
@@ -175,7 +175,7 @@ describe("webhooks", () => {
     );
   });
 
-  it("of a plugin keep their types, and start at once with their secret or switched off with a new one", () => {
+  it("for a plugin keep BTCPay Server's format; they are active if their secret is given, and otherwise start switched off with a new secret", () => {
     const webhooks = [webhook({}), webhook({ id: "W2", events: ["InvoiceExpired", "InvoicePaidAfterExpiration"] })];
     const {
       webhooks: bodies,
@@ -198,14 +198,14 @@ describe("webhooks", () => {
 });
 
 describe("a store's settings", () => {
-  it("have their counterparts, and a note where they differ", () => {
+  it("are converted to their counterparts, with a note where they differ", () => {
     const store = { ...STORE, defaultCurrency: "EUR", paymentTolerance: 12.345, speedPolicy: "HighSpeed" };
     const { settings, notes } = wanted(exportOf({ store }), UNUSED);
     expect(settings).toEqual({ invoiceLifetimeSeconds: 900, underpaidTolerancePercent: 10, brandName: "Coffee" });
     expect(notes.join("\n")).toMatch(/one confirmation.*12\.345 % becomes 10 %.*underpaidToleranceMax.*"EUR"/s);
   });
 
-  it("never become more tolerant than the store", () => {
+  it("never tolerate a larger underpayment than before", () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 10, noNaN: true }), (paymentTolerance) => {
         const { settings } = wanted(exportOf({ store: { ...STORE, paymentTolerance } }));
@@ -217,7 +217,7 @@ describe("a store's settings", () => {
     );
   });
 
-  it("are settings and wallets that the API accepts, whatever a store has", () => {
+  it("become settings and wallets that the API accepts, for any store", () => {
     const store = fc.record({
       id: fc.constant("S1"),
       name: fc.string(),

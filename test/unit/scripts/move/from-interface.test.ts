@@ -38,8 +38,8 @@ const wanted = (changes: Partial<OtherMerchant>, choices = NONE) => wantedOfMerc
 const walletsOf = (wallet: Partial<OtherWallet>, choices = NONE) =>
   wanted({ wallets: [{ ...XPUB, ...wallet }] }, choices);
 
-describe("an extended key of another server", () => {
-  it("moves disabled if that server has given no address of it", () => {
+describe("an extended key on another server", () => {
+  it("moves disabled if that server has not given out any of its addresses", () => {
     const { wallets, notes } = walletsOf({});
     expect(wallets).toMatchObject([
       { body: { network: "BTC", derivationPath: "m/84'/0'/0'", requiredConfirmations: 3, isEnabled: false } },
@@ -48,18 +48,18 @@ describe("an extended key of another server", () => {
   });
 
   it.each([
-    ["has given one", { nextIndex: 1 }, UNUSED, /has given addresses/],
-    ["has given several", { nextIndex: null, lastUsedIndex: 4 }, UNUSED, /has given addresses/],
-    ["does not say whether it gave one", { nextIndex: null }, NONE, /may have given.*--unused BTC/],
-    ["derives other addresses", { previewed: ["1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA"] }, NONE, /other addresses/],
-    ["has it at another path", { derivationPath: "m/44'/0'/0'" }, NONE, /its path starts with/],
-    ["does not show it", { xpub: null }, NONE, /not an extended public key/],
+    ["has given out an address", { nextIndex: 1 }, UNUSED, /has given addresses/],
+    ["has given out several addresses", { nextIndex: null, lastUsedIndex: 4 }, UNUSED, /has given addresses/],
+    ["does not say whether it gave out an address", { nextIndex: null }, NONE, /may have given.*--unused BTC/],
+    ["derives different addresses", { previewed: ["1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA"] }, NONE, /other addresses/],
+    ["has the key at a different path", { derivationPath: "m/44'/0'/0'" }, NONE, /its path starts with/],
+    ["does not show the key", { xpub: null }, NONE, /not an extended public key/],
   ])("does not move if the server %s", (_, changes, choices, reason) => {
     const { wallets, left } = walletsOf(changes, choices);
     expect([wallets, left[0]]).toEqual([[], expect.stringMatching(reason)]);
   });
 
-  it("moves on the operator's word if index 0 may mean none or one", () => {
+  it("moves if the server does not say whether it gave out an address, and the operator confirms that it did not", () => {
     expect(walletsOf({ nextIndex: null }, UNUSED).wallets).toHaveLength(1);
   });
 
@@ -83,17 +83,17 @@ describe("a single address", () => {
   });
 
   it.each([
-    ["of a pair that Edgetill does not have", { cryptocurrency: "DOGE" }, /does not have this pair/],
-    ["on a network that Edgetill does not have", { network: "SOLANA" }, /does not have this pair/],
+    ["for a pair that Edgetill does not support", { cryptocurrency: "DOGE" }, /does not have this pair/],
+    ["on a network that Edgetill does not support", { network: "SOLANA" }, /does not have this pair/],
     ["that the server does not show", { address: null }, /does not show its address/],
-  ])("does not move %s", (_, changes, reason) => {
+  ])("%s does not move", (_, changes, reason) => {
     const { wallets, left } = wanted({ wallets: [{ ...DIRECT, ...changes }] });
     expect([wallets, left[0]]).toEqual([[], expect.stringMatching(reason)]);
   });
 });
 
 describe("the rest of a merchant", () => {
-  it("moves whatever Edgetill supports, and the rest is listed", () => {
+  it("moves as far as Edgetill supports it, and everything else is listed", () => {
     const { webhooks, products, customers, left } = wanted({
       webhooks: [
         { url: "https://a.example/", events: ["invoice.paid", "invoice.sneezed"] },
@@ -128,7 +128,7 @@ describe("the rest of a merchant", () => {
       expect(listed).toContain(text);
   });
 
-  it("has products that the API accepts, whatever flags they have", () => {
+  it("includes products in a form that the API accepts, with any flags", () => {
     const flag = fc.constantFrom(true, false, null, undefined);
     const product = fc.record({
       name: fc.string({ minLength: 1 }).filter((name) => name.trim() !== ""),

@@ -1,4 +1,4 @@
-// The reader against a server that answers like a proxy in front of servers.
+// How a move reads from a server, including responses of proxies in front of it.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
@@ -26,7 +26,7 @@ describe("a read", () => {
     expect(await read("/api/v1/stores")).toEqual({ ok: true, value: { url: "/api/v1/stores", key: "token secret" } });
   });
 
-  it("follows no redirect, so that no other server sees the key", async () => {
+  it("follows no redirect, so that no other server gets the key", async () => {
     let seen = 0;
     const other = await serving((_, response) => {
       seen += 1;
@@ -42,18 +42,18 @@ describe("a read", () => {
   it.each([
     [403, "FORBIDDEN"],
     [404, "ABSENT"],
-  ])("answered with %i is %s", async (status, error) => {
+  ])("answered with %i returns %s", async (status, error) => {
     const { read } = await serving((_, response) => void response.writeHead(status).end("{}"));
     expect(await read("/api/v1/stores")).toEqual({ ok: false, error });
   });
 
   it.each([
-    ["a refused key", 401, "{}", "the key was refused"],
-    ["a fault", 502, "{}", "answered with 502"],
+    ["a refusal of the key", 401, "{}", "the key was refused"],
+    ["a server error", 502, "{}", "answered with 502"],
     ["no content", 204, "", "answered with 204"],
     ["a web page", 200, "<!doctype html><p>Sign in</p>", "answered with a web page"],
     ["half of its JSON", 200, '[{"id": "S1"', "answered with broken JSON"],
-  ])("that is %s ends the move, without the key in the message", async (_, status, body, message) => {
+  ])("answered with %s ends the move, without the key in the message", async (_, status, body, message) => {
     const { read } = await serving((__, response) => void response.writeHead(status).end(body));
     const failed = await read("/api/v1/stores").then(
       () => "",
@@ -63,7 +63,7 @@ describe("a read", () => {
     expect(failed).not.toContain("secret");
   });
 
-  it("whose answer breaks off ends the move", async () => {
+  it("whose response breaks off ends the move", async () => {
     const { read } = await serving((_, response) => {
       response.writeHead(200, { "content-length": "100" });
       response.write("[1", () => response.destroy());
@@ -97,7 +97,7 @@ describe("an address", () => {
   ])("%s is refused", (text) => expect(() => baseUrlOf("--from", text)).toThrow(/^--from must/));
 });
 
-it("files are read by the paths of the responses they replace", async () => {
+it("a reader of a folder reads each response from the file at its path, and never a file outside the folder", async () => {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-move-"));
   mkdirSync(join(folder, "stores/S1"), { recursive: true });
   writeFileSync(join(folder, "stores/S1/webhooks.json"), "[]");

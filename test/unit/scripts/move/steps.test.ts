@@ -50,11 +50,11 @@ function productBody(name: string): Api.CreateProductBody {
 }
 
 describe("the plan of writes", () => {
-  it("has a wallet if its pair is free", () => {
+  it("includes a wallet if its pair has no wallet yet", () => {
     expect(workOf({ ...EMPTY, wallets: [WALLET] }, NOTHING).steps).toMatchObject([{ kind: "wallet" }]);
   });
 
-  it("has no wallet that exists, and none in addition to another one", () => {
+  it("omits a wallet that already exists, and a second wallet for the same pair", () => {
     const wanted = { ...EMPTY, wallets: [WALLET] };
     expect(workOf(wanted, present({ identity: "key 1" }))).toMatchObject({
       steps: [],
@@ -71,7 +71,7 @@ describe("the plan of writes", () => {
       });
   });
 
-  it("has the missing ones of equal products: if one of three exists, two remain, each with its own key", () => {
+  it("includes only the missing copies of identical products, each with its own idempotency key", () => {
     const names = fc.array(fc.constantFrom("Tea", "Cake"), { maxLength: 6 });
     fc.assert(
       fc.property(names, fc.nat(6), (wantedNames, count) => {
@@ -86,7 +86,7 @@ describe("the plan of writes", () => {
     );
   });
 
-  it("has only the settings that differ, and no brand name that replaces another", () => {
+  it("includes only the settings that differ, and never replaces an existing brand name", () => {
     const settings = { invoiceLifetimeSeconds: 900, underpaidTolerancePercent: 1, brandName: "Coffee" };
     const brand = { name: null as string | null, color: null, supportUrl: null, logo: null, logoUrl: null };
     const stored = { invoiceLifetimeSeconds: 3_600, underpaidTolerancePercent: 1, brand } as Api.Settings;
@@ -98,7 +98,7 @@ describe("the plan of writes", () => {
     expect(stepsAt({ invoiceLifetimeSeconds: 900, brand: { ...brand, name: "Other" } })).toEqual([]);
   });
 
-  it("has one idempotency key of at most 255 characters, and a line without control characters", () => {
+  it("gives each write an idempotency key of at most 255 characters, and a printed line without control characters", () => {
     const [step] = workOf({ ...EMPTY, products: [productBody("Tea\n\u001b[2J")] }, NOTHING).steps;
     if (step === undefined) throw new Error("no step");
     expect(idempotencyKeyOf(step)).toMatch(/^move-[0-9a-f]{64}$/);
