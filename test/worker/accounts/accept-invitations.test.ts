@@ -8,7 +8,7 @@ import { expire } from "./invitations-harness.ts";
 
 describe("accepting an invitation", () => {
   it.each(["token", "id"] as const)(
-    "by %s makes the user a member, ends the invitation, and is in the audit log and the events",
+    "by %s makes the user a member, ends the invitation, and is recorded in the audit log and as an event",
     async (by) => {
       const { team, owner } = await freshTeam();
       const guest = await freshUser();
@@ -58,7 +58,7 @@ describe("accepting an invitation", () => {
     },
   );
 
-  it("under an Idempotency-Key gets the same answer when repeated", async () => {
+  it("under an Idempotency-Key returns the same response when repeated", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     const { token } = await invited(team, owner, guest.email, "VIEWER");
@@ -68,7 +68,7 @@ describe("accepting an invitation", () => {
     expect(await team.audit("team.member_joined")).toHaveLength(1);
   });
 
-  it("is only for the user who has verified its address, by token and by id", async () => {
+  it("by token or by id is allowed only to the user who has verified the invited address", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser({ emailVerifiedAtMs: null });
     const stranger = await freshUser();
@@ -84,7 +84,7 @@ describe("accepting an invitation", () => {
     expect(Object.keys(await team.roles())).toEqual([owner.userId]);
   });
 
-  it("answers 404 to every unknown token and id", async () => {
+  it("is answered with 404 for every unknown token and id", async () => {
     const guest = await freshUser();
     const answers = [
       await guest.as.post(ACCEPT, { token: "x" }),
@@ -96,7 +96,7 @@ describe("accepting an invitation", () => {
     expect((await guest.as.post(ACCEPT, {})).status).toBe(400);
   });
 
-  it("does not work with the token hash that the database holds", async () => {
+  it("does not work with the token's hash from the database", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     await invited(team, owner, guest.email, "VIEWER");
@@ -126,7 +126,7 @@ describe("accepting an invitation", () => {
       testDb.update(members).set({ role }).where(eq(members.id, admin.memberId));
     const { id, token } = await invited(team, admin, guest.email, "MEMBER");
     const accept = async () => tally([await guest.as.post(ACCEPT, { token }), await guest.as.post(acceptById(id))]);
-    // Changed directly, without the routes that would have revoked the invitation: acceptance checks the inviter's role
+    // The role is changed directly in the database, because the routes would also revoke the invitation. Acceptance must check the inviter's role
     // again.
     await demote("VIEWER");
     expect(await accept()).toEqual({ "404 INVITATION_NOT_FOUND": 2 });
@@ -158,7 +158,7 @@ describe("accepting an invitation", () => {
     expect((await team.roles())[guest.userId]).toBe("VIEWER");
   });
 
-  it("is offered in the invitee's own list, page by page, with the merchant's name and the inviter's address", async () => {
+  it("is possible from the invitee's own list, which is paginated and shows the merchant's name and the inviter's address", async () => {
     const { team, owner } = await freshTeam();
     const { team: second, owner: other } = await freshTeam();
     const guest = await freshUser();

@@ -1,4 +1,4 @@
-// The most one user and one merchant may have, which limits what a new account can cost others.
+// Limits per user and per merchant, which bound the costs that a new account can cause.
 import { base64 } from "@scure/base";
 import { and, eq, inArray, isNull } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -25,7 +25,7 @@ function expectLimit(answer: Answer | undefined, name: LimitName): void {
 
 const refusedOf = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 422);
 
-/** A merchant that the user owns. */
+/** Creates a merchant that the user owns. */
 async function seedOwned(userId: UserId): Promise<MerchantId> {
   const merchantId = await seedMerchant();
   await seedMember(merchantId, userId, "OWNER");
@@ -33,7 +33,7 @@ async function seedOwned(userId: UserId): Promise<MerchantId> {
 }
 
 describe("a user", () => {
-  it("creates at most 20 merchants a day, even in parallel requests; deleting one frees no place", async () => {
+  it("can create at most 20 merchants a day, even in parallel requests; deleted ones count too", async () => {
     const user = await freshUser();
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, i) => user.as.post(MERCHANTS, { name: `Shop ${i}` })),
@@ -44,7 +44,7 @@ describe("a user", () => {
     const { id, name } = made?.body ?? {};
     const gone = await user.as.delete(`${MERCHANTS}/merchant/${id}`, { name });
     expect(gone.status, gone.text).toBe(204);
-    // A deleted one counts too: otherwise creating and deleting merchants would fill the storage.
+    // Otherwise, creating and deleting merchants could fill the storage.
     expectLimit(await user.as.post(MERCHANTS, { name: "Too many" }), "merchantsMadePerUserAndDay");
     const ids = answers.map(({ body }) => body?.id).filter((each) => typeof each === "string");
     await testDb
@@ -54,7 +54,7 @@ describe("a user", () => {
     expect((await user.as.post(MERCHANTS, { name: "The next day" })).status).toBe(201);
   });
 
-  it("may be given any number of merchants and join any number of teams", async () => {
+  it("may receive the ownership of any number of merchants and join any number of teams", async () => {
     const { team, owner } = await freshTeam();
     const rich = await team.join("ADMIN");
     for (let i = 0; i < 21; i++) await seedOwned(rich.userId);
@@ -66,7 +66,7 @@ describe("a user", () => {
 });
 
 describe("a merchant", () => {
-  it("has at most 100 keys, even in parallel requests; deleting one frees a place, and rotating one needs none", async () => {
+  it("can have at most 100 keys, even in parallel requests; deleted keys do not count, and a rotated key counts once", async () => {
     const { team, owner } = await freshTeam();
     const keys = `${team.merchant}/api-keys`;
     for (let i = 0; i < 97; i++) await seedKey(team.merchantId);
@@ -83,7 +83,7 @@ describe("a merchant", () => {
     expectLimit(await owner.as.post(keys, SERVER_KEY), "keysPerMerchant");
   });
 
-  it("accepts at most 500 new members a day, by token and by id, while invitations may still be sent", async () => {
+  it("can gain at most 500 new members a day, whether they accept by token or by id, and can still send invitations", async () => {
     const { team, owner } = await freshTeam();
     const guests = await Promise.all([freshUser(), freshUser(), freshUser()]);
     const offers: { id: string; token: string }[] = [];
@@ -111,13 +111,13 @@ describe("a merchant", () => {
       .update(members)
       .set({ createdAtMs: nowMs - DAY_MS - 1 })
       .where(eq(members.id, seats[0]?.id ?? "mem_"));
-    // A member who joined the day before does not count: the size of a team is not limited.
+    // Members who joined more than a day ago do not count, because the size of a team is not limited.
     const late = answers.findIndex(({ status }) => status === 422);
     expect((await guests[late]?.as.post(acceptById(offers[late]?.id ?? "")))?.status).toBe(200);
   });
 });
 
-describe("the images of a merchant", () => {
+describe("a merchant's images", () => {
   const upload = (size: number) => ({ contentType: "image/png", data: base64.encode(png(size)) });
   const dataUrl = (size: number) => `data:image/png;base64,${base64.encode(png(size))}`;
   async function seedImages(merchantId: MerchantId, count: number, size = 1) {
@@ -130,7 +130,7 @@ describe("the images of a merchant", () => {
     for (let at = 0; at < rows.length; at += 16) await testDb.insert(imageFacts).values(rows.slice(at, at + 16));
   }
 
-  it("are at most 200, however they are uploaded, even in parallel; uploading a stored one again adds none", async () => {
+  it("are limited to 200, no matter how they are uploaded, even in parallel; uploading a stored image again adds none", async () => {
     const shop = await freshMerchant();
     await shop.post("/images", upload(70));
     const product = (await shop.post("/products", { name: "Coffee", price: 1 })).body;
@@ -146,7 +146,7 @@ describe("the images of a merchant", () => {
     expect((await shop.patch(`/products/${product.id}`, { image: imageName(png(70)) })).status).toBe(200);
   });
 
-  it("are at most 20 MB together, each counted by its own bytes", async () => {
+  it("take up at most 20 MB in total", async () => {
     const shop = await freshMerchant();
     await seedImages(shop.merchantId, 1, LIMITS.imageBytesPerMerchant - 300);
     expect((await shop.post("/images", upload(100))).status).toBe(201);

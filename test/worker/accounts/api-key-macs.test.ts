@@ -1,5 +1,5 @@
-// The MAC in a key: every way to get a key from the API creates one that its merchant's path proves, and a key whose MAC proves nothing there
-// is answered as before (security.md 2).
+// The MAC in an API key: each key that the API creates has a MAC that verifies for its merchant. A key whose MAC does not verify still works, and is
+// refused for the same reasons as any other key (security.md 2).
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -13,14 +13,14 @@ import { testDb } from "../../support/worker-merchant.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Another deployment secret: the one that created these tests' keys is retired. */
+/** A deployment secret that did not create these tests' keys. */
 const RETIRED = { API_KEY_MAC_KEY: `next:${btoa("a deployment secret of 32 bytes!")}` };
 const pathOf = (merchantId: string) => `/api/v1/merchants/merchant/${merchantId}`;
 const standingOf = (merchantId: string, apiKey: string) =>
   apiKeyStanding({ macKeys: keyringOf(env.API_KEY_MAC_KEY), apiKey, merchantId });
 
-describe("a key that the API created", () => {
-  it("is genuine for its merchant, created or rotated, secret or public, and for no other merchant", async () => {
+describe("an API key", () => {
+  it("has a MAC that verifies only for its own merchant, whether created or rotated, secret or public", async () => {
     const owner = await seated("OWNER");
     const made = await makeKey(owner);
     const page = await makeKey(owner, { ...SERVER_KEY, kind: "PUBLIC", permissions: ["INVOICE_VIEW"] });
@@ -31,7 +31,7 @@ describe("a key that the API created", () => {
     }
   });
 
-  it("cannot be created without API_KEY_MAC_KEY, and the attempt leaves nothing behind", async () => {
+  it("cannot be created without API_KEY_MAC_KEY, and the attempt stores nothing", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const owner = await seated("OWNER");
     const ask = { method: "POST", headers: owner.headers, body: SERVER_KEY };
@@ -42,11 +42,11 @@ describe("a key that the API created", () => {
 });
 
 describe.each([
-  ["whose secret is retired", RETIRED],
-  ["of a deployment without API_KEY_MAC_KEY", { API_KEY_MAC_KEY: "" }],
-  ["of a deployment with a malformed API_KEY_MAC_KEY", { API_KEY_MAC_KEY: "k1:short" }],
+  ["whose deployment secret is retired", RETIRED],
+  ["in a deployment without API_KEY_MAC_KEY", { API_KEY_MAC_KEY: "" }],
+  ["in a deployment with a malformed API_KEY_MAC_KEY", { API_KEY_MAC_KEY: "k1:short" }],
 ])("a key %s", (_, changes) => {
-  it("keeps working, secret and public", async () => {
+  it("keeps working, whether it is secret or public", async () => {
     const { merchantId, secretKey, publicKey } = await seedShop();
     const body = { name: "Order", rawAmount: 1 };
     const ask = (key: string) => ({ method: "POST", key, body });
@@ -55,7 +55,7 @@ describe.each([
     expect((await sendWith(changes, `${pathOf(merchantId)}/invoices`, ask(publicKey))).status).toBe(201);
   });
 
-  it("is refused for the same reasons and in the same words as a proved one", async () => {
+  it("is refused for the same reasons, with the same messages, as a key whose MAC verifies", async () => {
     const [merchantId, otherId] = [await seedMerchant(), await seedMerchant()];
     const cases: readonly [string, string, number, string][] = [
       [merchantId, await seedKey(merchantId, { expiresAtMs: Date.now() - MINUTE_MS }), 401, "UNAUTHORIZED"],

@@ -1,5 +1,5 @@
-// Key rotation, and where the secret is: in one answer, in that answer's encrypted stored copy, and nowhere else (reliability.md 1.7,
-// security.md 2).
+// Key rotation. A key's secret exists in only two places: the response that shows it, and the encrypted stored copy of that response (reliability.md
+// 1.7, security.md 2).
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -74,7 +74,7 @@ describe("rotating a key", () => {
   });
 
   it.each([[-1], [73], [0.5], ["1"], [null], [undefined]])(
-    "refuses an overlap of %s: it is 0 to 72 whole hours",
+    "refuses an overlap of %s: it must be 0 to 72 whole hours",
     async (hours) => {
       const owner = await seated("OWNER");
       const { id } = await makeKey(owner);
@@ -87,7 +87,7 @@ describe("rotating a key", () => {
     ["ADMIN", 200],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("by role %s is answered with %i", async (role, status) => {
+  ] as const)("as %s is answered with %i", async (role, status) => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     const user = role === "OWNER" ? owner : await seated(role, owner);
@@ -102,12 +102,12 @@ describe("rotating a key", () => {
     expectRefusal(await owner.keys(`/${id}/rotate`, rotation(0, headers)), 403, "STEP_UP_REQUIRED");
   });
 
-  it("in many parallel requests happens one after the other: only the last two secrets work", async () => {
+  it("handles parallel requests one at a time, so only the last two secrets work", async () => {
     const owner = await seated("OWNER");
     const { id, secret: old } = await makeKey(owner);
     const answers = await Promise.all(Array.from({ length: 8 }, () => owner.keys(`/${id}/rotate`, rotation(1))));
     const made = answers.filter(({ status }) => status === 200).map(({ json }) => String(json?.secret));
-    // A request that lost five times in a row is refused with CONTENTION and changes nothing.
+    // A request that loses to concurrent ones five times in a row is refused with CONTENTION and changes nothing.
     for (const { status, json } of answers)
       expect([200, 503]).toContain(status === 503 ? json?.code === "CONTENTION" && 503 : status);
     expect(made.length).toBeGreaterThanOrEqual(5);
@@ -119,7 +119,7 @@ describe("rotating a key", () => {
     expect(working.toSorted()).toEqual([row?.hash, row?.previousHash].toSorted());
     const entries = (await auditOf(owner.merchantId)).filter(({ action }) => action === "api_key.rotated");
     expect(entries).toHaveLength(made.length);
-    // Each entry starts where another ended: a chain without forks.
+    // Each rotation replaced the secret that the previous rotation created, so the entries form a chain without forks.
     const befores = entries.map(({ before }) => JSON.parse(before ?? "").display);
     const afters = entries.map(({ after }) => JSON.parse(after ?? "").display);
     expect(new Set(befores).size).toBe(made.length);
@@ -127,8 +127,8 @@ describe("rotating a key", () => {
   });
 });
 
-describe("a secret under an Idempotency-Key", () => {
-  it("is repeated unchanged, for a creation and a rotation, even to parallel requests", async () => {
+describe("a secret created under an Idempotency-Key", () => {
+  it("is returned unchanged to a repeated creation or rotation, even to parallel requests", async () => {
     const owner = await seated("OWNER");
     const create = () => owner.keys("", { method: "POST", body: SERVER_KEY, headers: { "idempotency-key": "one" } });
     const made = await Promise.all(Array.from({ length: 6 }, create));
@@ -140,13 +140,13 @@ describe("a secret under an Idempotency-Key", () => {
     expect(new Set(rotated.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(rotated.filter(({ headers }) => headers.get("idempotent-replayed") === "true")).toHaveLength(5);
     expect(await statuses(owner, [secret, String(rotated[0]?.json?.secret)])).toEqual([401, 200]);
-    // After the key is deleted the answer is still the same, but the secret no longer works.
+    // After the key is deleted, a repeated request still gets the same response, but the secret no longer works.
     await owner.keys(`/${id}`, { method: "DELETE" });
     expect((await rotate()).text).toBe(rotated[0]?.text);
     expect(await statuses(owner, [String(rotated[0]?.json?.secret)])).toEqual([401]);
   });
 
-  it("is not repeated to a caller who could no longer create the key", async () => {
+  it("is not returned to a caller who could no longer create the key", async () => {
     const owner = await seated("OWNER");
     const { merchantId } = owner;
     const headers = { "idempotency-key": "guessed" };
@@ -190,7 +190,7 @@ describe("a secret under an Idempotency-Key", () => {
     const opened = await unseal(keys.value, `operation:${owner.merchantId}`, stored?.body ?? "");
     expect(opened).toBe(answer.text);
     expect(await unseal(keys.value, "operation:mer_other", stored?.body ?? "")).toBeUndefined();
-    // A copy of the row under another merchant cannot be decrypted there.
+    // A copy of the stored answer in another merchant's row cannot be decrypted.
     const stranger = await seated("OWNER");
     await stranger.keys("", { method: "POST", body: SERVER_KEY, headers });
     await testDb
@@ -204,8 +204,8 @@ describe("a secret under an Idempotency-Key", () => {
   });
 });
 
-describe("the secret of a key", () => {
-  it("is in no table, log, event or audit entry, and its hash is only in the column for lookups", async () => {
+describe("a key's secret", () => {
+  it("is in no table, log, event or audit entry; its hash is only in the lookup columns", async () => {
     const spies = (["log", "info", "warn", "error", "debug"] as const).map((name) => vi.spyOn(console, name));
     const owner = await seated("OWNER");
     const first = await makeKey(owner);
@@ -217,7 +217,7 @@ describe("the secret of a key", () => {
     expect(await eventsOf(owner.merchantId)).toHaveLength(4);
     expect(await auditOf(owner.merchantId)).toHaveLength(5);
     for (const { secret } of [first, second, gone]) {
-      // Not even its random part.
+      // The secret's random part is not stored either.
       expect(await tablesHolding(secret.slice(3, -4))).toEqual([]);
     }
     expect(await tablesHolding(hashApiKey(second.secret))).toEqual(["api_keys.hash"]);

@@ -1,4 +1,4 @@
-// Users create keys, which belong to the merchant: who may create which, what is shown of them, and that a deleted one stops at once
+// API keys, which users create for a merchant: who may create which keys, what is shown about a key, and that a deleted key stops working at once
 // (Interface 5.4, decisions 7 and 8, security.md 2).
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
@@ -24,8 +24,8 @@ import { testDb } from "../../support/worker-merchant.ts";
 const POST = { method: "POST" } as const;
 const keyed = (changes: object) => ({ ...POST, body: { ...SERVER_KEY, ...changes } });
 
-describe("creating a key", () => {
-  it("shows the secret once, stores only its hash, and the key works", async () => {
+describe("creating an API key", () => {
+  it("shows the secret once, stores only its hash, and returns a working key", async () => {
     const owner = await seated("OWNER");
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const answer = await owner.keys("", keyed({ expiresAt, allowedIps: ["192.0.2.0/24", "2001:db8::1"] }));
@@ -60,7 +60,7 @@ describe("creating a key", () => {
     expect(createdAt).toBe(new Date(row?.createdAtMs ?? 0).toISOString());
   });
 
-  it("makes a public key that can create an invoice and not list invoices", async () => {
+  it("returns a public key that can create invoices but not list them", async () => {
     const owner = await seated("OWNER");
     const { secret } = await makeKey(owner, { name: "Page", kind: "PUBLIC", permissions: ["INVOICE_CREATE"] });
     expect(apiKeyKind(secret)).toBe("PUBLIC");
@@ -87,7 +87,7 @@ describe("creating a key", () => {
     ["ADMIN", 201],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("by role %s is answered with %i", async (role, status) => {
+  ] as const)("as %s is answered with %i", async (role, status) => {
     const user = await seated(role);
     const answer = await user.keys("", keyed({}));
     expect(answer.status, answer.text).toBe(status);
@@ -105,26 +105,29 @@ describe("creating a key", () => {
     ["PUBLIC", "INVOICE_UPDATE"],
     ["PUBLIC", "PAYMENT_VIEW"],
     ["PUBLIC", "CUSTOMER_VIEW"],
-  ])("never gives a %s key %s, not even for the owner, and names it in the refusal", async (kind, permission) => {
-    const owner = await seated("OWNER");
-    const answer = await owner.keys("", keyed({ kind, permissions: ["INVOICE_VIEW", permission] }));
-    expect(expectRefusal(answer, 403, "PERMISSION_NOT_GRANTABLE").permissions).toEqual([permission]);
-    expect(await testDb.$count(apiKeys, eq(apiKeys.merchantId, owner.merchantId))).toBe(0);
-  });
+  ])(
+    "never gives a %s key the permission %s, even if the owner asks, and names it in the refusal",
+    async (kind, permission) => {
+      const owner = await seated("OWNER");
+      const answer = await owner.keys("", keyed({ kind, permissions: ["INVOICE_VIEW", permission] }));
+      expect(expectRefusal(answer, 403, "PERMISSION_NOT_GRANTABLE").permissions).toEqual([permission]);
+      expect(await testDb.$count(apiKeys, eq(apiKeys.merchantId, owner.merchantId))).toBe(0);
+    },
+  );
 
   it.each([
     ["an unknown permission", { permissions: ["INVOICE_PAY"] }, "permissions.0"],
     ["a permission in lower case with a colon", { permissions: ["invoice:view"] }, "permissions.0"],
-    ["a permission twice", { permissions: ["INVOICE_VIEW", "INVOICE_VIEW"] }, "permissions"],
-    ["no permission", { permissions: [] }, "permissions"],
-    ["another kind", { kind: "ADMIN" }, "kind"],
-    ["no name", { name: "" }, "name"],
-    ["a long name", { name: "é".repeat(201) }, "name"],
+    ["a duplicate permission", { permissions: ["INVOICE_VIEW", "INVOICE_VIEW"] }, "permissions"],
+    ["an empty list of permissions", { permissions: [] }, "permissions"],
+    ["an unknown kind", { kind: "ADMIN" }, "kind"],
+    ["an empty name", { name: "" }, "name"],
+    ["a name that is too long", { name: "é".repeat(201) }, "name"],
     ["an expiry in the past", { expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
     ["an expiry that is not a time", { expiresAt: "tomorrow" }, "expiresAt"],
     ["an invalid address", { allowedIps: ["192.0.2.1", "192.0.2.256"] }, "allowedIps.1"],
     ["an invalid range", { allowedIps: ["192.0.2.0/33"] }, "allowedIps.0"],
-    ["an address twice", { allowedIps: ["192.0.2.1", "192.0.2.1"] }, "allowedIps"],
+    ["a duplicate address", { allowedIps: ["192.0.2.1", "192.0.2.1"] }, "allowedIps"],
     ["an empty list of addresses", { allowedIps: [] }, "allowedIps"],
     ["a secret chosen by the caller", { secret: "sk_mine" }, "secret"],
   ])("refuses %s", async (_, changes, path) => {
@@ -175,7 +178,7 @@ describe("creating a key", () => {
   });
 });
 
-describe("rotating a key", () => {
+describe("rotating an API key", () => {
   it("gives no secret to a member who is demoted during the request, and the old secret still works", async () => {
     const admin = await seated("ADMIN");
     const { id, secret } = await makeKey(admin);
@@ -207,7 +210,7 @@ function dependencies() {
   return { db: testDb, nowMs: Date.now(), sleep, newOperationId, newSecret, mailer };
 }
 
-describe("a key", () => {
+describe("an API key", () => {
   it("keeps working after its creator has left the team", async () => {
     const admin = await seated("ADMIN");
     const { id, secret } = await makeKey(admin);
@@ -217,7 +220,7 @@ describe("a key", () => {
     expect((await owner.keys(`/${id}`)).json).toMatchObject({ createdBy: admin.userId });
   });
 
-  it("can be read in every role, but never with its secret or its hash", async () => {
+  it("can be read by every role, but never with its secret or its hash", async () => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     for (const role of ROLES.slice(1)) {
@@ -245,8 +248,8 @@ describe("a key", () => {
   });
 });
 
-describe("the list of keys", () => {
-  it("is newest first, in pages that hold each key once, with expired keys and without deleted ones", async () => {
+describe("the list of API keys", () => {
+  it("is newest first, in pages that show each key once, expired keys included and deleted keys left out", async () => {
     const owner = await seated("OWNER");
     const made = [];
     for (let n = 0; n < 5; n++) made.unshift((await makeKey(owner, { ...SERVER_KEY, name: `Key ${n}` })).id);
@@ -271,8 +274,8 @@ describe("the list of keys", () => {
   });
 });
 
-describe("changing a key", () => {
-  it("changes its name and allowed addresses at once, and is in the audit log", async () => {
+describe("changing an API key", () => {
+  it("takes effect at once on the name and the allowed addresses, and is recorded in the audit log", async () => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     const change = { name: "Shop server", allowedIps: ["198.51.100.7"] };
@@ -297,7 +300,7 @@ describe("changing a key", () => {
       expectRefusal(await patch(body), 400, "VALIDATION_FAILED");
   });
 
-  it("applies two parallel changes of different fields, five times in a row", async () => {
+  it("loses neither of two parallel changes to different fields", async () => {
     const owner = await seated("OWNER");
     const { id } = await makeKey(owner);
     for (let round = 0; round < 5; round++) {
@@ -325,8 +328,8 @@ describe("changing a key", () => {
   });
 });
 
-describe("deleting a key", () => {
-  it("ends its secret from the next request on, and the previous secret during an overlap", async () => {
+describe("deleting an API key", () => {
+  it("makes its secret invalid from the next request on, and during an overlap also the previous secret", async () => {
     const owner = await seated("OWNER");
     const { id, secret: old } = await makeKey(owner);
     const { secret } = await rotateKey(owner, id, 72);
@@ -341,7 +344,7 @@ describe("deleting a key", () => {
     expect((await eventsOf(owner.merchantId)).map(({ type }) => type).toSorted()).toEqual(actions.toSorted());
   });
 
-  it("takes effect while the key is in use: every request after the answer is refused", async () => {
+  it("takes effect while the key is in use: every request after the response is refused", async () => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     const using = Array.from({ length: 10 }, () => statusWith(owner.merchantId, secret));
@@ -352,7 +355,7 @@ describe("deleting a key", () => {
     for (const status of await Promise.all(using)) expect([200, 401]).toContain(status);
   });
 
-  it("succeeds for one of five parallel requests", async () => {
+  it("succeeds for only one of five parallel requests", async () => {
     const owner = await seated("OWNER");
     const { id } = await makeKey(owner);
     const answers = await Promise.all(Array.from({ length: 5 }, () => owner.keys(`/${id}`, { method: "DELETE" })));
@@ -365,7 +368,7 @@ describe("deleting a key", () => {
     ["ADMIN", 204],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("by role %s is answered with %i", async (role, status) => {
+  ] as const)("as %s is answered with %i", async (role, status) => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     const user = role === "OWNER" ? owner : await seated(role, owner);

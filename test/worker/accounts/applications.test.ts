@@ -37,7 +37,7 @@ async function give(by: Seated, { question, redirect = REDIRECT, rights = RIGHTS
   return send(`/api/v1/merchants/merchant/${by.merchantId}/applications`, { method: "POST", body, headers });
 }
 
-/** For a request as the application sends it, with the granted key. */
+/** Sends a request with the granted key, as the application would; returns its status. */
 async function statusIn({ merchantId }: Seated, { json }: Answer): Promise<number> {
   const headers = { authorization: `token ${json?.secret}` };
   return (await send(`/api/v1/stores/${merchantId}/invoices`, { headers })).status;
@@ -52,7 +52,7 @@ describe("the page that an application opens", () => {
     ["javascript:alert(1)", undefined],
     ["https://*.example/", undefined],
     ["https://shop.example@evil.example/", undefined],
-  ])("for %s may send a form only to %s", async (redirect, origin) => {
+  ])("may submit forms only to the origin of a safe redirect address: %s", async (redirect, origin) => {
     const { policy, token } = await askedPage(queryOf(redirect));
     expect(policy).toContain(`form-action ${origin ?? "'none'"};`);
     expect(policy).toContain("frame-ancestors 'none'");
@@ -60,7 +60,7 @@ describe("the page that an application opens", () => {
     expect(token === undefined).toBe(origin === undefined);
   });
 
-  it("sends no form if the key is shown to the user, like every other page of the console", async () => {
+  it("may submit no form if the request has no redirect address; the same applies to the console's other pages", async () => {
     expect(await askedPage(`permissions=${RIGHTS[0]}`)).toMatchObject({
       policy: expect.stringContaining("form-action 'none'"),
       token: expect.any(String),
@@ -93,7 +93,7 @@ describe("a key for an application", () => {
     expect(JSON.parse(row?.rights ?? "")).toEqual(RIGHTS);
   });
 
-  it("reports exactly its rights when the plugin asks, although some include others", async () => {
+  it("reports exactly the granted rights when the plugin asks, even if one right includes another", async () => {
     const owner = await seated("OWNER");
     for (const rights of [
       ["btcpay.store.canmodifyinvoices"],
@@ -122,7 +122,7 @@ describe("a key for an application", () => {
     expect(await statusIn(owner, rotated)).toBe(200);
   });
 
-  it("is created once per request, however often it is granted, by whom and for which shop", async () => {
+  it("is created once per request, no matter how often or by whom the request is granted", async () => {
     const [owner, other] = [await seated("OWNER"), await seated("OWNER")];
     const { token: question } = await askedPage(queryOf(REDIRECT));
     const answers = await Promise.all([
@@ -148,14 +148,14 @@ describe("a key for an application", () => {
   });
 
   it.each([
-    ["another origin", { redirect: "https://evil.example/callback" }, 409],
-    ["another port", { redirect: "https://shop.example:8443/callback" }, 409],
-    ["only the user", { redirect: null }, 409],
-    ["an invented question", { question: "abc" }, 409],
-    ["an address without encryption", { redirect: "http://shop.example/callback" }, 400],
+    ["a different origin", { redirect: "https://evil.example/callback" }, 409],
+    ["a different port", { redirect: "https://shop.example:8443/callback" }, 409],
+    ["no redirect address", { redirect: null }, 409],
+    ["a made-up request token", { question: "abc" }, 409],
+    ["an unencrypted address", { redirect: "http://shop.example/callback" }, 400],
     ["a right that cannot be granted", { rights: ["unrestricted"] }, 400],
-    ["no right", { rights: [] }, 400],
-  ])("is refused if the answer differs from the page's request: %s", async (_, given, status) => {
+    ["no rights", { rights: [] }, 400],
+  ])("is refused if the grant differs from the page's request or is invalid: %s", async (_, given, status) => {
     const owner = await seated("OWNER");
     expect((await give(owner, given)).status).toBe(status);
     expect((await owner.keys("")).json?.data).toEqual([]);
@@ -169,7 +169,7 @@ describe("a key for an application", () => {
     expectRefusal(await give(await seated("OWNER"), { question }), 409, "AUTHORIZATION_OVER");
   });
 
-  it("is not created by a user who may not create keys, by a key, or without a recent factor", async () => {
+  it("is not created by a user who may not create keys, or without a recent factor", async () => {
     for (const role of ["MEMBER", "VIEWER"] as const)
       expectRefusal(await give(await seated(role), {}), 403, "PERMISSION_DENIED");
     const owner = await seated("OWNER");
@@ -177,7 +177,7 @@ describe("a key for an application", () => {
     expectRefusal(await give(owner, {}, stale), 403, "STEP_UP_REQUIRED");
   });
 
-  it("expires after an hour unless it was used, and then never by itself", async () => {
+  it("expires after an hour if it is never used, and has no expiry once it is used", async () => {
     const owner = await seated("OWNER");
     const makeOver = (id: unknown) =>
       testDb

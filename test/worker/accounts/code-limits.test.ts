@@ -1,4 +1,4 @@
-// Limits of emailed codes: for the networks of one site together, and for a browser that has signed in before.
+// Limits on emailed codes: one that all networks of a /48 share, and one for each browser that has signed in before.
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { HOUR_MS } from "../../../src/lib/time.ts";
@@ -10,7 +10,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 const START = "/api/v1/auth/email/start";
 const from = (ip: string) => newBrowser({ "cf-connecting-ip": ip });
 
-/** Statuses of `count` requests for a code, one after the other. */
+/** Sends `count` requests for a code one after another; returns their statuses. */
 async function asked(count: number, ask: (n: number) => ReturnType<Browser["post"]>): Promise<readonly number[]> {
   const statuses: number[] = [];
   for (let n = 0; n < count; n++) statuses.push((await ask(n)).status);
@@ -19,7 +19,7 @@ async function asked(count: number, ask: (n: number) => ReturnType<Browser["post
 const served = (statuses: readonly number[]) => statuses.filter((status) => status === 202).length;
 
 describe("codes for the networks of one /48", () => {
-  it("are limited to 80 an hour in all, as for four callers, and the next /48 has its own limit", async () => {
+  it("are limited to 80 an hour in total, and the next /48 has its own limit", async () => {
     const statuses = await asked(100, (n) =>
       from(`2001:db8:77:${n.toString(16)}::1`).post(START, { email: freshEmail() }),
     );
@@ -33,7 +33,7 @@ describe("codes for the networks of one /48", () => {
     expect((await from("2001:db8:77::1").post(START, { email: freshEmail() })).status).toBe(202);
   });
 
-  it("are limited to 20 an hour to one address, even in parallel requests", async () => {
+  it("are limited to 20 an hour for one email address, even in parallel requests", async () => {
     const email = freshEmail();
     const answers = await Promise.all(
       Array.from({ length: 26 }, (_, n) => from(`2001:db8:79:${n.toString(16)}::1`).post(START, { email })),
@@ -74,7 +74,7 @@ describe("codes for a browser that has signed in to the address before", () => {
     expect(served(answers.map(({ status }) => status))).toBe(20);
   });
 
-  it("are limited to 100 an hour to one address, however many browsers have signed in to it", async () => {
+  it("are limited to 100 an hour for one address, however many browsers have signed in to it", async () => {
     const email = freshEmail();
     let count = 0;
     for (let n = 0; n < 7; n++) {

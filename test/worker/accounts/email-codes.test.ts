@@ -1,4 +1,4 @@
-// Emailed codes as operations use them: the cases that HTTP requests cannot reliably cause.
+// Emailed codes, in cases that HTTP requests cannot reliably cause; the tests call the functions behind the routes.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ const codeIn = (mail: Mail | undefined) => String(/^\d{8}$/m.exec(mail?.text ?? 
 const place = () => ({ purpose: "STEP_UP", email: freshEmail(), boundTo: `ses_${crypto.randomUUID()}` }) as const;
 const INVALID = { ok: false, error: { code: "INVALID_CODE" } };
 
-describe("a code of a session", () => {
+describe("a code emailed for a session", () => {
   test("works only for the purpose, the address and the session that it was made for", async () => {
     const deps = dependenciesWith();
     const of = place();
@@ -42,7 +42,7 @@ describe("a code of a session", () => {
     expect(await useCode(deps, { ...of, code })).toMatchObject({ ok: true, value: { email: of.email } });
   });
 
-  test("is replaced by the next one, which has all its tries", async () => {
+  test("is replaced by the next one, which starts with all of its tries left", async () => {
     const deps = dependenciesWith();
     const of = place();
     await sendCode(deps, { ...of, ip: null });
@@ -55,7 +55,7 @@ describe("a code of a session", () => {
     expect(rows.map(({ tries }) => tries).toSorted()).toEqual([3, 5]);
   });
 
-  test("is used up by one batch: a second batch with it aborts", async () => {
+  test("can be used up by one batch only: a second batch with the same code aborts", async () => {
     const deps = dependenciesWith();
     const of = place();
     await sendCode(deps, { ...of, ip: null });
@@ -84,7 +84,7 @@ describe("a code of a session", () => {
   });
 });
 
-describe("a sign-in with another change in between", () => {
+describe("a sign-in by email code", () => {
   const attempt = (email: string, code: string, nonce: string) => ({
     email,
     code,
@@ -95,7 +95,7 @@ describe("a sign-in with another change in between", () => {
     requestId: makeId("req", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))),
   });
 
-  test("waits for a second factor that is switched on between its read and its write", async () => {
+  test("requires a second factor that is switched on between its read and its write", async () => {
     const { email, userId } = await seedUser();
     const nonce = crypto.randomUUID();
     const deps = dependenciesWith();
@@ -103,7 +103,7 @@ describe("a sign-in with another change in between", () => {
     let decided = 0;
     const late = dependenciesWith({
       newOperationId: () => {
-        // Sent before the sign-in's batch, and so executed before it.
+        // D1 receives this update before the sign-in's batch, and so executes it first.
         if (decided++ === 0)
           db.update(users).set({ totpEnabledAtMs: 5 }).where(eq(users.id, userId)).execute().catch(expect.unreachable);
         return newOperationId();
@@ -142,7 +142,7 @@ describe("a sign-in with another change in between", () => {
     expect(await db.select().from(identities).where(eq(identities.userId, userId))).toEqual([]);
   });
 
-  test("opens one session when five parallel requests give the same code", async () => {
+  test("opens only one session when five parallel requests present the same code", async () => {
     const { email, userId } = await seedUser();
     const nonce = crypto.randomUUID();
     const deps = dependenciesWith();
@@ -151,7 +151,7 @@ describe("a sign-in with another change in between", () => {
     const all = await Promise.all(Array.from({ length: 5 }, () => verifySignIn(deps, attempt(email, code, nonce))));
     expect(all.filter(({ ok }) => ok)).toHaveLength(1);
     expect(all.filter((result) => !result.ok)).toEqual(Array.from({ length: 4 }, () => INVALID));
-    // The one that `seedUser` made, and this one.
+    // One session from `seedUser`, and one from the sign-in.
     expect(await db.select().from(sessions).where(eq(sessions.userId, userId))).toHaveLength(2);
   });
 });

@@ -23,7 +23,7 @@ const tokenRow = (expiresAtMs: number) => ({
   ...({ hash: crypto.randomUUID(), kind: "OAUTH", createdAtMs: 0, expiresAtMs } as const),
 });
 
-describe("deleting expired rows", () => {
+describe("the cleanup of expired rows", () => {
   test("deletes codes after 25 hours, tokens and guess counts at expiry, sessions 30 days after their end", async () => {
     const codes = [HOUR_MS, 25 * HOUR_MS - MINUTE_MS, 25 * HOUR_MS + MINUTE_MS, 2 * DAY_MS].map(codeRow);
     const tokens = [NOW_MS + HOUR_MS, NOW_MS - MINUTE_MS].map(tokenRow);
@@ -43,9 +43,9 @@ describe("deleting expired rows", () => {
         lastSeenAtMs: NOW_MS - days * DAY_MS + MINUTE_MS,
         createdAtMs: NOW_MS - 60 * DAY_MS,
       });
-    // Twice: a pass may overlap with another.
+    // The jobs run twice, because two runs may overlap.
     for (let i = 0; i < 2; i++) await runJobs();
-    // Only this test's rows: tests of other files have theirs in the same database.
+    // Counts only this test's rows, because tests of other files have rows in the same database.
     const kept = await db
       .select({ id: emailCodes.id })
       .from(emailCodes)

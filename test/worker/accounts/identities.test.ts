@@ -33,7 +33,7 @@ import {
 
 const usersNamed = (email: string) => db.select().from(users).where(eq(users.emailKey, email.toLowerCase()));
 
-/** Enters the code of the newest email in the browser that holds the nonce. */
+/** Enters the code from the newest email, in the browser that has the nonce. */
 async function proveMailbox(email: string, nonce: string | undefined) {
   const code = await mailedCode(email);
   const headers = { origin: ORIGIN, cookie: `signin=${nonce}` };
@@ -41,7 +41,7 @@ async function proveMailbox(email: string, nonce: string | undefined) {
 }
 
 describe("an unknown identity", () => {
-  it("creates an account with its verified email, linked and signed in, with entries in the audit log", async () => {
+  it("creates a linked account with its verified email and signs the user in, with audit entries", async () => {
     const identity = identityOf();
     const { finished } = await walk({ verdict: ok(identity), begin: { returnTo: "/after?x=1" } });
     expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", state: "ACTIVE", returnTo: "/after?x=1" } });
@@ -70,7 +70,7 @@ describe("an unknown identity", () => {
     expect((await auditOf(user?.id ?? "usr_")).filter(({ action }) => action === "user.created")).toHaveLength(1);
   });
 
-  it("creates one account when two identities with the same email arrive at once; the other must prove the mailbox", async () => {
+  it("creates one account when two identities with the same email arrive at once; the second must prove access to the mailbox", async () => {
     const google = identityOf();
     const github = identityOf({ provider: "github", email: google.email.toUpperCase() });
     const walks = await Promise.all([google, github].map((identity) => walk({ verdict: ok(identity) })));
@@ -79,7 +79,7 @@ describe("an unknown identity", () => {
     expect(await usersNamed(google.email)).toHaveLength(1);
   });
 
-  it("with the email of an existing account signs in, and is linked, only with the code emailed to it", async () => {
+  it("with the email of an existing account signs in, and is linked, only with the code emailed to that address", async () => {
     const user = await seedUser();
     const identity = identityOf({ email: user.email.toUpperCase() });
     const { finished, callback } = await walk({ verdict: ok(identity) });
@@ -119,7 +119,7 @@ describe("an unknown identity with the email of an account that has another fact
 });
 
 describe("a linked identity", () => {
-  it("signs its user in after its email has changed, and only the identity gets the new email", async () => {
+  it("signs its user in after its email has changed, and only the identity's email is updated", async () => {
     const user = await seedUser();
     const other = await seedUser();
     const identity = identityOf();
@@ -133,7 +133,7 @@ describe("a linked identity", () => {
 
   it.each([
     ["an authenticator app", { totpEnabledAtMs: 1 }],
-    ["a code by mail as second factor", { emailOtpEnabledAtMs: 1 }],
+    ["emailed codes as a second factor", { emailOtpEnabledAtMs: 1 }],
   ])("opens a session that waits for the second factor of a user with %s", async (_, changes) => {
     const user = await seedUser();
     const identity = identityOf();
@@ -146,7 +146,7 @@ describe("a linked identity", () => {
     expectRefusal(await send("/api/v1/me/identities", { headers }), 403, "SECOND_FACTOR_REQUIRED");
   });
 
-  it("ends the browser's old session", async () => {
+  it("ends the browser's old session when it signs its user in", async () => {
     const user = await seedUser();
     const identity = identityOf();
     await linkWalk(user.userId, identity);
@@ -156,8 +156,8 @@ describe("a linked identity", () => {
   });
 });
 
-describe("an attempt", () => {
-  it("works for one of several parallel callbacks", async () => {
+describe("an attempt to sign in with a provider", () => {
+  it("works for only one of several parallel callbacks", async () => {
     const { deps, seen } = dependenciesWith(ok(identityOf()));
     const begun = await beginAttempt(deps, {
       provider: "google",
@@ -177,23 +177,23 @@ describe("an attempt", () => {
     ["after 10 minutes", { awayMs: ATTEMPT_LIFETIME_MS }, /expired/],
     ["in another browser", { back: { browserToken: "A".repeat(43) } }, /another browser/],
     ["in a browser without the cookie", { back: { browserToken: undefined } }, /another browser/],
-    ["with another state", { back: { state: "A".repeat(43) } }, /unknown/],
+    ["with a different state", { back: { state: "A".repeat(43) } }, /unknown/],
     ["with an invalid state", { back: { state: "' or 1=1" } }, /unknown/],
     ["without a state", { back: { state: undefined } }, /unknown/],
     ["at another provider's callback", { back: { provider: "github" } }, /unknown/],
     ["without a code", { back: { code: undefined } }, /no code/],
     ["with an empty code", { back: { code: "" } }, /no code/],
     ["that was cancelled", { back: { code: undefined, error: "access_denied" } }, /cancelled/],
-    ["that ended in an error", { back: { error: "<script>alert(1)</script>" } }, /^the provider reported an error$/],
+    ["answered with an error", { back: { error: "<script>alert(1)</script>" } }, /^the provider reported an error$/],
   ];
-  it.each(spoiled)("is refused %s, and creates no account", async (_, how, reason) => {
+  it.each(spoiled)("%s is refused, and creates no account", async (_, how, reason) => {
     const identity = identityOf();
     const { finished } = await walk({ verdict: ok(identity), ...how });
     expect(finished).toMatchObject(refusedWith(reason));
     expect(await usersNamed(identity.email)).toEqual([]);
   });
 
-  it("is valid until a millisecond before its 10 minutes are over", async () => {
+  it("is valid until one millisecond before its 10 minutes end", async () => {
     const { finished } = await walk({ verdict: ok(identityOf()), awayMs: ATTEMPT_LIFETIME_MS - 1 });
     expect(finished).toMatchObject({ ok: true });
   });
@@ -214,12 +214,15 @@ describe("an attempt", () => {
       { code: "PROVIDER_UNAVAILABLE", provider: "google" },
     ],
   ];
-  it.each(problems)("is answered with the failure of the provider's problem: %o", async (problem, failure) => {
-    const { finished } = await walk({ verdict: { ok: false, error: problem } });
-    expect(finished).toEqual({ ok: false, error: failure });
-  });
+  it.each(problems)(
+    "is answered with the failure that matches the provider's problem: %o",
+    async (problem, failure) => {
+      const { finished } = await walk({ verdict: { ok: false, error: problem } });
+      expect(finished).toEqual({ ok: false, error: failure });
+    },
+  );
 
-  it("keeps a browser token of valid form, and replaces any other", async () => {
+  it("keeps a browser token if its format is valid, and replaces any other", async () => {
     const { deps } = dependenciesWith(ok(identityOf()));
     const nonce = "b".repeat(43);
     const tokenFor = async (browserToken: string | undefined) => {
@@ -230,7 +233,7 @@ describe("an attempt", () => {
     for (const other of [undefined, "", "short", `${nonce};x`]) expect(await tokenFor(other)).toMatch(/^[\w-]{43}$/);
   });
 
-  it("stores none of its secrets as plain text in any table", async () => {
+  it("stores none of its secrets in plain text", async () => {
     const { deps, seen } = dependenciesWith(ok(identityOf()));
     const begun = await beginAttempt(deps, {
       provider: "google",
@@ -257,11 +260,11 @@ describe("an attempt", () => {
   });
 });
 
-describe("the routes", () => {
+describe("the provider sign-in routes", () => {
   const GITHUB = '{"github":{"clientId":"id","clientSecret":"canary-secret"}}';
   const START = "/api/v1/auth/github/start";
 
-  it("send a browser to the provider with PKCE, a state and our own redirect address, and bind it by a cookie", async () => {
+  it("send a browser to the provider with PKCE, a state and our own redirect address, and set a cookie for the sign-in", async () => {
     const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, `${START}?returnTo=/invitations`);
     expect([answer.status, answer.text]).toEqual([302, ""]);
     const url = new URL(answer.headers.get("location") ?? "");
@@ -291,13 +294,13 @@ describe("the routes", () => {
     },
   );
 
-  it("refuse sign-in when the setting is invalid, and do not repeat the setting", async () => {
+  it("refuse sign-in when the setting is invalid, without showing the setting", async () => {
     const answer = await sendWith({ SIGN_IN_PROVIDERS: '{"github":{"clientSecret":"canary-secret"}}' }, START);
     expectRefusal(answer, 422, "PROVIDER_NOT_CONFIGURED");
     expect(answer.text).not.toContain("canary");
   });
 
-  it("are listed for the sign-in page, without their secrets", async () => {
+  it("list the providers for the sign-in page, without their secrets", async () => {
     const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, "/api/v1/auth/methods");
     expect(answer).toMatchObject({ status: 200, text: '{"providers":["github"],"isSignUpOpen":true}' });
     expect((await send("/api/v1/auth/methods")).json).toEqual({ providers: [], isSignUpOpen: true });
@@ -311,7 +314,7 @@ describe("the routes", () => {
     expect(answer.text).not.toContain("evil");
   });
 
-  it("start a link only for a user who stepped up, and give them the provider's address", async () => {
+  it("start linking only for a user who has stepped up, and return the provider's address", async () => {
     const user = await seedUser();
     const path = "/api/v1/me/identities/github";
     const stale = await seedSession(user.userId, { factorAtMs: Date.now() - 300_000 });

@@ -1,4 +1,4 @@
-// An unused image is removed after a week, and not earlier.
+// An unused image is removed after a week, but not before.
 import { base64 } from "@scure/base";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -20,13 +20,13 @@ const namesOf = async (shop: TestMerchant) =>
 const factsOf = (shop: TestMerchant) =>
   testDb.select().from(imageFacts).where(eq(imageFacts.merchantId, shop.merchantId));
 
-/** Two runs of the deletion: the first marks what is unused, the second deletes what was marked a week ago. */
+/** Runs the job twice, `ageMs` apart: the first run marks unused images, the second deletes those marked a week ago. */
 async function sweptAfter(ageMs: number, beganMs = Date.now() + 25 * HOUR_MS) {
   await forgetAll(beganMs);
   await forgetAll(beganMs + ageMs);
 }
 
-/** Like the job: a run deletes at most a hundred, and other tests leave images too. */
+/** Runs the job until nothing is left: a run deletes at most a hundred images, and other tests leave images too. */
 async function forgetAll(nowMs: number) {
   while ((await forgetImages(testDb, nowMs)) === "more");
 }
@@ -47,7 +47,7 @@ describe("an image", () => {
     expect((await send(`/images/${shop.merchantId}/${unused}`)).status).toBe(404);
   });
 
-  it("is removed by the cron job", async () => {
+  it("that is due for removal is removed by the cron job", async () => {
     const shop = await freshMerchant();
     await shop.post("/images", upload(70));
     const longAgo = Date.now() - 8 * DAY_MS;
@@ -59,7 +59,7 @@ describe("an image", () => {
     expect(await namesOf(shop)).toEqual([]);
   });
 
-  it("that is uploaded or used again gets another week", async () => {
+  it("that is uploaded or used again is kept for another week", async () => {
     const shop = await freshMerchant();
     for (const size of [70, 71]) await shop.post("/images", upload(size));
     await forgetAll(Date.now() + 25 * HOUR_MS);
@@ -70,7 +70,7 @@ describe("an image", () => {
     expect(await namesOf(shop)).toEqual([imageName(png(70)), imageName(png(71))].toSorted());
   });
 
-  it("of a deleted product stays while an invoice for it may be open; then the product has no image", async () => {
+  it("of a deleted product stays while an invoice for the product may be open, and is removed after that", async () => {
     const shop = await freshMerchant();
     const image = `data:image/png;base64,${base64.encode(png())}`;
     const { id } = (await shop.post("/products", { name: "a", price: 1, image })).body;
@@ -102,8 +102,8 @@ describe("an image", () => {
   });
 });
 
-describe("a run", () => {
-  /** Images last checked, and unused since, this long ago. */
+describe("a cleanup run", () => {
+  /** Inserts images that were last checked `ageMs` ago, and have been unused for `unusedMs`. */
   const plant = (shop: TestMerchant, count: number, ageMs: number, unusedMs: number | null = null) => {
     const atMs = Date.now() - ageMs;
     const unusedSinceMs = unusedMs === null ? null : Date.now() - unusedMs;
@@ -111,9 +111,7 @@ describe("a run", () => {
       with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
       select ${shop.merchantId}, 'planted ' || i, 1, ${atMs}, ${unusedSinceMs} from n`);
   };
-  /**
-   * How many each run leaves, until one leaves none. Runs that start with an empty table find only what the test inserted.
-   */
+  /** Runs the job until it reports "nothing"; returns all reports. Tests empty the table first, so that runs find only their images. */
   const runsUntilNothing = async (nowMs: number): Promise<readonly string[]> => {
     const runs: string[] = [];
     while (runs.at(-1) !== "nothing" && runs.length < 10) runs.push(await forgetImages(testDb, nowMs));
@@ -138,7 +136,7 @@ describe("a run", () => {
     expect(await factsOf(shop)).toEqual([]);
   });
 
-  it("that stays within its limits leaves nothing to do", async () => {
+  it("that stays within its limits reports that nothing is left to do", async () => {
     await clear();
     const shop = await freshMerchant();
     await plant(shop, 99, HOUR_MS, 8 * DAY_MS);

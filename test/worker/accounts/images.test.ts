@@ -1,4 +1,4 @@
-// Logos: small images checked by their bytes, and served from our origin so that our pages load none from another site (security.md 4).
+// Logos: small images whose bytes are checked, served from our origin so that our pages load none from another site (security.md 4).
 import { exports } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { and, eq } from "drizzle-orm";
@@ -25,7 +25,7 @@ async function upload(merchantId: string, ask: Ask) {
 
 describe("an uploaded image", () => {
   it.each(KINDS)(
-    "of %s is served with its type, byte for byte, to anyone, and may be cached forever",
+    "of type %s is served with that type, byte for byte, to anyone, and may be cached forever",
     async (type, make) => {
       const merchantId = await seedMerchant();
       const bytes = make(32_768);
@@ -47,7 +47,7 @@ describe("an uploaded image", () => {
     },
   );
 
-  it("is one row however often it is uploaded, with an audit entry for each upload", async () => {
+  it("is stored as one row, however often it is uploaded, with an audit entry for each upload", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId);
     const body = bodyOf(png(), "image/png");
@@ -64,7 +64,7 @@ describe("an uploaded image", () => {
     );
   });
 
-  it("gives the same answer again under the same Idempotency-Key, with one audit entry", async () => {
+  it("that is sent again under the same Idempotency-Key gets the same response and no second audit entry", async () => {
     const shop = await freshMerchant();
     const headers = { "idempotency-key": "logo" };
     const body = bodyOf(png(), "image/png");
@@ -86,10 +86,10 @@ describe("an uploaded image", () => {
 describe("an upload that is not a valid image", () => {
   it.each([
     ["an SVG", bodyOf(new TextEncoder().encode("<svg onload='alert(1)'/>"), "image/svg+xml")],
-    ["an SVG that says it is a PNG", bodyOf(new TextEncoder().encode("<svg onload='alert(1)'/>"), "image/png")],
-    ["a JPEG that says it is a PNG", bodyOf(jpeg(), "image/png")],
-    ["a PNG that says it is an SVG", bodyOf(png(), "image/svg+xml")],
-    ["an image of a byte more than 32 KB", bodyOf(png(32_769), "image/png")],
+    ["an SVG declared as a PNG", bodyOf(new TextEncoder().encode("<svg onload='alert(1)'/>"), "image/png")],
+    ["a JPEG declared as a PNG", bodyOf(jpeg(), "image/png")],
+    ["a PNG declared as an SVG", bodyOf(png(), "image/svg+xml")],
+    ["an image one byte over 32 KB", bodyOf(png(32_769), "image/png")],
     ["no bytes", bodyOf(new Uint8Array(), "image/png")],
     ["text that is not base64", { contentType: "image/png", data: "<svg/>" }],
     ["truncated base64", { contentType: "image/png", data: base64.encode(png()).slice(0, -1) }],
@@ -101,7 +101,7 @@ describe("an upload that is not a valid image", () => {
   });
 });
 
-describe("uploading", () => {
+describe("uploading an image", () => {
   it.each([
     ["OWNER", 201],
     ["ADMIN", 201],

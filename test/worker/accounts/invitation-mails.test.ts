@@ -1,4 +1,5 @@
-// Invitations have no limit (the interface sets none); their emails have one per merchant, user and mailbox, and wait when it is reached.
+// Invitations are not limited in number (the interface sets no limit). Their emails are limited per merchant, user and mailbox, and wait once a limit
+// is reached.
 import { and, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { MerchantId, UserId } from "../../../src/lib/ids.ts";
@@ -22,7 +23,7 @@ async function seedMails(
   for (let at = 0; at < rows.length; at += 25) await testDb.insert(invitationMails).values(rows.slice(at, at + 25));
 }
 
-/** Acts as if a day had passed: sent emails no longer count, and every waiting email is due. */
+/** Changes the rows as if a day had passed: sent emails no longer count, and every waiting email is due. */
 async function passTheDay(team: TestTeam, userId: UserId) {
   await testDb.delete(invitationMails).where(eq(invitationMails.merchantId, team.merchantId));
   await testDb.delete(invitationMails).where(eq(invitationMails.userId, userId));
@@ -36,9 +37,9 @@ const runCron = () => runJobs();
 describe("past the daily limit of invitation emails", () => {
   it.each([
     ["500 for the merchant", 497, (merchantId: MerchantId) => ({ merchantId })],
-    ["200 for the user over all merchants", 197, (_: MerchantId, userId: UserId) => ({ userId })],
+    ["200 for the user across all merchants", 197, (_: MerchantId, userId: UserId) => ({ userId })],
   ] as const)(
-    "an invitation is made and its email waits: exactly %s, also for ten parallel requests",
+    "an invitation is created and its email waits: the limit is exactly %s, even for ten parallel requests",
     async (_, count, of) => {
       const { team, owner } = await freshTeam();
       await seedMails(count, of(team.merchantId, owner.userId));
@@ -142,7 +143,7 @@ describe("past the daily limit of one mailbox", () => {
   const invited = (of: { team: TestTeam; owner: { as: TestAs } }, email: string) =>
     of.owner.as.post(`${of.team.path}/invitations`, { email, role: "VIEWER" });
 
-  it("an invitation is made and its email waits after 10 emails, from any sender and resends included", async () => {
+  it("an invitation is created and its email waits; the limit is 10 emails by all senders, including resends", async () => {
     const victim = freshEmail();
     const answers = [];
     for (let n = 0; n < 2; n++) {
@@ -157,7 +158,7 @@ describe("past the daily limit of one mailbox", () => {
     expect(await mailsTo(victim)).toHaveLength(10);
   });
 
-  it("exactly 10 emails of twenty teams at once go out, and the others a day later", async () => {
+  it("exactly 10 of the emails that twenty teams request at once are sent at first, and the others a day later", async () => {
     const victim = freshEmail();
     const teams = await Promise.all(Array.from({ length: 20 }, () => freshTeam()));
     const answers = await Promise.all(teams.map((of) => invited(of, victim)));

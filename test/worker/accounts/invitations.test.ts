@@ -64,7 +64,7 @@ describe("an invitation", () => {
     ]);
   });
 
-  it("names merchant and inviter in its email without their line breaks, tags and direction marks", async () => {
+  it("names the merchant in its email without line breaks, direction marks and working HTML tags", async () => {
     const { team, owner } = await freshTeam();
     await testDb
       .update(merchants)
@@ -145,12 +145,12 @@ describe("an invitation", () => {
     expect(await team.invitations()).toEqual([]);
     for (const role of ["MEMBER", "VIEWER"]) expect((await invite(stale, role)).status).toBe(201);
     expect((await invite(owner.as, "ADMIN")).status).toBe(201);
-    // An inviter without the rank is refused for that, stepped up or not.
+    // An inviter whose rank is too low is refused for that reason, whether or not they stepped up.
     const old = callerWith(await seedSession(admin.userId, { factorAtMs: null, factor: null }));
     expect(await invite(old, "ADMIN")).toMatchObject({ status: 403, body: { code: "INSUFFICIENT_RANK" } });
   });
 
-  it("repeated under its Idempotency-Key gives the same answer and sends no second email", async () => {
+  it("repeated under its Idempotency-Key gets the same response and sends no second email", async () => {
     const { team, owner } = await freshTeam();
     const email = freshEmail();
     const headers = { "idempotency-key": "invite 1" };
@@ -171,7 +171,7 @@ describe("an invitation", () => {
     expect(await tokensMailedTo(other)).toHaveLength(1);
   });
 
-  it("can be made any number of times: 60 parallel requests all succeed", async () => {
+  it("is not limited in number: 60 parallel requests all succeed", async () => {
     const { team, owner } = await freshTeam();
     const answers = await Promise.all(
       Array.from({ length: 60 }, () =>
@@ -226,7 +226,7 @@ describe("resending an invitation", () => {
 });
 
 describe("resending an invitation to ADMIN", () => {
-  it("requires a factor given in the last 5 minutes, as making one does; another role requires none", async () => {
+  it("requires a factor given in the last 5 minutes, like creating one; another role requires none", async () => {
     const { team, owner } = await freshTeam();
     const high = await invited(team, owner, freshEmail(), "ADMIN");
     const low = await invited(team, owner, freshEmail(), "MEMBER");
@@ -241,7 +241,7 @@ describe("resending an invitation to ADMIN", () => {
   });
 });
 
-it("a revoked invitation is in the audit log and cannot be accepted", async () => {
+it("the revocation of an invitation is recorded in the audit log, and the invitation can no longer be accepted", async () => {
   const { team, owner } = await freshTeam();
   const guest = await freshUser();
   const { id, token } = await invited(team, owner, guest.email, "VIEWER");

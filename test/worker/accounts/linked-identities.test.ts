@@ -22,7 +22,7 @@ import {
   walk,
 } from "./identities-harness.ts";
 
-describe("linking", () => {
+describe("linking an identity", () => {
   it("gives the identity to the session's user, even if its email is another account's", async () => {
     const user = await seedUser();
     const other = await seedUser();
@@ -35,7 +35,7 @@ describe("linking", () => {
     ]);
   });
 
-  it("changes nothing the second time", async () => {
+  it("a second time changes nothing", async () => {
     const user = await seedUser();
     const identity = identityOf();
     for (let time = 0; time < 2; time++)
@@ -89,7 +89,7 @@ describe("linking", () => {
   it.each([
     ["a passkey", "PASSKEY", hasPasskey],
     ["an authenticator app", "TOTP", hasApp],
-  ] as const)("needs a factor that still counts if the user now has %s", async (_, strong, equip) => {
+  ] as const)("needs a stronger factor if the user has set up %s after linking began", async (_, strong, equip) => {
     for (const factor of ["EMAIL_CODE", strong] as const) {
       const user = await seedUser();
       const { token, sessionId } = await sessionOf(user.userId, { factor });
@@ -106,7 +106,7 @@ describe("linking", () => {
     }
   });
 
-  it("does not happen in a sign-in: the session of another user in the browser gets no identity", async () => {
+  it("does not happen at a sign-in: the user whose session the browser already had does not get the identity", async () => {
     const user = await seedUser();
     const { token } = await sessionOf(user.userId);
     const identity = identityOf();
@@ -140,7 +140,7 @@ describe("my identities", () => {
     expect(unlinked).toMatchObject([{ target: "github:12/3 4" }]);
   });
 
-  it("are unlinked once in several parallel requests", async () => {
+  it("are unlinked only once by several parallel requests", async () => {
     const user = await seedUser();
     const identity = identityOf();
     await linkWalk(user.userId, identity);

@@ -1,5 +1,5 @@
-// Every kind of link, code and challenge ends when its holder loses what using it requires (security.md 1 "Links and their holders"). The list
-// defines the tables too, so a new kind fails here until its end is declared.
+// Every kind of link, code and challenge must stop working when its holder loses what is required to use it (security.md 1 "Links and their
+// holders"). A new kind of link fails here until a case shows what ends it.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ import { callbackOf, db, dependenciesWith, identityOf, sessionOf } from "./ident
 import { AUTH, creationOptions, MINE, passkeyUser, signInOptions } from "./passkeys-harness.ts";
 
 interface Given {
-  /** Uses it, in the holder's own browser unless the case says otherwise; "done" or the refusal's code. */
+  /** Uses the link, in the holder's own browser unless the case uses a different one; returns "done" or the refusal's code. */
   readonly use: () => Promise<string>;
   readonly end: () => Promise<unknown>;
 }
@@ -33,7 +33,7 @@ const outcome = ({ status, json }: Pick<Answer, "status" | "json">) =>
 
 const PASSKEY_USE = { origin: HERE, rpId: "localhost" };
 
-/** A wallet's change, and the link in the email about it to an ADMIN. */
+/** Registers a wallet; the link is from the email that an ADMIN gets about it. */
 async function disableLink(ending: "seat" | "role" | "merchant"): Promise<Given> {
   const { team, owner } = await freshTeam();
   const admin = await team.join("ADMIN");
@@ -77,7 +77,7 @@ async function invitation(ending: "seat" | "role" | "merchant"): Promise<Given> 
   };
 }
 
-/** As the script creates one: the new link is the only unused one. */
+/** Creates a set-up link like the script does: the new link is the only unused one. */
 const replaceLink = async () => {
   await db.delete(setUpLinks);
   await makeLink();
@@ -103,7 +103,10 @@ async function setUpChallenge(): Promise<Given> {
   return { use: async () => outcome(await through("/api/v1/setup", ask)), end: replaceLink };
 }
 
-/** Uses of a session: ended means that its user has signed in again elsewhere, and presents what the ended session was given. */
+/**
+ * A link that is used within a session. `end` revokes that session and signs the user in again; `use` then uses the old session's link in the new
+ * session.
+ */
 async function inSession(
   user: { readonly userId: Awaited<ReturnType<typeof seedUser>>["userId"] },
   of: (
@@ -125,26 +128,26 @@ async function inSession(
 
 const CASES: Readonly<Record<LinkKind, Readonly<Record<string, () => Promise<Given>>>>> = {
   WALLET_DISABLE: {
-    "the holder's seat": () => disableLink("seat"),
-    "the holder's role": () => disableLink("role"),
-    "the merchant": () => disableLink("merchant"),
+    "the holder leaves the team": () => disableLink("seat"),
+    "the holder's role is lowered": () => disableLink("role"),
+    "the merchant is deleted": () => disableLink("merchant"),
   },
   invitations: {
-    "the inviter's seat": () => invitation("seat"),
-    "the inviter's role": () => invitation("role"),
-    "the merchant": () => invitation("merchant"),
+    "the inviter leaves the team": () => invitation("seat"),
+    "the inviter's role is lowered": () => invitation("role"),
+    "the merchant is deleted": () => invitation("merchant"),
   },
-  set_up_links: { "a newer link": setUpLink },
-  SET_UP: { "its link": setUpChallenge },
+  set_up_links: { "a newer link is created": setUpLink },
+  SET_UP: { "a newer link is created": setUpChallenge },
   PASSKEY_REGISTRATION: {
-    "the session": async () =>
+    "the session ends": async () =>
       inSession(await seedUser(), async ({ headers }) => {
         const credential = await (await softwareAuthenticator(PASSKEY_USE)).create(await creationOptions(headers));
         return async (now) => outcome(await send(MINE, { method: "POST", headers: now.headers, body: { credential } }));
       }),
   },
   PASSKEY_STEP_UP: {
-    "the session": async () => {
+    "the session ends": async () => {
       const user = await passkeyUser();
       return inSession(
         user,
@@ -160,7 +163,7 @@ const CASES: Readonly<Record<LinkKind, Readonly<Record<string, () => Promise<Giv
     },
   },
   PASSKEY_SIGN_IN: {
-    "the browser": async () => {
+    "the browser changes": async () => {
       const user = await passkeyUser();
       const { options, headers } = await signInOptions();
       const body = { credential: await user.authenticator.get(options) };
@@ -174,7 +177,7 @@ const CASES: Readonly<Record<LinkKind, Readonly<Record<string, () => Promise<Giv
     },
   },
   OAUTH: {
-    "the session": async () => {
+    "the session ends": async () => {
       const { userId } = await seedUser();
       return inSession({ userId }, async ({ sessionId }) => {
         const { deps } = dependenciesWith(ok(identityOf()));
@@ -189,7 +192,7 @@ const CASES: Readonly<Record<LinkKind, Readonly<Record<string, () => Promise<Giv
     },
   },
   SIGN_IN: {
-    "the browser": async () => {
+    "the browser changes": async () => {
       const email = freshEmail();
       let now = newBrowser();
       await now.post("/api/v1/auth/email/start", { email });
@@ -204,7 +207,7 @@ const CASES: Readonly<Record<LinkKind, Readonly<Record<string, () => Promise<Giv
     },
   },
   SECOND_FACTOR: {
-    "the session": async () => {
+    "the session ends": async () => {
       const { email } = await seedUser({ emailOtpEnabledAtMs: 1 });
       let now = await pendingBrowser(email);
       await now.post(`${SECOND_FACTOR}/start`);
@@ -219,7 +222,7 @@ const CASES: Readonly<Record<LinkKind, Readonly<Record<string, () => Promise<Giv
     },
   },
   STEP_UP: {
-    "the session": async () => {
+    "the session ends": async () => {
       const { email, browser } = await newcomer();
       let now = browser;
       await now.post(`${STEP_UP}/start`);
@@ -250,11 +253,11 @@ const REFUSALS = new Set([
 ]);
 
 describe("a link", () => {
-  test("of every kind has a case here", () => {
+  test("of every kind is tested here", () => {
     expect(Object.keys(CASES).sort()).toEqual([...TOKEN_KINDS, ...CODE_PURPOSES, ...LINK_TABLES].sort());
   });
 
-  test("is stored in one of the listed tables: except for sessions, no other stores a token's hash", async () => {
+  test("is stored in one of the listed tables: except for sessions, no other table stores a token's hash", async () => {
     const { results } = await env.DB.prepare("select name, sql from sqlite_master where type = 'table'").all<{
       readonly name: string;
       readonly sql: string;
@@ -263,7 +266,7 @@ describe("a link", () => {
     expect(holders.sort()).toEqual([...LINK_TABLES, "sessions"].sort());
   });
 
-  test.each(ALL)("of kind %s works until the end of %s", async (_, __, given) => {
+  test.each(ALL)("of kind %s works until %s", async (_, __, given) => {
     expect(await (await given()).use()).toBe("done");
     const { use, end } = await given();
     await end();

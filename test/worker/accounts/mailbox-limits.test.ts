@@ -1,5 +1,5 @@
-// One mailbox has many spellings, and its limits are those of one mailbox. A stranger who uses them up does not lock out the owner: random histories
-// are compared with a model of what each caller may still do.
+// The address of one mailbox has many spellings, which share one limit. A stranger who uses up the limits must not lock out the owner: random
+// histories are compared with a model of what each caller may still do.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/lib/limits.ts";
@@ -13,13 +13,13 @@ import { passkeyUser, signIn as signInByPasskey } from "./passkeys-harness.ts";
 const START = "/api/v1/auth/email/start";
 
 let networks = 0;
-/** An unused network. */
+/** An IP address in an unused network. */
 const freshNetwork = () => `2001:db8:${(0x1000 + networks++).toString(16)}:1::1`;
 const from = (ip: string) => newBrowser({ "cf-connecting-ip": ip });
 
 const freshName = () => `victim${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
 
-/** Another spelling of an address at gmail.com: `n` chooses dots, the tag, the domain and capitals. */
+/** Another spelling of an address at gmail.com: `n` selects dots, the tag, the domain and capitals. */
 function spelled(name: string, n: number): string {
   const dotted = [...name].map((letter, at) => (at > 0 && (n >> (at % 8)) & 1 ? `.${letter}` : letter)).join("");
   const capital = n % 3 === 0 ? dotted.toUpperCase() : dotted;
@@ -37,14 +37,14 @@ const asks = fc.array(
 );
 
 describe("codes to one mailbox", () => {
-  it("are limited over all spellings, and leave its owner a browser and a network that signed in before", async () => {
+  it("are limited across all spellings of the address; the owner's known browsers and networks have their own limits", async () => {
     const runs = fc.asyncProperty(asks, async (history: readonly Ask[]) => {
       const name = freshName();
       const email = `${name}@gmail.com`;
       const home = freshNetwork();
       const known = from(home);
       expect((await signIn(known, email)).status).toBe(200);
-      // A stranger requested the owner's first code.
+      // The owner's first code counts as a stranger's, because the browser was not known yet.
       const count = { STRANGER: 1, HOME: 1, KNOWN_BROWSER: 0 };
       const most = {
         STRANGER: LIMITS.signInCodesPerAddressAndDay,
@@ -63,19 +63,19 @@ describe("codes to one mailbox", () => {
     await fc.assert(runs, { numRuns: triesOf({ usual: 4, deep: 100 }), endOnFailure: true });
   });
 
-  /** Strangers ask for codes until no more are emailed to the address. */
+  /** Strangers request codes until no more are emailed to the address. */
   async function flood(email: string): Promise<void> {
     for (let n = 0; n < LIMITS.signInCodesPerAddressAndDay; n++) await from(freshNetwork()).post(START, { email });
     expectRefusal(await from(freshNetwork()).post(START, { email }), 429, "RATE_LIMITED");
   }
 
-  it("do not block a passkey when they are used up", async () => {
+  it("do not block a passkey sign-in when the limit is used up", async () => {
     const { email, authenticator } = await passkeyUser();
     await flood(email);
     expect((await signInByPasskey(authenticator)).status).toBe(200);
   });
 
-  it("do not block a second factor when they are used up, whether by app or by email", async () => {
+  it("do not block a second factor, by app or by email, when the limit is used up", async () => {
     const { email, secret } = await appHolder();
     const byApp = await pendingBrowser(email);
     await flood(email);
@@ -91,7 +91,7 @@ describe("codes to one mailbox", () => {
 });
 
 describe("invitations to one mailbox", () => {
-  it("are emailed ten times a day over all spellings, and the others wait", async () => {
+  it("are emailed at most ten times a day across all spellings of the address, and the others wait", async () => {
     const { team, owner } = await freshTeam();
     const name = freshName();
     for (let n = 0; n < 25; n++)

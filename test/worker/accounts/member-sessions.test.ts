@@ -1,5 +1,5 @@
-// A member's session can do with wallets and invoices what a secret key can, with the same permissions and the same idempotency;
-// a public key gains nothing from a session (Interface 5, decisions 6 and 7).
+// A member's session can do with wallets and invoices what a secret key can, with the same permissions and the same idempotency. A session does not
+// give a public key more rights (Interface 5, decisions 6 and 7).
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
@@ -35,7 +35,7 @@ describe("a member in a session", () => {
     await expectStatus(owner.as.get(`${path}/${id}`), 404);
   });
 
-  it("changes no wallet when demoted or removed during the request", async () => {
+  it("cannot change a wallet if demoted or removed during the request", async () => {
     const { team, owner } = await freshTeam();
     const path = `${team.merchant}/wallets`;
     const { id } = await expectStatus(owner.as.post(path, directWallet()), 201);
@@ -58,7 +58,7 @@ describe("a member in a session", () => {
     expect(left).toHaveLength(1);
   });
 
-  it("registers no wallet and creates no key for a merchant that is deleted during the request", async () => {
+  it("cannot register a wallet or create a key for a merchant that is deleted during the request", async () => {
     const key = { name: "k", kind: "SECRET", permissions: ["INVOICE_VIEW"] };
     for (const [at, table, body] of [
       ["wallets", wallets, directWallet()],
@@ -94,7 +94,7 @@ describe("a member in a session", () => {
     expect((await expectStatus(owner.as.post(`${one}/cancel`), 200)).status).toBe("CANCELLED");
   });
 
-  it("without a step-up can read wallets but not change them", async () => {
+  it("can read wallets without a step-up, but not change them", async () => {
     const { team, owner } = await freshTeam();
     const { id } = await expectStatus(owner.as.post(`${team.merchant}/wallets`, directWallet()), 201);
     const stale = callerWith(await seedSession(owner.userId, { factorAtMs: Date.now() - 301_000 }));
@@ -116,7 +116,7 @@ describe("an Idempotency-Key in a session", () => {
   it.each([
     ["a wallet", "/wallets", directWallet(), { ...directWallet(), requiredConfirmations: 9 }],
     ["an invoice", "/invoices", ORDER, { ...ORDER, rawAmount: 11 }],
-  ])("repeats the first answer for %s, and refuses another body", async (_, rest, body, other) => {
+  ])("repeats the first response for %s, and refuses a different body", async (_, rest, body, other) => {
     const { team, owner } = await freshTeam();
     const ask = (sent: object) => owner.as.post(`${team.merchant}${rest}`, sent, key);
     const first = await ask(body);
@@ -126,7 +126,7 @@ describe("an Idempotency-Key in a session", () => {
     expect((await ask(other)).status).toBe(409);
   });
 
-  it("makes one invoice for many parallel requests, from any sessions of the team", async () => {
+  it("creates one invoice for many parallel requests, from any sessions of the team", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const ask = (who: typeof owner) => who.as.post(`${team.merchant}/invoices`, ORDER, key);
@@ -148,7 +148,7 @@ describe("an Idempotency-Key in a session", () => {
 });
 
 describe("a public key", () => {
-  it("can do no more when a session cookie is sent with it", async () => {
+  it("has no more rights when a session cookie is sent with it", async () => {
     const { team, owner } = await freshTeam();
     await expectStatus(owner.as.post(`${team.merchant}/wallets`, xpubWallet()), 201);
     const key = await seedKey(team.merchantId, { kind: "PUBLIC" });

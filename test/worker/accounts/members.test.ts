@@ -30,7 +30,7 @@ describe("the list of members", () => {
     });
   });
 
-  it("says for each member which required factors they lack", async () => {
+  it("shows for each member which required factors they lack", async () => {
     const { team, owner } = await freshTeam();
     const lacking = await team.join("MEMBER");
     const proven = await team.join("ADMIN", { emailOtpEnabledAtMs: Date.now() });
@@ -39,7 +39,7 @@ describe("the list of members", () => {
     const { body } = await proven.as.get(`${team.path}/members`);
     const missingOf = (of: { readonly memberId: string }) =>
       body.data.find((each: { id: string }) => each.id === of.memberId)?.missing;
-    // GitHub is not configured here, so nobody lacks it.
+    // GitHub is not configured here, so no member is reported as lacking it.
     expect([missingOf(lacking), missingOf(proven), missingOf(owner)]).toEqual([["tfa"], [], ["tfa"]]);
   });
 
@@ -68,12 +68,12 @@ describe("the list of members", () => {
 });
 
 describe("a change of role", () => {
-  it("is allowed exactly as the table says, in all 4 x 4 x 4 combinations of actor's, target's and new role", async () => {
+  it("follows the table for all 4 x 4 x 4 combinations of the actor's, the target's and the new role", async () => {
     const wrong: string[] = [];
     for (const actorRole of ROLES) {
       for (const targetRole of ROLES) {
         const { team, owner } = await freshTeam();
-        // A merchant has one OWNER: when actor and target are both OWNER, the owner acts on themselves.
+        // A merchant has one OWNER: if actor and target are both OWNER, the owner acts on themselves.
         const actor = actorRole === "OWNER" ? owner : await team.join(actorRole);
         const isOwnerTarget = targetRole === "OWNER";
         const first = isOwnerTarget ? owner : await team.join(targetRole);
@@ -159,7 +159,7 @@ describe("a change of role", () => {
     expect(entries[0]).toMatchObject({ actorId: owner.userId, before: null, after: { role: "MEMBER" } });
   });
 
-  it("answers 404 for a member of another team and for an unknown id", async () => {
+  it("is answered with 404 for a member of another team and for an unknown id", async () => {
     const { team, owner } = await freshTeam();
     const { team: elsewhere } = await freshTeam();
     const stranger = await elsewhere.join("MEMBER");
@@ -174,8 +174,8 @@ describe("a change of role", () => {
   });
 });
 
-describe("a removal", () => {
-  it("is allowed exactly to a strictly higher role with the permission, in all 4 x 4 pairs", async () => {
+describe("removing a member", () => {
+  it("is allowed only to a strictly higher role that has the permission, in all 4 x 4 pairs of roles", async () => {
     const done: string[] = [];
     for (const actorRole of ROLES) {
       for (const targetRole of ROLES) {
@@ -218,9 +218,9 @@ describe("a removal", () => {
   });
 });
 
-describe("leaving", () => {
+describe("leaving a team", () => {
   it.each(["ADMIN", "MEMBER", "VIEWER"] as const)(
-    "is allowed to the role %s, with an audit entry and an event of a removal",
+    "is allowed to the role %s, with the audit entry and the event of a removal",
     async (role) => {
       const { team } = await freshTeam();
       const member = await team.join(role);
@@ -268,7 +268,7 @@ describe("a transfer of ownership", () => {
     expect([byId.get(adminInvite.id) === null, byId.get(memberInvite.id) === null]).toEqual([false, true]);
   });
 
-  it("is allowed only to the OWNER, and only to another member of the same team", async () => {
+  it("can be made by the OWNER only, and only to another member of the same team", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const { team: elsewhere } = await freshTeam();
@@ -284,7 +284,7 @@ describe("a transfer of ownership", () => {
   });
 });
 
-describe("the security policy of a team", () => {
+describe("a team's security policy", () => {
   const NONE = {
     enforceTfa: false,
     enforcePasskey: false,
@@ -293,7 +293,7 @@ describe("the security policy of a team", () => {
     enforceEmailVerified: false,
   };
 
-  it("is shown to members and changed by the OWNER, field by field, with an audit entry of what changed", async () => {
+  it("can be read by members and changed by the OWNER, field by field, with an audit entry of what changed", async () => {
     const { team } = await freshTeam();
     const viewer = await team.join("VIEWER");
     const path = `${team.path}/security`;

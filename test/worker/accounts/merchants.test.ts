@@ -1,5 +1,4 @@
-// Merchants of a user: created with their team and owner in one batch, listed, renamed, and deleted by the owner alone (decisions
-// 10).
+// A user's merchants: created with their team and owner in one batch, listed, renamed, and deleted only by the owner (decisions 10).
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -42,7 +41,7 @@ async function seedSeat(role: (typeof ROLES)[number], of: { name?: string } = {}
 }
 
 describe("creating a merchant", () => {
-  it("creates the merchant, its one team, its one owner, and an audit entry", async () => {
+  it("adds its one team, its one owner and an audit entry", async () => {
     const user = await seedUser();
     const answer = await create(user, { name: "Corner shop" });
     expect(answer.status, answer.text).toBe(201);
@@ -68,7 +67,7 @@ describe("creating a merchant", () => {
     });
   });
 
-  it("creates one merchant under one Idempotency-Key of one user, even for parallel requests", async () => {
+  it("happens once for repeated requests of one user under one Idempotency-Key, even in parallel", async () => {
     const [user, stranger] = [await seedUser(), await seedUser()];
     const headers = { "idempotency-key": "first" };
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(user, { name: "Corner shop" }, headers)));
@@ -80,11 +79,11 @@ describe("creating a merchant", () => {
   });
 
   it.each([
-    ["no name", {}],
+    ["a missing name", {}],
     ["an empty name", { name: "" }],
     ["a name of 201 characters", { name: "é".repeat(201) }],
     ["an unknown field", { name: "a", currency: "USD" }],
-  ])("requires a name of 1 to 200 characters and nothing else: refuses %s", async (_, body) => {
+  ])("requires a name of 1 to 200 characters and allows no other field: %s is refused", async (_, body) => {
     expectRefusal(await create(await seedUser(), body), 400, "VALIDATION_FAILED");
   });
 
@@ -159,7 +158,7 @@ describe("my merchants", () => {
       403,
       "SECURITY_REQUIREMENT_NOT_MET",
     );
-    // The deployment has no Google: a provider that is not configured is not required.
+    // Google is not configured in this deployment, and a provider that is not configured is not required.
     expect(refusal.missing).toEqual(["tfa", "passkey"]);
     expect((await mine(user)).data).toMatchObject([{ id: merchantId, role: "ADMIN", missing: ["tfa", "passkey"] }]);
   });
@@ -196,7 +195,7 @@ describe("a merchant", () => {
     ["ADMIN", 200],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("answers a rename by its %s with %i", async (role, status) => {
+  ] as const)("that its %s tries to rename answers with %i", async (role, status) => {
     const { merchantId, as } = await seedSeat(role);
     const answer = await send(one(merchantId), as({ method: "PATCH", body: { name: "New name" } }));
     expect(answer.status, answer.text).toBe(status);
@@ -207,7 +206,7 @@ describe("a merchant", () => {
     expect(entries).toEqual(status === 200 ? [entry] : []);
   });
 
-  it("writes nothing when renamed to its current name", async () => {
+  it("is not written when it is renamed to its current name", async () => {
     const { merchantId, as } = await seedSeat("OWNER");
     expect((await send(one(merchantId), as({ method: "PATCH", body: { name: "Test shop" } }))).status).toBe(200);
     expect(await entriesOf(merchantId)).toEqual([]);
@@ -262,7 +261,7 @@ describe("deleting a merchant", () => {
     expect((await send(one(merchantId), { headers: stale })).status).toBe(200);
   });
 
-  it("succeeds for one of five parallel requests", async () => {
+  it("succeeds for only one of five parallel requests", async () => {
     const { merchantId, as } = await seedSeat("OWNER");
     const answers = await Promise.all(Array.from({ length: 5 }, () => remove(merchantId, as({}))));
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
@@ -283,7 +282,7 @@ describe("deleting a merchant", () => {
       { read, trail, seat, permission: "merchant:delete" },
       "Test shop",
     );
-    // The same refusal as the access check gives an ADMIN.
+    // The same refusal that the access check gives an ADMIN.
     expect(deleted).toEqual({ ok: false, error: { code: "PERMISSION_DENIED", permission: "merchant:delete" } });
     const [after] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
     expect([after?.deletedAtMs, await entriesOf(merchantId)]).toEqual([null, []]);
@@ -294,8 +293,8 @@ function dependencies() {
   return { db: testDb, nowMs: Date.now(), sleep, newOperationId: () => freshId("req").slice(4) };
 }
 
-describe("a change of a merchant", () => {
-  it("decided from an outdated read is decided again from the current row", async () => {
+describe("a change to a merchant", () => {
+  it("is decided again from the current row if it was based on an outdated read", async () => {
     const merchantId = await seedMerchant();
     const [read] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
     if (read === undefined) throw new Error("no merchant");

@@ -1,4 +1,4 @@
-// Who may have an account, over every value of SIGN_UP, every state of an invitation and every way to sign in (security.md 5).
+// Who may get an account, for every value of SIGN_UP, every state of an invitation and every way to sign in (security.md 5).
 import "@simplewebauthn/server";
 import "@simplewebauthn/server/helpers";
 import { env } from "cloudflare:workers";
@@ -37,7 +37,7 @@ type Invited = (typeof INVITED)[number];
 
 const usersOf = (email: string) => db.select().from(users).where(eq(users.emailKey, email.toLowerCase()));
 
-/** An invitation to the address in the requested state; returns its id. */
+/** Creates an invitation to the address, in the requested state; returns its id. */
 async function invite(email: string, invited: Invited) {
   if (invited === "never") return undefined;
   const merchantId = await seedMerchant();
@@ -65,7 +65,7 @@ async function invite(email: string, invited: Invited) {
   return id;
 }
 
-/** Every answer on the way, without random parts, and whether the browser is signed in at the end. */
+/** Signs in; returns the answer before the code, and the answer to the code if one was needed. */
 async function signIn(way: (typeof WAYS)[number], email: string, SIGN_UP: string) {
   const changes = { SIGN_UP };
   const browser = newBrowser({}, (path, ask) => sendWith(changes, path, ask));
@@ -85,7 +85,7 @@ async function signIn(way: (typeof WAYS)[number], email: string, SIGN_UP: string
 }
 
 describe("an account", () => {
-  test("is created for an unknown address exactly when sign-up is open or an invitation is pending; a known one is signed in", async () => {
+  test("is created for an unknown address if and only if sign-up is open or an invitation is pending; a known user is signed in", async () => {
     const world = fc.record({
       setting: fc.constantFrom(...SETTINGS),
       isKnown: fc.boolean(),
@@ -100,8 +100,7 @@ describe("an account", () => {
         const isOpen = setting.trim() === "open";
         const mayEnter = isKnown || isOpen || invited === "pending";
         const { before, end } = await signIn(way, email, setting);
-        // Until the code is entered an unknown address looks like a known one; only with a provider, in an open deployment, does the
-        // difference show.
+        // Before the code, unknown and known addresses get the same answer, except from a provider's sign-in to an open deployment.
         if (way === "code") expect(before).toBe('202 {"status":"sent"}');
         else expect(before).toBe(isOpen && !isKnown ? "SIGNED_IN" : "PROOF_REQUIRED");
         if (mayEnter) expect(end?.status ?? 200).toBe(200);
@@ -112,7 +111,7 @@ describe("an account", () => {
     );
   });
 
-  test("is not created after a wrong code, and the answer is that for a known address", async () => {
+  test("is not created after a wrong code, and the response is the same as for a known address", async () => {
     const [known, unknown] = [(await seedUser()).email, freshEmail()];
     const answers = [];
     for (const email of [known, unknown]) {
@@ -124,7 +123,7 @@ describe("an account", () => {
     expect(answers[0]).toEqual(answers[1]);
   });
 
-  test("is not created if the invitation is revoked at that moment", async () => {
+  test("is not created if the invitation is revoked during the sign-in", async () => {
     const email = freshEmail();
     const id = await invite(email, "pending");
     const changes = { SIGN_UP: "invite" };
@@ -140,7 +139,7 @@ describe("an account", () => {
     expect(await usersOf(email)).toEqual([]);
   });
 
-  test("is created with the same code once an invitation arrives, within the code's ten minutes", async () => {
+  test("is created with the same code if an invitation arrives within the code's ten minutes", async () => {
     const email = freshEmail();
     const browser = newBrowser({}, (path, ask) => sendWith({ SIGN_UP: "invite" }, path, ask));
     await browser.post(START, { email });
@@ -150,7 +149,7 @@ describe("an account", () => {
     expect((await browser.post(VERIFY, given)).status).toBe(200);
   });
 
-  test("is never created by a passkey: registering one takes a session, and signing in takes a registered one", async () => {
+  test("is never created by a passkey: registering one requires a session, and signing in requires a registered passkey", async () => {
     const before = (await db.select().from(users)).length;
     for (const SIGN_UP of SETTINGS) {
       const registered = await sendWith({ SIGN_UP }, "/api/v1/me/passkeys/options", { method: "POST" });
@@ -174,7 +173,7 @@ describe("SIGN_UP", () => {
     );
   });
 
-  test("lets production serve only if a user exists: never less once it is set up", () => {
+  test("decides whether production serves requests before its set-up, but has no effect on that after the set-up", () => {
     for (const mode of SIGN_UP_MODES)
       for (const hasUsers of [false, true]) {
         expect(isServing(mode, { isSetUp: true, hasUsers })).toBe(true);
@@ -182,7 +181,7 @@ describe("SIGN_UP", () => {
       }
   });
 
-  test("is open in the tests' deployment, as with npm start", () => {
+  test("is `open` in the tests' deployment, as with npm start", () => {
     expect(env.SIGN_UP).toBe("open");
   });
 });

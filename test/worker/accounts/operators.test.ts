@@ -25,13 +25,13 @@ const auditOf = async ({ userId }: TestUser) =>
       .where(and(eq(auditEvents.target, userId)))
   ).map(({ action, actorId }) => [action, actorId]);
 
-/** Operators of earlier tests would keep the last one from being the last. */
+/** Removes the operators of earlier tests, because a test's own operator must be the last one. */
 afterEach(async () => {
   await db.update(users).set({ operatorSinceMs: null }).where(isNotNull(users.operatorSinceMs));
 });
 
 describe("an operator", () => {
-  test("makes a user an operator, by their address in any case, and lists all", async () => {
+  test("can make a user an operator by their address, in upper or lower case, and can list all operators", async () => {
     const [ann, ben] = [await seedOperator(), await seedUser({ name: "Ben" })];
     const added = await add(ann, ben.email.toUpperCase());
     expect([added.status, added.json]).toEqual([
@@ -55,7 +55,7 @@ describe("an operator", () => {
     expectRefusal(await add(await seedOperator(), "nobody@example.com"), 404, "USER_NOT_FOUND");
   });
 
-  test("removes another and themselves, but never the last; the account stays", async () => {
+  test("can remove another operator and themselves, but never the last one; the account stays", async () => {
     const [ann, ben] = [await seedOperator(), await seedOperator()];
     expect((await remove(ann, ben)).status).toBe(204);
     expect(await isOperator(ben)).toBe(false);
@@ -68,7 +68,7 @@ describe("an operator", () => {
     expect(await isOperator(ben)).toBe(true);
   });
 
-  test("needs a fresh factor to add or remove", async () => {
+  test("needs a recent factor to add or remove an operator", async () => {
     const { userId } = await seedOperator();
     const headers = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
     expectRefusal(
@@ -79,7 +79,7 @@ describe("an operator", () => {
     expectRefusal(await send(`${PATH}/${userId}`, { method: "DELETE", headers }), 403, "STEP_UP_REQUIRED");
   });
 
-  test("sees no merchant's data: another's merchant does not exist for them", async () => {
+  test("sees no merchant's data: another user's merchant is answered with 404", async () => {
     const { headers } = await seedOperator();
     const merchantId = await seedMerchant();
     expectRefusal(await send(`/api/v1/merchants/merchant/${merchantId}`, { headers }), 404, "MERCHANT_NOT_FOUND");
@@ -87,8 +87,8 @@ describe("an operator", () => {
   });
 });
 
-describe("among concurrent operators", () => {
-  test("one always remains, however many remove each other", async () => {
+describe("concurrent changes by operators", () => {
+  test("always leave at least one operator, however many operators remove each other", async () => {
     const all = await Promise.all(Array.from({ length: 5 }, seedOperator));
     const removals = all.flatMap((by) => all.map((one) => remove(by, one)));
     for (const { status } of await Promise.all(removals)) expect([204, 403, 404, 409, 503]).toContain(status);
@@ -96,7 +96,7 @@ describe("among concurrent operators", () => {
     expect(left.length).toBeGreaterThanOrEqual(1);
   });
 
-  test("one removed meanwhile changes nothing", async () => {
+  test("have no effect if the operator was removed in the meantime", async () => {
     const [ann, ben, eve] = [await seedOperator(), await seedOperator(), await seedUser()];
     const demote = async () => db.update(users).set({ operatorSinceMs: null }).where(eq(users.id, ben.userId));
     const body = { email: eve.email };

@@ -30,8 +30,8 @@ import {
 const sessionsOf = async (user: TestUser) =>
   db.select().from(sessions).where(sql`user_id = ${user.userId} and signed_in_with = 'PASSKEY'`);
 
-describe("signing in with a passkey", () => {
-  test("it needs no user name and no second factor, even with an authenticator app set up", async () => {
+describe("at a sign-in with a passkey,", () => {
+  test("no user name and no second factor are needed, even with an authenticator app set up", async () => {
     const user = await passkeyUser();
     await db.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, user.userId));
     const { options, headers } = await signInOptions();
@@ -56,7 +56,7 @@ describe("signing in with a passkey", () => {
     expect(removed.status).toBe(204);
   });
 
-  test("it records the time of use, the authenticator's counter and the backup state", async () => {
+  test("the time of use, the authenticator's counter and the backup state are recorded", async () => {
     const user = await passkeyUser();
     expect((await signIn(user.authenticator, { isBackedUp: true })).status).toBe(200);
     const [row] = await db.select().from(passkeys).where(eq(passkeys.userId, user.userId));
@@ -77,12 +77,12 @@ describe("signing in with a passkey", () => {
     expectRefusal(await send(MINE, { headers: user.headers }), 401, "UNAUTHORIZED");
   });
 
-  test("a passkey whose counter stays 0 signs in repeatedly", async () => {
+  test("a passkey whose counter stays 0 can sign in repeatedly", async () => {
     const { authenticator } = await passkeyUser({ counter: 0 });
     for (const _ of [1, 2]) expect((await signIn(authenticator)).status).toBe(200);
   });
 
-  test("a start does not end another start of the same browser", async () => {
+  test("starting a second sign-in in the same browser does not invalidate the first", async () => {
     const { authenticator } = await passkeyUser();
     const first = await signInOptions();
     const second = await signInOptions(first.headers);
@@ -93,21 +93,21 @@ describe("signing in with a passkey", () => {
   });
 
   const FAULTS: readonly [string, Faults][] = [
-    ["another origin", { origin: "https://localhost:8787" }],
-    ["an origin that only begins like ours", { origin: "http://localhost:8787.example.com" }],
-    ["our page in a frame of another origin", { crossOrigin: true }],
-    ["another RP id", { rpId: "example.com" }],
+    ["a different origin", { origin: "https://localhost:8787" }],
+    ["an origin that merely starts with ours", { origin: "http://localhost:8787.example.com" }],
+    ["the cross-origin flag of a framed page", { crossOrigin: true }],
+    ["a different RP id", { rpId: "example.com" }],
     ["no user verification", { isUserVerified: false }],
     ["no user presence", { isUserPresent: false }],
-    ["a registration's type", { type: "webauthn.create" }],
+    ["the type of a registration", { type: "webauthn.create" }],
     ["a challenge that was never issued", { challenge: "A".repeat(43) }],
     ["a credential that nobody registered", { id: "AAAA" }],
     ["another account's user handle", { userHandle: btoa("usr_1").replaceAll("=", "") }],
     ["no user handle", { userHandle: null }],
     ["an altered signature", { signature: (der) => der.map((byte, i) => (i === der.length - 1 ? byte ^ 1 : byte)) }],
     ["a backup flag on a passkey that cannot be backed up", { flags: 0b0001_0000 }],
-    ["no signature at all", { signature: () => new Uint8Array([0]) }],
-    // The library's parser of signatures accepts these two; the Worker has its own parser.
+    ["a single zero byte as its signature", { signature: () => new Uint8Array([0]) }],
+    // The library's parser would accept these two signatures; the Worker uses its own parser.
     ["the same signature with a byte after it", { signature: (der) => new Uint8Array([...der, 0]) }],
     [
       "the same signature with its length in the long form",
@@ -158,7 +158,7 @@ describe("signing in with a passkey", () => {
     expectRefusal(await ask(), 401, "PASSKEY_REFUSED");
   });
 
-  test("one of four parallel requests with the same challenge signs in", async () => {
+  test("only one of four parallel requests with the same challenge signs in", async () => {
     const user = await passkeyUser({ counter: 0 });
     const { options, headers } = await signInOptions();
     const credentials = await Promise.all([1, 2, 3, 4].map(async () => user.authenticator.get(options)));
@@ -169,7 +169,7 @@ describe("signing in with a passkey", () => {
     expect(await sessionsOf(user)).toHaveLength(1);
   });
 
-  test("one of two parallel requests with the same counter signs in", async () => {
+  test("only one of two parallel requests with the same counter signs in", async () => {
     const user = await passkeyUser();
     const starts = await Promise.all([signInOptions(), signInOptions()]);
     const answers = await Promise.all(
@@ -222,7 +222,7 @@ describe("signing in with a passkey", () => {
     ["client data that is not base64url", { clientDataJSON: "A" }],
     ["authenticator data that is cut short", { authenticatorData: "AAAA" }],
   ];
-  test.each(GARBAGE)("an assertion with %s is refused like any other wrong one", async (_, part) => {
+  test.each(GARBAGE)("an assertion with %s is refused like any other invalid one", async (_, part) => {
     const { authenticator } = await passkeyUser();
     const { options, headers } = await signInOptions();
     const credential = await authenticator.get(options);
@@ -232,11 +232,11 @@ describe("signing in with a passkey", () => {
   });
 });
 
-describe("a passkey inside a session, as a second factor or to step up", () => {
+describe("with a passkey inside a session, as a second factor or to step up,", () => {
   const dependencies = () => passkeyDependencies(env, { db, nowMs: Date.now(), sleep: requestSleep() });
   const trail = { ip: null, requestId: null };
 
-  /** A user in a session, and the options that the session was given. */
+  /** A user's session, and the options that it was given. */
   async function begun() {
     const user = await passkeyUser();
     const id = user.userId;
@@ -273,7 +273,7 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     });
   });
 
-  test("the user's own passkey is accepted without a user handle, and its statements can be committed once", async () => {
+  test("the user's own passkey is accepted without a user handle, and its database statements can be committed only once", async () => {
     const of = await begun();
     const verified = await answer(of, {}, { userHandle: null });
     if (!verified.ok) throw new Error(verified.error.code);
@@ -288,7 +288,7 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     expect(await answer(of)).toEqual({ ok: false, error: { code: "PASSKEY_REFUSED" } });
   });
 
-  test("the statements of a passkey that was removed meanwhile cannot be committed", async () => {
+  test("the database statements of a passkey that was removed meanwhile cannot be committed", async () => {
     const of = await begun();
     const verified = await answer(of);
     if (!verified.ok) throw new Error(verified.error.code);
@@ -298,7 +298,7 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     await expect(batch(db, [first, ...more])).rejects.toThrow();
   });
 
-  test("another user's passkey or handle, another session, another origin and no user verification are refused", async () => {
+  test("another user's passkey or handle, a different session, a different origin and missing user verification are refused", async () => {
     const [of, other] = [await begun(), await begun()];
     const elsewhere = { ...of.session, id: other.session.id };
     const attempts = [

@@ -16,7 +16,7 @@ import {
   signIn,
 } from "./passkeys-harness.ts";
 
-describe("registering a passkey", () => {
+describe("managing passkeys:", () => {
   test("the options ask for a discoverable, user-verifying credential without attestation", async () => {
     const { headers, userId, email } = await seedUser({ name: "Ada" });
     const asked = await send(`${MINE}/options`, { method: "POST", headers });
@@ -43,7 +43,7 @@ describe("registering a passkey", () => {
     expect(listed.text).not.toContain(shown?.publicKey);
     expect(shown).toMatchObject({ transports: '["internal","hybrid"]', counter: 1 });
     const one = `${MINE}/${user.passkeyId}`;
-    // From now on its owner must step up with a passkey; this session did so with an emailed code.
+    // From now on the owner must step up with a passkey; this session did so with an emailed code.
     const refused = await send(one, { method: "DELETE", headers: user.headers });
     expect(expectRefusal(refused, 403, "STEP_UP_REQUIRED").factors).toEqual(["passkey"]);
     const headers = await seedSession(user.userId, { factor: "PASSKEY" });
@@ -76,21 +76,24 @@ describe("registering a passkey", () => {
   });
 
   const FAULTS: readonly [string, Faults][] = [
-    ["another origin", { origin: "http://localhost:8788" }],
-    ["our page in a frame of another origin", { crossOrigin: true }],
-    ["another RP id", { rpId: "example.com" }],
+    ["a different origin", { origin: "http://localhost:8788" }],
+    ["the cross-origin flag of a framed page", { crossOrigin: true }],
+    ["a different RP id", { rpId: "example.com" }],
     ["no user verification", { isUserVerified: false }],
     ["no user presence", { isUserPresent: false }],
-    ["an assertion's type", { type: "webauthn.get" }],
+    ["the type of an assertion", { type: "webauthn.get" }],
     ["a challenge that was never issued", { challenge: "A".repeat(43) }],
     ["another credential's id", { id: "AAAA" }],
     ["self attestation", { attestation: "packed" }],
     ["an attestation with a certificate", { attestation: "packed with certificate" }],
-    ["an attestation of FIDO U2F", { attestation: "fido-u2f" }],
-    ["an attestation of Apple", { attestation: "apple" }],
-    ["an attestation of a TPM", { attestation: "tpm" }],
-    ["an attestation of an unknown format", { attestation: "unknown" }],
-    ["a statement in the format that has none", { attestationMembers: new Map([["attStmt", new Map([["alg", -7]])]]) }],
+    ["a FIDO U2F attestation", { attestation: "fido-u2f" }],
+    ["an Apple attestation", { attestation: "apple" }],
+    ["a TPM attestation", { attestation: "tpm" }],
+    ["an attestation in an unknown format", { attestation: "unknown" }],
+    [
+      "a non-empty statement in the format 'none'",
+      { attestationMembers: new Map([["attStmt", new Map([["alg", -7]])]]) },
+    ],
     ["a backup flag on a passkey that cannot be backed up", { flags: 0b0001_0000 }],
     ["an algorithm that was not offered", { key: new Map([[3, -35]]) }],
     ["a byte after the attestation object", { attestationObject: (object) => new Uint8Array([...object, 0]) }],

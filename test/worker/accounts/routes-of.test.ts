@@ -40,7 +40,7 @@ describe("a group of routes", () => {
 describe("a route without its own settings", () => {
   const [spec] = specsOf(routesOf({ tag: "Service", callers: "ANYBODY" }).post("/a", route));
 
-  it("is not for public keys, is not idempotent, needs no permission and has no refusals of its own", () => {
+  it("is closed to public keys, is not idempotent, needs no permission and declares no refusals", () => {
     expect(spec).toMatchObject({ isForPublicKeys: false, isIdempotent: false, permission: null, refusals: [] });
   });
 
@@ -51,7 +51,7 @@ describe("a route without its own settings", () => {
   });
 });
 
-describe("a route of a merchant", () => {
+describe("a merchant route", () => {
   it("names each sufficient permission", () => {
     const group = routesOf({ tag: "Wallets", callers: "MEMBER" });
     const [spec] = specsOf(group.get("/a", { ...route, permission: ["wallet:view", "payment:view"] }));

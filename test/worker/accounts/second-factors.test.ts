@@ -1,4 +1,4 @@
-// The second factor that a sign-in waits for (security.md 1), and the limit on guessing it (security.md 3).
+// The second factor that completes a sign-in (security.md 1), and the limit on guessing it (security.md 3).
 import { env } from "cloudflare:workers";
 import { and, eq, inArray, like } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -29,7 +29,7 @@ const db = openDb(env.DB);
 const VERIFY = `${SECOND_FACTOR}/verify`;
 const EMAIL_OTP = "/api/v1/me/email-otp";
 
-/** Counts of wrong factors: of the user's pending sessions, of the network and of the user. */
+/** The stored counts of wrong factors, for the user's pending sessions, for the network and for the user. */
 const failuresOf = async (email: string) => {
   const { id } = await userOf(email);
   const own = await db
@@ -63,7 +63,7 @@ afterEach(() => {
 });
 
 describe("a session that waits for its second factor", () => {
-  it("opens no route of the user or a merchant until the factor is given, and then has a new token", async () => {
+  it("opens no user or merchant route until the factor is given, which also replaces the session's token", async () => {
     const { email, secret } = await appHolder();
     const merchantId = await seedMerchant();
     await seedMember(merchantId, (await userOf(email)).id, "OWNER");
@@ -107,7 +107,7 @@ describe("a session that waits for its second factor", () => {
     expect([entry?.after, more]).toEqual(['{"factor":"TOTP","wasPending":true}', []]);
   });
 
-  it("is the only kind that accepts one: an active session is told that no factor is available", async () => {
+  it("is the only kind of session that accepts a second factor", async () => {
     const { browser, secret } = await appHolder();
     expect((await browser.post(`${SECOND_FACTOR}/start`)).json).toEqual({ factors: [], passkey: null });
     const refused = expectRefusal(await give(browser, appCode(secret)), 422, "FACTOR_NOT_AVAILABLE");
@@ -125,14 +125,14 @@ describe("a session that waits for its second factor", () => {
   });
 });
 
-describe("a code of the authenticator app", () => {
+describe("a code from the authenticator app", () => {
   it.each([
     [-2, 401],
     [-1, 200],
     [0, 200],
     [1, 200],
     [2, 401],
-  ])("from %i steps away is answered with %i", async (away, status) => {
+  ])("for the time step %i from now is answered with %i", async (away, status) => {
     const { email, secret } = await appHolder();
     passTime(120_000);
     expect((await give(await pendingBrowser(email), appCode(secret, away))).status).toBe(status);
@@ -170,14 +170,14 @@ describe("a code of the authenticator app", () => {
   });
 });
 
-describe("the token of a session", () => {
-  it("is replaced once when three factors are sent at once; the others count as not signed in", async () => {
+describe("a session's token", () => {
+  it("is replaced once when three factors are sent at once; the other two requests are answered as not signed in", async () => {
     const { email, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     const answers = await Promise.all([appCode(secret), codes[0], codes[1]].map((code) => give(browser, code)));
     expect(statuses(answers)).toEqual([200, 401, 401]);
     for (const answer of answers.filter(({ status }) => status === 401)) expectRefusal(answer, 401, "UNAUTHORIZED");
-    // The backup codes of the refused requests are not used up.
+    // The backup codes in the refused requests are not used up.
     const used = await db
       .select()
       .from(backupCodes)
@@ -233,7 +233,7 @@ describe("an emailed code as the second factor", () => {
     expectRefusal(await give(browser, await mailedCode(email)), 401, "INVALID_CODE");
   });
 
-  it("has 5 tries, and works once in parallel requests", async () => {
+  it("allows 5 tries, and works only once in parallel requests", async () => {
     const { email } = await mailHolder();
     const browser = await pendingBrowser(email);
     await browser.post(`${SECOND_FACTOR}/start`);
@@ -247,7 +247,7 @@ describe("an emailed code as the second factor", () => {
     expect(statuses(answers)).toEqual([200, 401, 401]);
   });
 
-  it("is switched on and off after a step-up, with one audit entry each", async () => {
+  it("is switched on and off after a step-up, and each switch writes one audit entry", async () => {
     const { email, browser } = await newcomer();
     const { id } = await userOf(email);
     const entries = async () =>
@@ -277,7 +277,7 @@ describe("guessing a second factor", () => {
     expect(answer.headers.get("retry-after")).toBe(String(seconds));
   };
 
-  it("is blocked after 10 wrong ones, in all new sessions of the network, until 15 minutes after the first", async () => {
+  it("is blocked after 10 wrong guesses, in all new sessions of the network, until 15 minutes after the first guess", async () => {
     const { email, browser: active, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     await guess(browser, secret, 7);
@@ -286,7 +286,7 @@ describe("guessing a second factor", () => {
     await guess(browser, secret, 2);
     await isLocked(await give(browser, appCode(secret)), 840);
     await isLocked(await give(await pendingBrowser(email), codes[0]), 840);
-    // A session that has given a factor before is not blocked: it has its own count.
+    // A session that passed a second factor before is not blocked, because it has a separate count.
     const stepUp = (code: string) => active.post(`${STEP_UP}/verify`, { code });
     expectRefusal(await stepUp(wrongCode(secret)), 401, "INVALID_CODE");
     expect((await stepUp(appCode(secret))).status).toBe(200);
@@ -296,7 +296,7 @@ describe("guessing a second factor", () => {
     expect((await give(browser, appCode(secret))).status).toBe(200);
   });
 
-  it("has no more than 10 attempts in parallel requests", async () => {
+  it("is limited to 10 attempts, even in parallel requests", async () => {
     const { email, secret } = await appHolder();
     const browsers = await pendingBrowsers(email, 4);
     const answers = await Promise.all(
@@ -309,7 +309,7 @@ describe("guessing a second factor", () => {
     expect(statuses(answers)).toEqual([...new Array(10).fill(401), ...new Array(14).fill(429)]);
   });
 
-  it("keeps its count after a correct one, which itself does not count", async () => {
+  it("continues at the same count after a correct code, which is not counted itself", async () => {
     const { email, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     await guess(browser, secret, 9);
@@ -328,7 +328,7 @@ describe("guessing a second factor", () => {
     expect((await give(await pendingBrowser(email), appCode(secret))).status).toBe(200);
   });
 
-  it("from other networks is blocked after 100 wrong ones a day, and never blocks the user's other sessions", async () => {
+  it("is blocked from every network after 100 wrong guesses a day, but never in the user's active sessions", async () => {
     const { email, browser: active, secret } = await appHolder();
     const pending = await pendingBrowser(email);
     const from = (ip: string, code: string) =>
@@ -344,7 +344,7 @@ describe("guessing a second factor", () => {
     expect((await active.post(`${STEP_UP}/verify`, { code: appCode(secret) })).status).toBe(200);
   });
 
-  it("of one user's factor blocks no other user", async () => {
+  it("blocks no user except the one whose factor is guessed", async () => {
     const [one, other] = [await appHolder(), await appHolder()];
     await guess(await pendingBrowser(one.email), one.secret, 10);
     expect((await give(await pendingBrowser(other.email), appCode(other.secret))).status).toBe(200);

@@ -59,7 +59,7 @@ describe("a session lives", () => {
     expectRefusal(await send(ME, { headers }), 401, "UNAUTHORIZED");
   });
 
-  test("until sign-out, which deletes the cookie and is in the audit log", async () => {
+  test("until sign-out, which deletes the cookie and is recorded in the audit log", async () => {
     const { headers, userId } = await seedUser();
     const out = await send(SIGN_OUT, { method: "POST", headers });
     expectHeaders(out);
@@ -87,7 +87,7 @@ describe("a session lives", () => {
   });
 });
 
-describe("changes of an account", () => {
+describe("changes to an account:", () => {
   test.each([
     ["POST", SIGN_OUT],
     ["DELETE", SESSIONS],
@@ -108,7 +108,7 @@ describe("changes of an account", () => {
     for (const path of [ME, SESSIONS]) expectRefusal(await send(path, { key }), 403, "SESSION_REQUIRED");
   });
 
-  test("a name is stored, shown and in the audit log; the same name again writes nothing", async () => {
+  test("a new name is stored, shown and recorded in the audit log; the same name again writes nothing", async () => {
     const { headers, userId } = await seedUser();
     const name = "Ann 👩‍💻 Example";
     for (let i = 0; i < 2; i++) {
@@ -177,7 +177,7 @@ describe("/me", () => {
       isOperator: false,
       factors: { totp: true, emailOtp: true, passkeys: 2, backupCodesLeft: 2 },
       identities: [{ provider: "google", email: "a@b.c", linkedAt: new Date(linkedAtMs).toISOString() }],
-      // An emailed code is not a step-up for a user with a passkey.
+      // For a user with a passkey, an emailed code is not a step-up.
       session: {
         id: expect.stringMatching(/^ses_/),
         state: "active",
@@ -191,8 +191,8 @@ describe("/me", () => {
   });
 });
 
-describe("the sessions of a user", () => {
-  test("are listed while they live, newest first, and the current one is marked", async () => {
+describe("a user's sessions", () => {
+  test("are listed until they end, newest first, and the current one is marked", async () => {
     const { headers, userId } = await seedUser();
     const nowMs = Date.now();
     await seedSession(userId, { revokedAtMs: nowMs });
@@ -236,7 +236,7 @@ describe("the sessions of a user", () => {
     expectRefusal(await send(`${SESSIONS}?cursor=x`, { headers }), 400, "VALIDATION_FAILED");
   });
 
-  test("can be ended one by one: that one stops at once, the others stay", async () => {
+  test("can be ended one by one, which takes effect at once and leaves the others", async () => {
     const { headers, userId } = await seedUser();
     const phone = await seedSession(userId);
     const { data } = await listOf(phone);
@@ -248,7 +248,7 @@ describe("the sessions of a user", () => {
     expect(await actionsOf(userId)).toEqual(["session.revoked"]);
   });
 
-  test("include the current one, which deletes the cookie when it is ended", async () => {
+  test("include the current one; ending it deletes the cookie", async () => {
     const { headers } = await seedUser();
     const { data } = await listOf(headers);
     const ended = await send(`${SESSIONS}/${data[0].id}`, { method: "DELETE", headers });
@@ -256,7 +256,7 @@ describe("the sessions of a user", () => {
     expect(await statusOf(headers)).toBe(401);
   });
 
-  test("are not found by another user, and stay", async () => {
+  test("are not found by another user, who cannot end them", async () => {
     const [ann, eve] = [await seedUser(), await seedUser()];
     const { data } = await listOf(ann.headers);
     for (const id of [data[0].id, freshId("ses"), "ses_1", "'"])
@@ -279,7 +279,7 @@ describe("the sessions of a user", () => {
     expect(await actionsOf(userId)).toEqual(["session.revoked"]);
   });
 
-  test("keep their end time when all others are ended later", async () => {
+  test("that have ended keep their end time when the others are ended later", async () => {
     const { headers, userId } = await seedUser();
     await seedSession(userId, { revokedAtMs: 5 });
     await send(SESSIONS, { method: "DELETE", headers });

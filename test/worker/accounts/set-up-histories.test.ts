@@ -1,5 +1,5 @@
-// Random histories of set-up links: links created, replaced and expired, started and redeemed by several users at once and in several
-// deployments of one database, with clocks that jump. At most one passkey and one user result from a link, and there is one "first".
+// Random histories of set-up links: links are created, replaced, expired and redeemed by several users at once, in several deployments of one
+// database, with clocks that jump. At most one passkey and one user may result from a link, and only one deployment may be the "first".
 import "@simplewebauthn/server";
 import "@simplewebauthn/server/helpers";
 import { env } from "cloudflare:workers";
@@ -16,9 +16,9 @@ const db = openDb(env.DB);
 
 type Step =
   | { readonly kind: "make" }
-  /** Several browsers at once; which of the created links, and how many of them use one address. */
+  /** Several browsers redeem one of the created links at once, with one email address or different ones. */
   | { readonly kind: "redeem"; readonly link: number; readonly browsers: number; readonly isOneAddress: boolean }
-  /** By this many hours, back or forth. */
+  /** The clock jumps by this many hours, forwards or back. */
   | { readonly kind: "jump"; readonly hours: number }
   | { readonly kind: "look" };
 
@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 afterEach(() => vi.useRealTimers());
 
-test("at most one user and one passkey result from a link, and the deployment is set up once", async () => {
+test("a set-up link creates at most one user and one passkey, and the deployment is set up only once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
       await undoSetUp();
@@ -58,7 +58,7 @@ test("at most one user and one passkey result from a link, and the deployment is
             vi.setSystemTime(Date.now() + each.hours * 3_600_000);
             break;
           case "look": {
-            // Only a redeemed link opens the deployment, and once open it stays open, whatever the clock says.
+            // Only a redeemed link opens the deployment, which then stays open even if the clock jumps.
             const statuses = await Promise.all(sends.map(async (send) => (await send("/docs")).status));
             expect(statuses).toEqual(statuses.map(() => (firstMs === undefined ? 503 : 200)));
             break;
@@ -97,7 +97,7 @@ async function expectOneEach(links: readonly { readonly won: number }[], firstMs
     db.select().from(setUpLinks),
     db.select().from(deployment),
   ]);
-  // Every redemption here names a new address, so each made one user.
+  // Each successful redemption names a new address, so it creates a user.
   expect([people.length, keys.length]).toEqual([redeemed, redeemed]);
   expect(people.every(({ operatorSinceMs }) => operatorSinceMs !== null)).toBe(true);
   expect(used.filter(({ usedAtMs }) => usedAtMs !== null)).toHaveLength(redeemed);

@@ -1,5 +1,5 @@
-// Set-up links on workerd, in a production Worker: what redeeming one creates, what is refused, and that one of several redeemers
-// wins.
+// Set-up links on workerd, in a production Worker: what redeeming one creates, what is refused, and that only one of several
+// redeemers succeeds.
 import "@simplewebauthn/server";
 import "@simplewebauthn/server/helpers";
 import { env } from "cloudflare:workers";
@@ -58,7 +58,7 @@ describe("redeeming a set-up link", () => {
       isOperator: true,
       emailVerified: false,
     });
-    // Its passkey is new, so no step-up is required, and a shop can be named at once.
+    // The user has just registered a passkey, so no step-up is required, and a shop can be created at once.
     const shop = await send("/api/v1/merchants", { method: "POST", headers, body: { name: "Ann's shop" } });
     expect(shop.status).toBe(201);
     expect(await auditOf(user?.id)).toEqual(
@@ -74,7 +74,7 @@ describe("redeeming a set-up link", () => {
     expect((await db.select().from(setUpLinks))[0]).toMatchObject({ usedBy: user?.id, usedAtMs: expect.any(Number) });
   });
 
-  test("the passkey signs its operator in afterwards", async () => {
+  test("lets the operator sign in with the passkey afterwards", async () => {
     const send = production();
     const token = await makeLink();
     const begun = await beginRedeeming(send, { token, email: freshEmail() });
@@ -95,7 +95,7 @@ describe("redeeming a set-up link", () => {
     expect(signedIn.status).toBe(200);
   });
 
-  test("again, adds a passkey to the operator of that address, and keeps their name, time and merchants", async () => {
+  test("for an existing operator's address adds a passkey, and keeps the operator's name, start time and merchants", async () => {
     const email = freshEmail();
     const known = await seedUser({ email, name: "Ben", operatorSinceMs: 5 });
     const redeemed = await redeem(production(), {
@@ -109,7 +109,7 @@ describe("redeeming a set-up link", () => {
     expect(await auditOf(known.userId)).not.toContain("operator.added");
   });
 
-  test("makes a user an operator under their existing account", async () => {
+  test("makes an existing user an operator, under the same account", async () => {
     const known = await seedUser();
     const redeemed = await redeem(production(), { token: await makeLink(), email: known.email, name: "Ann" });
     expect(redeemed.json).toMatchObject({ user: { id: known.userId, name: "Ann" } });
@@ -117,7 +117,7 @@ describe("redeeming a set-up link", () => {
     expect(await auditOf(known.userId)).toContain("operator.added");
   });
 
-  test("later is emailed to the existing operators, whether it adds an operator or a passkey for one", async () => {
+  test("in a deployment with operators is announced to them by email, whether it adds an operator or a passkey", async () => {
     const first = await seedUser({ operatorSinceMs: 5 });
     const send = deploymentWith({});
     const next = freshEmail();
@@ -131,7 +131,7 @@ describe("redeeming a set-up link", () => {
     expect(await mailsTo(next)).toHaveLength(1);
   });
 
-  test("a second link does not make the deployment set up a second time", async () => {
+  test("with a second link does not set the deployment up again", async () => {
     const send = production();
     await redeem(send, { token: await makeLink(), email: freshEmail() });
     await db.update(deployment).set({ setUpAtMs: 7 });
@@ -145,7 +145,7 @@ describe("a set-up link is refused", () => {
     ["unknown", {}, "guessed"],
     ["used", { usedAtMs: 1 }, undefined],
     ["expired", { expiresAtMs: Date.now() }, undefined],
-  ])("when it is %s, by both routes, and nothing is written", async (_, changes, guess) => {
+  ])("when it is %s, by both set-up routes, and nothing is written", async (_, changes, guess) => {
     const send = production();
     const own = await makeLink(changes);
     const token = guess ?? own;
@@ -174,7 +174,7 @@ describe("a set-up link is refused", () => {
     }
   });
 
-  test("with the challenge of another link, an expired one, or a sign-in's; the link then still works", async () => {
+  test("with the challenge of another link or of a sign-in, or an expired challenge; the link remains valid", async () => {
     const send = production();
     const [token, other] = [await makeLink(), await makeLink()];
     const authenticator = await softwareAuthenticator({ origin: HERE, rpId: "localhost" });
@@ -194,7 +194,7 @@ describe("a set-up link is refused", () => {
     expect((await redeem(send, { token, email: freshEmail() })).status).toBe(200);
   });
 
-  test("at an origin other than the page's own", async () => {
+  test("from an origin other than the page's own", async () => {
     const token = await makeLink();
     const origin = "https://evil.example";
     expectRefusal(
@@ -206,7 +206,7 @@ describe("a set-up link is refused", () => {
     expectRefusal(await beginRedeeming(explicit, { token, email: freshEmail() }), 403, "ORIGIN_NOT_ALLOWED");
   });
 
-  test("with an already registered passkey; the link then still works", async () => {
+  test("with an already registered passkey; the link remains valid", async () => {
     const send = production();
     const authenticator = await softwareAuthenticator({ origin: HERE, rpId: "localhost" });
     const useWith = async (token: string) => {
@@ -221,7 +221,7 @@ describe("a set-up link is refused", () => {
   });
 });
 
-test("exactly one of several concurrent redeemers wins, with the same address or others, and the rest change nothing", async () => {
+test("when several people redeem a set-up link at once, with the same address or different ones, one succeeds and the others change nothing", async () => {
   for (const isSameAddress of [true, false]) {
     const token = await makeLink();
     const one = freshEmail();

@@ -1,4 +1,4 @@
-// What a stolen key or session cannot do by changing settings, and that a member removed during the request writes nothing.
+// A stolen key or session cannot shorten the delay for wallet changes unnoticed, and a member who is removed during a request writes nothing.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ const mailsTo = async ({ email }: Teammate) =>
 const setDelay = (team: TestTeam, columns: Partial<typeof merchants.$inferInsert>) =>
   testDb.update(merchants).set(columns).where(eq(merchants.id, team.merchantId));
 
-describe("the delay of wallet changes", () => {
+describe("the delay for wallet changes", () => {
   it("cannot be changed by a key; a key that sends the current delay can change the other settings", async () => {
     const { team, owner } = await freshTeam();
     await setDelay(team, { walletChangeDelayHours: 48 });
@@ -34,7 +34,7 @@ describe("the delay of wallet changes", () => {
     expect(await mailsTo(owner)).toEqual([]);
   });
 
-  it("can be changed in a session only after a step-up, even to a longer one", async () => {
+  it("can be changed in a session only after a step-up, even to a longer delay", async () => {
     const { team, owner } = await freshTeam();
     const old = await seedSession(owner.userId, { factorAtMs: Date.now() - 300_001 });
     const patch = (body: object, headers: Readonly<Record<string, string>>) =>
@@ -46,7 +46,7 @@ describe("the delay of wallet changes", () => {
     });
   });
 
-  it("gets shorter only after it has passed, and an email to every OWNER and ADMIN goes out at once", async () => {
+  it("becomes shorter only after the old delay has passed, while every OWNER and ADMIN is emailed at once", async () => {
     const { team, owner } = await freshTeam();
     const [admin, member] = [await team.join("ADMIN"), await team.join("MEMBER")];
     await setDelay(team, { walletChangeDelayHours: 48 });
@@ -81,7 +81,7 @@ describe("the delay of wallet changes", () => {
   });
 });
 
-describe("a member who is removed from the team during the request", () => {
+describe("a member who is removed from the team during a request", () => {
   const product = { name: "Coffee", price: 3, currency: "USD" };
   const customer = { email: "ann@example.com", name: "Ann" };
   const made = async (path: string, who: Teammate, body: object) => (await who.as.post(path, body)).body.id;

@@ -23,7 +23,7 @@ afterEach(() => {
 
 const other = (code: string) => (code === "00000000" ? "11111111" : "00000000");
 
-describe("signing in by email code", () => {
+describe("signing in by email code:", () => {
   test("the first sign-in creates a verified account and a stepped-up session", async () => {
     const email = freshEmail("Ann.Example");
     const browser = newBrowser({ "user-agent": "A browser" });
@@ -60,7 +60,7 @@ describe("signing in by email code", () => {
     expect(entries.every((entry) => entry.merchantId === null && entry.requestId !== null)).toBe(true);
   });
 
-  test("a later sign-in finds the account, whatever the case of the address, and verifies it", async () => {
+  test("a later sign-in finds the account by its address in upper or lower case, and marks the address as verified", async () => {
     const { email, userId } = await seedUser({ emailVerifiedAtMs: null });
     const answer = await signIn(newBrowser(), email.toUpperCase());
     expect(answer.json).toMatchObject({ state: "active", user: { id: userId, email } });
@@ -144,7 +144,7 @@ describe("signing in by email code", () => {
     expect((await mine.post(VERIFY, { email, code })).status).toBe(200);
   });
 
-  test("a new code replaces the older one of the same browser only", async () => {
+  test("a new code replaces only the older code of the same browser", async () => {
     const email = freshEmail();
     const [mine, theirs] = [newBrowser(), newBrowser()];
     await mine.post(START, { email });
@@ -218,7 +218,7 @@ describe("signing in by email code", () => {
     expectRefusal(await newBrowser().post(path, body), 400, "VALIDATION_FAILED");
   });
 
-  test("a page of another origin can neither start nor finish a sign-in; a request without an origin can", async () => {
+  test("a page from another origin can neither start nor finish a sign-in; a request without an origin can", async () => {
     const email = freshEmail();
     const headers = { origin: "https://evil.example" };
     expectRefusal(await send(START, { method: "POST", body: { email }, headers }), 403, "ORIGIN_NOT_ALLOWED");
@@ -230,7 +230,7 @@ describe("signing in by email code", () => {
 });
 
 describe("whether an address has an account", () => {
-  test("does not show: status, body and headers are the same for a known and an unknown address", async () => {
+  test("is not revealed: status, body and headers are the same for a known and an unknown address", async () => {
     const known = (await seedUser({ totpEnabledAtMs: Date.now() })).email;
     const shapes = await Promise.all(
       [known, freshEmail()].map(async (email) => {
@@ -249,7 +249,7 @@ describe("whether an address has an account", () => {
 });
 
 describe("the limits on emails", () => {
-  test("allow one caller 5 an hour to one address, with an account or not, and name the time to retry", async () => {
+  test("allow one caller 5 an hour to one address, with an account or not, and say when to retry", async () => {
     const known = (await seedUser()).email;
     for (const [email, ip] of [
       [known, "203.0.113.1"],
@@ -271,7 +271,7 @@ describe("the limits on emails", () => {
     }
   });
 
-  test("allow one caller 20 an hour in all, even in parallel requests; an IPv6 caller is a /64", async () => {
+  test("allow one caller 20 an hour in all, even in parallel requests; IPv6 callers are counted by their /64", async () => {
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
         newBrowser({ "cf-connecting-ip": `2001:db8:1:2::${i}` }).post(START, { email: freshEmail() }),
@@ -305,7 +305,7 @@ describe("the limits on emails", () => {
     expect((await signIn(mine, email)).status).toBe(200);
     await mine.post("/api/v1/auth/sign-out");
     expect(mine.cookies().session).toBeUndefined();
-    // Strangers use up the limits of the address, of this network for the address, and of this network.
+    // Strangers use up three limits: per address, per address and network, and per network.
     for (let n = 0; n < 40; n++) {
       const stranger = newBrowser(n < 10 ? ip : { "cf-connecting-ip": `192.0.2.${n}` });
       await stranger.post(START, { email });
@@ -315,7 +315,7 @@ describe("the limits on emails", () => {
     expectRefusal(await newBrowser({ "cf-connecting-ip": "192.0.2.99" }).post(START, { email }), 429, "RATE_LIMITED");
     for (let n = 0; n < 7; n++) expect((await mine.post(START, { email: email.toUpperCase() })).status).toBe(202);
     expect((await mine.post(VERIFY, { email, code: await mailedCode(email) })).status).toBe(200);
-    // For another address this browser is unknown.
+    // For another address this browser counts as unknown.
     expectRefusal(await mine.post(START, { email: freshEmail() }), 429, "RATE_LIMITED");
     expect((await codesOf(email)).filter(({ isCounted }) => isCounted)).toHaveLength(30);
   });
@@ -360,7 +360,7 @@ describe("an identity that waits for proof of the mailbox", () => {
 });
 
 describe("the secrets of a sign-in", () => {
-  test("are in no table and no log line (code, nonce and session token), and the stored token hash does not sign in", async () => {
+  test("(code, nonce and session token) are in no table and no log line, and the stored token hash cannot sign in", async () => {
     const email = freshEmail();
     const browser = newBrowser();
     const lines: unknown[] = [];

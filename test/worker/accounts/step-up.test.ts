@@ -1,4 +1,4 @@
-// Giving a factor again before a protected change (security.md 1 "Step-up").
+// Passing a factor again before a protected change (security.md 1 "Step-up").
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -41,7 +41,7 @@ const challengeOf = ({ json }: { readonly json: Readonly<Record<string, unknown>
   return { ...options, challenge: String(options.challenge) };
 };
 
-/** The path of the wallets of a new merchant that the user owns. */
+/** The path to the wallets of a new merchant that the user owns. */
 async function walletsOf(email: string): Promise<string> {
   const [user] = await db.select().from(users).where(eq(users.emailKey, email));
   if (user === undefined) throw new Error("no such user");
@@ -111,7 +111,7 @@ describe("a protected change", () => {
     expectRefusal(await browser.post(VERIFY, { code: mine }), 401, "INVALID_CODE");
   });
 
-  it("is allowed by one of four parallel requests with the same code", async () => {
+  it("accepts an emailed code only once, even in four parallel requests", async () => {
     const { email, browser } = await newcomer();
     await browser.post(START);
     const code = await mailedCode(email);
@@ -148,7 +148,7 @@ describe("a user with an authenticator app", () => {
     const secret = String((await browser.post("/api/v1/me/totp")).json?.secret);
     await browser.post("/api/v1/me/totp/confirm", { code: appCode(secret) });
     expectRefusal(await browser.post(VERIFY, { code }), 422, "FACTOR_NOT_AVAILABLE");
-    // The other session, which gave no code of the app, has ended.
+    // The user's other session, which did not give a code from the app, has ended.
     expectRefusal(await other.post(VERIFY, { code }), 401, "UNAUTHORIZED");
     expectRefusal(await other.post(await walletsOf(email), WALLET), 401, "UNAUTHORIZED");
   });
@@ -201,7 +201,7 @@ describe("a user with a passkey", () => {
     expect((await browser.post(wallets, WALLET)).status).toBe(201);
   });
 
-  it("gives the passkey as second factor, only in the session whose challenge it answers", async () => {
+  it("can use the passkey as a second factor, but only in the session whose challenge it answers", async () => {
     const { email, browser } = await newcomer();
     const authenticator = await addPasskey(browser);
     await db.update(users).set({ emailOtpEnabledAtMs: 1 }).where(eq(users.emailKey, email));

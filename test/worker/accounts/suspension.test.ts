@@ -1,4 +1,4 @@
-// A suspended merchant accepts no new payments; earlier agreements stay valid. Through the Worker's own entry.
+// A suspended merchant cannot create invoices, but its existing invoices can still be paid. Tested through the Worker's own entry.
 import { env } from "cloudflare:workers";
 import { and, eq, isNotNull } from "drizzle-orm";
 import fc from "fast-check";
@@ -32,13 +32,13 @@ afterEach(async () => {
   await db.update(users).set({ operatorSinceMs: null }).where(isNotNull(users.operatorSinceMs));
 });
 
-/** A payment that is not final keeps its network from becoming idle, even in other files' tests. */
+/** Deletes the payments, because a payment that is not final keeps its network from becoming idle, even in other files' tests. */
 afterAll(async () => {
   await db.delete(payments);
 });
 
 let visitors = 0;
-/** Browsers have a limit per address. */
+/** A new IP address for each browser, because browsers are limited per address. */
 const newIp = () => `2001:db8:${(++visitors).toString(16)}::1`;
 
 async function opened() {
@@ -50,7 +50,7 @@ async function opened() {
 }
 
 describe("a suspended merchant", () => {
-  it("creates no invoices: not from its server, with a public key, or on a product's page", async () => {
+  it("cannot create invoices: not from its server, with a public key, or on a product's page", async () => {
     const { shop, operator, create, browse, buy, product } = await opened();
     const done = await suspend(operator, shop);
     expect([done.status, done.json]).toEqual([
@@ -65,7 +65,7 @@ describe("a suspended merchant", () => {
     expect([(await create()).status, (await browse(newIp())).status, await buy(newIp())]).toEqual([201, 201, 303]);
   });
 
-  it("creates none through its members, or through an assistant with its key", async () => {
+  it("cannot create invoices through its members, or through an assistant with its key", async () => {
     const { shop, operator } = await opened();
     const { userId, headers } = await seedUser();
     await seedMember(shop.merchantId, userId, "OWNER");
@@ -85,7 +85,7 @@ describe("a suspended merchant", () => {
     expect(await made()).toBe(1);
   });
 
-  it("gives payers no further way to pay, and shows their existing one", async () => {
+  it("offers payers no other payment method, but shows the one that they have picked", async () => {
     const { shop, operator, browse, pick } = await opened();
     const { json } = await browse(newIp());
     const ip = newIp();
@@ -102,7 +102,7 @@ describe("a suspended merchant", () => {
     expect((await pick(ip, json?.id, BTC)).status).toBe(201);
   });
 
-  it("gets the stored answer of an earlier create, and later creates the refused one", async () => {
+  it("gets the stored response again for an invoice created before, and can repeat a refused creation once it is resumed", async () => {
     const { shop, operator, create } = await opened();
     const first = await create("before");
     await suspend(operator, shop);
@@ -114,7 +114,7 @@ describe("a suspended merchant", () => {
   });
 
   it.each(["server", "public key", "pick"] as const)(
-    "blocks changes that were decided before and not yet written: %s",
+    "can no longer write changes that were decided before the suspension: %s",
     async (by) => {
       const { shop, operator, key, browse } = await opened();
       const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices`;
@@ -134,7 +134,7 @@ describe("a suspended merchant", () => {
     },
   );
 
-  it("is recorded once: with the actor for operators, without it for the merchant", async () => {
+  it("has two audit entries for each change: one with the actor for operators, and one without it for the merchant", async () => {
     const { shop, operator } = await opened();
     for (const change of [suspend, suspend, resume, resume]) expect((await change(operator, shop)).status).toBe(200);
     const entries = await db
@@ -149,7 +149,7 @@ describe("a suspended merchant", () => {
     }
   });
 
-  it("is suspended only by operators, with a recent factor, and must exist", async () => {
+  it("is suspended and resumed only by an operator with a recent factor; an unknown merchant is not found", async () => {
     const { shop, operator } = await opened();
     expectRefusal(await suspend(await seedUser(), shop), 403, "OPERATOR_REQUIRED");
     const stale = await seedSession(operator.userId, { factorAtMs: Date.now() - 300_001 });
@@ -164,7 +164,7 @@ describe("in any history of suspending, resuming, creating and paying", () => {
   type Made = { readonly id: string; readonly address: string; readonly units: bigint; isPaid: boolean };
   const STEPS = ["suspend", "resume", "create", "repeat", "browse", "buy", "pay"] as const;
 
-  it("creates succeed exactly while the merchant is not suspended, and every payment is credited", async () => {
+  it("invoices are created if and only if the merchant is not suspended, and every payment is credited", async () => {
     const steps = fc.array(fc.constantFrom(...STEPS), { minLength: 4, maxLength: 14 });
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {
@@ -227,7 +227,7 @@ describe("the list of merchants", () => {
     return answer.json as { readonly data: readonly Record<string, unknown>[]; readonly nextCursor: string | null };
   };
 
-  it("has names and workload, newest first, page by page, but no amounts or customers", async () => {
+  it("is paginated, newest first, and shows names and workload but no amounts or customers", async () => {
     const operator = await seedOperator();
     const open = [await openShop(), await openShop(), await openShop()];
     const [first, , last] = open;
@@ -250,7 +250,7 @@ describe("the list of merchants", () => {
     expect(next.data[0]).toMatchObject({ suspendedAt: null, invoices: 3 });
   });
 
-  it("is searched by a name's prefix in any case, and by a whole id", async () => {
+  it("is searched by a name's prefix in upper or lower case, and by a complete id", async () => {
     const operator = await seedOperator();
     const { shop } = await openShop();
     const bySearch = async (search: string) =>
@@ -261,7 +261,7 @@ describe("the list of merchants", () => {
     expect(await bySearch("%")).toEqual([]);
   });
 
-  it("is for operators, and refuses an invalid cursor", async () => {
+  it("is for operators only, and refuses an invalid cursor", async () => {
     const operator = await seedOperator();
     const ask = (headers: TestUser["headers"], query = "") => send(`/api/v1/operator/merchants${query}`, { headers });
     expectRefusal(await ask((await seedUser()).headers), 403, "OPERATOR_REQUIRED");

@@ -1,4 +1,4 @@
-// A change of a team reads by index, however large the team and however busy its merchant (decisions 1 "Constant cost").
+// A change to a team reads its rows through indexes, however large the team and however busy its merchant (decisions 1 "Constant cost").
 import { expect, it } from "vitest";
 import { selectMailRoom, selectMailsDue } from "../../../src/accounts/invitations/store.ts";
 import { selectMembers } from "../../../src/accounts/teams/store.ts";
@@ -10,7 +10,7 @@ it("members are looked up by their ids, without a scan of the team", async () =>
   expect(plan).toMatch(/SEARCH members USING INDEX sqlite_autoindex_members_1 \(id=\?\)/);
 });
 
-it("the day's emails of a merchant, a user and a mailbox are counted by index, and waiting emails are found by index", async () => {
+it("a day's emails for a merchant, a user or a mailbox, and waiting emails, are found through indexes", async () => {
   const plan = await planOf(
     selectMailRoom(testDb, { merchantId: "mer_1", userId: "usr_1", emailKey: "a@b.example", nowMs: 1_000 }),
   );

@@ -1,4 +1,5 @@
-// Parallel requests on real D1: there is always one OWNER, nobody is a member twice, and no role is given without the rank.
+// Parallel requests on real D1: there must always be one OWNER, nobody may be a member twice, and no role may be given by someone without the rank
+// for it.
 import { beforeEach, describe, expect, it } from "vitest";
 import { seedSession } from "../../support/people.ts";
 import {
@@ -39,7 +40,7 @@ describe("20 parallel", () => {
     expect(await team.events()).toHaveLength(1);
   });
 
-  it("transfers to one member happen once", async () => {
+  it("transfers to one member take effect once", async () => {
     const member = await team.join("ADMIN");
     const answers = await times(AT_ONCE, () => transfer(owner, member));
     expect(tally(answers)).toEqual({ "200": 1, "403 OWNER_REQUIRED": AT_ONCE - 1 });
@@ -72,7 +73,7 @@ describe("20 parallel", () => {
     expect(Object.keys(await team.roles()).sort()).toEqual([owner.userId, guest.userId].sort());
   });
 
-  it("removals of one member happen once", async () => {
+  it("removals of one member take effect once", async () => {
     const admins = await times(AT_ONCE - 1, () => team.join("ADMIN"));
     const member = await team.join("MEMBER");
     const answers = await Promise.all([owner, ...admins].map((by) => remove(by, member)));
@@ -91,7 +92,7 @@ describe("20 parallel", () => {
     expect(await tokensMailedTo(guest.email)).toHaveLength(1);
   });
 
-  it("changes of one member's role happen one after the other: each audit entry starts where another ended", async () => {
+  it("changes to one member's role happen one after the other: each audit entry starts where another ended", async () => {
     const member = await team.join("VIEWER");
     const answers = await times(AT_ONCE, (i) =>
       owner.as.patch(`${team.path}/members/${member.memberId}`, { role: i % 2 === 0 ? "MEMBER" : "ADMIN" }),
@@ -127,7 +128,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("in any order of arrival (
     }
   });
 
-  it("a transfer and the target's leaving leave one OWNER, who is a member", async () => {
+  it("a transfer and the target's own departure leave one OWNER, who is a member", async () => {
     const target = await team.join("ADMIN");
     const [moved, left] = await Promise.all([transfer(owner, target), target.as.post(`${team.path}/leave`)]);
     expect(await team.owners()).toBe(1);
@@ -135,17 +136,17 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("in any order of arrival (
     else expect([moved.body.code, left.status]).toEqual(["MEMBER_NOT_FOUND", 204]);
   });
 
-  it("a transfer and a removal by the old OWNER: the removal of an ADMIN succeeds only before the transfer", async () => {
+  it("the old OWNER can remove an ADMIN only before the transfer of ownership", async () => {
     const [target, admin] = [await team.join("MEMBER"), await team.join("ADMIN")];
     const [moved, removed] = await Promise.all([transfer(owner, target), remove(owner, admin)]);
     expect(moved.status).toBe(200);
-    // After the transfer the old OWNER is an ADMIN, who cannot remove an ADMIN.
+    // After the transfer the old OWNER is an ADMIN, who cannot remove another ADMIN.
     expect([204, 403]).toContain(removed.status);
     expect(admin.userId in (await team.roles())).toBe(removed.status !== 204);
     expect(await team.owners()).toBe(1);
   });
 
-  it("the demotion of an inviter and the acceptance: the invitation is either accepted before, or revoked", async () => {
+  it("an invitation that is accepted while its inviter is demoted ends as either accepted or revoked", async () => {
     const admin = await team.join("ADMIN");
     const guest = await freshUser();
     const { token } = await invited(team, admin, guest.email, "MEMBER");
@@ -165,7 +166,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("in any order of arrival (
     }
   });
 
-  it("a revocation and the acceptance of an invitation: exactly one of them succeeds", async () => {
+  it("exactly one of a revocation and an acceptance of the same invitation succeeds", async () => {
     const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "MEMBER");
     const [revoked, accepted] = await Promise.all([
@@ -176,7 +177,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("in any order of arrival (
     expect(guest.userId in (await team.roles())).toBe(accepted.status === 200);
   });
 
-  it("a resend and the acceptance by the old link: exactly one of them succeeds", async () => {
+  it("exactly one of a resend and an acceptance by the old link succeeds", async () => {
     const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "MEMBER");
     const [resent, accepted] = await Promise.all([
@@ -187,7 +188,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("in any order of arrival (
     expect(guest.userId in (await team.roles())).toBe(accepted.status === 200);
   });
 
-  it("a transfer and a change of the target's role leave the target as the one OWNER", async () => {
+  it("a transfer and a change of the target's role leave the target as the only OWNER", async () => {
     const target = await team.join("MEMBER");
     const [moved, changed] = await Promise.all([
       transfer(owner, target),

@@ -1,4 +1,4 @@
-// Setting up an authenticator app, its backup codes, and what a copy of the database reveals of both (security.md 1).
+// Setting up an authenticator app, its backup codes, and what a copy of the database reveals about both (security.md 1).
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -53,7 +53,7 @@ afterEach(() => {
 });
 
 describe("setting up an authenticator app", () => {
-  it("gives a secret that is not a factor until a code of it is given", async () => {
+  it("gives a secret that does not count as a factor until it is confirmed with a code", async () => {
     const { email, browser } = await newcomer();
     const begun = await browser.post(TOTP);
     expect([begun.status, begun.json]).toEqual([
@@ -68,7 +68,7 @@ describe("setting up an authenticator app", () => {
     expect((await signIn(newBrowser(), email)).json).toMatchObject({ state: "active", factors: [] });
   });
 
-  it("creates another secret when called again, and only the last one can be confirmed", async () => {
+  it("creates a new secret when it is started again, and only the last one can be confirmed", async () => {
     const { browser } = await newcomer();
     const [first, second] = [await begin(browser), await begin(browser)];
     expect(second).not.toBe(first);
@@ -97,12 +97,12 @@ describe("setting up an authenticator app", () => {
     expect(await actionsOf(email, "session.stepped_up")).toMatchObject([{ after: '{"factor":"TOTP"}' }]);
     expectRefusal(await browser.post(TOTP), 409, "TOTP_ALREADY_ENABLED");
     expectRefusal(await browser.post(CONFIRM, { code: appCode(secret, 1) }), 409, "TOTP_ALREADY_ENABLED");
-    // The code that confirmed it is used up.
+    // The code that confirmed the set-up cannot be used again.
     const again = await pendingBrowser(email);
     expectRefusal(await again.post(`${SECOND_FACTOR}/verify`, { code: appCode(secret) }), 401, "INVALID_CODE");
   });
 
-  it("ends the user's other sessions, which gave no code of the app", async () => {
+  it("ends the user's other sessions, because no code from the app was given in them", async () => {
     const { email, browser } = await newcomer();
     const other = newBrowser();
     await signIn(other, email);
@@ -123,7 +123,7 @@ describe("setting up an authenticator app", () => {
     expect([(await userOf(email)).totpEnabledAtMs, await codesOf(email)]).toEqual([null, []]);
   });
 
-  it("is not confirmed by a session that was ended or got another token during the request", async () => {
+  it("is not confirmed by a session that was ended or got a new token during the request", async () => {
     for (const change of [{ revokedAtMs: Date.now() }, { tokenHash: sha256Hex(crypto.randomUUID()) }]) {
       const { email, browser } = await newcomer();
       const code = appCode(await begin(browser));
@@ -154,7 +154,7 @@ describe("setting up an authenticator app", () => {
     const stored = await codesOf(email);
     expect(stored).toHaveLength(10);
     expect(await actionsOf(email, "totp.enabled")).toHaveLength(1);
-    // The stored backup codes are the ones in the successful answer.
+    // The stored backup codes are those in the successful response.
     const pending = await pendingBrowser(email);
     if (won === undefined) throw new Error("no confirmation succeeded");
     const given = await pending.post(`${SECOND_FACTOR}/verify`, { code: codesIn(won)[0] });
@@ -163,7 +163,7 @@ describe("setting up an authenticator app", () => {
 });
 
 describe("removing an authenticator app", () => {
-  it("deletes its secret and its backup codes, and is in the audit log", async () => {
+  it("deletes its secret and its backup codes, and is recorded in the audit log", async () => {
     const { email, browser } = await appHolder();
     expect((await browser.ask(TOTP, { method: "DELETE" })).status).toBe(204);
     expect(await userOf(email)).toMatchObject({ totpSecret: null, totpEnabledAtMs: null, totpLastStep: null });
@@ -177,7 +177,7 @@ describe("removing an authenticator app", () => {
     passTime(300_000);
     const refused = expectRefusal(await browser.ask(TOTP, { method: "DELETE" }), 403, "STEP_UP_REQUIRED");
     expect(refused.factors).toEqual(["totp", "backup_code"]);
-    // A session that has just given its second factor by email is not enough either.
+    // A session that has just passed its second factor by email is not enough either.
     await db.update(users).set({ emailOtpEnabledAtMs: 1 }).where(eq(users.emailKey, email));
     const mailed = await pendingBrowser(email);
     await mailed.post(`${SECOND_FACTOR}/start`);
@@ -198,7 +198,7 @@ describe("removing an authenticator app", () => {
 });
 
 describe("backup codes", () => {
-  it("are replaced together: the old ones stop working, the new ones work", async () => {
+  it("are all replaced at once: the old ones stop working, and the new ones work", async () => {
     const { email, browser, backupCodes: old } = await appHolder();
     const replaced = await browser.post(CODES);
     expect(replaced.status).toBe(200);
@@ -225,7 +225,7 @@ describe("a copy of the database", () => {
     return keys.value;
   };
 
-  it("holds a secret that can be decrypted only with the deployment's key and for its own user", async () => {
+  it("contains a secret that can be decrypted only with the deployment's key and for its own user", async () => {
     const { email, secret } = await appHolder();
     const { id, totpSecret: sealed } = await userOf(email);
     const ours = keysOf(env.SECRETS_AES_KEY);
@@ -239,7 +239,7 @@ describe("a copy of the database", () => {
       expect(opened).toBeUndefined();
   });
 
-  it("gives nobody another user's factor: a secret and backup codes moved to another user do not work", async () => {
+  it("does not let anyone use another user's factor: a secret and backup codes moved to another user do not work", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const [mine, theirs] = [await appHolder(), await appHolder()];
     const { totpSecret } = await userOf(mine.email);
@@ -250,11 +250,11 @@ describe("a copy of the database", () => {
     const verify = (code: unknown) => pending.post(`${SECOND_FACTOR}/verify`, { code });
     expectRefusal(await verify(appCode(mine.secret)), 500, "INTERNAL_ERROR");
     expectRefusal(await verify(mine.backupCodes[0]), 401, "INVALID_CODE");
-    // Work that tests of other files left behind in this process may log as well.
+    // Background work of tests in other files may log in this process as well.
     expect(log.mock.calls.filter(([line]) => String(line).includes("cannot be decrypted"))).toHaveLength(1);
   });
 
-  it("holds HMACs that do not work as backup codes, and no plain hash of a code", async () => {
+  it("contains HMACs that do not work as backup codes, and no plain hash of a code", async () => {
     const { email, backupCodes: codes } = await appHolder();
     const rows = await codesOf(email);
     const pending = await pendingBrowser(email);
@@ -270,7 +270,7 @@ describe("a copy of the database", () => {
     }
   });
 
-  it("holds no secret, code or token in plain text, and neither does any log line", async () => {
+  it("contains no secret, code or token in plain text, and neither does any log line", async () => {
     const logs = (["log", "info", "warn", "error", "debug"] as const).map((name) =>
       vi.spyOn(console, name).mockImplementation(() => {}),
     );

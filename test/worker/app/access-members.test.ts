@@ -18,7 +18,7 @@ beforeAll(async () => {
   await seedPolicy(strictId, { enforceTfa: true, enforcePasskey: true, enforceGithubLogin: true });
 });
 
-/** A new user with this role, because some routes remove the member or the session. */
+/** Creates a new user with this role for each call, because some routes remove the member or the session. */
 async function memberOf(id: MerchantId, role: Role) {
   const shop = role === "OWNER" && id === merchantId ? await seedMerchant() : id;
   const user = await seedUser();
@@ -35,7 +35,7 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
     return refusals[0];
   };
 
-  it.each(ROLES)("is open to a member with the role %s exactly when the role has its permission", async (role) => {
+  it.each(ROLES)("is open to a member with the role %s only if that role has the route's permission", async (role) => {
     const { headers, merchantId: shop } = await memberOf(merchantId, role);
     if (!alternativesIn(permission).some(ROLE_HOLDS[role])) {
       const refusal = await refuse({ headers }, 403, "PERMISSION_DENIED", shop);
@@ -48,13 +48,13 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
     }
     for (const answer of await attempt(specNamed(name), { merchantId: shop }, { headers })) {
       expectHeaders(answer);
-      // An owner may call the route for leaving, but it always refuses.
+      // An owner may call the route for leaving the team, but it always refuses them.
       if (answer.json?.code === "OWNER_CANNOT_LEAVE") continue;
       expect([200, 201, 204, 400, 404, 413, 415, 422]).toContain(answer.status);
     }
   });
 
-  it("answers the same 401 to an unknown, expired, idle or revoked session", async () => {
+  it("answers with the same 401 for an unknown, expired, idle or revoked session", async () => {
     const { userId } = await memberOf(merchantId, "ADMIN");
     const nowMs = Date.now();
     const dead = [
@@ -77,7 +77,7 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
     });
   });
 
-  it("answers a member of another merchant the same 404 as for an unknown merchant", async () => {
+  it("answers a member of another merchant with the same 404 as for an unknown merchant", async () => {
     const { headers } = await memberOf(elsewhereId, "ADMIN");
     const refusal = await refuse({ headers }, 404, "MERCHANT_NOT_FOUND");
     for (const path of [NOWHERE, "mer_1", "x", "%00"])
@@ -118,7 +118,7 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
     });
   }
 
-  it("decides by the key when a session comes with it", async () => {
+  it("decides by the key when a session is sent along with a key", async () => {
     const { headers } = await memberOf(merchantId, "ADMIN");
     await refuse({ key: "letmein", headers }, 401, "UNAUTHORIZED");
     const foreign = await seedKey(elsewhereId);

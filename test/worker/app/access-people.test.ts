@@ -12,13 +12,13 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
     expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
     return refusals[0];
   };
-  /** A user with access to the route, unless their session lacks it. */
+  /** Creates a user with access to the route, unless `changes` remove it. */
   const seedCaller = (changes: Parameters<typeof seedUser>[0] = {}) =>
     seedUser({ ...(demands.includes("operator") ? { operatorSinceMs: Date.now() } : {}), ...changes });
   const isLetIn = async (headers: Readonly<Record<string, string>>) => {
     for (const answer of await attempt(specNamed(name), {}, { headers })) {
       expectHeaders(answer);
-      // A 401 may only mean that an earlier request of this check ended the session, or that a code is wrong.
+      // A 401 here may only mean that an earlier request of this check ended the session, or that a code is wrong.
       if (answer.status === 401) expect(["UNAUTHORIZED", "INVALID_CODE"]).toContain(answer.json?.code);
       else expect([200, 201, 202, 204, 400, 404, 409, 413, 415, 422]).toContain(answer.status);
     }
@@ -32,7 +32,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
     await isLetIn(headers);
   });
 
-  it("answers the same 401 to everyone who is not signed in", async () => {
+  it("answers everyone who is not signed in with the same 401", async () => {
     const { userId } = await seedCaller();
     const revoked = await seedSession(userId, { revokedAtMs: Date.now() });
     const refusals = await Promise.all([{}, { headers: revoked }].map((ask) => refuse(ask, 401, "UNAUTHORIZED")));
@@ -101,7 +101,7 @@ describe.each(OPEN)("%s", (name) => {
 
   if (name.startsWith("GET ")) return;
   const isOpen = FROM_ANY_PAGE.includes(name);
-  it(`is ${isOpen ? "open" : "closed"} to a page of another origin, and never allows credentials`, async () => {
+  it(`is ${isOpen ? "open" : "closed"} to a page from another origin, and never allows credentials`, async () => {
     const spec = specNamed(name);
     const answer = await send(pathOf(spec), {
       method: spec.method,
@@ -120,7 +120,7 @@ describe.each(PAGES)("%s", (name) => {
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const isForm = spec.method !== "GET";
 
-  it("is open to anyone from any origin, and no key or session changes the answer", async () => {
+  it("is open to anyone from any origin, and gives the same response with any key or session", async () => {
     const asks: readonly Ask[] = [
       {},
       { key: "letmein" },

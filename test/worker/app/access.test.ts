@@ -83,7 +83,7 @@ describe("the routes of the Worker", () => {
     expect([...new Set(forAll.map(({ path }) => path))]).toEqual(["/*"]);
   });
 
-  it("declare the callers, permission and demands of the hand-written table", () => {
+  it("declare the same callers, permission and demands as the hand-written table", () => {
     const said = SPECS.filter((spec) => nameOf(spec) in guarded).map((spec) => [
       nameOf(spec),
       spec.callers,
@@ -122,7 +122,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
   const specOf = () => specNamed(name);
   const grantable = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
   const isGrantable = alternativesIn(permission).some((each) => grantable.includes(each));
-  /** Passes authentication; a permission that only a user may hold is still denied to a key. */
+  /** Checks that the key passes authentication; a permission that only users may hold is still denied. */
   const expectLetIn = (answers: readonly Answer[]) => {
     const refused = answers.filter(({ status }) => status === 401 || status === 403);
     if (isGrantable) expect(refused).toEqual([]);
@@ -136,7 +136,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     return refusals[0];
   };
 
-  it("answers the same 401 to every invalid key", async () => {
+  it("answers every invalid key with the same 401", async () => {
     const good = keyFor(keys.onlyWith, permission);
     const wrongMac = good.slice(0, -1) + (good.endsWith("0") ? "1" : "0");
     const { merchantId } = keys;
@@ -156,7 +156,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     ];
     const refusals = await Promise.all(bad.map((key) => refuse({ key }, 401, "UNAUTHORIZED")));
     expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
-    // The merchant in the path makes no difference.
+    // The answer does not depend on the merchant in the path.
     expect(await refuse({ key: unknown }, 401, "UNAUTHORIZED", NOWHERE)).toEqual(refusals[0]);
   });
 
@@ -168,13 +168,13 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     await refuse({ key: keyFor(keys.onlyWith, permission) }, 403, "MERCHANT_MISMATCH", keys.otherMerchantId);
   });
 
-  it("refuses a key with every permission except its own, and names the missing one", async () => {
+  it("refuses a key that has every permission except the route's, and names the missing one", async () => {
     const refusal = await refuse({ key: keyFor(keys.allWithout, permission) }, 403, "PERMISSION_DENIED");
     expect(refusal).toMatchObject({ permission, error: "Forbidden" });
     await refuse({ key: keys.empty }, 403, "PERMISSION_DENIED");
   });
 
-  it("accepts a key with only its permission, unless only a user may hold that permission", async () => {
+  it("accepts a key that has only the route's permission, unless only users may have it", async () => {
     if (!isGrantable) {
       await refuse({ key: keyFor(keys.onlyWith, permission) }, 403, "PERMISSION_DENIED");
       return;
@@ -192,7 +192,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
 
   const others = alternativesIn(permission).slice(1);
   if (others.length > 0) {
-    it.each(others)("accepts a key with only %s, which is enough too", async (other) => {
+    it.each(others)("accepts a key that has only the alternative permission %s", async (other) => {
       const key = await seedKey(keys.merchantId, { permissions: [other] });
       const answers = await attempt(specOf(), { merchantId: keys.merchantId }, { key });
       expect(answers.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
@@ -217,12 +217,12 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
   });
 
   if (demands.includes("public")) {
-    it("accepts a public key with its permission", async () => {
+    it("accepts a public key with the route's permission", async () => {
       const answers = await attempt(specOf(), { merchantId: keys.merchantId }, { key: keys.publicFull });
       expect(answers.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
     });
 
-    it("refuses a public key without its permission", async () => {
+    it("refuses a public key without the route's permission", async () => {
       await refuse({ key: keys.publicEmpty }, 403, "PERMISSION_DENIED");
     });
 
@@ -263,7 +263,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     });
   }
 
-  it("decides by the key alone when a session cookie comes with it", async () => {
+  it("decides by the key alone when a session cookie is sent with it", async () => {
     const headers = { cookie: "__Host-session=anything" };
     await refuse({ headers }, 401, "UNAUTHORIZED");
     const answers = await attempt(

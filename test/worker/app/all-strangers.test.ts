@@ -1,6 +1,5 @@
-// Every kind of stranger at once, each taking as much as they can, while the merchant's own server creates invoices: all of them can
-// be paid (docs/limits.md). Even without proof of its address the server has a number of amounts at each price, which strangers
-// cannot reduce.
+// Strangers of every kind take as much as they can at once, while the merchant's own server creates invoices. All of the server's invoices must be
+// payable (docs/limits.md). Even without proof of the merchant's address, strangers cannot take the server's share of the amounts at each price.
 import { eq, inArray } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/lib/limits.ts";
@@ -29,13 +28,13 @@ const AS_DEPLOYED: Partial<Env> = {};
 const PRICE = 10;
 const MAX_PUBLIC = 40;
 const SQUATTERS = 6;
-/** Enough for one IP address to use up all its claims. */
+/** Enough invoices for one IP address to use up its hourly claims. */
 const CLAIMED = LIMITS.claimsPerIpAndHour / LIMITS.claimsPerInvoiceAndHour + 1;
 
-/** What the public leaves of `amountsWithoutProof` at a price: half. */
+/** The amounts at each price that an unproven merchant's server keeps: public callers can take only the other half. */
 const SERVERS_AMOUNTS = LIMITS.amountsWithoutProof / 2;
 
-/** A shop and what anyone can know of it: its public key, its product's page, its owner's address. */
+/** A shop, and what anyone can know about it: its public key, its product's page, its owner's address. */
 async function knownShop() {
   const direct = directWallet();
   const extended = xpubWallet();
@@ -44,7 +43,7 @@ async function knownShop() {
   const { email, secret } = await appHolder();
   const burglar = await pendingBrowser(email);
   const guess = () => burglar.post(`${SECOND_FACTOR}/verify`, { code: wrongCode(secret) });
-  // Customers know these invoices, and so may anyone.
+  // Customers know these invoices, so strangers may know them too.
   const orders = await inTens(CLAIMED, () => ordered(open.shop, USDT, 50));
   return { open, direct, extended, owner: { email, guess }, orders: orders.map(({ invoiceId }) => String(invoiceId)) };
 }
@@ -73,7 +72,7 @@ async function everyStranger({ open, direct, owner, orders }: KnownShop, extende
   return { ...public_, amounts, addresses, intruded, burgled, claimed, viewed, looked, hoarded };
 }
 
-/** Each kind reached the limit that applies to it. */
+/** Checks that each kind of stranger reached its limit. */
 function expectAllRefused(met: Awaited<ReturnType<typeof everyStranger>>): void {
   expect(met.amounts.taken).toHaveLength(SQUATTERS * LIMITS.amountsWithoutProof);
   expect(met.addresses.taken).toHaveLength(SQUATTERS * LIMITS.addressesWithoutProof);
@@ -106,7 +105,7 @@ function expectAllRefused(met: Awaited<ReturnType<typeof everyStranger>>): void 
   });
 }
 
-/** Invoices of the server, alternating between wallets; `priceOf` is the price of the nth on the shared address. */
+/** Creates invoices as the server, alternating between wallets; `priceOf` gives the price of the nth invoice at the shared address. */
 const work = (shop: TestMerchant, count: number, priceOf: (n: number) => number): Promise<readonly Ordered[]> =>
   inTens(count, (n) => (n % 2 === 0 ? ordered(shop, USDT, priceOf(n / 2)) : ordered(shop, BTC, PRICE)));
 
@@ -120,7 +119,7 @@ async function indexesOf(invoices: readonly Ordered[]): Promise<readonly number[
   return indexes;
 }
 
-/** Every one can be paid, and no two have the same amount or address. */
+/** Checks that all invoices can be paid, and that no two have the same amount or address. */
 async function expectServed(made: readonly Ordered[]): Promise<void> {
   expect(made.filter(({ status }) => status !== "ACTIVE").map(({ reason }) => reason)).toEqual([]);
   const direct = made.filter(({ network }) => network === "ETH");
@@ -130,7 +129,7 @@ async function expectServed(made: readonly Ordered[]): Promise<void> {
   expect(new Set(extended.map(({ address }) => address)).size).toBe(extended.length);
   const indexes = await indexesOf(extended);
   expect(new Set(indexes).size).toBe(extended.length);
-  // Consecutive except for the proof's address, the strangers' addresses, and those of their refused invoices.
+  // No index is skipped, except those used by the proof, the strangers' addresses and the strangers' refused invoices.
   expect(Math.max(...indexes)).toBeLessThan(
     extended.length + 1 + SQUATTERS * LIMITS.addressesWithoutProof + MAX_PUBLIC,
   );
@@ -141,30 +140,30 @@ const countsOf = async ({ merchantId }: TestMerchant) => {
   return { active: row?.activeInvoices, public: row?.publicInvoices };
 };
 
-// So that no rate limit window ends during the test, however slow the machine.
+// Stops the clock, so that no rate limit window ends during the test, however slow the machine is.
 beforeEach(stopClock);
 afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a merchant's server, while every kind of stranger attacks", () => {
-  it("creates all of its 200 invoices at one price, with proofs of its address and its key", async () => {
+describe("a merchant's server under every kind of attack by strangers at once", () => {
+  it("creates all of its 200 invoices at one price if payments have proven its address and its key", async () => {
     const known = await knownShop();
     const { shop } = known.open;
     await prove(shop, USDT, { usd: 60, decimals: 6 });
     await prove(shop, BTC, { usd: 60, decimals: 8 });
     const [met, made] = await Promise.all([everyStranger(known, known.extended), work(shop, 200, () => PRICE)]);
     expectAllRefused(met);
-    // It continues after the strangers have taken all they can.
+    // The server continues after the strangers have taken all they can.
     const more = await work(shop, 20, () => PRICE);
     await expectServed([...made, ...more]);
     expect(await countsOf(shop)).toEqual({ active: 220 + CLAIMED, public: MAX_PUBLIC });
   });
 
-  it("creates all of its 200 invoices at 25 prices, without a proof and with its address registered by strangers", async () => {
+  it("creates all of its 200 invoices at 25 prices without proof, even if strangers have registered its address", async () => {
     const known = await knownShop();
     const { shop } = known.open;
-    // The strangers' price comes last, so they have used it by then. The shop's extended key is not public.
+    // The server uses the strangers' price last, after they have taken amounts at that price. Strangers do not know the shop's extended key.
     const theirs = xpubWallet();
     const [met, made] = await Promise.all([
       everyStranger(known, theirs),

@@ -1,4 +1,5 @@
-// What a stranger reaches before a set-up link is redeemed: every route in the access table is called, in a production Worker.
+// Before a set-up link is redeemed, strangers can reach only the set-up and /healthz. Every route in the access table is called, in a production
+// Worker.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, test } from "vitest";
 import { GREENFIELD_SPECS, SPECS } from "../../../src/app/app.ts";
@@ -18,7 +19,7 @@ const wordsIn = (text: string) => text.match(/<meta name="deployment" content="(
 
 beforeEach(undoSetUp);
 
-/** Everything that might grant access: nothing, a key, a session, a browser, another site, a network. */
+/** Callers of every kind: without credentials, with a secret or public key, with an operator's session, from another site, with an IP address. */
 async function callers(): Promise<readonly Ask[]> {
   const { secretKey, publicKey } = await seedShop();
   const { headers } = await seedUser({ operatorSinceMs: Date.now() });
@@ -39,8 +40,8 @@ describe("before a set-up link is redeemed", () => {
   test.each([
     ["without a PUBLIC_URL", {}],
     ["with a PUBLIC_URL", { PUBLIC_URL: "https://pay.example" }],
-    ["with a wrong SIGN_UP", { SIGN_UP: "Open" }],
-    ["with SIGN_UP=first with existing users, who may be strangers", { SIGN_UP: "" }],
+    ["with an invalid SIGN_UP", { SIGN_UP: "Open" }],
+    ["with SIGN_UP=first and existing users (who may be strangers)", { SIGN_UP: "" }],
   ])("production %s refuses every route except the set-up and /healthz, and writes nothing", async (_, changes) => {
     const asks = await callers();
     const { bindings, calls } = countingEnv({ ...FRESH, ...changes });
@@ -55,11 +56,11 @@ describe("before a set-up link is redeemed", () => {
       }
     }
     expect(await storedRows()).toEqual(before);
-    // No object was called, except, by the set-up's own routes, to count this address's calls.
+    // The only object that was called is the rate limiter, by the set-up routes.
     expect(new Set(calls.filter((call) => !call.startsWith("RATE_LIMITER")))).toEqual(new Set(["D1 read"]));
   });
 
-  test("a browser gets a page that says so, at any address, with the status of the refusal", async () => {
+  test("a browser gets a page about the missing set-up, at any URL, with the status of the refusal", async () => {
     const send = production();
     for (const spec of ALL.filter(({ method }) => method === "GET")) {
       const answer = await send(pathOf(spec), { headers: { accept } });
@@ -78,7 +79,7 @@ describe("before a set-up link is redeemed", () => {
       expectRefusal(await send(path, { method: path.startsWith("/api") ? "OPTIONS" : "GET" }), 503, "NOT_SET_UP");
   });
 
-  test("the set-up page is served, with nothing but static files", async () => {
+  test("the set-up page is served, and loads nothing but static files", async () => {
     const send = production();
     const page = await send("/setup", { headers: { accept } });
     expect([page.status, wordsIn(page.text)]).toEqual([200, ""]);
@@ -97,14 +98,14 @@ describe("before a set-up link is redeemed", () => {
     expectRefusal(await send("/api/v1/setup", { method: "POST", body }), 400, "VALIDATION_FAILED");
   });
 
-  test("/healthz is served and warns about it, not about the missing PUBLIC_URL, which the set-up provides", async () => {
+  test("/healthz is served and warns about the missing set-up, not about PUBLIC_URL, which the set-up provides", async () => {
     const health = await production()("/healthz");
     expect([health.status, health.json?.warnings]).toEqual([200, ["NOT_SET_UP", "NETWORK_NOT_WATCHED"]]);
     const wrong = await production({ SIGN_UP: "closed" })("/healthz");
     expect(wrong.json?.warnings).toEqual(["NOT_SET_UP", "SIGN_UP_INVALID", "NETWORK_NOT_WATCHED"]);
   });
 
-  it("is refused as an outage while storage does not answer, and /healthz still answers", async () => {
+  it("requests other than /healthz are refused as an outage while storage does not answer", async () => {
     const lost = async () => Promise.reject(new Error("D1_ERROR: Network connection lost."));
     const statement = new Proxy(env.DB.prepare("SELECT 1"), {
       get: (_, name, self) => (name === "bind" ? () => self : lost),
@@ -126,7 +127,7 @@ describe("a deployment serves everything", () => {
     for (const SIGN_UP of ["first", "invite", "open", "nonsense"]) expect(await isServed({ SIGN_UP })).toBe(true);
   });
 
-  test("from the start with SIGN_UP=open, and with SIGN_UP=invite once any account exists", async () => {
+  test("before the set-up with SIGN_UP=open, and with SIGN_UP=invite once any account exists", async () => {
     expect(await isServed({ SIGN_UP: "open" })).toBe(true);
     const all = await db.select().from(users);
     await db.delete(users);
@@ -141,18 +142,18 @@ describe("a deployment serves everything", () => {
     expect(await isServed({ ENVIRONMENT: "development" })).toBe(true);
   });
 
-  test("without asking storage again, once an isolate has read that it is set up", async () => {
+  test("without another read of storage once an isolate knows that it is set up", async () => {
     await doSetUp();
     const { bindings, calls } = countingEnv({ ...FRESH, PUBLIC_URL: "https://pay.example" });
     const send = production(bindings);
     for (const _ of [1, 2, 3]) expect((await send("/docs")).status).toBe(200);
     expect(calls).toEqual(["D1 read"]);
-    // It never reverts.
+    // An isolate that has read that the set-up is done never checks this again.
     await undoSetUp();
     expect((await send("/docs")).status).toBe(200);
   });
 
-  test("at once in the isolate that had refused", async () => {
+  test("as soon as it is set up, even in an isolate that refused requests before", async () => {
     const send = production();
     expectRefusal(await send("/docs"), 503, "NOT_SET_UP");
     await doSetUp();

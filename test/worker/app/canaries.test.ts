@@ -1,5 +1,5 @@
-// Every secret that a user or merchant holds, created by one run through the product and then searched for in everything logged and in
-// every column of every table. And no value from a copied database works as a credential.
+// In one run through the product, creates every secret that a user or merchant can have, then searches for them in everything logged and in every
+// column of every table. No value from a copied database may work as a credential.
 import { env } from "cloudflare:workers";
 import { Secret, TOTP } from "otpauth";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -42,7 +42,7 @@ async function linkToken(email: string, page: string): Promise<string> {
   return token;
 }
 
-/** Signs in, creates a merchant, a wallet, a key and an invitation, sets up every factor, steps up, signs in again. */
+/** Signs in, creates a merchant, a wallet, a key and an invitation, sets up every factor, steps up, and signs in again. */
 async function walk(): Promise<Secrets> {
   const secrets: Secrets = new Map();
   const [anna, ben] = [newBrowser(), newBrowser()];
@@ -78,7 +78,7 @@ async function walk(): Promise<Secrets> {
     }),
   );
   secrets.set("rotated API key", String(rotated.secret));
-  // Nothing listens there: deliveries are attempted, and the attempts are logged.
+  // No server listens at this address: deliveries are attempted, and the attempts are logged.
   const endpoint = { url: "http://127.0.0.1:9/", events: ["ping"] };
   const hook = await ok(
     anna.ask(`${merchant}/webhooks`, { ...named, headers: { "idempotency-key": "canary-3" }, body: endpoint }),
@@ -139,7 +139,7 @@ it("a run through the product leaves no secret in a log line or a table", async 
   }
 });
 
-it("no value of a copied database works as a credential", async () => {
+it("no value from a copied database works as a credential", async () => {
   await walk();
   const rows = await testDb.select().from(sessions);
   expect(rows.length).toBeGreaterThan(3);

@@ -3,11 +3,11 @@ import { CONSOLE_PAGES } from "../../../src/app/console/paths.ts";
 import { expectHeaders, expectRefusal, send, sendWith } from "../../support/access.ts";
 
 const PATHS = Object.values(CONSOLE_PAGES).map(({ path }) => path.replace(":merchantId", "mer_1").replace(/:\w+/, "x"));
-/** As browsers navigate. */
+/** Headers that browsers send when they navigate. */
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 describe.each(PATHS)("%s", (path) => {
-  it("is the console's page for a navigation, under a policy whose nonce is new for each request", async () => {
+  it("is the console's page for a navigation, with a content security policy that has a new nonce for each request", async () => {
     const nonces = [];
     for (const answer of [await send(path, { headers: { accept } }), await send(path, { headers: { accept } })]) {
       expectHeaders(answer);
@@ -47,7 +47,7 @@ describe("the console's page", () => {
 });
 
 describe("/", () => {
-  it("leads a browser to the console, and is 404 for others", async () => {
+  it("redirects a browser to the console, and is 404 for other clients", async () => {
     const answer = await sendWith({}, "/", { headers: { accept } });
     expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console"]);
     expectRefusal(await send("/"), 404, "ROUTE_NOT_FOUND");
@@ -56,7 +56,7 @@ describe("/", () => {
 
 describe("a path that is not a console page", () => {
   it.each(["/console/", "/console/mer_1/", "/console/mer_1/nothing", "/console/page.html/x", "/consoles"])(
-    "%s is 404 for a navigation too",
+    "%s is 404 even for a navigation",
     async (path) => {
       expectRefusal(await send(path, { headers: { accept } }), 404, "ROUTE_NOT_FOUND");
     },

@@ -30,7 +30,7 @@ describe("an unknown path", () => {
     }
   });
 
-  it("does not appear in the answer", async () => {
+  it("does not appear in the response", async () => {
     const answer = await send("/<script>alert(1)</script>?key=sk_secret");
     expect(answer.text).not.toMatch(/script|sk_secret/);
   });
@@ -98,7 +98,7 @@ describe("a preflight", () => {
   });
 });
 
-describe("every answer", () => {
+describe("every response", () => {
   it("has its own request id and the security headers, whatever the outcome", async () => {
     const { merchantId, secretKey } = await seedShop();
     const invoices = `/api/v1/merchants/merchant/${merchantId}/invoices`;
@@ -131,7 +131,7 @@ describe("every answer", () => {
     const policy = docs.headers.get("content-security-policy") ?? "";
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; .*frame-ancestors 'none'/);
     expect(policy).not.toMatch(/unsafe|http|\*/);
-    // Each script and style is a file of our own.
+    // The page loads scripts and styles only from our own files.
     expect(docs.text).not.toMatch(/<style|<script(?![^>]* src="\/assets\/[\w.-]+")|\bon\w+=|@import|url\(|\/\//i);
   });
 });
@@ -139,7 +139,7 @@ describe("every answer", () => {
 describe("a bug or an outage", () => {
   const canary = "canary_of_a_secret";
 
-  it("in the database gives a plain 500 with a request id, and the log has no value that was sent", async () => {
+  it("in the database gives a plain 500 with a request id, and the log contains no value from the request", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const { merchantId, secretKey } = await seedShop();
     const DB = new Proxy(env.DB, {
@@ -174,7 +174,7 @@ describe("a bug or an outage", () => {
     expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
   });
 
-  it("shows in /healthz", async () => {
+  it("that makes the database unavailable is shown in /healthz", async () => {
     const healthy = await send("/healthz");
     expect([healthy.status, healthy.json]).toMatchObject([200, { status: "ok", database: "ok" }]);
     const DB = new Proxy(env.DB, {
@@ -187,14 +187,14 @@ describe("a bug or an outage", () => {
 });
 
 describe("a request", () => {
-  it("with a repeated header is read as one value, so a doubled key is invalid", async () => {
+  it("with a repeated header has one joined value, so a repeated key is invalid", async () => {
     const { merchantId, secretKey } = await seedShop();
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const twice = await send(path, { headers: { "x-api-key": `${secretKey}, ${secretKey}` } });
     expectRefusal(twice, 401, "UNAUTHORIZED");
   });
 
-  it("with a malformed id in its path answers the same 404 as one with an unknown id", async () => {
+  it("with a malformed id in its path gets the same 404 as one with an unknown id", async () => {
     const { merchantId, secretKey } = await seedShop();
     const base = `/api/v1/merchants/merchant/${merchantId}`;
     for (const [kind, code] of [
@@ -217,7 +217,7 @@ describe("a request", () => {
     }
   });
 
-  it("with an invalid filter names the parameter", async () => {
+  it("with an invalid filter is refused, and the refusal names the parameter", async () => {
     const { merchantId, secretKey } = await seedShop();
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     for (const [query, field] of [
@@ -271,7 +271,7 @@ describe("the rate limit for each IP address", () => {
     expect(new Set(asked.slice(2)).size).toBe(1);
   });
 
-  it("answers 429 before the database is read", async () => {
+  it("refuses with 429 before the database is read", async () => {
     const DB = new Proxy(env.DB, {
       get: () => {
         throw new Error("the database was asked");
@@ -290,7 +290,7 @@ describe("the catalogue of routes", () => {
     expect(new Set(SPECS.map(({ operationId }) => operationId)).size).toBe(SPECS.length);
   });
 
-  it("applies Idempotency-Key to every write, except a list of those that cannot have one", () => {
+  it("accepts an Idempotency-Key on every write except those on a fixed list", () => {
     const keyed = SPECS.filter(({ isIdempotent }) => isIdempotent).map(({ operationId }) => operationId);
     expect(keyed).toEqual(SPECS.filter(takesKey).map(({ operationId }) => operationId));
     const changing = SPECS.filter(({ method }) => method !== "GET").map(({ operationId }) => operationId);

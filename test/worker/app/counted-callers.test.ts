@@ -1,16 +1,16 @@
-// A request of a caller the merchant's object already knows takes one call less: it is counted during the read that authenticates it.
+// If the merchant's object already knows the caller, a request takes one call fewer, because it is counted while the read that authenticates it runs.
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { deploymentWith, seedKey, seedMerchant } from "../../support/access.ts";
 import { countingEnv } from "../../support/counting-env.ts";
 
-describe("the object of a merchant", () => {
-  it("counts a known caller during the storage call that authenticates them", async () => {
+describe("a merchant's object", () => {
+  it("counts a known caller's request while the storage call that authenticates it is still running", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() });
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const reads: ("counted" | "not counted")[] = [];
-    /** Answers only once the request is counted, or much later. */
+    /** Delays the read's result until the request has been counted, or for 1,000 turns of the event loop. */
     const slowly = async (statements: D1PreparedStatement[]) => {
       const results = await env.DB.batch(statements);
       const isCounted = () => calls.includes("RATE_LIMITER.takeEach");
@@ -34,7 +34,7 @@ describe("the object of a merchant", () => {
     expect([second.status, second.headers.has("ratelimit")]).toEqual([201, true]);
     expect(reads[0]).toBe("counted");
     expect(calls).toEqual(["D1 read", "RATE_LIMITER.takeEach", "MERCHANT_OBJECT.reserve", "D1 write"]);
-    // A refused one is forgotten: its next requests are refused without being counted, as usual.
+    // After a refusal the object forgets the caller, so its next requests are refused without being counted.
     await env.DB.prepare("update api_keys set permissions = '[]' where merchant_id = ?").bind(merchantId).run();
     expect((await createOnce()).status).toBe(403);
     expect((await createOnce()).status).toBe(403);

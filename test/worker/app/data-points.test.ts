@@ -1,4 +1,4 @@
-// Data points for the Analytics Engine, through a stand-in for its binding.
+// Data points for the Analytics Engine, written to a stand-in for its binding.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, test, vi } from "vitest";
 import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
@@ -26,7 +26,7 @@ afterEach(() => {
 const create = { method: "POST", body: { name: "Order", rawAmount: 10 } };
 const pathOf = (merchantId: string) => `/api/v1/merchants/merchant/${merchantId}/invoices`;
 
-test("a create gives one, with its rows; a replay gives none, and a refusal one with its code", async () => {
+test("creating an invoice writes one data point with the rows read and written, a replay writes none, and a refusal writes one with its code", async () => {
   const { merchantId, secretKey: key } = await seedShop();
   const ask = deploymentWith({ ANALYTICS });
   const headers = { "idempotency-key": "once" };
@@ -44,7 +44,7 @@ test("a create gives one, with its rows; a replay gives none, and a refusal one 
   expect(named()).toEqual([{ indexes: [merchantId], blobs: ["refusal", "VALIDATION_FAILED", merchantId], value: 1 }]);
 });
 
-test("each minute has the lag of watched networks, the oldest due work, and the database's size", async () => {
+test("the lag of watched networks, the oldest due work and the database's size are recorded each minute", async () => {
   const nowMs = Date.now();
   const late = {
     network: "ETH",
@@ -70,7 +70,7 @@ test("each minute has the lag of watched networks, the oldest due work, and the 
   expect(oldest).toBeGreaterThanOrEqual(30);
 });
 
-test("a payment has the seconds from its block until its invoice was PAID, once", async () => {
+test("the seconds from a payment's block until the invoice became PAID are recorded once", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { merchant, address } = await shopAt();
   const { units } = await invoiceOf(merchant, 25);
@@ -84,7 +84,7 @@ test("a payment has the seconds from its block until its invoice was PAID, once"
   expect(named()).toEqual([{ indexes: [merchantId], blobs: ["paid", "ETH", merchantId], value: 40 }]);
 });
 
-it("no answer changes if the binding is missing or throws", async () => {
+it("no response changes if the ANALYTICS binding is missing or throws", async () => {
   const logged = vi.spyOn(console, "error").mockReturnValue();
   const { merchantId, secretKey: key } = await seedShop();
   const broken: AnalyticsEngineDataset = {

@@ -1,4 +1,4 @@
-// Every id says in which database its row is (architecture.md "Room to grow"): those derived from an operation, and those created by SQL.
+// Every id contains the number of its row's database (architecture.md "Room to grow"): ids derived from an operation, and ids created by SQL.
 import { expect, it } from "vitest";
 import { type Ask, seedKey, send } from "../../support/access.ts";
 import { allTexts, makeKey, type Seated, seated } from "../../support/api-keys.ts";
@@ -11,7 +11,7 @@ async function post(by: Seated, rest: string, ask: Ask): Promise<void> {
   expect(answer.status, answer.text).toBe(201);
 }
 
-it("the ids of all rows of a shop contain number 0", async () => {
+it("the ids of all of a shop's rows contain database number 0", async () => {
   const owner = await seated("OWNER");
   await makeKey(owner);
   const key = await seedKey(owner.merchantId);

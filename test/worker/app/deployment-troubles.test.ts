@@ -1,5 +1,5 @@
-// A lagging source, a stopped cron and a filling database, caused on purpose, minute by minute on the test's clock: what `/healthz`, `/metrics`,
-// the operators' status and their emails say, and when; and that each one ends.
+// Causes a lagging source, a stopped cron and a nearly full database, minute by minute on the test's clock. Checks what `/healthz`, `/metrics`, the
+// operators' status and their emails report, when they report it, and that each report ends.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -23,7 +23,7 @@ const START = Date.parse("2026-12-01T12:00:00Z");
 const METRICS_TOKEN = "m".repeat(32);
 const CHAIN_SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "https://node.example" }] });
 
-/** A deployment on the test's clock, whose ETH is watched. */
+/** A deployment on the test's clock that watches ETH. */
 class Deployment {
   minute = 0;
   isCronRunning = true;
@@ -48,7 +48,7 @@ class Deployment {
     return { ...env, CHAIN_SOURCES, METRICS_TOKEN, ...this.changes };
   }
 
-  /** Lets `count` minutes pass; after each, monitoring queries the deployment. */
+  /** Lets `count` minutes pass; after each one, monitoring queries the deployment. */
   async pass(count: number): Promise<void> {
     for (let n = 0; n < count; n++) {
       this.minute += 1;
@@ -66,7 +66,7 @@ class Deployment {
     await takeMessage({ job, minuteMs: Date.now(), runs: 0 }, this.#env);
   }
 
-  /** All of them agree at any time; `said` has the changes. */
+  /** Reads all reports of the deployment's state, which must agree, and adds what has changed to `said`. */
   async #ask(): Promise<void> {
     const ask = deploymentWith(this.#env);
     const health = await ask("/healthz");
@@ -103,7 +103,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("a source that stops growing", async () => {
+test("a chain that stops growing at its source is reported to the operators, and so is its recovery", async () => {
   const deployment = await Deployment.start();
   await deployment.pass(2);
   deployment.isChainGrowing = false;
@@ -118,7 +118,7 @@ test("a source that stops growing", async () => {
   ]);
 });
 
-test("a cron that stops: a health check notifies the operators", async () => {
+test("a cron that stops is reported to the operators by a health check, and so is its recovery", async () => {
   const deployment = await Deployment.start();
   await deployment.pass(2);
   deployment.isCronRunning = false;
@@ -134,7 +134,7 @@ test("a cron that stops: a health check notifies the operators", async () => {
   ]);
 });
 
-test("a database that fills up, and is given more space", async () => {
+test("a nearly full database is reported to the operators, and so is its recovery", async () => {
   const deployment = await Deployment.start();
   await deployment.pass(2);
   deployment.changes = { DATABASE_LIMIT_GB: "0.00001" };
@@ -149,7 +149,7 @@ test("a database that fills up, and is given more space", async () => {
   ]);
 });
 
-test("nothing is emailed, and nothing remembered, if mail is not configured", async () => {
+test("no alert is emailed or stored if mail is not configured", async () => {
   const deployment = await Deployment.start();
   const production = { ENVIRONMENT: "production", WEBHOOK_LOOPBACK: "", DEV_CONTROL: "", MAIL_PROVIDER: "" };
   deployment.changes = { ...production, PUBLIC_URL: "https://pay.example", DATABASE_LIMIT_GB: "0.00001" };
@@ -157,7 +157,7 @@ test("nothing is emailed, and nothing remembered, if mail is not configured", as
   expect(await testDb.$count(operatorAlerts)).toBe(0);
 });
 
-test("/healthz is answered from what was read within five seconds, in production, as a value", async () => {
+test("in production, /healthz is answered from a value read within the last five seconds", async () => {
   const { createApp } = await import("../../../src/app/app.ts");
   const app = createApp();
   let reads = 0;
@@ -179,7 +179,7 @@ test("/healthz is answered from what was read within five seconds, in production
   const ask = async () =>
     (await app.fetch(new Request("https://pay.example/healthz"), world, createExecutionContext())).status;
   expect(await Promise.all([ask(), ask()])).toEqual([200, 200]);
-  // Both query for themselves: neither waits for the other's call.
+  // Two concurrent calls send their own queries, so that neither waits for the other.
   expect(reads).toBe(2);
   vi.setSystemTime(START + 4_999);
   expect([await ask(), reads]).toEqual([200, 2]);
@@ -187,7 +187,7 @@ test("/healthz is answered from what was read within five seconds, in production
   expect([await ask(), reads]).toEqual([200, 3]);
 });
 
-test("/metrics does not exist without its token setting, and refuses any other token", async () => {
+test("/metrics does not exist without its token setting, and refuses a wrong token", async () => {
   const ask = (settings: Partial<Env>, headers: Readonly<Record<string, string>> = {}) =>
     deploymentWith(settings)("/metrics", { headers });
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

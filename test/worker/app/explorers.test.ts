@@ -9,7 +9,7 @@ it.each([
   ["", []],
   [SETTING, [{ network: "ETH", transaction: "https://explorer.example/tx/{hash}", address: null }]],
   ["nonsense", []],
-])("anyone can read the explorers of the setting %j", async (setting, data) => {
+])("anyone can read the block explorers of the setting %j", async (setting, data) => {
   const { status, text } = await sendWith({ EXPLORERS: setting }, "/api/v1/explorers");
   expect([status, JSON.parse(text)]).toEqual([200, { data }]);
   expectDocumented(explorersBody, JSON.parse(text));

@@ -30,7 +30,7 @@ async function whileFull(work: () => Promise<void>): Promise<void> {
 }
 
 describe("a full database", () => {
-  it("refuses creates with a retry, answers reads, and loses nothing once there is space", async () => {
+  it("refuses new invoices with a time to retry, answers reads, and accepts the refused request once there is space", async () => {
     const shop = await freshMerchant();
     expect((await shop.post("/wallets", xpubBody(freshKey()))).status).toBe(201);
     const order = { name: "Order", rawAmount: 10 };

@@ -1,4 +1,4 @@
-// What /healthz shows about the networks of a deployment.
+// The networks in the response of /healthz.
 import { beforeEach, describe, expect, it } from "vitest";
 import { networkCursors, stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
 import { sendWith } from "../../support/access.ts";
@@ -74,7 +74,7 @@ describe("a configured network", () => {
     expect(shown.lagSeconds).toBeLessThan(120);
   });
 
-  it("says when a source that bans is asked again, also where the progress of an older release has none", async () => {
+  it("shows when a source that banned us will be asked again, even if an older release stored the progress without that time", async () => {
     const nowMs = Date.now();
     const openUntilMs = nowMs + 300_000;
     const sources = [{ kind: "evm-rpc", failures: 3, openUntilMs, lastOutage: "BANNED" }];
@@ -98,7 +98,7 @@ describe("a configured network", () => {
     }
   });
 
-  it("has no lag while it has nothing to watch", async () => {
+  it("has no lag while nothing is watched on it", async () => {
     await testDb.insert(networkCursors).values({ ...blank, isResting: true, height: 7, hash: "h", passedMs: 0 });
     expect(await eth()).toEqual({ ...NOTHING, height: 7 });
   });

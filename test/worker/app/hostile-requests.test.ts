@@ -1,4 +1,4 @@
-// Requests that can be read in two ways: what a proxy, a parser and a route read must be the same, or the request is refused.
+// Requests that can be read in two ways: a proxy, a parser and a route must all read them in the same way, or they are refused.
 import { describe, expect, it } from "vitest";
 import { seedShop, send, sendWith } from "../../support/access.ts";
 import { expectStatus } from "../../support/shared-place.ts";
@@ -9,7 +9,7 @@ const PROTOTYPE_NAMES = ["__proto__", "constructor", "prototype", "toString", "h
 const ofMerchant = (merchantId: string) => `/api/v1/merchants/merchant/${merchantId}`;
 
 describe("a path", () => {
-  it("that leaves the key's merchant through dots or encoded slashes reaches no other", async () => {
+  it("that tries to leave the key's merchant through dots or encoded slashes reaches no other merchant", async () => {
     const [shop, other] = [await seedShop(), await freshMerchant()];
     await expectStatus(other.post("/invoices", { name: "Of the other", rawAmount: 1, paymentMethods: [] }), 201);
     const [own, theirs] = [shop.merchantId, other.merchantId];
@@ -53,7 +53,7 @@ describe("a path", () => {
 });
 
 describe("a body", () => {
-  it("is read as sent, however its type is spelled, or the request is refused", async () => {
+  it("is read as it was sent, however its content type is spelled, or the request is refused", async () => {
     const shop = await freshMerchant();
     const path = `${ofMerchant(shop.merchantId)}/settings`;
     const types: readonly (readonly [string, number])[] = [
@@ -80,7 +80,7 @@ describe("a body", () => {
     }
   });
 
-  it("in another encoding, or after a byte order mark, is read as UTF-8 or refused", async () => {
+  it("in a different encoding, or after a byte order mark, is read as UTF-8 or refused", async () => {
     const shop = await freshMerchant();
     const path = `${ofMerchant(shop.merchantId)}/settings`;
     const patch = (body: string) =>
@@ -88,7 +88,7 @@ describe("a body", () => {
     expect((await patch('\ufeff{"invoiceLifetimeSeconds":2001}')).json?.invoiceLifetimeSeconds).toBe(2_001);
     for (const body of ['\ufeff\ufeff{"invoiceLifetimeSeconds":2002}', '{"invoiceLifetimeSeconds":2002}\ufeff', "\0{}"])
       expect((await patch(body)).status).toBe(400);
-    // For a repeated name every reader here uses the last value, including the search for private keys.
+    // Every reader uses the last value of a repeated name, including the search for private keys.
     const twice = await patch('{"invoiceLifetimeSeconds":2003,"invoiceLifetimeSeconds":2004}');
     expect(twice.json?.invoiceLifetimeSeconds).toBe(2_004);
   });
@@ -108,7 +108,7 @@ describe("a body", () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it("keeps metadata under any name, and a different value is a different request", async () => {
+  it("may have metadata under any name, and a different value makes it a different request", async () => {
     const shop = await freshMerchant();
     const path = `${ofMerchant(shop.merchantId)}/invoices`;
     const members = PROTOTYPE_NAMES.map((name) => `"${name}":"of ${name}"`);
@@ -130,7 +130,7 @@ describe("a body", () => {
 });
 
 describe("a query", () => {
-  it("with a repeated name, or the name of a built-in member, uses the first values", async () => {
+  it("uses the first value of each repeated name, and names of built-in members have no effect", async () => {
     const shop = await freshMerchant();
     for (const name of ["a", "b"])
       await expectStatus(shop.post("/invoices", { name, rawAmount: 1, paymentMethods: [] }), 201);
@@ -150,7 +150,7 @@ describe("a query", () => {
 });
 
 describe("a host", () => {
-  it("that is not the deployment's own, or ends in a dot, appears in no answer", async () => {
+  it("that is not the deployment's own, or ends in a dot, appears in no response", async () => {
     const { merchantId, secretKey } = await seedShop();
     const own: Partial<Env> = { ENVIRONMENT: "production", PUBLIC_URL: "https://pay.example" };
     for (const host of ["pay.example.", "evil.example", "pay.example.evil.example", "pay.example:8443"]) {
@@ -167,7 +167,7 @@ describe("a host", () => {
   });
 });
 
-it("a HEAD request has the same checks as its GET, and has no body", async () => {
+it("a HEAD request passes through the same checks as the GET, and its response has no body", async () => {
   const shop = await freshMerchant();
   const path = `${ofMerchant(shop.merchantId)}/reports/payments.csv`;
   expect((await send(path, { method: "HEAD" })).status).toBe(401);

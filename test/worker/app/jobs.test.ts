@@ -1,4 +1,4 @@
-// The cron dispatches jobs and the queue runs them: a job with work left sends itself another message, and ends.
+// The cron sends a message for each job, and the queue's consumer runs it. A job that has work left sends itself another message, and ends.
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
 import { isDue, JOB_NAMES, type JobMessage, jobsOf } from "../../../src/app/jobs.ts";
@@ -10,7 +10,7 @@ import { runJobs } from "../../support/run-jobs.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 import { endpoint, rowsOf } from "../notifications/deliveries-harness.ts";
 
-/** Takes one message from the queue, and returns those it sends. */
+/** Handles one message of the queue; returns the messages that it sends. */
 async function take(body: unknown, queueName?: string): Promise<unknown[]> {
   const sent: unknown[] = [];
   const answer = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
@@ -25,7 +25,7 @@ async function take(body: unknown, queueName?: string): Promise<unknown[]> {
 
 const expire = (runs: number): JobMessage => ({ job: "expire", minuteMs: Date.now(), runs });
 
-/** Creates expired invoices that are still active; returns their merchant. */
+/** Creates active invoices that are past their expiry; returns the id of their merchant. */
 async function plantDue(count: number): Promise<string> {
   const shop = await freshMerchant();
   const { body } = await shop.post("/invoices", { name: "Order", rawAmount: 10 });
@@ -41,7 +41,7 @@ const activeOf = (merchantId: string) =>
   testDb.$count(invoices, sql`merchant_id = ${merchantId} and status = 'AWAITING_PAYMENT'`);
 
 describe("a job that stops at its limit", () => {
-  it("sends the next message to itself until nothing is left", async () => {
+  it("sends itself another message until no work is left", async () => {
     const merchantId = await plantDue(400);
     let messages: unknown[] = [expire(0)];
     const left: number[] = [];
@@ -56,7 +56,7 @@ describe("a job that stops at its limit", () => {
     expect(messages).toEqual([]);
   });
 
-  it("ends its chain after 1,000 runs, and the cron starts a new one", async () => {
+  it("sends itself no message after its 1,000th run, and the cron starts it again", async () => {
     await plantDue(200);
     expect(await take(expire(999))).toEqual([]);
     const sent: unknown[] = [];
@@ -71,28 +71,28 @@ describe("the cron of an idle deployment", () => {
   const duesOf = (everyMs: number, crons: number) =>
     Array.from({ length: crons }, (_, n) => JOB_NAMES.filter((job) => isDue(job, startMs + n * everyMs, everyMs)));
 
-  it("starts each job within an hour, and urgent ones every minute", () => {
+  it("starts each job within an hour, and urgent jobs every minute", () => {
     const hour = duesOf(MINUTE_MS, 60).flat();
     for (const job of JOB_NAMES) expect(hour, job).toContain(job);
     for (const job of ["expire", "price", "wake-watchers", "wake-endpoints", "receipts", "watch-deployment", "restore"])
       expect(hour.filter((each) => each === job).length, job).toBe(60);
   });
 
-  it("sends less than the million operations of a queue that a month includes", () => {
+  it("needs fewer queue operations than the million included each month", () => {
     const idle = new Set(jobsOf({}));
     const day = duesOf(MINUTE_MS, 24 * 60).flat();
     expect(day.filter((job) => idle.has(job)).length * 30 * 3).toBeLessThan(1_000_000);
   });
 
-  it("runs twelve times as often in development, where a cron runs every 5 s", () => {
+  it("starts each job within five minutes in development, where a cron runs every 5 s", () => {
     expect(duesOf(5_000, 60)).toHaveLength(60);
     for (const job of JOB_NAMES) expect(duesOf(5_000, 60).flat(), job).toContain(job);
   });
 });
 
-describe("a message's purpose does not depend on its queue's name:", () => {
+describe("a queue with the name", () => {
   it.each(["edgetill-jobs", "shop-jobs", "edgetill-webhooks", "mail", "x"])(
-    "%s carries a job and a delivery",
+    "%s carries jobs and deliveries",
     async (name) => {
       const merchantId = await plantDue(1);
       expect(await take(expire(0), name)).toEqual([]);

@@ -1,4 +1,4 @@
-// What a rotation must not do: sign altered rows, overwrite concurrent changes, or judge by a wrong key (docs/design/security.md, Rotation).
+// A rotation must not sign altered rows, overwrite concurrent changes, or judge rows by a wrong key (docs/design/security.md, Rotation).
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -43,7 +43,7 @@ async function made(at: Deployment, shop: RotatedShop, rest: string, body: unkno
   return { id: String(answer.json?.id), json: answer.json ?? {} };
 }
 
-/** A shop with a row of each kind under the only key in `at`. */
+/** A shop with a row of each kind, written under the only key of `at`. */
 async function stocked(at: Deployment) {
   const shop = await shopOf(at);
   const xpub = await made(at, shop, "/wallets", xpubWallet());
@@ -57,7 +57,7 @@ const walletRow = async (id: string) => (await testDb.select().from(wallets).whe
 const methodsOf = (id: string) => testDb.select().from(paymentMethods).where(sql`invoice_id = ${id}`);
 
 describe("a row that was altered in the database", () => {
-  it("is frozen or stays hidden, is never re-signed, and does not keep its key alive", async () => {
+  it("is frozen or stays hidden, is never re-signed, and does not prevent its key from being removed", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const [before, now] = [deploymentOf([k1]), deploymentOf([k2, k1])];
     const { shop, direct, xpub, endpoint, invoice } = await stocked(before);
@@ -86,11 +86,11 @@ describe("a row that was altered in the database", () => {
       { network: "ETH", status: "UNAVAILABLE", reason: "INTEGRITY_CHECK_FAILED", address: null },
     ]);
     expect(await verdictsOn(now, shop, endpoint.id)).toContain(`secret fails under ${k1.id}`);
-    // It is neither found again nor prevents the key's removal.
+    // The job does not report the altered row again, and the row does not prevent the key's removal.
     expect(await now.rotate()).toEqual([]);
     const [, older] = await now.keyUses();
     expect([Object.values(older?.left ?? {}), older?.retirableAt]).toEqual([[0, 0, 0, 0, 0, 0], expect.any(String)]);
-    // Restoring the true values heals nothing.
+    // Restoring the true values does not make the row valid again.
     await testDb
       .update(wallets)
       .set({ address: String(direct.json.address) })
@@ -105,12 +105,12 @@ describe("a row that was altered in the database", () => {
       [...(await at.send("/.well-known/edgetill-keys.json")).text.matchAll(/"kid":"(\w+)"/g)].map(([, kid]) => kid);
     await deploymentOf([k1]).rotate();
     const now = deploymentOf([k2]);
-    // Its HMAC's key is gone too: the job had no time to renew it.
+    // This deployment lacks the key of the record's HMAC too, because the job had no time to renew the HMAC.
     expect(await keysAt(now)).toEqual([k2.id]);
     const both = deploymentOf([k2, k1]);
     await both.rotate();
     expect(await keysAt(now)).toEqual([k2.id, k1.id]);
-    // While its key exists, an altered record is corrected.
+    // While the signing key is still configured, the job corrects the key's altered record.
     await testDb
       .update(deploymentKeys)
       .set({ kept: "A".repeat(43), macKeyId: `!${k1.id}` })
@@ -130,7 +130,7 @@ describe("a row that was altered in the database", () => {
       .set({ kept: row?.kept ?? null })
       .where(kept);
     await now.rotate();
-    // Published for 90 days after removal, and no longer even with a later time in the database.
+    // The old key is published for 90 days after its removal, and no longer, even if the row is changed to state a later removal.
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 89 * DAY_MS });
     expect(await keysAt(now)).toEqual([k2.id, k1.id]);
     vi.setSystemTime(Date.now() + 2 * DAY_MS);
@@ -140,8 +140,8 @@ describe("a row that was altered in the database", () => {
   });
 });
 
-describe("another key under an id that was used before", () => {
-  it("is reported, and never used to verify", async () => {
+describe("a different key under an id that was used before", () => {
+  it("is reported, and is never used to verify", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const before = deploymentOf([k1]);
     const { shop, endpoint } = await stocked(before);
@@ -162,8 +162,8 @@ describe("another key under an id that was used before", () => {
   });
 });
 
-describe("the count of an older key", () => {
-  it("starts with all rows, and one day after a pass without any says that the key may be removed", async () => {
+describe("the count of rows under an older key", () => {
+  it("includes every row at first; the key may be removed one day after a pass that found no row", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const { shop, endpoint } = await stocked(deploymentOf([k1]));
     const now = deploymentOf([k2, k1]);
@@ -173,7 +173,7 @@ describe("the count of an older key", () => {
     await now.rotate();
     const retirableAtMs = Date.parse((await older())?.retirableAt ?? "never");
     expect(retirableAtMs).toBeGreaterThanOrEqual(beganAtMs + DAY_MS);
-    // A row written by an isolate with the old keys is found within an hour, and the day starts again.
+    // A row written by an isolate with the old keys is found within an hour, and the one-day wait starts over.
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + HOUR_MS });
     await made(deploymentOf([k1, k2]), shop, "/invoices", { name: "Late", rawAmount: 10, paymentMethods: [USDT] });
     expect(await older()).toMatchObject({ left: { methods: 1 }, retirableAt: null });
@@ -182,7 +182,7 @@ describe("the count of an older key", () => {
     expect(new Set(await verdictsOn(now, shop, endpoint.id)).size).toBe(3);
   });
 
-  it("writes nothing while there is one key, or between two passes", async () => {
+  it("is not written if there is only one key, or between two passes", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const now = deploymentOf([k2, k1]);
     await deploymentOf([k1]).rotate();
@@ -211,21 +211,24 @@ describe("the count of an older key", () => {
 });
 
 describe("a range of rows", () => {
-  it.each(KEYED_ROWS)("of $kind is found by row number, at the same cost in a table of any size", async (rows) => {
-    const stretch = { after: 500, length: 500, keyIds: ["k1"], nowMs: Date.now() };
-    const read = "column" in rows ? selectSeals(testDb, rows, stretch) : selectMacs(testDb, rows, stretch);
-    for (const query of [read, selectEnd(testDb, rows, stretch)]) {
-      const plan = await planOf(query);
-      expect(plan).toContain(`SEARCH ${rows.table} USING INTEGER PRIMARY KEY (rowid>?`);
-      expect(plan).not.toContain(`SCAN ${rows.table}`);
-    }
-  });
+  it.each(KEYED_ROWS)(
+    "of $kind is found by row number, at a cost that does not depend on the table's size",
+    async (rows) => {
+      const stretch = { after: 500, length: 500, keyIds: ["k1"], nowMs: Date.now() };
+      const read = "column" in rows ? selectSeals(testDb, rows, stretch) : selectMacs(testDb, rows, stretch);
+      for (const query of [read, selectEnd(testDb, rows, stretch)]) {
+        const plan = await planOf(query);
+        expect(plan).toContain(`SEARCH ${rows.table} USING INTEGER PRIMARY KEY (rowid>?`);
+        expect(plan).not.toContain(`SCAN ${rows.table}`);
+      }
+    },
+  );
 });
 
-describe("runs of the job between changes of rows", () => {
+describe("runs of the key rotation job between changes to rows", () => {
   const STEPS = ["plan", "commit", "invoice", "wallet", "rotate secret", "older invoice", "replace wallet"] as const;
 
-  it("leave every row with a current key, in every order", async () => {
+  it("leave every row under the current key, whatever the order of runs and changes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...STEPS), { minLength: 5, maxLength: 9 }), async (steps) => {
         const [k1, k2] = [newMasterKey(), newMasterKey()];
@@ -287,7 +290,7 @@ describe("runs of the job between changes of rows", () => {
     );
   });
 
-  it("do not overwrite an app's secret that was replaced meanwhile, and refuse no code of a resealed one", async () => {
+  it("do not overwrite an authenticator app's secret that was replaced during the run, and codes from a resealed secret are accepted", async () => {
     const [k1, k2] = [newMasterKey(), newMasterKey()];
     const [before, now] = [deploymentOf([k1]), deploymentOf([k2, k1])];
     const sealedBy = async ({ world }: Deployment, id: string, text: string) => {
@@ -315,7 +318,7 @@ describe("runs of the job between changes of rows", () => {
     expect(await secretOf(replaced)).toBe(sealed);
     expect(await secretOf(kept)).toMatch(new RegExp(`^v1\\.${k2.id}\\.`));
     expect(await unseal(ring, totpContext(kept), await secretOf(kept))).toBe("SECRET");
-    // Read before resealing, and sent after it.
+    // The time step of a code can still be recorded after the secret was resealed, but not if another app was set up since.
     await batch(testDb, acceptStep(testDb, { userId: kept, enabledAtMs: 5, step: 1 }));
     await expect(batch(testDb, acceptStep(testDb, { userId: kept, enabledAtMs: 6, step: 2 }))).rejects.toThrow();
   });

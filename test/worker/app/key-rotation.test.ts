@@ -1,4 +1,5 @@
-// Keys rotated while the deployment serves: nothing is lost, and an unused key can be removed (docs/design/security.md, Rotation).
+// Rotates the master key while the deployment serves requests. Nothing may be lost, and an old key can be removed once nothing uses it
+// (docs/design/security.md, Rotation).
 import { base64urlnopad } from "@scure/base";
 import { sql } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -55,7 +56,7 @@ async function order(at: Deployment, shop: RotatedShop): Promise<Order> {
   return { id: String(made.json?.id), idempotencyKey, text: made.text, addresses };
 }
 
-/** Guarantees that hold: the same answer to a repeat, and the same addresses. */
+/** Checks that a repeated request still gets the same answer, and that the addresses are the same. */
 async function expectKept(at: Deployment, shop: RotatedShop, { id, idempotencyKey, text, addresses }: Order) {
   const again = await shop.post(at, "/invoices", INVOICE, { "idempotency-key": idempotencyKey });
   expect([again.status, again.text]).toEqual([201, text]);
@@ -113,8 +114,8 @@ async function signingSecrets(at: Deployment, webhookId: string) {
   return deliverDependencies(at.world, () => {}).open(rows);
 }
 
-describe("two rotations while the deployment serves", () => {
-  it("lose no answer and freeze nothing, and the first key can be removed", async () => {
+describe("two rotations while the deployment serves requests", () => {
+  it("lose no response and freeze no wallet, and the older keys can be removed", async () => {
     const [k1, k2, k3] = [newMasterKey(), newMasterKey(), newMasterKey()];
     const only = deploymentOf([k1]);
     const shop = await shopOf(only);
@@ -146,7 +147,7 @@ describe("two rotations while the deployment serves", () => {
       for (const each of orders) await expectKept(now, shop, each);
     };
 
-    // A new key is appended first: an isolate with the old keys must know it when others write with it.
+    // A new key is appended first, so that every isolate can verify with it before any isolate signs with it.
     const stages = [[k1], [k1, k2], [k2, k1], [k2, k1, k3], [k3, k2, k1]].map((keys) => deploymentOf(keys));
     for (const [at, now] of stages.slice(1).entries()) await serveAt(stages[at] ?? now, now);
     const last = stages.at(-1) ?? only;
@@ -168,8 +169,7 @@ describe("two rotations while the deployment serves", () => {
     expect(uses[0]?.left).toMatchObject({ wallets: 2, methods: 2 * orders.length, webhookSecrets: 1, totpSecrets: 1 });
     expect(Date.parse(uses[2]?.retirableAt ?? "never") - Date.now()).toBeLessThanOrEqual(DAY_MS);
 
-    // Both older keys are removed, and every old row verifies. Answers are kept for a day, so what follows is created
-    // again.
+    // Both older keys are removed, and every old row still verifies. Stored answers are kept for a day, so the following orders are new.
     passTime(DAY_MS);
     const without = deploymentOf([k3]);
     const verdicts = await verdictsOn(without, shop, endpoint.id);
@@ -180,14 +180,14 @@ describe("two rotations while the deployment serves", () => {
     orders.length = 0;
     await serveAt(deploymentOf([k3, k2]), without);
     expect(orders.length).toBe(4);
-    // Under k1 and k2: shops still verify k1's signatures.
+    // Shops can still verify what was signed under k1.
     expect(await isVerified(without, signed)).toBe(true);
     const frozen = await testDb
       .select({ id: wallets.id })
       .from(wallets)
       .where(sql`merchant_id = ${shop.merchantId} and frozen_at_ms is not null`);
     expect(frozen).toEqual([]);
-    // Nobody has created new ones: the codes are still those under k1.
+    // No user has created new backup codes, so the codes are still those under k1.
     const codes = await testDb.select().from(backupCodes).where(sql`mac_key_id = ${k1.id}`);
     expect(codes.length).toBe(10);
   });

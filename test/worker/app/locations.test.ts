@@ -8,17 +8,17 @@ import { directWallet, xpubWallet } from "../../support/wallet-bodies.ts";
 
 type Open = (name: string, options?: unknown) => unknown;
 
-/** Stand-ins where the real object would make outside calls. */
+/** Stand-ins for objects that would call other hosts. */
 const STAND_INS: Readonly<Record<string, object>> = {
   RATE_BOOK: { table: async () => fixedRateTable(Date.now()) },
   NETWORK_WATCHER: { wake: async () => {} },
 };
 
-/** All namespaces of the deployment, recording how their objects are opened. */
+/** All namespaces of the deployment, wrapped so that they record how their objects are opened. */
 function recordedNamespaces() {
   const opened = new Map<string, unknown[]>();
   const namespaces = Object.entries(env).flatMap(([binding, value]) => {
-    // A service has every method that is called, so a method proves nothing.
+    // A service stub appears to have every method, so the presence of a method proves nothing.
     if (value?.constructor?.name !== "DurableObjectNamespace") return [];
     const namespace = value as { readonly getByName: Open };
     opened.set(binding, []);
@@ -62,7 +62,7 @@ const CHAIN_SOURCES = JSON.stringify({ BTC: [{ kind: "esplora", url: "https://bt
 it.each([
   ["weur", [{ locationHint: "weur" }]],
   ["", []],
-])("with LOCATION_HINT %j every object is opened with %j", async (LOCATION_HINT, options) => {
+])("with LOCATION_HINT %j every object is opened with the options %j", async (LOCATION_HINT, options) => {
   const { opened, bindings } = recordedNamespaces();
   await useAllObjects({ ...bindings, LOCATION_HINT, CHAIN_SOURCES, RATE_SOURCE: "coinbase,kraken" });
   expect(opened.size).toBeGreaterThan(5);

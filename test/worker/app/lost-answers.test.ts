@@ -1,4 +1,5 @@
-// Every operation of the OpenAPI document in one world: the client repeats whatever is lost on the way, and gets the true result.
+// Calls every operation of the OpenAPI document in one deployment. The client repeats each request that is lost, or whose answer is lost, and must
+// get the true result.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { nameOf } from "../../support/access-attempt.ts";
@@ -9,20 +10,20 @@ import { walkAccount, walkOperators } from "./walk-people.ts";
 import { type Shop, walkShop, walkTeam } from "./walk-shop.ts";
 import { openWorld, type World } from "./walk-world.ts";
 
-/** What a walk must cover of all operations, with a success that matches the document. */
+/** The minimum number of operations that must be covered, each with a success that matches the document. */
 const LEAST_REACHED = 160;
 
-/** Changing operations that the walk leaves out, and why. */
+/** Operations that change something but are left out, and why. */
 const NOT_WALKED: readonly string[] = [
-  // For a deployment that is not set up (set-up.test.ts).
+  // These need a deployment that is not set up (set-up.test.ts).
   "beginSetUp",
   "redeemSetUpLink",
 ];
 
-/** A provider's callback needs what this world lacks; metrics need a deployment with a token. */
+/** A provider's callback needs an answer from the provider, and metrics need a token; this deployment has neither. */
 const NOT_READ: readonly string[] = ["finishProviderSignIn", "metrics"];
 
-/** Queries that an operation requires. */
+/** The query of each operation that requires one. */
 const QUERIES: Readonly<Record<string, string>> = {
   search: "?q=Order",
   getTotals: "?from=2026-11-01&to=2026-11-30",
@@ -32,7 +33,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 
 const changing = SPECS.filter(({ method }) => method !== "GET").map(({ operationId }) => operationId);
 
-/** All reads, by any allowed caller. */
+/** Sends all reads, each as a caller who may send it. */
 async function walkReads(walk: Walk, world: World, { owner, key, ids }: Shop): Promise<void> {
   const operator = await world.person({ operatorSinceMs: 1 });
   const callerOf = (name: string): Caller => {
@@ -78,17 +79,20 @@ async function walkAll(lost: Lost): Promise<Walk> {
 useDocument();
 afterAll(() => vi.unstubAllGlobals());
 
-describe("of all operations,", () => {
+describe("all operations", () => {
   const walks = new Map<Lost, Walk>();
   beforeAll(async () => {
     for (const lost of ["REQUEST", "ANSWER"] as const) walks.set(lost, await walkAll(lost));
   });
 
-  it.each(["REQUEST", "ANSWER"] as const)("none is refused by the client's retry after its %s was lost", (lost) => {
-    expect(walks.get(lost)?.falseErrors).toEqual([]);
-  });
+  it.each(["REQUEST", "ANSWER"] as const)(
+    "report no false error when the client retries after the %s was lost",
+    (lost) => {
+      expect(walks.get(lost)?.falseErrors).toEqual([]);
+    },
+  );
 
-  it("every changing one was done, and nearly all succeeded as documented", () => {
+  it("that change something are carried out by this test, apart from pages and a short list of exceptions", () => {
     const reached = walks.get("ANSWER")?.reached ?? new Set();
     const pages = SPECS.filter(({ isPage }) => isPage).map(({ operationId }) => operationId);
     expect(changing.filter((each) => !reached.has(each) && !pages.includes(each))).toEqual(NOT_WALKED);

@@ -1,4 +1,4 @@
-// What an assistant reads about each tool, and that each result matches the tool's schema.
+// The texts that an assistant reads about each tool, and the tools' results, which must match their schemas.
 import { beforeAll, describe, expect, it } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { toolsOf } from "../../../src/app/mcp/tools.ts";
@@ -9,7 +9,7 @@ import { directWallet, randomHex, USDT, xpubWallet } from "../../support/wallet-
 
 const TOOLS = toolsOf(SPECS);
 
-/** Terms of HTTP and of API callers: an assistant has tools, arguments and results. */
+/** Terms of HTTP and of API callers. An assistant does not know them, because it sees only tools, arguments and results. */
 const OF_HTTP =
   /\b(GET|POST|PATCH|PUT|DELETE|HTTP|header|request body|response|status code|route|endpoint|query|public key may|Idempotency-Key|pk_|sk_|x-api-key)\b|\/api\/|\/v1\/|\{[a-z]\w*\}|\b(answers?|is|returns?|with) [1-5]\d\d\b/;
 
@@ -32,7 +32,7 @@ describe("what an assistant reads", () => {
     expect(said.filter(([, text]) => OF_HTTP.test(text))).toEqual([]);
   });
 
-  it("says what each tool is for, in its own sentences", () => {
+  it("describes each tool differently, in full sentences", () => {
     const descriptions = TOOLS.map(({ description }) => description);
     expect(new Set(descriptions).size).toBe(TOOLS.length);
     for (const { description, title } of TOOLS) {
@@ -50,7 +50,7 @@ describe("what an assistant reads", () => {
 describe("the result of every tool", () => {
   let shop: Shop;
   const used = new Set<string>();
-  /** A source that has read the transaction; the tables hold the result. */
+  /** A stand-in for the watcher, which reports that it has read the transaction. The transaction's payment is already in the tables. */
   const bindings = {
     CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] }),
     NETWORK_WATCHER: { getByName: () => ({ lookUp: async () => "READ", wake: async () => {} }) },
@@ -77,14 +77,14 @@ describe("the result of every tool", () => {
     expect(output.type).toBe("object");
     const { $defs: _, ...schema } = output;
     expect([name, misfits(output, schema, structuredContent)], answer.text).toEqual([name, []]);
-    // Programs of older versions read the text.
+    // Clients of older protocol versions read the result from the text content instead.
     const told = JSON.parse(content[0].text);
     expect(Array.isArray(told) ? { data: told } : told).toEqual(structuredContent);
     used.add(name);
     return structuredContent;
   }
 
-  it("matches its output schema, and equals the API's own answer", async () => {
+  it("matches its output schema, and equals the API's own response", async () => {
     const wallets = (await use("list_wallets")).data;
     expect(wallets).toHaveLength(2);
     for (const { id } of wallets) await use("get_wallet", { walletId: id });

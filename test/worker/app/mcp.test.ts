@@ -1,4 +1,4 @@
-// The Model Context Protocol, used through its own client, in the 2026-07-28 protocol and in that of 2025.
+// The Model Context Protocol, used through the protocol's own client, in the 2026-07-28 version and in the 2025 version.
 
 import { exports } from "cloudflare:workers";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -40,7 +40,7 @@ const post = (ask: {
   readonly body?: unknown;
 }) => send("/mcp", { method: "POST", body: LIST, ...ask, headers: { ...STREAMABLE, ...ask.headers } });
 
-describe.each(ERAS.map((mode) => [JSON.stringify(mode), mode] as const))("an assistant in the era %s", (_, mode) => {
+describe.each(ERAS.map((mode) => [JSON.stringify(mode), mode] as const))("an assistant in %s mode", (_, mode) => {
   it("creates an invoice, lists unmatched payments, and assigns one", async () => {
     const shop = await seedShop();
     const wallet = `/api/v1/merchants/merchant/${shop.merchantId}/wallets`;
@@ -70,7 +70,7 @@ describe.each(ERAS.map((mode) => [JSON.stringify(mode), mode] as const))("an ass
     expect((await use("list_payments", { status: "UNMATCHED" })).told.data).toEqual([]);
   });
 
-  it("gets the API's own message for an error, and that nothing was done", async () => {
+  it("gets the API's message for an error, and nothing changes", async () => {
     const { secretKey } = await seedShop();
     const { use } = await connected({ "x-api-key": secretKey }, mode);
     const wrong = await use("create_invoice", { name: "Order", rawAmount: -1 });
@@ -87,7 +87,7 @@ describe.each(ERAS.map((mode) => [JSON.stringify(mode), mode] as const))("an ass
     expect((await use("list_invoices")).told.data).toEqual([]);
   });
 
-  it("has the tools of the key's permissions, and can use no other", async () => {
+  it("has the tools that the key's permissions allow, and can use no others", async () => {
     const { merchantId } = await seedShop();
     const key = await seedKey(merchantId, { permissions: ["INVOICE_VIEW"] });
     const { client, names } = await connected({ "x-api-key": key }, mode);
@@ -96,7 +96,7 @@ describe.each(ERAS.map((mode) => [JSON.stringify(mode), mode] as const))("an ass
     await expect(client.callTool({ name: "create_invoice", arguments: { name: "x", rawAmount: 1 } })).rejects.toThrow();
   });
 
-  it("gets no event stream, which would stay open", async () => {
+  it("is refused an event stream, because the stream would stay open", async () => {
     const { secretKey } = await seedShop();
     const { client } = await connected({ "x-api-key": secretKey }, mode);
     expect(client.getServerCapabilities()).toMatchObject({ tools: {} });
@@ -109,7 +109,7 @@ describe.each(ERAS.map((mode) => [JSON.stringify(mode), mode] as const))("an ass
 describe("the tools", () => {
   const tools = toolsOf(SPECS);
 
-  it("are those a shop needs, and each is a route that keys may call without a user's confirmation", () => {
+  it("are the routes that a shop needs and that keys may call without a user's confirmation", () => {
     for (const { name, path, method } of tools) {
       const spec = SPECS.find((each) => each.path === path && each.method === method);
       expect([name, spec?.callers, spec?.needsStepUp ?? false]).toEqual([name, "MEMBER_OR_KEY", false]);
@@ -172,26 +172,26 @@ describe("POST /mcp", () => {
     );
   });
 
-  it("works from an allowed address, and passes it on to its tools", async () => {
+  it("accepts a key from an IP address that the key allows, and calls tools with that address", async () => {
     const key = await seedKey(shop.merchantId, { allowedIps: '["203.0.113.7"]' });
     const { use } = await connected({ "x-api-key": key, "cf-connecting-ip": "203.0.113.7" });
     expect((await use("list_invoices")).isError).toBe(false);
   });
 
-  it("refuses pages of other origins, and has no answer to GET", async () => {
+  it("refuses pages from other origins, and does not support GET", async () => {
     const headers = { origin: "https://evil.example" };
     expectRefusal(await post({ key: shop.secretKey, headers }), 403, "ORIGIN_NOT_ALLOWED");
     expectRefusal(await send("/mcp", { key: shop.secretKey }), 405, "METHOD_NOT_ALLOWED");
   });
 
-  it("refuses private keys in arguments, before anything reads them", async () => {
+  it("refuses private keys in the arguments of a tool", async () => {
     const given = { name: "create_product", arguments: { name: `xprv9s21ZrQH143K3${"Q".repeat(94)}`, price: 1 } };
     const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: given };
     const answer = await post({ key: shop.secretKey, body });
     expectRefusal(answer, 400, "PRIVATE_KEY_REFUSED");
   });
 
-  it("shares the rate limit of the key's other requests", async () => {
+  it("returns the rate limit headers of the key", async () => {
     const answer = await post({ key: shop.secretKey });
     expect(answer.headers.get("ratelimit-policy")).toMatch(/q=/);
   });

@@ -1,4 +1,4 @@
-// Creating invoices of one merchant from many clients at once, through the Worker and the merchant's real object, which is aborted repeatedly.
+// Many clients create invoices for one merchant at once, through the Worker and the merchant's real object, which is aborted repeatedly.
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
@@ -27,7 +27,7 @@ interface Order {
   readonly body: object;
 }
 
-/** Every twentieth has a row that the database refuses, every third repeats another's key, and a tenth of those share one customer. */
+/** About one order in twenty has a row that the database refuses, ten orders share each customer, and a third of the requests repeat an order. */
 function ordersOf(random: () => number): readonly Order[] {
   const distinct = Array.from({ length: (CREATES * 2) / 3 }, (_, n): Order => {
     const isPoison = random() < 0.05;
@@ -47,21 +47,21 @@ function ordersOf(random: () => number): readonly Order[] {
   return [...distinct, ...repeated].flatMap((order) => order ?? []).sort(() => random() - 0.5);
 }
 
-/** Repeats a create until it has an answer that does not change. */
+/** Repeats a create until its answer is final. */
 async function insist(path: string, key: string, { key: idempotencyKey, body, isPoison }: Order): Promise<string> {
   for (let tries = 0; tries < 40; tries++) {
     const headers = { "idempotency-key": idempotencyKey };
     const answer = await send(path, { method: "POST", key, headers, body }).catch(() => undefined);
     if (answer?.status === 201) return answer.text;
     if (isPoison && answer?.status === 500) return "refused as poison";
-    // An aborted object, or a request that waited too long.
+    // Retried if the object was aborted, or the request waited too long.
     if (answer !== undefined && answer.status !== 503 && answer.status !== 500) throw new Error(answer.text);
     await sleep(20 * (tries + 1));
   }
   throw new Error(`no answer for ${idempotencyKey}`);
 }
 
-it(`${CREATES} creates from ${CLIENTS} clients make one invoice for each key, while the merchant's object is aborted`, async () => {
+it(`${CREATES} requests from ${CLIENTS} clients create one invoice for each idempotency key, even while the merchant's object is aborted`, async () => {
   const random = randomFrom(20_261_122);
   const merchantId = await seedMerchant();
   const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
@@ -101,10 +101,10 @@ it(`${CREATES} creates from ${CLIENTS} clients make one invoice for each key, wh
   expect(shop?.activeInvoices).toBe(stored.length);
 }, 600_000);
 
-describe("the object of a merchant", () => {
+describe("a merchant's object", () => {
   const ORDER = { name: "Order", rawAmount: 25 };
 
-  /** The bindings, counting how often the object is opened. */
+  /** Bindings that count how often the object is opened. */
   function counting() {
     const opened = { count: 0 };
     const getByName = (...named: Parameters<typeof env.MERCHANT_OBJECT.getByName>) => {
@@ -114,14 +114,14 @@ describe("the object of a merchant", () => {
     return { opened, bindings: { MERCHANT_OBJECT: { getByName } } as unknown as Partial<Env> };
   }
 
-  it("that runs the previous release, and lacks a method, counts as unavailable", async () => {
+  it("counts as unavailable if it runs the previous release and lacks a method", async () => {
     const object = env.MERCHANT_OBJECT.getByName("mer_lacking") as unknown as { notYet(): Promise<void> };
     const error = await object.notYet().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(TypeError);
     expect(faultKind(error)).toBe("transient");
   });
 
-  it("is not opened by strangers, or by a refused request", async () => {
+  it("is not opened by strangers or invalid requests", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId);
     const [foreign, poor] = [await seedKey(await seedMerchant()), await seedKey(merchantId, { permissions: [] })];
@@ -134,12 +134,12 @@ describe("the object of a merchant", () => {
     expect(await ask(foreign, ORDER)).toBe(403);
     expect(await ask(key, { name: 1 })).toBe(400);
     expect(opened.count).toBe(0);
-    // Its own key proves itself; the object decides what it may do.
+    // The key's MAC is valid, so the object is opened and decides what the key may do.
     expect(await ask(poor, ORDER)).toBe(403);
     expect(opened.count).toBe(1);
   });
 
-  it("is opened only by the form of a product for sale", async () => {
+  it("is opened by a product's form only if the product is for sale and the form is valid", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId);
     const made = async (fields: object) => {
@@ -159,19 +159,19 @@ describe("the object of a merchant", () => {
     expect(await post(product, "name=")).toBe(400);
     expect(await post(product, "name=Jane&email=no")).toBe(400);
     expect(await post(product, "name=5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ")).toBe(400);
-    // The tenth and last request of the address in this minute, not counting the one refused for its text.
+    // The last request exceeds the limit of ten forms a minute. The form that was refused for its private key does not count.
     for (const status of [303, 303, 303, 303, 303, 429]) expect(await post(product, "name=Jane")).toBe(status);
     await testDb.update(merchants).set({ deletedAtMs: Date.now() }).where(eq(merchants.id, merchantId));
     expect(await post(product, "name=Jane", "203.0.113.51")).toBe(404);
     expect(opened.count).toBe(6);
   });
 
-  it("counts each of its requests against the limit of their key", async () => {
+  it("counts each request against the limit of the key that sent it", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId);
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const limit = Number(env.RATE_LIMIT_PER_MINUTE);
-    // As many at once as a slow machine answers before they time out.
+    // Sends no more requests at once than a slow machine can answer before they time out.
     const waves = chunksOf(Array.from({ length: limit + 20 }), 64);
     const answers: Awaited<ReturnType<typeof send>>[] = [];
     for (const wave of waves)
@@ -183,7 +183,7 @@ describe("the object of a merchant", () => {
     expect(new Set(left).size).toBe(limit);
   });
 
-  it("that refuses is not called for a while, its callers are told to retry later, and it is called again as soon as it accepts one", async () => {
+  it("is called less often while it refuses requests, and as usual once it accepts one; each refusal says when to retry", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() });
     let isBroken = true;
@@ -207,7 +207,7 @@ describe("the object of a merchant", () => {
     expect(new Set(refused.slice(0, 10).map(({ headers }) => headers.get("retry-after")))).toEqual(new Set(["1"]));
     expect(refused.filter(({ headers }) => headers.get("retry-after") === "10").length).toBeGreaterThan(20);
     expect(calls).toBeLessThan(40);
-    // Another shop's object is not this one.
+    // Another shop has a different object, so it is not affected.
     const other = await seedMerchant();
     const [theirs, theirKey] = [`/api/v1/merchants/merchant/${other}/invoices`, await seedKey(other)];
     expect((await send(theirs, { method: "POST", key: theirKey, body: ORDER })).status).toBe(201);

@@ -1,4 +1,4 @@
-// Requests in flight in one merchant's object: what they share, and how many there may be.
+// Concurrent requests in one merchant's object: what they share, and how many there may be.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ let shop: Shop;
 
 beforeAll(async () => {
   const merchantId = await seedMerchant();
-  // Used just now, so no last use is recorded with the requests.
+  // The key was used just now, so no last use is recorded with the requests.
   const lastUsedAtMs = Date.now();
   const secretKey = await seedKey(merchantId, { lastUsedAtMs });
   const publicKey = await seedKey(merchantId, { kind: "PUBLIC", lastUsedAtMs });
@@ -38,7 +38,7 @@ beforeAll(async () => {
   );
 });
 
-/** The object's requests, with its calls; `hold` keeps every call of D1 waiting until `release`. */
+/** The object's requests and its calls; `hold` delays every D1 call until `release`. */
 function opened() {
   let gate = Promise.withResolvers<void>();
   gate.resolve();
@@ -111,7 +111,7 @@ const many = <T>(count: number, each: (n: number) => T): readonly T[] =>
 
 const invoicesMade = () => testDb.$count(invoices, eq(invoices.merchantId, shop.merchantId));
 
-/** An answer in one word. */
+/** The outcome of a request, as one word. */
 function outcomeOf({ result }: HandedBack): string {
   if (!result.ok) return result.error.code;
   const { invoiceId, problems } = JSON.parse(result.value.body ?? "");
@@ -123,19 +123,19 @@ async function outcomes(requests: MerchantRequests, all: readonly HandedOver[]):
   return (await Promise.all(all.map((handed) => requests.answer(structuredClone(handed))))).map(outcomeOf);
 }
 
-describe("forms of product pages", () => {
-  it("share their storage calls with each other and with creates of the API", async () => {
+describe("forms on product pages", () => {
+  it("share their storage calls with each other and with invoices created through the API", async () => {
     const before = await invoicesMade();
     const { requests, calls } = opened();
     const all = [...many(24, () => create()), ...many(12, () => form(shop.productId))];
     expect(new Set(await outcomes(requests, all))).toEqual(new Set(["201", "bought"]));
     expect((await invoicesMade()) - before).toBe(36);
-    // Alone they would read 48 times and write 36 times. How they group depends on the calls to the object that holds their keys.
+    // Handled one by one, the requests would take 48 reads and 36 writes.
     expect(calls.filter((call) => call === "D1 read").length).toBeLessThan(8);
     expect(calls.filter((call) => call === "D1 write").length).toBeLessThan(8);
   });
 
-  it("fail alone: one whose row the database refuses, one of a product that is gone, one with a missing name", async () => {
+  it("that fail do not affect others: one that the database refuses, one for a deleted product, and one without the required name", async () => {
     const before = await invoicesMade();
     const { requests } = opened();
     const good = [...many(12, () => create()), ...many(6, () => form(shop.productId))];
@@ -154,10 +154,10 @@ describe("an object's limits", () => {
   it.each([
     { what: "1,000 requests", most: 1_000, of: { bytes: 60 } },
     { what: "8 MiB of bodies", most: 128, of: { bytes: BODY } },
-    { what: "250 requests of browsers", most: 250, of: { bytes: 60, isPublic: true } },
-    { what: "2 MiB of browsers' bodies", most: 32, of: { bytes: BODY, isPublic: true } },
+    { what: "250 requests from browsers", most: 250, of: { bytes: 60, isPublic: true } },
+    { what: "2 MiB of bodies from browsers", most: 32, of: { bytes: BODY, isPublic: true } },
   ])(
-    "are $what: one more is refused before it reads or reserves anything, and places are freed again",
+    "include $what: the next request is refused before it reads or reserves anything, until earlier requests have ended",
     async ({ most, of }) => {
       const { requests, calls, reserved, hold, release } = opened();
       hold();
@@ -167,7 +167,7 @@ describe("an object's limits", () => {
       expect(await soon(requests.answer(create(of)))).toBe(FULL);
       expect([calls.length, reserved]).toEqual([before, []]);
       release();
-      // Some of a thousand wait too long for their read; they have reserved nothing either.
+      // Some of a thousand requests may wait too long for their read; these have reserved nothing either.
       const answered = (await Promise.all(under)).map(outcomeOf);
       expect(answered.filter((outcome) => outcome !== "201" && outcome !== FULL)).toEqual([]);
       expect(reserved).toHaveLength(answered.filter((outcome) => outcome === "201").length);
@@ -181,7 +181,7 @@ describe("an object's limits", () => {
   );
 });
 
-/** The outcome if it is available at once; a request in flight waits for a D1 call. */
+/** The outcome of a request, or "waits" if it still waits for a D1 call. */
 async function soon(answer: Promise<HandedBack> | undefined): Promise<string> {
   const later = sleep(200).then(() => undefined);
   const first = await Promise.race([answer, later]);

@@ -1,5 +1,5 @@
-// The timers of a merchant's object while its database is as far away as in production. A pending timer keeps an object in memory and billed, and with
-// 10,000 of them every further one throws.
+// The timers of a merchant's object while its database is as slow as in production. A pending timer keeps an object in memory and billed, and above
+// 10,000 timers every further one throws.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
@@ -13,14 +13,14 @@ import { type Latency, slowDatabase } from "../../support/slow-database.ts";
 
 const CLIENTS = 16;
 const CREATES = 480;
-/** Timers that other files' background work may have in this isolate. With one leaked per storage call there were 126. */
+/** How many timers the background work of other files may leave in this isolate. With one timer leaked per storage call there were 126. */
 const OF_OTHERS = 2;
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The timers active now, and the most at once. */
+/** The number of active timers, and the highest number so far. */
 function watchTimers() {
   const active = new Set<unknown>();
   const seen = { most: 0 };
@@ -65,10 +65,10 @@ it.each<Distance>([
   { read: { p50Ms: 8, p99Ms: 40 }, write: { p50Ms: 15, p99Ms: 90 } },
   { read: { p50Ms: 12, p99Ms: 60 }, write: { p50Ms: 22, p99Ms: 90 } },
 ])(
-  `${CREATES} creates from ${CLIENTS} clients are all made, with one timer and none afterwards, D1 reads taking $read.p50Ms ms`,
+  `${CREATES} invoices are created for ${CLIENTS} clients with one timer at a time, and no timer is left at the end (D1 reads: $read.p50Ms ms)`,
   async (distance) => {
     const merchantId = await seedMerchant();
-    // Used just now, so no last use is recorded with the requests.
+    // The key was used just now, so no last use is recorded with the requests.
     const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() });
     const DB = slowDatabase(env.DB, {
       ...distance,

@@ -1,5 +1,5 @@
-// Serializers write null for what they do not have (decisions 1 "What a request may hold"): on every route an optional member that is null is an
-// absent one, except where null has its own meaning.
+// Serializers write null for members without a value (decisions 1 "What a request may hold"). On every route, null for an optional member must count
+// as absent, except where the schema gives null a meaning.
 import { describe, expect, test } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { validate } from "../../../src/platform/http/validate.ts";
@@ -8,7 +8,7 @@ import { document, operationOf, useDocument } from "./reference-harness.ts";
 
 useDocument();
 
-/** Members that keep their null, as they declare themselves. */
+/** Members for which null has a meaning, according to their schemas. */
 const MEANT: Readonly<Record<string, readonly string[]>> = {
   authorizeApplication: ["redirect"],
   createApiKey: ["expiresAt", "allowedIps"],
@@ -23,7 +23,7 @@ const MEANT: Readonly<Record<string, readonly string[]>> = {
   upsertCustomer: ["email", "name", "address", "phoneNumber", "metadata"],
 };
 
-/** The objects that a body may be: one, or one of several. */
+/** The object schemas that a body may match: its own schema, or each variant of a union. */
 function objectsOf(schema: Schema): readonly Schema[] {
   if (schema.$ref !== undefined) return objectsOf(Object(resolve(document, schema.$ref)));
   const options = [...(schema.anyOf ?? []), ...((schema.oneOf as readonly Schema[] | undefined) ?? [])];
@@ -35,7 +35,7 @@ function takesNull(schema: Schema): boolean {
   return type.includes("null") || (schema.anyOf ?? []).some(takesNull);
 }
 
-/** A member's own constant, which chooses one object among several. */
+/** The members with a constant value, by which a body selects its variant. */
 const chosen = ({ properties = {} }: Schema) =>
   Object.fromEntries(Object.entries(properties).flatMap(([name, of]) => ("const" in of ? [[name, of.const]] : [])));
 
@@ -46,7 +46,7 @@ const routes = () =>
   });
 
 describe("null for an optional member", () => {
-  test("is an absent member on every route, in every kind of body", () => {
+  test("counts as absent on every route, in every kind of body", () => {
     let members = 0;
     for (const { spec, object } of routes()) {
       const { properties = {}, required = [] } = object;
@@ -65,7 +65,7 @@ describe("null for an optional member", () => {
     expect(members).toBeGreaterThan(60);
   });
 
-  test("keeps its meaning where the member says that it has one", () => {
+  test("keeps its documented meaning for members that define one", () => {
     const found: Record<string, string[]> = {};
     for (const { spec, object } of routes()) {
       for (const [name, member] of Object.entries(object.properties ?? {})) {
@@ -80,7 +80,7 @@ describe("null for an optional member", () => {
     expect(found).toEqual(MEANT);
   });
 
-  test("in a field of the other kind of wallet counts as absent, and text there is refused", () => {
+  test("counts as absent in a field of the other wallet type, where text is refused", () => {
     const spec = SPECS.find(({ operationId }) => operationId === "registerWallet");
     const pair = { cryptocurrency: "BTC", network: "BTC" };
     const direct = { walletType: "DIRECT_WALLET", ...pair, address: "a" };

@@ -1,5 +1,5 @@
-// For some minutes after a deploy, objects still run the previous release. The new Worker's calls are handled safely, or refused with 503
-// until they run this one: no revoked right returns, and nobody gets a 500.
+// For some minutes after a deploy, objects still run the previous release. Calls from the new Worker must be handled safely, or refused with 503
+// until the objects run this release: no revoked right may work again, and no caller may get a 500.
 import { env } from "cloudflare:workers";
 import { and, eq, isNull } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -35,8 +35,8 @@ async function shopWithKey() {
   return { owner, remove, left };
 }
 
-describe("a right revoked while the merchant's object runs the previous release", () => {
-  it("is gone at once, and stays gone when the database is restored", async () => {
+describe("revoking a right while the merchant's object runs the previous release", () => {
+  it("takes effect, and is not undone when the database is restored", async () => {
     const { owner, remove, left } = await shopWithKey();
     const putBack = await copyDatabase();
     const restoredToMs = Date.now();
@@ -49,7 +49,7 @@ describe("a right revoked while the merchant's object runs the previous release"
     expect(await left()).toBe(0);
   });
 
-  it("remains, with 503 and a time to retry, if no object has a copy yet", async () => {
+  it("is refused with 503 and a time to retry if no object can record the revocation", async () => {
     const { remove, left } = await shopWithKey();
     const answer = await remove(withOlder("MERCHANT_OBJECT", isEvery));
     expectRefusal(answer, 503, "STORAGE_UNAVAILABLE");
@@ -58,12 +58,12 @@ describe("a right revoked while the merchant's object runs the previous release"
   });
 });
 
-it("a caller known to an object of the previous release is not recognised, so its request is counted again", async () => {
+it("an object of the previous release recognises no caller", async () => {
   const older = { ...env, ...withOlder("MERCHANT_OBJECT", isEvery) };
   expect(await keysOf(older, "mer_older").knows?.("hash", Date.now())).toBe(false);
 });
 
-it("an import that meets an object of the previous release is repeated, and skips nothing of it", async () => {
+it("an import that reads from an object of the previous release fails temporarily instead of skipping items", async () => {
   const restored = restoredEnv(Date.now());
   const older = { ...restored, ...withOlder("MERCHANT_OBJECT", isEvery), ...withOlder("ADDRESS_ALLOCATOR", isEvery) };
   const background = (work: Promise<unknown>) => void work.catch(() => undefined);
@@ -75,7 +75,7 @@ it("an import that meets an object of the previous release is repeated, and skip
   }
 });
 
-/** An object of each binding. */
+/** The name of an object, for each binding. */
 const NAMES: Readonly<Record<AddedBinding, string>> = {
   ADDRESS_ALLOCATOR: "older",
   AMOUNT_ALLOCATOR: placeName({ network: "ETH", cryptocurrency: "USDT", address: "older" }),
@@ -84,11 +84,14 @@ const NAMES: Readonly<Record<AddedBinding, string>> = {
   NETWORK_WATCHER: "ETH",
 };
 
-it.each(ADDED_METHODS)("%s, called on an object without it, is a temporary fault, not a bug", async (added) => {
-  const [binding, method] = added.split(".") as [AddedBinding, string];
-  const stub = withOlder(binding, isEvery)[binding].getByName(NAMES[binding]);
-  const call: unknown = Reflect.get(stub, method);
-  if (typeof call !== "function") throw new Error("a stub has every method");
-  const fault = await Promise.resolve(call("name", 1)).catch(faultKind);
-  expect(fault).toBe("transient");
-});
+it.each(ADDED_METHODS)(
+  "a call to %s on an object that lacks it counts as a temporary fault, not as a bug",
+  async (added) => {
+    const [binding, method] = added.split(".") as [AddedBinding, string];
+    const stub = withOlder(binding, isEvery)[binding].getByName(NAMES[binding]);
+    const call: unknown = Reflect.get(stub, method);
+    if (typeof call !== "function") throw new Error("a stub has every method");
+    const fault = await Promise.resolve(call("name", 1)).catch(faultKind);
+    expect(fault).toBe("transient");
+  },
+);

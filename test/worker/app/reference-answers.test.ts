@@ -20,7 +20,7 @@ import { document, operationOf, useDocument } from "./reference-harness.ts";
 
 useDocument();
 
-describe("a live answer matches the OpenAPI document:", () => {
+describe("a live response matches the OpenAPI document:", () => {
   const TETHER = { cryptocurrency: "USDT", network: "ETH" };
   const DIRECT = { walletType: "DIRECT_WALLET", ...TETHER, address: `0x${"a1".repeat(20)}` };
   // The account key of BIP84's test vectors.
@@ -121,7 +121,7 @@ describe("a live answer matches the OpenAPI document:", () => {
     expect(whole.json).toMatchObject({ payments: [{}], paymentMethods: [{}], customer: {}, metadata: {} });
     const shown = await checked("getInvoice", { of: invoiceId, key: shop.publicKey });
     expect(shown.json).toMatchObject({ payments: [{}], paymentMethods: [{}], customer: null, metadata: null });
-    // Each matches only its own schema, so neither is documented by the other.
+    // The invoice of each kind of key must match only its own schema, not the other kind's.
     const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
     expect(misfits(document, named("Invoice"), shown.json)).not.toEqual([]);
     expect(misfits(document, named("PublicInvoice"), whole.json)).not.toEqual([]);
@@ -150,7 +150,7 @@ describe("a live answer matches the OpenAPI document:", () => {
     expect((await checked("cancelInvoice", { of })).json?.status).toBe("CANCELLED");
   });
 
-  it("refusals with additional facts", async () => {
+  it("refusals with extra fields", async () => {
     const exists = await checked("registerWallet", { body: DIRECT });
     expect(expectRefusal(exists, 409, "WALLET_EXISTS")).toMatchObject({ walletId });
     const twice = await checked("createInvoice", { body: ORDER });
@@ -193,7 +193,7 @@ describe("a live answer matches the OpenAPI document:", () => {
     expect(second?.headers.get("ratelimit")).toMatch(/^"default";r=0/);
   });
 
-  it("/healthz, also without storage, and the document itself", async () => {
+  it("/healthz, with and without storage, and the document itself", async () => {
     await checked("health");
     await checked("openapi");
     const health = SPECS.find((each) => each.operationId === "health");

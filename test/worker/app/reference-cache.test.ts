@@ -1,4 +1,4 @@
-// The two documents are generated when the Worker is built: serving one is cheap, and a client that has it gets a 304.
+// The documents are generated when the Worker is built. Serving one must be cheap, and a client that already has it gets a 304.
 import { describe, expect, it } from "vitest";
 import { send, sendWith } from "../../support/access.ts";
 
@@ -7,7 +7,7 @@ const PATHS = ["/openapi.json", "/greenfield.json", "/docs"];
 describe.each(PATHS)("%s", (path) => {
   const known = (tag: string) => send(path, { headers: { "if-none-match": tag } });
 
-  it("may be cached for five minutes, and is a 304 without a body when If-None-Match has its tag", async () => {
+  it("may be cached for five minutes, and is answered with 304 and no body if If-None-Match has its etag", async () => {
     const { headers, text } = await send(path);
     expect(headers.get("cache-control")).toBe("public, max-age=300");
     const tag = headers.get("etag") ?? "";
@@ -24,8 +24,8 @@ describe.each(PATHS)("%s", (path) => {
   });
 });
 
-describe("the document of a deployment", () => {
-  it("has its own origin and etag, and is otherwise the same", async () => {
+describe("a deployment's document", () => {
+  it("has its own origin and etag, and otherwise equals another deployment's document", async () => {
     const [here, there] = [
       await send(PATHS[0] ?? ""),
       await sendWith({ PUBLIC_URL: "http://127.0.0.1:8787/" }, PATHS[0] ?? ""),

@@ -1,4 +1,4 @@
-// Parameter types in the reference: how a query's text is read.
+// The types of query parameters in the reference must match how their text is parsed.
 import { expect, test } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { validate } from "../../../src/platform/http/validate.ts";
@@ -11,7 +11,7 @@ const NEEDED: Readonly<Record<string, string>> = { from: "2026-01-01", to: "2026
 
 type Asked = ReturnType<typeof parameters>[number];
 
-/** What the route parses a parameter's text to; undefined if it refuses the text. */
+/** The value that the route parses from a parameter's text; undefined if it refuses the text. */
 function readAs({ query, name, others }: Asked, text: string): string | undefined {
   const parsed = validate(query, { ...others, [name]: text });
   return parsed.ok && Object.hasOwn(Object(parsed.value), name) ? typeof Object(parsed.value)[name] : undefined;
@@ -26,7 +26,7 @@ const parameters = () =>
     });
   });
 
-test("a query parameter is documented as an integer or a boolean exactly when it is parsed as one", () => {
+test("a query parameter is documented as an integer or a boolean if and only if it is parsed as one", () => {
   const dates = new Set(["date", "date-time"]);
   const asked = parameters().filter(({ schema }) => !dates.has(String(schema.format)));
   const numbers = asked.filter((each) => readAs(each, "1") === "number");
@@ -41,7 +41,7 @@ test("a query parameter is documented as an integer or a boolean exactly when it
   expect(flags.length).toBeGreaterThan(2);
 });
 
-test("an integer's documented bounds are the enforced ones", () => {
+test("an integer's documented bounds equal the enforced bounds", () => {
   for (const each of parameters()) {
     const { at, schema } = each;
     if (schema.type !== "integer") continue;
@@ -58,10 +58,10 @@ test("an integer's documented bounds are the enforced ones", () => {
   }
 });
 
-/** Numbers with fractions. */
+/** Names of numbers that may have fractions. */
 const FRACTIONS = /(amount|price|percent|rate|max|progress)/i;
 
-test("every other number is an integer too, unless it may have a fraction", () => {
+test("every documented number is an integer, unless it may have a fraction", () => {
   const found: string[] = [];
   const search = (node: unknown, name: string): void => {
     if (typeof node !== "object" || node === null) return;
@@ -71,7 +71,7 @@ test("every other number is an integer too, unless it may have a fraction", () =
       search(value, ["anyOf", "additionalProperties"].includes(key) || /^\d+$/.test(key) ? name : key);
   };
   search(document, "");
-  // What the audit log says about a change may be any number.
+  // The audit log's values before and after a change may be any number.
   const unsure = found.filter((name) => !FRACTIONS.test(name) && !["before", "after"].includes(name));
   expect(unsure).toEqual([]);
   expect(found.length).toBeGreaterThan(5);

@@ -1,4 +1,4 @@
-// The statuses of pages and of /mcp, which refuse in other formats than the rest of the API, are in the reference too.
+// The reference also documents the statuses of pages and of /mcp, whose refusals are not in the API's format.
 import { beforeAll, describe, expect, test } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { type Shop, seedShop, send } from "../../support/access.ts";
@@ -23,7 +23,7 @@ function documented(operationId: string, status: number): readonly string[] | un
 
 const pages = () => SPECS.filter(({ isPage }) => isPage);
 
-test("every page has the statuses common to pages, as HTML", () => {
+test("every page documents the error statuses that all pages share, as HTML", () => {
   expect(pages().length).toBeGreaterThan(5);
   for (const { operationId, method } of pages()) {
     const statuses = [404, 429, 500, 503, ...(method === "POST" ? [400, 413, 415] : [])];
@@ -32,13 +32,13 @@ test("every page has the statuses common to pages, as HTML", () => {
   }
 });
 
-describe("a page that gets an unknown id or an unreadable body", () => {
+describe("a page requested with an unknown id", () => {
   test.each([
-    ["without a form", {}],
-    ["with a wrong type", { headers: { "content-type": "text/plain" }, body: "a=b" }],
-    ["with too much", { headers: FORM, body: `a=${"x".repeat(70_000)}` }],
-    ["with an empty form", { headers: FORM, body: "x=1" }],
-  ] as const)("%s answers with a documented status", async (_, ask) => {
+    ["without a body", {}],
+    ["with a body of the wrong content type", { headers: { "content-type": "text/plain" }, body: "a=b" }],
+    ["with a body that is too large", { headers: FORM, body: `a=${"x".repeat(70_000)}` }],
+    ["with a form that lacks its fields", { headers: FORM, body: "x=1" }],
+  ] as const)("and %s answers with a documented status", async (_, ask) => {
     for (const { operationId, method, path } of pages()) {
       const to = path.replace(":invoiceId", `inv_${ULID}`).replace(":productId", `prd_${ULID}`);
       const sent = method === "GET" ? {} : ask;
@@ -60,10 +60,10 @@ describe("POST /mcp", () => {
     ["no supported media type", { headers: { accept: "text/html" }, body: list }],
     ["an unknown version of the protocol", { headers: { ...both, "mcp-protocol-version": "1999" }, body: list }],
     ["a method that does not exist", { headers: both, body: { ...list, method: "nothing" } }],
-    ["no method", { headers: both, body: { jsonrpc: "2.0", id: 1 } }],
+    ["a message without a method", { headers: both, body: { jsonrpc: "2.0", id: 1 } }],
     ["a wrong version of JSON-RPC", { headers: both, body: { ...list, jsonrpc: "1.0" } }],
-    ["a new protocol without its envelope", { headers: { ...both, "mcp-protocol-version": "2026-07-28" }, body: list }],
-    ["no JSON", { headers: { ...both, "content-type": "application/json" }, body: "{" }],
+    ["a new version without its envelope", { headers: { ...both, "mcp-protocol-version": "2026-07-28" }, body: list }],
+    ["a body that is not JSON", { headers: { ...both, "content-type": "application/json" }, body: "{" }],
   ] as const)("with %s answers with a documented status", async (_, ask) => {
     const answer = await send("/mcp", { method: "POST", key: shop.secretKey, ...ask });
     expect([answer.status, documented("mcp", answer.status)], answer.text).toEqual([answer.status, expect.any(Array)]);

@@ -1,5 +1,5 @@
-// The sequential storage calls of a request (architecture.md "One request"), counted on the bindings in order; calls that only touch memory
-// (limiter, rate book) are counted separately from storage calls.
+// Counts the sequential storage calls of a request on the bindings, in order (architecture.md "One request"). Calls that only use memory (limiter,
+// rate book) are counted separately.
 import { HDKey } from "@scure/bip32";
 import { beforeAll, describe, expect, it } from "vitest";
 import { decodeBase58check, encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
@@ -11,10 +11,10 @@ import { seedPayment } from "../../support/payments.ts";
 
 const ZPUB_VERSION = 0x04b24746;
 const ETH_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-/** Answered from memory; the rest is storage. */
+/** Calls that are answered from memory; all others are storage. */
 const IN_MEMORY = ["RATE_LIMITER.take", "RATE_LIMITER.takeEach", "RATE_BOOK.table"];
 
-/** A shop whose keys were used after the tests, so no last use is recorded with the request. */
+/** A shop whose keys have a last use in the future, so that no request records a new last use. */
 async function freshShop(): Promise<Shop> {
   const merchantId = await seedMerchant();
   const lastUsedAtMs = Date.now() + HOUR_MS;
@@ -53,7 +53,7 @@ async function withWallets(shop: Shop, kinds: readonly ("direct" | "xpub")[]): P
   return shop;
 }
 
-/** The answer to one request, and the calls it made. */
+/** The answer to a request, and the calls that the request made. */
 async function counted(
   shop: Shop,
   rest: string,
@@ -96,19 +96,19 @@ describe("creating an invoice", () => {
     expect(calls).toEqual(["D1 read", "RATE_LIMITER.takeEach", "MERCHANT_OBJECT.reserve", "D1 write"]);
   });
 
-  it("with two methods offered and none picked takes the same three calls", async () => {
+  it("with two methods offered and none picked takes one read, one key reservation and one batch", async () => {
     const { answer, storage } = await counted(both, "/invoices", create());
     expect([answer.status, answer.json?.paymentMethods]).toEqual([201, []]);
     expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "D1 write"]);
   });
 
-  it("with a method of an extended key also takes one call of its allocator", async () => {
+  it("with a method of an extended key takes one additional call, to its allocator", async () => {
     const { answer, storage } = await counted(both, "/invoices", create({ paymentMethods: [BTC] }));
     expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...BTC }]]);
     expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "ADDRESS_ALLOCATOR.allocateEach", "D1 write"]);
   });
 
-  it("with a direct method also takes one call of its address's allocator, even when its plain amount is taken", async () => {
+  it("with a direct method takes one additional call, to its address's allocator, even if the plain amount is already in use", async () => {
     for (let nth = 0; nth < 3; nth++) {
       const { answer, storage } = await counted(direct, "/invoices", create({ paymentMethods: [USDT] }));
       expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...USDT }]]);
@@ -116,7 +116,7 @@ describe("creating an invoice", () => {
     }
   });
 
-  it("with both methods takes one call of each allocator", async () => {
+  it("with one method of each kind takes one additional call to each allocator", async () => {
     const { answer, storage } = await counted(both, "/invoices", create({ paymentMethods: [USDT, BTC] }));
     expect([answer.status, answer.json?.paymentMethods]).toMatchObject([
       201,
@@ -126,7 +126,7 @@ describe("creating an invoice", () => {
     expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", ...allocators, "D1 write"]);
   });
 
-  it("with a customer takes the same three calls, whether the customer is known or new", async () => {
+  it("with a customer takes no additional call, whether the customer is known or new", async () => {
     for (const rawAmount of [10, 20]) {
       const body = { rawAmount, customerEmail: "payer@shop.example", customerName: `Payer of ${rawAmount}` };
       const { answer, storage } = await counted(bare, "/invoices", create(body));
@@ -135,7 +135,7 @@ describe("creating an invoice", () => {
     }
   });
 
-  it("of a product takes the same calls, with the product's terms or the request's", async () => {
+  it("for a product takes no additional call, with the product's terms or the request's", async () => {
     const product = { name: "Coffee", price: 31.25 };
     const made = await send(pathOf(direct, "/products"), { method: "POST", key: direct.secretKey, body: product });
     const productId = made.json?.id;
@@ -153,7 +153,7 @@ describe("creating an invoice", () => {
     expect(storage).toEqual(["D1 read", "D1 write"]);
   });
 
-  it("at market rates reads the rate book in memory, and takes no more storage calls", async () => {
+  it("at market rates reads the rate book in memory, and takes no additional storage call", async () => {
     const { answer, calls, storage } = await counted(direct, "/invoices", create({ paymentMethods: [USDT] }), market());
     expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...USDT }]]);
     expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "AMOUNT_ALLOCATOR.allocate", "D1 write"]);
@@ -162,7 +162,7 @@ describe("creating an invoice", () => {
   });
 });
 
-describe("the form of a product's page", () => {
+describe("the form on a product's page", () => {
   const FORM = { "content-type": "application/x-www-form-urlencoded", "cf-connecting-ip": "203.0.113.40" };
 
   /** Sends the form of one of the shop's products. */
@@ -181,18 +181,18 @@ describe("the form of a product's page", () => {
     });
     return [answer.status, ...calls.filter((call) => !IN_MEMORY.includes(call))];
   }
-  // The product and its merchant at the edge; then, in the object, the same calls as a public key's create.
+  // The edge reads the product and its merchant; then the object makes the same calls as for a create with a public key.
   const EDGE = ["D1 read"];
   const OBJECT = ["D1 read", "MERCHANT_OBJECT.reserve", "D1 read"];
 
-  it("takes one read more than the create of a public key, to find the merchant", async () => {
+  it("takes one more read than creating an invoice with a public key, to find the merchant", async () => {
     const headers = { ...create().headers, "cf-connecting-ip": "203.0.113.41" };
     const byKey = await counted(bare, "/invoices", { ...create(), key: bare.publicKey, headers });
     expect([byKey.answer.status, ...byKey.storage]).toEqual([201, ...OBJECT, "D1 write"]);
     expect(await bought(bare)).toEqual([303, ...EDGE, ...OBJECT, "D1 write"]);
   });
 
-  it("with a direct method takes a call of its allocator, with one of an extended key also a read of what browsers hold", async () => {
+  it("takes a call to the allocator for a direct method, and for an extended key also a read of browsers' unpaid addresses", async () => {
     expect(await bought(direct)).toEqual([303, ...EDGE, ...OBJECT, "AMOUNT_ALLOCATOR.allocate", "D1 write"]);
     const own = await withWallets(await freshShop(), ["xpub"]);
     const held = ["D1 read", "ADDRESS_ALLOCATOR.allocateEach"];
@@ -208,7 +208,7 @@ describe("the form of a product's page", () => {
 });
 
 describe("picking a payment method", () => {
-  it("takes a read, a key reservation, a read of the wallets and a batch, and the allocator for an extended key", async () => {
+  it("takes a read, a key reservation, a read of the wallets, a call to the allocator and a batch", async () => {
     const { answer } = await counted(both, "/invoices", create());
     const pick = async (pair: object) => {
       const ask = { ...create(), body: pair };
@@ -234,8 +234,8 @@ describe("picking a payment method", () => {
   });
 });
 
-describe("live updates of an invoice", () => {
-  it("take one call after the answer for an edit or a cancellation, and none for a creation or a pick", async () => {
+describe("live updates for an invoice", () => {
+  it("take one call after the response to an edit or a cancellation, and none after a creation or a pick", async () => {
     const { answer, calls } = await counted(both, "/invoices", create({ paymentMethods: [USDT] }));
     const one = `/invoices/${answer.json?.id}`;
     const picked = await counted(both, `${one}/payment-methods`, { ...create(), body: BTC });
@@ -299,7 +299,7 @@ describe("reading", () => {
     }
   });
 
-  it("something unknown takes a single read too", async () => {
+  it("something unknown takes a single read", async () => {
     const ulid = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
     for (const path of [`/invoices/inv_${ulid}`, `/wallets/wal_${ulid}`, `/payments/pay_${ulid}`]) {
       const read = await counted(both, path);
@@ -333,13 +333,13 @@ describe("a refused request", () => {
     }
   });
 
-  it("without a well-formed key does not read rates either", async () => {
+  it("without a well-formed key does not read rates", async () => {
     const ask = { ...create({ paymentMethods: [USDT] }), key: "letmein" };
     const turned = await counted(direct, "/invoices", ask, market());
     expect([turned.answer.status, turned.calls]).toEqual([401, []]);
   });
 
-  it("with an invented key of the right form takes one read and reserves no key", async () => {
+  it("with a made-up key in the right format takes one read and reserves no idempotency key", async () => {
     for (const key of [`sk_${"0".repeat(38)}`, `pk_${"0".repeat(38)}`]) {
       for (const ask of [{}, create(), create({ paymentMethods: [USDT] })]) {
         const { answer, storage } = await counted(direct, "/invoices", { ...ask, key });
@@ -353,7 +353,7 @@ describe("a refused request", () => {
     expect([answer.status, storage]).toEqual([400, ["D1 read"]]);
   });
 
-  it("without the permission or of another merchant takes one read, and is not counted by the rate limiter", async () => {
+  it("without the permission, or for another merchant, takes one read and is not counted by the rate limiter", async () => {
     const poor = await seedKey(bare.merchantId, { permissions: [] });
     for (const key of [poor, direct.secretKey]) {
       const { answer, calls } = await counted(bare, "/invoices", { ...create(), key });
@@ -363,7 +363,7 @@ describe("a refused request", () => {
 });
 
 describe("the last use of a key", () => {
-  it("is stored after the answer, at most once a minute", async () => {
+  it("is stored after the response, at most once a minute", async () => {
     const key = await seedKey(bare.merchantId);
     const first = await counted(bare, "/invoices", { key });
     expect(first.storage).toEqual(["D1 read", "D1 write"]);

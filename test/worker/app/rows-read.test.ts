@@ -1,5 +1,5 @@
-// What one invoice costs D1 to read does not grow with how many other invoices there are, open ones included: each row that is read is billed, and keeps
-// all other calls waiting.
+// The rows that D1 reads for one invoice must not grow with the number of other invoices, including open ones: each row read is billed, and delays
+// all other calls.
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { countingDatabase, noCounts } from "../../../bench/counted-database.ts";
@@ -11,10 +11,10 @@ import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { MUTED } from "../../support/webhooks.ts";
 
 const MANY = 3_000;
-/** Far below MANY: a step more into a deeper index is allowed, a row for each of the others is not. */
+/** Far below MANY: this allows one more level of an index, but not a row for each other invoice. */
 const SLACK = 60;
 
-it("a request about one invoice reads no more rows of D1 among 3,000 open invoices of its merchant and network than alone", async () => {
+it("a request about one invoice reads no more D1 rows if its merchant and network have 3,000 other open invoices", async () => {
   const merchantId = await seedMerchant();
   const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() });
   const counts = noCounts();
@@ -49,7 +49,7 @@ it("a request about one invoice reads no more rows of D1 among 3,000 open invoic
     await count("cancel", () => send(`${root}/invoices/${id}/cancel`, { method: "POST", body: {} }));
     return { id, read };
   };
-  // The network is watched, so an invoice is read together with how far.
+  // The network is watched, so an invoice is read together with the network's progress.
   await seedCursor("ETH");
   const first = await create();
   const alone = await costs();

@@ -1,4 +1,4 @@
-// What an invoice costs in D1: rows written (each entry of an index is one) and bytes. Rows are the bill and much of the time of a batch; a
+// The cost of an invoice in D1: rows written (each index entry counts as one) and bytes. Rows written are billed and take much of a batch's time; a
 // database is full at 10 GB (docs/design/performance.md).
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ import { MUTED } from "../../support/webhooks.ts";
 
 const CONFIRMATIONS = 3;
 
-/** Many requests of one key within a minute. */
+/** Allows one key many requests within a minute. */
 const UNLIMITED = { RATE_LIMIT_PER_MINUTE: "1000000" } as unknown as Partial<Env>;
 
 interface ShownMethod {
@@ -42,7 +42,7 @@ async function shop() {
     const body = { name: "Order", rawAmount: 25, currency: "USD", paymentMethods: [], ...more };
     return post("/invoices", body, { "idempotency-key": crypto.randomUUID() });
   };
-  // The first activation also gives the merchant its turn of the watch.
+  // A merchant's first activation on a network writes an additional row, for its turn in the watch.
   await create({ paymentMethods: [USDT, BTC] });
   const look = async (transfer: Transfer, tipHeight: number) => {
     const network = networkNamed("ETH");
@@ -57,7 +57,7 @@ async function shop() {
     });
     expect(found).toMatchObject({ ok: true, value: { invoices: [expect.any(String)] } });
   };
-  /** Created with a method on a shared address, its payment seen in a block, then confirmed. */
+  /** Creates an invoice with a method on a shared address; its payment is seen in a block, and then confirmed. */
   const pay = async (nth: number) => {
     const { json } = await create({ rawAmount: 25 + nth, paymentMethods: [USDT] });
     const [method] = (json?.paymentMethods ?? []) as readonly ShownMethod[];
@@ -93,7 +93,7 @@ async function bytesOfDatabase(): Promise<number> {
   return (await env.DB.prepare("select 1").all()).meta.size_after;
 }
 
-/** D1 grows by pages, so a single invoice says little: with 60 of them each figure is within a kilobyte. */
+/** D1 grows by pages, so a single invoice shows little; with 60 of them each figure is accurate within a kilobyte. */
 const MANY = 60;
 
 async function bytesOfEach(make: (nth: number) => Promise<unknown>): Promise<number> {
@@ -102,8 +102,8 @@ async function bytesOfEach(make: (nth: number) => Promise<unknown>): Promise<num
   return ((await bytesOfDatabase()) - before) / MANY;
 }
 
-describe("the rows that are written", () => {
-  it("by a create without a payment method, and with one of each type", async () => {
+describe("no more rows than needed are written", () => {
+  it("for a new invoice without a payment method, or with each type of method", async () => {
     const { create, written } = await shop();
     expect({
       without: await written(() => create()),
@@ -116,19 +116,19 @@ describe("the rows that are written", () => {
     const { create, post, written } = await shop();
     const [bare, paid] = [await written(() => create()), await written(() => create({ paymentMethods: [USDT] }))];
     await post("/webhooks", { url: "https://hooks.example.com/edgetill", events: ["*"] });
-    // The second has one event more.
+    // The invoice with a payment method has one more event.
     expect((await written(() => create())) - bare).toBe(4);
     expect((await written(() => create({ paymentMethods: [USDT] }))) - paid).toBe(8);
   });
 
-  it("by the whole life of a paid invoice", async () => {
+  it("over the whole life of a paid invoice", async () => {
     const { pay, written } = await shop();
     expect(await written(() => pay(1))).toBe(88);
   });
 });
 
-describe("the bytes of D1", () => {
-  it("that a created invoice takes, and a paid one", async () => {
+describe("the bytes in D1 stay within bounds", () => {
+  it("for a new invoice and for a paid one", async () => {
     const { create, pay } = await shop();
     const without = await bytesOfEach(() => create());
     const direct = await bytesOfEach((nth) => create({ rawAmount: 1 + nth, paymentMethods: [USDT] }));

@@ -1,4 +1,4 @@
-// A secret key in a web page is public. The request is served, so nothing breaks at once, and the answer says so.
+// A secret key in a web page is public. The request is served, so that nothing breaks at once, and the answer contains a warning.
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Shop, seedShop, send } from "../../support/access.ts";
 
@@ -26,7 +26,7 @@ describe("a secret key that a web page sends", () => {
     expect(await warningOf("/products", { key: shop.secretKey, headers: ORIGIN })).toBe("SECRET_KEY_IN_BROWSER");
   });
 
-  test("is recognised by its Origin: servers and public keys get no warning, nor does a route that no page can call", async () => {
+  test("is recognised by the Origin header: servers, public keys and routes that no page can call get no warning", async () => {
     expect(await warningOf("/products", { key: shop.secretKey })).toBeNull();
     expect(await warningOf("/products", { key: shop.publicKey, headers: ORIGIN })).toBeNull();
     expect(await warningOf("/wallets", { key: shop.secretKey, headers: ORIGIN })).toBeNull();

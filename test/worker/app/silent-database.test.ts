@@ -1,4 +1,5 @@
-// Creates and a payer's page over a database that answers nothing at all. Three attempts would end with another Retry-After, and much later.
+// Creating invoices, and opening a payer's page, while the database does not answer at all. Each request must give up after one attempt: three
+// attempts would end much later, with a different Retry-After.
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { type Ask, seedKey, sendWith } from "../../support/access.ts";
@@ -15,7 +16,7 @@ const DB = new Proxy(env.DB, { get: (_, name) => (name === "prepare" ? () => sta
 
 const BODY = { name: "Order", rawAmount: 10 };
 
-it("creates and pages are refused before three attempts could have failed, while the database answers nothing", async () => {
+it("while the database does not answer, new invoices and pages are refused in less time than three attempts would take", async () => {
   const { id, merchantId } = await freshOrder({ paymentMethods: [USDT] });
   const invoices = `/api/v1/merchants/merchant/${merchantId}/invoices`;
   const session = { cookie: `session=${"a".repeat(43)}`, origin: ORIGIN };
@@ -32,7 +33,7 @@ it("creates and pages are refused before three attempts could have failed, while
     ],
     "a payer who opens the page": [`/pay/${id}`, {}],
   };
-  // At once, because the work that was left goes on for as long as three attempts take.
+  // All requests are sent at once, because the work of each continues for as long as three attempts take.
   const answers = await Promise.all(
     Object.entries(callers).map(async ([caller, [path, ask]]) => {
       const { status, headers } = await sendWith({ DB }, path, ask);

@@ -50,7 +50,7 @@ describe("the origin of a redeemed link", () => {
     expect(redeemed.status).toBe(200);
     const headers = sessionOf(redeemed, PAY);
     expect(headers.cookie).toMatch(/^__Host-session=/);
-    // Whatever host is requested next: links use the stored origin.
+    // Links use the stored origin, whatever host is requested next.
     const { merchantId, secretKey } = await seedShop();
     const other = at(SHOP, production({ SIGN_IN_PROVIDERS: GOOGLE }));
     const made = await other(`/api/v1/merchants/merchant/${merchantId}/invoices`, {
@@ -65,7 +65,7 @@ describe("the origin of a redeemed link", () => {
     const github = await other("/api/v1/auth/github/start");
     const location = new URL(github.headers.get("location") ?? "");
     expect(location.searchParams.get("redirect_uri")).toBe(`${PAY}/api/v1/auth/github/callback`);
-    // A session's change must come from it.
+    // A change in a session must come from the stored origin.
     const body = { name: "Ann" };
     expect((await other("/api/v1/me", { method: "PATCH", headers, body })).status).toBe(200);
     const elsewhere = { ...headers, origin: SHOP };
@@ -78,19 +78,19 @@ describe("the origin of a redeemed link", () => {
     const { bindings, calls } = countingEnv({ ...FRESH, SIGN_UP: "open", PUBLIC_URL: SHOP });
     const deployed = deploymentWith(bindings);
     expect(json(await deployed("/openapi.json")).servers).toEqual([{ url: SHOP }]);
-    // Whether there was a restore, once per isolate.
+    // The only read checks whether there was a restore, once per isolate.
     expect(calls).toEqual(["D1 read"]);
     await deployed("/openapi.json");
     expect(calls).toEqual(["D1 read"]);
   });
 
-  test("is unset before the set-up; an open deployment without a PUBLIC_URL has none either", async () => {
+  test("is not set before the deployment is set up, even if sign-up is open and there is no PUBLIC_URL", async () => {
     const send = production({ SIGN_UP: "open" });
     expect(json(await send("/openapi.json")).servers).toEqual([{ url: "/" }]);
     expect((await send("/healthz")).json?.warnings).toContain("PUBLIC_URL_MISSING");
   });
 
-  test("must be https or loopback: any other is never stored", async () => {
+  test("must be https or loopback: no other origin is ever stored", async () => {
     const token = await makeLink();
     const plain = at("http://pay.example", production());
     const refused = await redeem(plain, { token, email: "ann@example.com", origin: "http://pay.example" });
@@ -103,7 +103,7 @@ describe("the origin of a redeemed link", () => {
     expect(await db.select().from(deployment)).toEqual([]);
   });
 
-  test("is replaced by the next link's, at once in that isolate and within a minute in others; old passkeys stay with the old one", async () => {
+  test("is replaced by the origin of the next redeemed link, at once in the same isolate and within a minute in others", async () => {
     const [one, other] = [production(), production()];
     const email = `${crypto.randomUUID()}@example.com`;
     await redeem(at(PAY, one), { token: await makeLink(), email, origin: PAY });
@@ -173,7 +173,7 @@ describe("an isolate", () => {
     expect(await reader).toBe(PAY);
   });
 
-  test("has it for work without a request too", async () => {
+  test("uses the origin even for work that no request started", async () => {
     await doSetUp(PAY);
     const world = { ...env, ...FRESH, DB: ownDatabase() } as Env;
     const known = await withOrigin(world, { nowMs: Date.now(), sleep });

@@ -31,7 +31,7 @@ function listening(status = 200): { readonly url: string; readonly method: strin
 }
 
 describe("the test chain of a development server", () => {
-  test("reports, starts and pays through the control port of npm start", async () => {
+  test("can be read, started and sent payments through the control port of npm start", async () => {
     const { headers } = await seedUser();
     const asked = listening();
     for (const [path, ask] of ASKS) {
@@ -56,10 +56,10 @@ describe("the test chain of a development server", () => {
   });
 
   test.each([
-    ["another network", { ...PAYMENT, network: "ETH" }],
-    ["no confirmation", { ...PAYMENT, requiredConfirmations: 0 }],
-    ["more than the method asks for", { ...PAYMENT, from: "0x0" }],
-  ])("accepts no payment of %s", async (_, body) => {
+    ["on another network", { ...PAYMENT, network: "ETH" }],
+    ["without confirmations", { ...PAYMENT, requiredConfirmations: 0 }],
+    ["with an unknown field", { ...PAYMENT, from: "0x0" }],
+  ])("accepts no payment %s", async (_, body) => {
     const { headers } = await seedUser();
     const asked = listening();
     const answer = await sendWith({ DEV_CONTROL }, "/dev/payments", { method: "POST", body, headers });

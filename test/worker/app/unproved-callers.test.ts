@@ -1,5 +1,5 @@
-// The cost of a caller without proof: no search for private keys before the proof, no more calls than a refusal takes, and 429 if they continue. A
-// caller with a valid credential is never refused because of others at the address.
+// A caller without a valid credential must cost little: no search for private keys in the body, no more calls than a refusal takes, and a 429 if the
+// caller continues. A caller with a valid credential must never be refused because of others at the same address.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { HonoBase } from "hono/hono-base";
@@ -15,13 +15,13 @@ import { deploymentWith, expectRefusal, requestOf, seedShop, sendWith } from "..
 import { countingEnv } from "../../support/counting-env.ts";
 import { wif } from "../../support/wallet-bodies.ts";
 
-/** A well-formed key that was never created. */
+/** A well-formed key that does not exist. */
 const INVENTED = `sk_${"7".repeat(38)}`;
 
 const from = (ip: string) => ({ "cf-connecting-ip": ip });
 
 describe("the search for private keys", () => {
-  /** Whether a request with this key and a private key in its body is searched, and its answer. */
+  /** Sends a request with this key and a private key in its body; returns whether the body was searched, and the answer. */
   async function searched(merchantId: string, key: string | undefined) {
     let searches = 0;
     const spec = specOf({
@@ -57,7 +57,7 @@ describe("the search for private keys", () => {
     return { searches, code: ((await answer.json()) as { code: string }).code };
   }
 
-  it("comes after the proof, and once", async () => {
+  it("runs after the caller is authenticated, and only once", async () => {
     const { merchantId, secretKey } = await seedShop();
     expect(await searched(merchantId, undefined)).toEqual({ searches: 0, code: "UNAUTHORIZED" });
     expect(await searched(merchantId, INVENTED)).toEqual({ searches: 0, code: "UNAUTHORIZED" });
@@ -68,7 +68,7 @@ describe("the search for private keys", () => {
 
 describe("a refused credential", () => {
   const ASKS = 300;
-  /** Counts by key, as the platform does. */
+  /** A limiter that counts by key, like the platform's. */
   function counter() {
     const times = new Map<string, number>();
     const limit = async ({ key }: { readonly key: string }) => {
@@ -78,14 +78,14 @@ describe("a refused credential", () => {
     return { FAILED_CREDENTIALS: { limit }, times };
   }
 
-  it("is 401 at first, and 429 within 300 of one network, counted by the platform's own limiter", async () => {
+  it("is answered with 401 at first, and with 429 within 300 requests from one network, by the platform's own limiter", async () => {
     const { merchantId, secretKey } = await seedShop();
     const ask = deploymentWith({ RATE_LIMIT_PER_MINUTE: "0" } as Partial<Env>);
     const path = `/api/v1/merchants/merchant/${merchantId}/wallets`;
     const tries = async (n: number) => ask(path, { key: INVENTED, headers: from(`2001:db8:77:1::${n.toString(16)}`) });
     let refused = await tries(1);
     expect(refused.status).toBe(401);
-    // A window that ends meanwhile starts again, once: the platform uses its own time.
+    // 300 requests are enough even if the platform's window, which follows the platform's own clock, ends once in between.
     for (let n = 2; n <= ASKS && refused.status === 401; n++) refused = await tries(n);
     expectRefusal(refused, 429, "RATE_LIMITED");
     expect(refused.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
@@ -93,7 +93,7 @@ describe("a refused credential", () => {
     expect((await ask(path, { key: secretKey, headers: from("2001:db8:77:1::1") })).status).toBe(200);
   });
 
-  it("costs no extra call beyond the count, and a valid one is never counted", async () => {
+  it("costs no call besides the count, and a valid credential is never counted", async () => {
     const { merchantId, secretKey } = await seedShop();
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const { FAILED_CREDENTIALS, times } = counter();
@@ -112,7 +112,7 @@ describe("a refused credential", () => {
     expect(times.get("192.0.2.9")).toBe(counted);
   });
 
-  it("stays 401 if the count fails, or if no address is known", async () => {
+  it("is answered with 401 even if the count fails or the address is unknown", async () => {
     const limit = async () => {
       throw new Error("the limiter is away");
     };

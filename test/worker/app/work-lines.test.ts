@@ -1,5 +1,4 @@
-// The lines of the log about requests, jobs, passes and deliveries: what they say, what they cost, and that they contain nothing from a
-// caller.
+// The log lines about requests, jobs, passes and deliveries: what they contain, what they cost, and that they contain nothing from a caller.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
@@ -29,8 +28,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("the line of a request", () => {
-  it("has its route, merchant, status, time, calls and rows of D1, and id", async () => {
+describe("the log line of a request", () => {
+  it("has the request's id, route, merchant, status and time, and its D1 calls and rows", async () => {
     const { merchantId, secretKey } = await seedShop();
     const invoices = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const ask = deploymentWith(LOGGED);
@@ -62,7 +61,7 @@ describe("the line of a request", () => {
     expect(lines[1]?.rowsRead).toBeGreaterThan(0);
   });
 
-  it("of grouped creates has a share of the rows: the shares add up to what D1 wrote", async () => {
+  it("has a share of the rows if the request created an invoice in a group, and the shares add up to the rows that D1 wrote", async () => {
     const { merchantId, secretKey } = await seedShop();
     let written = 0;
     const DB = new Proxy(env.DB, {
@@ -79,7 +78,7 @@ describe("the line of a request", () => {
     const ask = deploymentWith({ ...LOGGED, DB });
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const of = { key: secretKey, method: "POST", body: { name: "Order", rawAmount: 10 } };
-    // The first records that the key was used.
+    // The first request records that the key was used.
     await ask(path, of);
     lines.length = 0;
     written = 0;
@@ -103,7 +102,7 @@ describe("the line of a request", () => {
     ]);
   });
 
-  it("is omitted by LOG_SAMPLE, except for our own faults", async () => {
+  it("is sampled by LOG_SAMPLE, except for our own faults", async () => {
     const settings: Partial<Env> = { LOG_SAMPLE: "0" };
     await sendWith(settings, "/api/v1/me");
     expect(lines).toEqual([]);
@@ -124,7 +123,7 @@ describe("the line of a request", () => {
 });
 
 describe("a request's content", () => {
-  it("is in no line: path, query, headers, body, or the key of a real caller", { timeout: 300_000 }, async () => {
+  it("is not logged: no path, query, header, body, or key of a real caller", { timeout: 300_000 }, async () => {
     const { merchantId, secretKey, publicKey } = await seedShop();
     const other = await seedMerchant();
     const base = `/api/v1/merchants/merchant/${merchantId}`;
@@ -189,7 +188,7 @@ describe("a request's content", () => {
   });
 });
 
-/** A database whose first batch fails with a message that contains a value, as drizzle's do. */
+/** A database whose first batch fails with a message that contains a value, as drizzle's messages do. */
 function brokenOnce(): D1Database {
   let isBroken = true;
   return new Proxy(env.DB, {
@@ -204,7 +203,7 @@ function brokenOnce(): D1Database {
   });
 }
 
-describe("other work has a line too:", () => {
+describe("other work has a log line too:", () => {
   const cost = { d1Calls: expect.any(Number), rowsRead: expect.any(Number), rowsWritten: expect.any(Number) };
 
   it("a job", async () => {
@@ -212,7 +211,7 @@ describe("other work has a line too:", () => {
     expect(lines).toEqual([
       { level: "info", work: "job", job: "price", runs: 0, left: "nothing", ms: expect.any(Number), ...cost },
     ]);
-    // Its lease, its work, the lease's end.
+    // At least three calls: taking the lease, the work, and ending the lease.
     expect(lines[0]?.d1Calls).toBeGreaterThanOrEqual(3);
     expect(lines[0]?.rowsWritten).toBeGreaterThan(0);
   });
@@ -220,7 +219,7 @@ describe("other work has a line too:", () => {
   it("a round of deliveries", async () => {
     const shop = await freshMerchant();
     const { id: webhookId } = await endpoint("ok", { merchantId: shop.merchantId });
-    // Wakes nobody, so the round below delivers it.
+    // This event wakes no endpoint, so that the round below delivers it.
     await recordNews(testDb, shop.merchantId);
     lines.length = 0;
     await takeMessage({ webhookId }, LOGGED);

@@ -1,4 +1,4 @@
-// A product page's form if the operator requires Turnstile tokens.
+// The form on a product's page if the operator requires Turnstile tokens.
 import fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
 import { type Answer, deploymentWith } from "../../support/access.ts";
@@ -10,7 +10,7 @@ const KEYS = { TURNSTILE_SITE_KEY: "0x4AAA-site", TURNSTILE_SECRET_KEY: "0x4AAA-
 const NEEDS_SCRIPT = "Switch JavaScript on";
 const ASKS_AGAIN = "Wait until the check below has finished, then continue.";
 
-/** A token as the page's own widget makes it. */
+/** A token like those of the page's own widget. */
 const tokenOfPage = (facts: Partial<TokenFacts> = {}) => solved({ action: "buy", hostname: "localhost", ...facts });
 
 async function open(env: Partial<Env> = KEYS as Partial<Env>) {
@@ -28,8 +28,8 @@ async function open(env: Partial<Env> = KEYS as Partial<Env>) {
 const field = (challenge: string | undefined): Fields =>
   challenge === undefined ? {} : { "cf-turnstile-response": challenge };
 
-describe("the page of a product", () => {
-  it("is the same to the byte without both keys, except for random parts", async () => {
+describe("a product's page", () => {
+  it("is identical except for random parts, unless both Turnstile keys are set", async () => {
     const { show } = await open({});
     const plain = (text: string, nonce = "") => text.replaceAll(/[0-9a-f-]{36}/g, "").replaceAll(nonce, "");
     const policy = (page: Answer) => page.headers.get("content-security-policy") ?? "";
@@ -46,7 +46,7 @@ describe("the page of a product", () => {
     }
   });
 
-  it("has the widget, its script by nonce, and the text for browsers without scripts, and no other page may load it", async () => {
+  it("has the widget, its script with a nonce, and a text for browsers without scripts; no other page may load the widget", async () => {
     const { show } = await open();
     const page = await show();
     const policy = page.headers.get("content-security-policy") ?? "";
@@ -63,8 +63,8 @@ describe("the page of a product", () => {
   });
 });
 
-describe("its form", () => {
-  it("creates an invoice with a token that passes, and otherwise is shown again as filled in", async () => {
+describe("the form on a product's page", () => {
+  it("creates an invoice if its token passes; otherwise the form is shown again with the values that were entered", async () => {
     const { show, buy, count } = await open();
     const cases: readonly (readonly [string | undefined, number])[] = [
       [undefined, 403],
@@ -86,7 +86,7 @@ describe("its form", () => {
     expect([done.status, await count()]).toEqual([303, 1]);
   });
 
-  it("and one token create one invoice, however often and with whatever fields it is sent", async () => {
+  it("creates at most one invoice per challenge token, however often the form is sent and whatever its fields are", async () => {
     const step = fc.record({ name: fc.constantFrom("Jane", "Ann"), challenge: fc.nat(1), page: fc.nat(1) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
@@ -111,7 +111,7 @@ describe("its form", () => {
     );
   });
 
-  it("sent twice at once leads to one invoice", async () => {
+  it("creates one invoice when it is sent several times at once", async () => {
     const { show, buy, count } = await open();
     const sent = { token: tokenOf((await show()).text), name: "Jane", ...field(tokenOfPage()) };
     const answers = await Promise.all([buy(sent), buy(sent), buy(sent)]);
@@ -119,7 +119,7 @@ describe("its form", () => {
     expect([answers[0]?.status, await count()]).toEqual([303, 1]);
   });
 
-  it("is counted before it is challenged", async () => {
+  it("counts towards the rate limit before its token is checked", async () => {
     const { buy } = await open();
     const statuses = [];
     for (let n = 0; n < 12; n++) statuses.push((await buy({ name: "Jane" }, "192.0.2.99")).status);

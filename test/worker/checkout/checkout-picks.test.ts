@@ -1,4 +1,4 @@
-// A payer picks a payment method: by a form, by opening a page that leaves no choice, or through the JSON of the checkout.
+// A payer picks a payment method: with a form, by opening a page with only one method left, or through the checkout's JSON API.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -34,13 +34,13 @@ const pick = (order: Order, method: string, ip?: string) =>
   sendForm(order, "/methods", { method }, { headers: ip === undefined ? {} : { "cf-connecting-ip": ip } });
 const pickJson = (order: Order, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   api(order, "/payment-methods", { method: "POST", body, headers });
-/** No source has a rate. */
+/** A rate book without any rates. */
 const noRates = {
   RATE_SOURCE: "coinbase,kraken",
   RATE_BOOK: { getByName: () => ({ table: async () => EMPTY_RATE_TABLE }) },
 } as unknown as Partial<Env>;
 
-/** An invoice with one possible method and none picked, because the wallet is newer than the invoice. */
+/** An invoice with one possible method and no method picked, because the wallet is newer than the invoice. */
 async function orderWithOneWay(wallet: object = directWallet()): Promise<Order> {
   const shop = await freshMerchant();
   const order = await orderOf(shop);
@@ -49,7 +49,7 @@ async function orderWithOneWay(wallet: object = directWallet()): Promise<Order> 
 }
 
 describe("a payment method picked on the page", () => {
-  it("is activated once, and the redirect leads to it", async () => {
+  it("is activated once, and the redirect leads to its page", async () => {
     const order = await freshOrder();
     expect((await page(order)).text).toContain('data-stage="choose"');
     for (let n = 0; n < 2; n++) expect(leadsTo(await pick(order, "USDT_ETH"))).toBe(`/pay/${order.id}?method=USDT_ETH`);
@@ -60,7 +60,7 @@ describe("a payment method picked on the page", () => {
     expect(shown.text).toContain(active?.address);
   });
 
-  it("may be followed by another, and each page shows only its own address", async () => {
+  it("may be followed by a second method, and the page of each method shows only its own address", async () => {
     const order = await freshOrder();
     expect(leadsTo(await pick(order, "usdt_ethereum"))).toBe(`/pay/${order.id}?method=USDT_ETH`);
     expect(leadsTo(await pick(order, "BTC_BTC"))).toBe(`/pay/${order.id}?method=BTC_BTC`);
@@ -90,7 +90,7 @@ describe("a payment method picked on the page", () => {
     expect(JSON.stringify(entries)).not.toContain("198.51.100.9");
   });
 
-  it("counts as picked by a public key when the invoice was created by one", async () => {
+  it("counts as picked with a public key if the invoice was created with one", async () => {
     const shop = await freshMerchant();
     for (const wallet of [directWallet(), xpubWallet()]) await shop.post("/wallets", wallet);
     const key = await seedKey(shop.merchantId, { kind: "PUBLIC" });
@@ -105,7 +105,7 @@ describe("a payment method picked on the page", () => {
   });
 });
 
-describe("a payment method that cannot be picked leads back to the choice, with the reason", () => {
+describe("a payment method that cannot be picked leads back to the choice, with the reason:", () => {
   const backWith = (order: Order, note: string) => `/pay/${order.id}?choose=1&note=${note}`;
 
   it.each([
@@ -160,7 +160,7 @@ describe("a payment method that cannot be picked leads back to the choice, with 
     const order = await freshOrder({}, [directWallet(), wallet]);
     await seedCursor(network, { degradedSinceMs: Date.now() - 360_000 });
     expect(leadsTo(await pick(order, `USDC_${network}`))).toBe(backWith(order, "network"));
-    // Nor is it offered.
+    // The page does not offer this method either.
     expect((await page(order, "?choose=1")).text).not.toContain(`USDC_${network}`);
   });
 
@@ -221,7 +221,7 @@ describe("when only one payment method is left", () => {
       expect([status, text.includes(active?.address ?? "nowhere")]).toEqual([200, true]);
   });
 
-  it("a HEAD request, the state, the receipt, the return or the JSON does not pick it", async () => {
+  it("a HEAD request does not pick it, nor does reading the state, the receipt, the return redirect or the JSON", async () => {
     const order = await orderWithOneWay();
     await page(order, "", { method: "HEAD" });
     for (const rest of ["/state", "/receipt", "/return"]) await page(order, rest);
@@ -230,7 +230,7 @@ describe("when only one payment method is left", () => {
     expect(await testDb.select().from(checkouts).where(eq(checkouts.invoiceId, order.id))).toEqual([]);
   });
 
-  it("the page shows the choice and the reason if it cannot be picked", async () => {
+  it("the page shows the choice and the reason if the method cannot be picked", async () => {
     const order = await orderWithOneWay();
     const answer = await page(order, "", {}, noRates);
     expect([answer.status, await methodsOf(order)]).toEqual([200, []]);
@@ -262,8 +262,8 @@ describe("when only one payment method is left", () => {
   });
 });
 
-describe("a payment method picked through the JSON", () => {
-  it("is answered like the merchant's own route: 201, then 200, in any spelling", async () => {
+describe("a payment method picked through the JSON API", () => {
+  it("is answered as on the merchant's own route, even if the coin and network are written differently: 201 the first time, 200 when repeated", async () => {
     const order = await freshOrder();
     const first = await pickJson(order, { cryptocurrency: "usdt", network: "ethereum" });
     const again = await pickJson(order, USDT);
@@ -273,7 +273,7 @@ describe("a payment method picked through the JSON", () => {
     expect(first.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  it("costs three storage requests without a key plus one allocator call, and a reservation of the invoice's own with one", async () => {
+  it("takes three storage requests and one allocator call; with an Idempotency-Key also a key reservation", async () => {
     const order = await freshOrder();
     const { bindings, calls } = countingEnv();
     const ask = { method: "POST", body: USDT };
@@ -291,7 +291,7 @@ describe("a payment method picked through the JSON", () => {
     ]);
   });
 
-  it("is replayed under its Idempotency-Key; another body under that key is refused", async () => {
+  it("is replayed under its Idempotency-Key; a different body under that key is refused", async () => {
     const order = await freshOrder();
     const key = { "idempotency-key": "payer's own" };
     const first = await pickJson(order, USDT, key);
@@ -330,7 +330,7 @@ describe("a payment method picked through the JSON", () => {
     ["an unknown pair", { cryptocurrency: "DOGE", network: "DOGE" }, 400, "UNSUPPORTED_PAIR"],
     ["a pair without a wallet", { cryptocurrency: "USDC", network: "ETH" }, 422, "NO_ENABLED_WALLET"],
     ["an unknown field", { ...USDT, amount: "1" }, 400, "VALIDATION_FAILED"],
-    ["no body", undefined, 400, "VALIDATION_FAILED"],
+    ["a missing body", undefined, 400, "VALIDATION_FAILED"],
   ])("is refused with %s", async (_, body, status, code) => {
     const order = await freshOrder();
     expectRefusal(await pickJson(order, body), status, code);

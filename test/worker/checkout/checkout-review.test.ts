@@ -1,4 +1,4 @@
-// Regression tests: bugs that looked right from outside and could have cost a payer or a shop a payment.
+// Regression tests for bugs that were hard to notice and could have cost a payer or a shop a payment.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { formatUnits } from "../../../src/lib/money.ts";
@@ -20,8 +20,8 @@ import { seedCursor } from "../../support/payments.ts";
 import { BTC, randomHex, USDT } from "../../support/wallet-bodies.ts";
 import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-describe("a method on a shared address, picked after part was paid by another method", () => {
-  it("asks for the rest in an amount that no other invoice has", async () => {
+describe("a method on a shared address, picked after a partial payment by another method", () => {
+  it("asks for the rest with an amount that no other invoice has", async () => {
     const order = await freshOrder({ paymentMethods: [BTC] });
     const { address } = await orderOf(order.shop, { rawAmount: 6, paymentMethods: [USDT] });
     await put(order, { receivedMicros: 4_000_000n });
@@ -34,7 +34,7 @@ describe("a method on a shared address, picked after part was paid by another me
 });
 
 describe("an expired invoice whose network has not been read up to its expiry", () => {
-  it("offers no other method, so nobody gets an address to pay too late", async () => {
+  it("offers no other method, so that nobody gets an address to pay too late", async () => {
     const network = "BNB_TESTNET";
     const slow = { walletType: "DIRECT_WALLET", cryptocurrency: "BNB", network, address: `0x${randomHex(20)}` };
     const pair = { cryptocurrency: "BNB", network };

@@ -1,4 +1,4 @@
-// How many open pages one caller may have in a merchant's room, with real sockets of the real Worker: the room must have space for all customers.
+// How many open pages one caller may have in a merchant's room, so that the room has space for all customers. Uses real sockets of the real Worker.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -22,7 +22,7 @@ afterEach(() => {
 
 const upgrade = (ip: string) => ({ headers: { upgrade: "websocket", "cf-connecting-ip": ip } });
 
-/** 101, or the refusal's status. */
+/** Connects a page; returns the status, which is 101 or that of the refusal. */
 async function open(invoiceId: string, ip: string): Promise<number> {
   const { webSocket, status } = await exports.default.fetch(requestOf(`/pay/${invoiceId}/live`, upgrade(ip)));
   if (webSocket === null) return status;
@@ -37,7 +37,7 @@ async function invoiceOf(shop: TestMerchant): Promise<string> {
   return String(made.body.id);
 }
 
-/** A merchant whose room has as many pages of `CROWD` as it admits, and an invoice of it that has none. */
+/** A merchant whose room has as many pages from the address `CROWD` as it admits, and another invoice of the merchant. */
 async function crowdedShop() {
   const shop = await freshMerchant();
   for (let left = MOST; left > 0; left -= 20) {
@@ -48,8 +48,8 @@ async function crowdedShop() {
 }
 const roomOf = ({ merchantId }: TestMerchant) => env.CHECKOUT_ROOM.getByName(merchantId);
 
-describe("pages of one IP address at one merchant", () => {
-  it("may connect up to a limit over all invoices; other addresses and other merchants are not affected", async () => {
+describe("pages from one IP address at one merchant", () => {
+  it("may connect up to a limit across all invoices; other addresses and other merchants are not affected", async () => {
     const { invoiceId } = await crowdedShop();
     const refused = await send(`/pay/${invoiceId}/live`, upgrade(CROWD));
     expectRefusal(refused, 429, "RATE_LIMITED");
@@ -58,7 +58,7 @@ describe("pages of one IP address at one merchant", () => {
     expect(await open(await invoiceOf(await freshMerchant()), CROWD)).toBe(101);
   });
 
-  it("still count after the room was evicted, until they close", async () => {
+  it("are counted even after the room was evicted, until they close", async () => {
     const { shop, invoiceId } = await crowdedShop();
     await evictDurableObject(roomOf(shop));
     expect(await open(invoiceId, CROWD)).toBe(429);
@@ -67,7 +67,7 @@ describe("pages of one IP address at one merchant", () => {
     expect(await open(invoiceId, CROWD)).toBe(429);
   });
 
-  it("count by IPv6 /64, and four times as many are allowed for a /48", async () => {
+  it("are counted by IPv6 /64, and four times as many are allowed for a /48", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     const tagged = async (counts: Readonly<Record<string, number>>) => {
@@ -94,7 +94,7 @@ describe("pages of one IP address at one merchant", () => {
     }
   });
 
-  it("are not counted when the address is unknown", async () => {
+  it("are not counted if the address is unknown", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     const { webSocket } = await exports.default.fetch(

@@ -48,7 +48,7 @@ async function open(invoiceId: string, headers: Record<string, string> = { origi
 
 type OpenPage = Awaited<ReturnType<typeof open>>;
 
-/** All messages to a page so far: they arrive before the answer to a later ping. */
+/** All messages to a page so far. They arrive before the answer to a later ping. */
 async function messagesTo({ socket, heard }: OpenPage): Promise<readonly unknown[]> {
   socket.send("ping");
   await vi.waitFor(() => expect(heard.at(-1)).toBe("pong"), SOON);
@@ -77,7 +77,7 @@ describe("an invoice of a deleted merchant", () => {
   });
 });
 
-describe("a change of an invoice", () => {
+describe("a change to an invoice", () => {
   it("is sent to each of its open pages once it is committed, and to no page of another invoice", async () => {
     const [shop, other] = await Promise.all([freshMerchant(), freshMerchant()]);
     const [changed, same] = await Promise.all([invoiceOf(shop), invoiceOf(shop)]);
@@ -90,7 +90,7 @@ describe("a change of an invoice", () => {
     expect(await Promise.all(pages.map(messagesTo))).toEqual([["changed"], ["changed"], ["changed"], []]);
   });
 
-  it("to PAID by a payment on chain is sent to its page only", async () => {
+  it("that makes it PAID after an on-chain payment is sent only to that invoice's pages", async () => {
     const shop = await freshMerchant();
     const digits = crypto.randomUUID().replaceAll("-", "");
     const wallet = { walletType: "DIRECT_WALLET", ...USDT, address: `0x${digits}00000000`, requiredConfirmations: 1 };
@@ -183,7 +183,7 @@ describe("recording events", () => {
     return notified;
   }
 
-  it("notifies once for each invoice of a batch", async () => {
+  it("notifies once for each invoice in a batch", async () => {
     const one = { merchantId: freshId("mer"), invoiceId: freshId("inv") };
     const other = { merchantId: freshId("mer"), invoiceId: freshId("inv") };
     const events = [
@@ -208,7 +208,7 @@ describe("recording events", () => {
     expect(await record([eventOf("invoice.created", 1, of), eventOf("payment.created", 2, of), loose])).toEqual([]);
   });
 
-  it("notifies each merchant's room of its own invoices", async () => {
+  it("notifies each merchant's room about its own invoices", async () => {
     const shops = await Promise.all([freshMerchant(), freshMerchant()]);
     const invoices = await Promise.all(shops.map(invoiceOf));
     const pages = await Promise.all(invoices.map((invoiceId) => open(invoiceId)));
@@ -221,7 +221,7 @@ describe("recording events", () => {
 });
 
 describe("a page may connect", () => {
-  it("and gets the headers of every answer", async () => {
+  it("and the response has a request id", async () => {
     const { response } = await open(await invoiceOf(await freshMerchant()));
     expect(response.status).toBe(101);
     expect(response.headers.get("x-request-id")).toMatch(/^req_/);
@@ -234,7 +234,7 @@ describe("a page may connect", () => {
     }
   });
 
-  it("by a WebSocket upgrade only, for an existing invoice only", async () => {
+  it("only by a WebSocket upgrade, and only for an existing invoice", async () => {
     const invoiceId = await invoiceOf(await freshMerchant());
     expectRefusal(await send(pathOf(invoiceId)), 400, "VALIDATION_FAILED");
     expectRefusal(await send(pathOf(invoiceId), upgrade({ upgrade: "h2c" })), 400, "VALIDATION_FAILED");
@@ -253,7 +253,7 @@ describe("a page may connect", () => {
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  it("up to a number for each invoice, again when one has closed, without affecting other invoices", async () => {
+  it("up to a maximum per invoice, and again once another page has closed; other invoices are not affected", async () => {
     const shop = await freshMerchant();
     const [crowded, quiet] = await Promise.all([invoiceOf(shop), invoiceOf(shop)]);
     const pages = await Promise.all(Array.from({ length: PAGES_PER_INVOICE }, () => open(crowded)));
@@ -280,7 +280,7 @@ describe("a page may connect", () => {
 });
 
 describe("a page that sends messages", () => {
-  it("gets an answer to a ping and is closed for anything else, while other pages stay open", async () => {
+  it("is disconnected for anything except a ping, while other pages stay open", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     const listening = await open(invoiceId);

@@ -1,11 +1,12 @@
-// A payer's page while the database does not answer: what this browser was shown, and to nobody else and not for longer than it is true.
+// A payer's page while the database does not answer: it shows a browser a copy of what that browser was shown before, and only as long as the copy is
+// valid.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Answer } from "../../support/access.ts";
 import { freshOrder, type Order, orderOf, page } from "../../support/checkouts.ts";
 import { USDT } from "../../support/wallet-bodies.ts";
 
-/** A database whose every call breaks. */
+/** A database in which every call fails. */
 const LOST = (() => {
   const lost = async () => Promise.reject(new Error("D1_ERROR: Network connection lost."));
   const statement = new Proxy(env.DB.prepare("SELECT 1"), {
@@ -21,7 +22,7 @@ const withCookie = (cookie: string) => ({ headers: { cookie } });
 const lost = (order: { readonly id: string }, cookie: string, rest = "") =>
   page(order, rest, withCookie(cookie), { DB: LOST });
 const objectOf = ({ merchantId }: Order) => env.MERCHANT_OBJECT.getByName(merchantId);
-/** What a page shows of an order, tags taken away. */
+/** The text of a page, without tags. */
 const wordsOf = ({ text }: Answer) => text.replaceAll(/<[^>]*>/g, "");
 
 afterEach(() => {
@@ -29,7 +30,7 @@ afterEach(() => {
 });
 
 describe("a payer's page while the database does not answer", () => {
-  it("shows its browser the amount and the address again, and since when nothing newer is known", async () => {
+  it("shows the same browser the amount and the address again, and when that copy was made", async () => {
     const order = await paidOrder();
     const fresh = await page(order);
     const again = await lost(order, cookieIn(fresh));
@@ -40,7 +41,7 @@ describe("a payer's page while the database does not answer", () => {
     expect(again.text).not.toContain("eth_sendTransaction");
   });
 
-  it("shows nothing to a browser that was shown nothing, and nothing of another invoice", async () => {
+  it("shows nothing to a browser that has no copy, and nothing from another invoice", async () => {
     const order = await paidOrder();
     const cookie = cookieIn(await page(order));
     expect((await lost(order, "")).status).toBe(503);
@@ -50,7 +51,7 @@ describe("a payer's page while the database does not answer", () => {
     expect(refused.text).not.toContain(order.address);
   });
 
-  it("shows nothing to a payer who asks for another coin, or wants to choose", async () => {
+  it("shows nothing to a payer who asks for another coin or for the choice of coins", async () => {
     const order = await paidOrder();
     const cookie = cookieIn(await page(order));
     expect((await lost(order, cookie, "?method=USDT_ETH")).status).toBe(200);
@@ -66,7 +67,7 @@ describe("a payer's page while the database does not answer", () => {
     expect((await lost(order, cookie)).status).toBe(503);
   });
 
-  it("shows nothing read while such a change was under way", async () => {
+  it("shows no copy that was read while a change was in progress", async () => {
     const order = await paidOrder();
     const change = { kind: "WALLET", target: "wal_1", columns: { is_enabled: 0 } } as const;
     await objectOf(order).keepRevocations([change], Date.now() - 60_000);
@@ -82,7 +83,7 @@ describe("a payer's page while the database does not answer", () => {
     expect((await lost(order, cookie)).status).toBe(503);
   });
 
-  it("has its browser forget the address once nothing more is due", async () => {
+  it("makes its browser forget the address once nothing more is due", async () => {
     const order = await paidOrder();
     const cookie = cookieIn(await page(order));
     expect((await order.shop.post(`/invoices/${order.id}/cancel`)).status).toBe(200);
@@ -90,7 +91,7 @@ describe("a payer's page while the database does not answer", () => {
     expect(headers.get("set-cookie")).toBe(`shown=; Path=/pay/${order.id}; Max-Age=0; HttpOnly; SameSite=Lax`);
   });
 
-  it("is kept for this page only, and is not sent with each poll or for a HEAD request", async () => {
+  it("stores a copy for this page only, and does not send it with each poll or for a HEAD request", async () => {
     const order = await paidOrder();
     expect((await page(order, "", { method: "HEAD" })).headers.get("set-cookie")).toBeNull();
     const fresh = await page(order);

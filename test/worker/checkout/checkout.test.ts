@@ -1,4 +1,4 @@
-// The payer's pages over HTTP: what they cost, who gets them, in which language, under which content security policy.
+// The payer's pages over HTTP: what they cost, who gets them, in which language, and under which content security policy.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ const languageOf = async ({ id }: Order) =>
   (await testDb.select().from(checkouts).where(eq(checkouts.invoiceId, id))).map(({ language }) => language);
 
 describe("the storage cost of a page", () => {
-  it("is one database read while nothing is due, in any status", async () => {
+  it("is one database read at each of its URLs if there is nothing to write", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     await page(order, "?lang=en");
     for (const rest of [...GETS, "?choose=1&lang=en"]) {
@@ -31,7 +31,7 @@ describe("the storage cost of a page", () => {
     }
   });
 
-  it("is also a background write when it is first opened, or opened in a newly chosen language", async () => {
+  it("includes a background write when it is first opened, or opened in a newly chosen language", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const calls = async (rest: string, headers = {}) => {
       const { bindings, calls } = countingEnv();
@@ -39,19 +39,19 @@ describe("the storage cost of a page", () => {
       return calls;
     };
     expect(await calls("/state?lang=tr")).toEqual(["D1 read"]);
-    // A link preview sends no accept-language, and stores no language.
+    // A link preview sends no accept-language, and does not set the language.
     expect(await calls("")).toEqual(["D1 read"]);
     expect(await languageOf(order)).toEqual([]);
     expect(await calls("", { "accept-language": "de" })).toEqual(["D1 read", "D1 write"]);
     expect(await languageOf(order)).toEqual(["de"]);
-    // Another visitor who has not chosen a language changes nothing.
+    // Another visitor who has not chosen a language does not change the stored language.
     expect(await calls("", { "accept-language": "fr" })).toEqual(["D1 read"]);
     expect(await calls("?lang=ja")).toEqual(["D1 read", "D1 write"]);
     expect(await languageOf(order)).toEqual(["ja"]);
     expect(await calls("?lang=ja")).toEqual(["D1 read"]);
   });
 
-  it("includes settling an expired invoice, so that the page shows its true status", async () => {
+  it("includes settling an invoice that has ended, so that the page shows its true status", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     await put(order, { expiresAtMs: Date.now() - 1_000 });
     const answer = await page(order, "/state");
@@ -85,14 +85,14 @@ describe("an unknown invoice", () => {
     expect((await page({ id: "x" }, "?lang=ar")).text).toContain('<html lang="ar" dir="rtl"');
   });
 
-  it("gets a 404 page for forms too", async () => {
+  it("gets a 404 page in response to a form", async () => {
     for (const rest of FORMS) {
       const answer = await sendForm({ id: unknown[0] ?? "" }, rest, { method: "BTC_BTC" });
       expect([answer.status, answer.text.includes("<html")]).toEqual([404, true]);
     }
   });
 
-  it("includes every invoice of a deleted merchant", async () => {
+  it("gets the same response as any invoice of a deleted merchant", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     expect((await page(order)).status).toBe(200);
     await putMerchant(order, { deletedAtMs: Date.now() });
@@ -110,7 +110,7 @@ describe("the language of a page", () => {
     ["?lang=zh", "fr", "zh", "ltr"],
     ["?lang=xx", "fr", "fr", "ltr"],
     ["?lang=__proto__", "", "en", "ltr"],
-  ])("%s for a browser of %s is %s", async (query, accept, language, direction) => {
+  ])("with query %j and Accept-Language %j is %s", async (query, accept, language, direction) => {
     const order = await freshOrder();
     const headers = accept === "" ? {} : { "accept-language": accept };
     for (const rest of ["", "/receipt"]) {
@@ -120,7 +120,7 @@ describe("the language of a page", () => {
     }
   });
 
-  it("is kept in every link and redirect when the address names it", async () => {
+  it("is kept in every link and redirect when the URL names it", async () => {
     const order = await freshOrder();
     const picked = await sendForm(order, "/methods?lang=de", { method: "USDT_ETH" });
     expect(leadsTo(picked)).toBe(`/pay/${order.id}?method=USDT_ETH&lang=de`);
@@ -128,7 +128,7 @@ describe("the language of a page", () => {
     expect(leadsTo(await page(order, "/return?lang=de"))).toBe(`/pay/${order.id}?lang=de`);
   });
 
-  it("is one of ten, and every page renders in each", async () => {
+  it("can be any of ten, and every page renders in each of them", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     for (const language of Object.keys(LANGUAGES))
       for (const rest of ["", "/state", "/receipt"])
@@ -137,7 +137,7 @@ describe("the language of a page", () => {
   });
 });
 
-describe("an unknown parameter of the address", () => {
+describe("an unknown URL parameter", () => {
   it("is ignored: the page never fails because of it", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const plain = atAnyTime((await page(order, "/state")).text);
@@ -182,7 +182,7 @@ describe("the headers of a page", () => {
     expect(nonces.size).toBe(5);
   });
 
-  it("are the same security headers on every page, a 404 page included", async () => {
+  it("are the same security headers on every page, even on a 404 page", async () => {
     const order = await freshOrder();
     const answers = [
       await page(order),
@@ -205,7 +205,7 @@ describe("the headers of a page", () => {
     }
   });
 
-  it("allow framing by the merchant's origins only, and by nobody if no merchant is known or none is set", async () => {
+  it("allow framing by the merchant's origins only, and by no one if the merchant is unknown or has set none", async () => {
     const order = await freshOrder();
     const frameAncestors = ["https://shop.example", "https://www.shop.example:8443"];
     expect((await order.shop.patch("/settings", { frameAncestors })).status).toBe(200);
@@ -227,8 +227,8 @@ describe("the headers of a page", () => {
   });
 });
 
-describe("the addresses of BTCPay Server's pages", () => {
-  it("lead to the invoice's page, which keeps the frame over a shop and a named language, and read nothing", async () => {
+describe("the URLs of BTCPay Server's pages", () => {
+  it("redirect to the invoice's page without a database read, and keep the modal view and the language", async () => {
     const { id } = await freshOrder();
     const asked = { [`/i/${id}`]: "", [`/i/${id}?view=modal`]: "?view=modal", [`/invoice?id=${id}`]: "" };
     const framed = { [`/invoice?id=${id}&view=modal&lang=de`]: "?view=modal&lang=de" };
@@ -243,7 +243,7 @@ describe("the addresses of BTCPay Server's pages", () => {
     expect(headers.get("location")).toMatch(/\?(.*&)?view=modal$/);
   });
 
-  it("without an invoice show the page that says so, which nobody may frame", async () => {
+  it("of an unknown invoice show a 404 page that nobody may frame", async () => {
     const unknown = `inv_${UNKNOWN_ULID}`;
     const ids = ["", "x", "inv_1", "..%2F..%2Fconsole", "https:%2F%2Fevil.example", unknown.toLowerCase()];
     const paths = ids.flatMap((id) => [`/invoice?id=${id}&view=modal`, ...(id === "" ? [] : [`/i/${id}`])]);
@@ -302,7 +302,7 @@ describe("an invalid form", () => {
     }
   });
 
-  it("with a private key in it is refused, and the answer does not show the key", async () => {
+  it("with a private key in it is refused, and the response does not show the key", async () => {
     const order = await freshOrder();
     for (const secret of [wif(), extendedPrivateKey()])
       for (const rest of FORMS) {

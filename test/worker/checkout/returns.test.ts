@@ -8,7 +8,7 @@ import { returnUrlFor } from "../../../src/checkout/signed-redirect/sign-return.
 import { expectHeaders, send, sendWith } from "../../support/access.ts";
 
 const PATH = "/.well-known/edgetill-keys.json";
-/** RFC 8032 7.1, test 1: the public key for the tests' SIGNING_KEY seed. */
+/** RFC 8032 7.1, test 1: the public key of the seed in the tests' SIGNING_KEY. */
 const X = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
 const keyOf = (kid: string, x: string) => ({ kty: "OKP", crv: "Ed25519", kid, x, use: "sig", alg: "EdDSA" });
 
@@ -26,7 +26,7 @@ it("during a rotation both keys are published, the signing one first", async () 
   expect(json).toEqual({ keys: [keyOf("next", expect.any(String)), keyOf("test", X)] });
 });
 
-it("without a valid SIGNING_KEY no key is published, and the answer is not cached", async () => {
+it("without a valid SIGNING_KEY no key is published, and the response is not cached", async () => {
   const answer = await sendWith({ SIGNING_KEY: "test:hunter2" }, PATH);
   expect([answer.status, answer.json, answer.headers.get("cache-control")]).toEqual([200, { keys: [] }, "no-store"]);
 });

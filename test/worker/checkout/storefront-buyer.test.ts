@@ -9,7 +9,7 @@ describe("the buyer", () => {
   const ASKING = { askForName: true, askForAddress: true, askForPhoneNumber: true };
   const JANE = { name: "Jane Doe", address: "1 Main St", phone: "+1 555 0100" };
 
-  it("without an email becomes a new customer each time, with what the product asked for", async () => {
+  it("without an email becomes a new customer each time, with the fields that the product asks for", async () => {
     const { shop, product } = await openShop(ASKING);
     const { customer } = await bought(shop, product.id, JANE);
     expect(customer).toMatchObject({ email: null, name: "Jane Doe", address: "1 Main St", phoneNumber: "+1 555 0100" });
@@ -41,7 +41,7 @@ describe("the buyer", () => {
     expect((await shop.get(`/customers/${known.body.id}`)).body).toEqual({ ...known.body, location: null });
   });
 
-  it("is erased with what they typed when the customer is deleted; metadata of the merchant stays", async () => {
+  it("is erased, with everything they typed, when the customer is deleted; the merchant's own metadata stays", async () => {
     const { shop, product } = await openShop(ASKING);
     const email = "jane@example.com";
     const known = await shop.post("/customers", { email });
@@ -65,7 +65,7 @@ describe("the buyer", () => {
     expect((await shop.get(`/invoices/${other.id}`)).body.customer).toMatchObject({ name: "Jane Doe" });
   });
 
-  it("with an email first used by concurrent purchases loses no name: it is the customer's or in the metadata", async () => {
+  it("with a new email in concurrent purchases keeps every name, on the customer or in an invoice's metadata", async () => {
     const { shop, product } = await openShop(ASKING);
     const forms = await Promise.all(
       ["Jane", "Janet", "Janice"].map((name) => bought(shop, product.id, { ...JANE, name, email: "j@example.com" })),
@@ -106,7 +106,7 @@ describe("limits", () => {
     expect(answer.status).toBe(303);
   });
 
-  it("on active invoices apply to a merchant, and the page says so", async () => {
+  it("on a merchant's active public invoices apply, and the page says so", async () => {
     const { shop, product } = await openShop();
     await shop.patch("/settings", { maxPublicInvoices: 1 });
     await bought(shop, product.id);

@@ -1,4 +1,4 @@
-// The page of a product (GET and POST /buy/{productId}): what it shows, what it asks, and the single invoice that a form creates.
+// The page of a product (GET and POST /buy/{productId}): what it shows, what it asks for, and the single invoice that a form creates.
 import { base64 } from "@scure/base";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -25,7 +25,7 @@ const asked = (html: string) => [...html.matchAll(/<(?:input|textarea)[^>]* name
 const inputOf = (html: string, name: string) =>
   new RegExp(`<(?:input|textarea)[^>]* name="${name}"[^>]*>`).exec(html)?.[0] ?? "";
 
-describe("the page of a product", () => {
+describe("a product's page", () => {
   it("shows the product, its seller, its price, and its image from our own origin", async () => {
     const { shop, product } = await openShop({
       name: "Coffee, 1 kg",
@@ -108,7 +108,7 @@ describe("the page of a product", () => {
     for (const each of [price, text]) expect(page.text).toContain(each);
   });
 
-  it("keeps the language of its address through the form to the invoice", async () => {
+  it("keeps the language of its URL through the form to the invoice", async () => {
     const { product } = await openShop();
     const page = await show(product.id, "?lang=de");
     expect(page.text).toContain(`action="/buy/${product.id}?sent=1&amp;lang=de"`);
@@ -121,12 +121,12 @@ describe("the page of a product", () => {
 
 describe("the form", () => {
   it.each([
-    ["nothing more", {}, ["token", "email"]],
+    ["an email only", {}, ["token", "email"]],
     ["a name", { askForName: true }, ["token", "name", "email"]],
     ["an address", { askForAddress: true }, ["token", "email", "address"]],
     ["a phone number", { askForPhoneNumber: true }, ["token", "email", "phone"]],
-    ["how much", { price: 0 }, ["token", "amount", "email"]],
-  ])("asks for %s if the product does", async (_, fields, names) => {
+    ["an amount", { price: 0 }, ["token", "amount", "email"]],
+  ])("asks for the fields that the product is set to collect: %s", async (_, fields, names) => {
     const { product } = await openShop(fields);
     const { text } = await show(product.id);
     expect(asked(text)).toEqual(names);
@@ -135,7 +135,7 @@ describe("the form", () => {
     expect(inputOf(text, "email")).not.toMatch(/ required/);
   });
 
-  it("comes back with errors next to the fields, the values that were typed, and focus on the first error", async () => {
+  it("is shown again with errors next to the fields, the values that were typed, and focus on the first error", async () => {
     const { shop, product } = await openShop({ askForName: true, askForAddress: true, askForPhoneNumber: true });
     const typed = { name: " ", email: "jane", address: '1 "Main" St', phone: "1".repeat(51) };
     const token = tokenOf((await show(product.id)).text);
@@ -164,7 +164,7 @@ describe("the form", () => {
   });
 });
 
-describe("an invoice of the form", () => {
+describe("an invoice created through the form", () => {
   it("has the product's terms and an active method, and is audited as a system action", async () => {
     const { shop, product } = await openShop({ currency: "EUR" });
     const invoice = await bought(shop, product.id);
@@ -181,16 +181,16 @@ describe("an invoice of the form", () => {
     expect(entry).toMatchObject({ action: "invoice.created", actorKind: "SYSTEM", actorId: null });
   });
 
-  it("is the same after going back: the form page may be kept with its token, the error page may not", async () => {
+  it("is not created again when the buyer goes back, because browsers may cache the form page with its token, but not the error page", async () => {
     const { product } = await openShop();
     const page = await show(product.id);
     expect(page.headers.get("cache-control")).toBe("private, no-cache");
-    // A form that is sent to the address of its own page makes browsers forget the page.
+    // A form that is sent to the page's own URL would make browsers remove the page from their cache.
     expect(page.text).toContain(`action="/buy/${product.id}?sent=1"`);
     expect((await post(product.id, { email: "no" })).headers.get("cache-control")).toBe("no-store");
   });
 
-  it("is created once for one rendering, however often and concurrently the form is sent", async () => {
+  it("is created once for each rendered form, however often the form is sent, even at the same time", async () => {
     const { shop, product } = await openShop({ askForName: true });
     const token = tokenOf((await show(product.id)).text);
     const form = { token, name: "Jane", email: "jane@example.com" };
@@ -203,7 +203,7 @@ describe("an invoice of the form", () => {
     expect([await invoicesOf(shop), await customersOf(shop)]).toEqual([1, 1]);
   });
 
-  it("is a new one for another rendering, for other values, and for the same token at another product", async () => {
+  it("is a new one if the form is rendered again, its values differ, or its token is used for another product", async () => {
     const { shop, product } = await openShop({ askForName: true });
     const other = await made(shop, { askForName: true });
     const token = tokenOf((await show(product.id)).text);
@@ -236,7 +236,7 @@ describe("an invoice of the form", () => {
     ["1,234.50", "1234.500000"],
     ["1.234,50", "1234.500000"],
     ["", "0.000000"],
-  ])("of a product without a price asks for the typed amount %j", async (amount, rawAmount) => {
+  ])("for a product without a price has the typed amount: %j", async (amount, rawAmount) => {
     const { shop, product } = await openShop({ price: 0 });
     expect(await bought(shop, product.id, { amount })).toMatchObject({ rawAmount });
   });
@@ -254,7 +254,7 @@ describe("an invoice of the form", () => {
     expect(await bought(shop, product.id, { amount: "0.01" })).toMatchObject({ rawAmount: "19.500000" });
   });
 
-  it("without an amount is not created on a shared address: the form then asks for the amount", async () => {
+  it("is not created without an amount if the address is shared: the form asks for the amount", async () => {
     const shop = await freshMerchant();
     expect((await shop.post("/wallets", directWallet())).status).toBe(201);
     const product = await made(shop, { price: 0 });

@@ -11,10 +11,10 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it("calls the API, retries with the same idempotency key, and throws the API's refusals", async () => {
+it("the client calls the API, retries with the same idempotency key, and throws the API's refusals", async () => {
   const { merchantId, secretKey: apiKey } = await seedShop();
   const keys: unknown[] = [];
-  // The runtime's own function may only be called on the global scope; this one is as strict.
+  // The runtime's fetch may be called only on the global scope; this stand-in enforces that too.
   vi.stubGlobal("fetch", async function (this: unknown, url: string, init: RequestInit) {
     expect(this === undefined || this === globalThis).toBe(true);
     const request = new Request(url, init);
@@ -29,7 +29,7 @@ it("calls the API, retries with the same idempotency key, and throws the API's r
   await expect(edgetill.invoices.get("none")).rejects.toMatchObject({ code: "INVOICE_NOT_FOUND", attempts: 1 });
 });
 
-it("throws EdgetillTimeoutError when the answer takes too long", async () => {
+it("the client throws EdgetillTimeoutError when the response takes too long", async () => {
   const hanging = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_resolve, reject) => {
       init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
@@ -38,7 +38,7 @@ it("throws EdgetillTimeoutError when the answer takes too long", async () => {
   await expect(new Edgetill(options).invoices.get("inv_1")).rejects.toBeInstanceOf(EdgetillTimeoutError);
 });
 
-it("verifies a webhook, and rejects one whose id was changed", async () => {
+it("the client verifies a webhook, and rejects one whose id was changed", async () => {
   const secret = `whsec_${btoa("0123456789abcdef0123456789abcdef")}`;
   const payload = '{"id":"evt_1","type":"ping"}';
   const seconds = Math.floor(Date.now() / 1_000);

@@ -1,4 +1,4 @@
-// How many invoices of a merchant's server may be active (`maxActiveInvoices`): never more, however many are created at once.
+// The active invoices of a merchant's own server never exceed their limit (`maxActiveInvoices`), however many are created at once.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
@@ -47,7 +47,7 @@ describe("the active invoices of a server", () => {
     { room: 3, asked: 12, wallets: [directWallet()] },
     { room: 5, asked: 12, wallets: [xpubWallet()] },
     { room: 7, asked: 5, wallets: [directWallet(), xpubWallet()] },
-  ])("are at most $room of $asked created at once, if that is the limit", async ({ room, asked, wallets }) => {
+  ])("are at most $room when $asked are created at once and the limit is $room", async ({ room, asked, wallets }) => {
     const shop = await shopWithRoom(room, wallets);
     const answers = await orders(shop, asked);
     const count = Math.min(room, asked);
@@ -56,7 +56,7 @@ describe("the active invoices of a server", () => {
     expect(await activeOf(shop)).toBe(count);
   });
 
-  it("can be created again for each that ended, and no more", async () => {
+  it("leave room for one new invoice for each that has ended, and for no more", async () => {
     const shop = await shopWithRoom(4);
     const made = madeOf(await orders(shop, 6));
     for (const { body } of made.slice(0, 2)) {
@@ -66,7 +66,7 @@ describe("the active invoices of a server", () => {
     expect(await activeOf(shop)).toBe(4);
   });
 
-  it("stay within the limit when the last place is taken, or the limit is lowered, during a create", async () => {
+  it("stay within the limit when another request reaches or lowers the limit while an invoice is created", async () => {
     const shop = await shopWithRoom(1);
     const late = await orderedAfter(shop, () => shop.post("/invoices", ORDER));
     expectRefusal(late, 422, "TOO_MANY_ACTIVE_INVOICES");
@@ -76,7 +76,7 @@ describe("the active invoices of a server", () => {
     expect(await activeOf(shop)).toBe(1);
   });
 
-  it("become one when the same Idempotency-Key is sent many times at once, and take one place", async () => {
+  it("include only one invoice for an Idempotency-Key that is sent many times at once", async () => {
     const shop = await shopWithRoom(1);
     const headers = { "idempotency-key": crypto.randomUUID() };
     const answers = await Promise.all(Array.from({ length: 5 }, () => shop.post("/invoices", ORDER, headers)));

@@ -15,8 +15,8 @@ interface TestKey {
 
 const made: TestKey[] = [];
 
-// Invoice names here are not ids, so that an import of lost invoices in another file does not find them: aborted objects once outlived the
-// reset between two files.
+// These tests use invoice names that are not ids. An import in another test file must not find them, and aborted objects once outlived the reset
+// between files.
 afterAll(async () => {
   for (const key of made) await runInDurableObject(stubOf(key), (_, { storage }) => storage.deleteAll());
 });
@@ -94,7 +94,7 @@ describe("an extended key's allocator", () => {
     expect(allocated(await rpcOf(key).allocate(requestOf(key, "inv_next"))).index).toBe(20);
   });
 
-  it("gives parallel requests of one invoice one address", async () => {
+  it("gives parallel requests for one invoice the same address", async () => {
     const key = freshTestKey();
     const answers = await Promise.all(Array.from({ length: 50 }, () => rpcOf(key).allocate(requestOf(key, "inv_one"))));
     expect(new Set(answers.map((answer) => allocated(answer).address))).toEqual(new Set([key.expected(0)]));
@@ -116,7 +116,7 @@ describe("an extended key's allocator", () => {
     expect(new Set(answers.map((answer) => allocated(answer).index))).toEqual(new Set(Array(60).keys()));
   });
 
-  it("limits how many unpaid addresses a second merchant holds, but never the first merchant", async () => {
+  it("limits how many unpaid addresses a second merchant may have, but never limits the first merchant", async () => {
     const key = freshTestKey();
     const second = (id: string, paid: number) =>
       rpcOf(key).allocate(requestOf(key, id, { merchantId: "mer_second", cap: { maxUnpaid: 5, paid } }));
@@ -126,7 +126,7 @@ describe("an extended key's allocator", () => {
     expect(storm.filter(({ kind }) => kind === "allocated")).toHaveLength(5);
     expect(storm.filter(({ kind }) => kind === "unpaid_limit")).toHaveLength(25);
     expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 5 });
-    // An invoice that has its address keeps it; a payment frees one place; others have their own count.
+    // An invoice keeps its address, a payment allows one more address, and other merchants have their own count.
     const held = storm.findIndex(({ kind }) => kind === "allocated");
     expect(await second(`inv_${held}`, 0)).toMatchObject({ kind: "allocated" });
     expect(await second("inv_paid_1", 1)).toMatchObject({ kind: "allocated", index: 5 });
@@ -148,21 +148,21 @@ describe("an extended key's allocator", () => {
       );
     const tally = (kinds: readonly string[]) => kinds.filter((kind) => kind === "allocated").length;
 
-    it("gives at most twenty addresses past the last paid one, however many ask at once, and uses no index beyond", async () => {
+    it("gives at most twenty addresses past the last paid one, however many are requested at once, and uses no further index", async () => {
       const key = freshTestKey();
       const first = await burst(key, invoicesFrom(0, 40));
       expect([tally(first), new Set(first)]).toEqual([20, new Set(["allocated", "public_limit"])]);
       expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 20 });
-      // An invoice that has its address keeps it. Neither a server nor another merchant is limited by browsers.
+      // An invoice keeps its address. Addresses held by browsers limit neither a server nor another merchant.
       const given = invoicesFrom(0, 40).filter((_, at) => first[at] === "allocated");
       expect(tally(await burst(key, given))).toBe(20);
       expect(allocated(await rpcOf(key).allocate(requestOf(key, "inv_server"))).index).toBe(20);
       expect(tally(await burst(key, ["inv_theirs"], {}, "mer_second"))).toBe(1);
-      // Index 7 was paid: of the merchant's own 21 addresses 13 lie after it, and the other merchant's does not count.
+      // Index 7 was paid: 13 of the merchant's own 21 addresses have a higher index, and the other merchant's address does not count.
       expect(tally(await burst(key, invoicesFrom(50, 30), { lastPaidIndex: 7 }))).toBe(7);
     });
 
-    it("gives one more an hour beyond that, even after an eviction", async () => {
+    it("gives one more address per hour beyond those twenty, even after an eviction", async () => {
       const key = freshTestKey();
       await burst(key, invoicesFrom(0, 20));
       expect(tally(await burst(key, ["inv_soon"], { nowMs: T0 + HOUR_MS - 1 }))).toBe(0);
@@ -172,14 +172,14 @@ describe("an extended key's allocator", () => {
       expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 23 });
     });
 
-    it("counts a network's stored and pending addresses, none of them twice", async () => {
+    it("counts the stored and pending addresses of a caller's network, each of them once", async () => {
       const key = freshTestKey();
       const from = (hash: string, held = 0) => ({ networks: [{ hash, held, max: 2 }] });
       const storm = await burst(key, invoicesFrom(0, 10), from("one"));
       expect([tally(storm), new Set(storm)]).toEqual([2, new Set(["allocated", "network_limit"])]);
       expect(tally(await burst(key, invoicesFrom(20, 10), from("two")))).toBe(2);
       const given = invoicesFrom(0, 10).filter((_, at) => storm[at] === "allocated");
-      // Both are stored now and one was paid: one place is free.
+      // Both invoices are stored now and one was paid, so one more address is allowed.
       expect(tally(await burst(key, invoicesFrom(40, 5), { ...from("one", 1), landed: given }))).toBe(1);
       expect(tally(await burst(key, invoicesFrom(60, 5), { ...from("one", 2), nowMs: T0 + 120_000 }))).toBe(0);
       // An invoice that was never stored is forgotten after a minute.
@@ -202,7 +202,7 @@ describe("an extended key's allocator", () => {
     ]);
   });
 
-  it("throws for another key or one that does not parse, and uses no index", async () => {
+  it("throws for a different key or one that does not parse, and uses no index", async () => {
     const [own, other] = [freshTestKey(), freshTestKey()];
     const tryWith = async (over: Partial<AllocateRequest>) =>
       runInDurableObject(stubOf(own), async (allocator) => {

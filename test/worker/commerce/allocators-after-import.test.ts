@@ -1,4 +1,4 @@
-// A deployment into which rows were imported: its objects start empty, and still no address or amount is used twice.
+// A deployment into which rows were imported: its objects start empty, but they must not use any address or amount twice.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
@@ -10,7 +10,7 @@ import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 import { freshEvmAddress, freshShop, register, USDC } from "./amounts-harness.ts";
 import { BTC, freshKey, invoice, xpubBody } from "./wallets-harness.ts";
 
-/** What an import leaves of an object: an unused name. */
+/** Empties an object, because after an import the objects have no storage yet. */
 async function forget(stub: DurableObjectStub<undefined>): Promise<void> {
   await runInDurableObject(stub, async (_, { storage }) => {
     await storage.deleteAlarm();
@@ -91,13 +91,13 @@ describe("a new amount allocator for an old address", () => {
     return { shop, wallet, create, stub };
   }
 
-  it("gives none that an invoice asks for, and remembers its own", async () => {
+  it("gives no amount twice, and none that an invoice already asks for", async () => {
     const { create, stub } = await shopWithAddress();
     const given: string[] = [];
     for (let round = 0; round < 3; round++) {
       given.push(...(await Promise.all([create(10), create(10), create(10.01), create(20)])));
       if (round === 0) await forget(stub);
-      // And later from its own storage.
+      // In later rounds the object answers from its own storage.
       else await evictDurableObject(stub);
     }
     expect(new Set(given).size).toBe(given.length);

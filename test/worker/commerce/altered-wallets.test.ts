@@ -10,10 +10,10 @@ describe("a wallet altered in the database", () => {
   const frozen = async (id: string) => (await rowOf(id)).frozenAtMs !== null;
 
   it.each([
-    ["its address", directBody, { address: "0x52908400098527886E0F7030069857D2E4169EE7" }],
-    ["its key", () => xpubBody(freshKey()), { xpub: freshKey().zpub }],
-    ["its network", directBody, { network: "POL" }],
-  ])("by %s is frozen, shows no address or key, and takes no payments", async (_, bodyOf, change) => {
+    ["address", directBody, { address: "0x52908400098527886E0F7030069857D2E4169EE7" }],
+    ["key", () => xpubBody(freshKey()), { xpub: freshKey().zpub }],
+    ["network", directBody, { network: "POL" }],
+  ])("with a changed %s is frozen, shows no address or key, and takes no payments", async (_, bodyOf, change) => {
     const shop = await freshMerchant();
     const wallet = await registered(shop, bodyOf());
     const before = await rowOf(wallet.id);
@@ -23,7 +23,7 @@ describe("a wallet altered in the database", () => {
     expect(shown.warnings).toContain("INTEGRITY_CHECK_FAILED");
     expect((await shop.get("/wallets")).body).toEqual([expect.objectContaining({ address: null, xpub: null })]);
     await expect.poll(() => frozen(wallet.id)).toBe(true);
-    // Restoring the true value does not heal it.
+    // Restoring the true value does not unfreeze the wallet.
     await alter(wallet.id, { address: before.address, xpub: before.xpub, network: before.network });
     expect((await shop.get(`/wallets/${wallet.id}`)).body).toMatchObject({ address: null, xpub: null });
     expectStatus(await shop.patch(`/wallets/${wallet.id}`, { requiredConfirmations: 9 }), 409, "WALLET_FROZEN");
@@ -36,7 +36,7 @@ describe("a wallet altered in the database", () => {
     await registered(shop, bodyOf());
   });
 
-  it("is found by its first use for a list of addresses or a recovery export too", async () => {
+  it("is also detected when its addresses are listed or exported for recovery", async () => {
     for (const rest of ["addresses", "recovery", "recovery?format=csv"]) {
       const shop = await freshMerchant();
       const { id } = await registered(shop, xpubBody(freshKey()));

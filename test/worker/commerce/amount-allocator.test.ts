@@ -1,4 +1,4 @@
-// The allocator of an address's amounts as an object: its storage outlives it, and its alarm releases amounts without a stored
+// The Durable Object that allocates an address's amounts: its storage must outlive an instance, and its alarm releases amounts without a stored
 // invoice.
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ import { freshEvmAddress, USDC } from "./amounts-harness.ts";
 const freshPlace = () => ({ ...USDC, address: freshEvmAddress() });
 const ALONE = { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
 
-/** An invoice of one hour that is watched for another. */
+/** An invoice that lasts an hour and is watched for another hour. */
 function requestOf(invoiceId: InvoiceId, createdAtMs = Date.now()): AmountRequest {
   const times = { expiresAtMs: createdAtMs + HOUR_MS, monitorUntilMs: createdAtMs + 2 * HOUR_MS, nowMs: createdAtMs };
   const of = { merchantId: "mer_a", priceUnits: 25_000_000n, sharing: ALONE, isPublic: false };
@@ -45,9 +45,9 @@ describe("an address's allocator", () => {
     expect(await ask(ids)).toEqual(all);
   });
 
-  it("answers a list in order, and refuses one request without refusing another", async () => {
+  it("answers a list of requests in order, and refuses one without refusing the others", async () => {
     const place = freshPlace();
-    // 200 units have two candidates.
+    // A price of 200 units has two candidate amounts.
     const ids = Array.from({ length: 3 }, () => freshId("inv"));
     const tiny = ids.map((id) => ({ ...requestOf(id), priceUnits: 200n }));
     const other = requestOf(freshId("inv"));
@@ -60,7 +60,7 @@ describe("an address's allocator", () => {
     ]);
   });
 
-  it("releases nothing before its end, no matter who asks", async () => {
+  it("releases no amount before its hold ends, no matter who asks", async () => {
     const place = freshPlace();
     const invoiceId = freshId("inv");
     const [given] = await amountsAt(place).allocate([requestOf(invoiceId)]);
@@ -75,7 +75,7 @@ describe("an address's allocator", () => {
 });
 
 describe("the alarm of an address's allocator", () => {
-  it("releases, even after an eviction, amounts without a row or with a released one, and none that is active or has not ended", async () => {
+  it("releases amounts that have no row or a released row, even after an eviction, but no amount that is active or held", async () => {
     const place = freshPlace();
     const longAgo = Date.now() - DAY_MS;
     const [lost, released, standing] = [freshId("inv"), freshId("inv"), freshId("inv")];
@@ -102,11 +102,11 @@ describe("the alarm of an address's allocator", () => {
     const next = await amountsAt(place).allocate([1, 2, 3].map(() => requestOf(freshId("inv"))));
     expect(next.map(unitsOf).slice(0, 2)).toEqual(units.slice(0, 2));
     expect(units).not.toContain(next.map(unitsOf)[2]);
-    // It continues as long as any amount is held.
+    // The alarm is set again as long as any amount is held.
     expect(await runDurableObjectAlarm(amountsAt(place))).toBe(true);
   });
 
-  it("stops counting an amount without an invoice in strangers' limits after ten minutes", async () => {
+  it("stops counting an amount without an invoice towards strangers' limits after ten minutes", async () => {
     const place = freshPlace();
     const strange = { sharing: { ...ALONE, hasOthers: true } };
     const eight = (createdAtMs: number) =>
@@ -119,7 +119,7 @@ describe("the alarm of an address's allocator", () => {
     await runDurableObjectAlarm(amountsAt(place));
     expect(await kinds(eight(Date.now()))).toEqual(given);
     expect(await kinds(eight(Date.now()))).toEqual(refused);
-    // These are new.
+    // These amounts were reserved just now, so the alarm does not release them.
     await runDurableObjectAlarm(amountsAt(place));
     expect(await kinds(eight(Date.now()))).toEqual(refused);
     const held = await runInDurableObject(amountsAt(place), (_, { storage }) =>
@@ -139,7 +139,7 @@ describe("the alarm of an address's allocator", () => {
     expect(await alarmMs()).toBe((setMs ?? 0) - MINUTE_MS);
   });
 
-  it("ends with the last amount", async () => {
+  it("is removed once no amount is left", async () => {
     const place = freshPlace();
     await amountsAt(place).allocate([requestOf(freshId("inv"), Date.now() - DAY_MS)]);
     expect(await runDurableObjectAlarm(amountsAt(place))).toBe(true);

@@ -36,7 +36,7 @@ async function lowWarnings({ merchantId }: Shop): Promise<Body[]> {
 }
 
 describe("wallet.amounts_low", () => {
-  it("is sent once, by the ninth of eleven amounts of one price, one by one or at once", async () => {
+  it("is sent once, when nine of a price's eleven amounts are in use, whether they were taken one by one or at once", async () => {
     for (const isAtOnce of [false, true]) {
       const shop = await freshShop();
       const { address, id } = await register(shop, USDC, freshEvmAddress());
@@ -51,7 +51,7 @@ describe("wallet.amounts_low", () => {
     }
   });
 
-  it("counts amounts, not their indexes: the last one alone does not trigger it, a filled gap may", async () => {
+  it("depends on how many amounts are in use, not on which: using only the last one does not send it, but filling a gap can", async () => {
     const candidates = candidateUnits(TINY.priceUnits, SATOSHI, { from: 0, to: TINY.capacity });
     const [alone, gappy] = [await freshShop(), await freshShop()];
     const lastPlace = await register(alone, USDC, freshEvmAddress());
@@ -69,7 +69,7 @@ describe("wallet.amounts_low", () => {
     expect(await lowWarnings(gappy)).toHaveLength(2);
   });
 
-  it("is sent by the next invoice, once, if the one that reached the mark was never stored", async () => {
+  it("is sent once, by the next invoice, if the invoice that reached the threshold was never stored", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
     for (let n = 0; n < 8; n++) await shop.create(TINY.rawAmount, USDC);
@@ -85,7 +85,7 @@ describe("wallet.amounts_low", () => {
     }
   });
 
-  it("is also sent by a renewed quote", async () => {
+  it("is also sent when a quote is renewed", async () => {
     const shop = await freshShop();
     await register(shop, USDC, freshEvmAddress());
     const { json: first } = await shop.create(0.0024, USDC);

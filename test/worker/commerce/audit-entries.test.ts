@@ -1,4 +1,4 @@
-// Audit entries for changes of wallets and invoices: one in each change's batch, none after a refusal, and no personal or secret data in them
+// Audit entries about changes to wallets and invoices: one in the batch of each change, none after a refusal, and no personal or secret data in them
 // (decisions 10, security.md 4).
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -40,7 +40,7 @@ const age = (id: InvoiceId) =>
 
 interface Step {
   readonly name: string;
-  /** Creates what the step changes; returns the step and its target's id. */
+  /** Creates the object that the step changes; returns its id, and a function that runs the step. */
   readonly arrange: (shop: TestMerchant) => Promise<{ readonly target?: string; act(): Promise<Answer> }>;
   readonly status: number;
   readonly action: string;
@@ -201,7 +201,7 @@ describe("a change by a member", () => {
   });
 });
 
-describe("a change by the clock", () => {
+describe("a change caused by time passing", () => {
   const NO_ACTOR = { actorKind: "SYSTEM", actorId: null, ip: null, requestId: null };
   const EXPIRED = {
     ...NO_ACTOR,
@@ -221,7 +221,7 @@ describe("a change by the clock", () => {
     expect(entries).toMatchObject([{ ...EXPIRED, target: id }]);
   });
 
-  it("has no actor when a read makes it, no matter who reads, nor when a change is refused because of it", async () => {
+  it("has no actor when any caller's read makes it, or when it causes another request to fail", async () => {
     const shop = await freshMerchant();
     await wallet(shop);
     const [read, cancelled, picked] = [await created(shop), await created(shop), await created(shop)];
@@ -258,7 +258,7 @@ describe("a change by the clock", () => {
   });
 });
 
-describe("a wallet that was altered", () => {
+describe("a wallet that was altered in the database", () => {
   const FROZEN = { action: "wallet.frozen", actorKind: "SYSTEM", actorId: null, before: null };
   const alter = (id: WalletId, address: string) => testDb.update(wallets).set({ address }).where(eq(wallets.id, id));
 
@@ -271,7 +271,7 @@ describe("a wallet that was altered", () => {
     ["a payment method pick", (shop, _, invoiceId) => shop.post(`/invoices/${invoiceId}/payment-methods`, USDT), 409],
     ["a wallet read", (shop, id) => shop.get(`/wallets/${id}`), 200],
   ])(
-    "is recorded as frozen once, by %s that finds it, with the fingerprint of what was found",
+    "is recorded as frozen once, by %s that detects it, with the fingerprint of the altered address",
     async (_, find, status) => {
       const shop = await freshMerchant();
       const { id } = await wallet(shop);
@@ -293,7 +293,7 @@ describe("a wallet that was altered", () => {
 });
 
 describe("customer data on an invoice", () => {
-  it("is in no entry; a separate entry names the changed fields of the customer", async () => {
+  it("is in no audit entry; a separate entry names the customer's changed fields", async () => {
     const shop = await freshMerchant();
     const order = { name: "Canary-Name", description: "Canary-Name", metadata: { canary: "Canary-Name" } };
     const { entries: made } = await added(shop, () => created(shop, { ...order, ...CUSTOMER }));
@@ -313,7 +313,7 @@ describe("customer data on an invoice", () => {
       expectStatus(shop.patch(`/invoices/${(result as Answer["body"]).id}`, { customerAddress: "Canary" }), 200),
     );
     expect(patched.map(({ action }) => action).sort()).toEqual(["customer.updated", "invoice.updated"]);
-    // Another of the merchant's customers, who does not change.
+    // Another customer of the merchant, who does not change.
     const other = await created(shop, { customerEmail: "other.canary@example.com" });
     const { entries: linked } = await added(shop, async () =>
       expectStatus(shop.patch(`/invoices/${other.id}`, { customerEmail: CUSTOMER.customerEmail }), 200),
@@ -324,7 +324,7 @@ describe("customer data on an invoice", () => {
 });
 
 describe("an extended key", () => {
-  it("is in no entry, only its fingerprint", async () => {
+  it("is in no audit entry; only its fingerprint is", async () => {
     const shop = await freshMerchant();
     const body = xpubWallet();
     const { id } = await wallet(shop, body);
@@ -337,7 +337,7 @@ describe("an extended key", () => {
 });
 
 describe("a wallet that replaces another", () => {
-  it("has the fingerprint of the previous one in its entry and in its event", async () => {
+  it("has the previous wallet's fingerprint in its entry and in its event", async () => {
     const shop = await freshMerchant();
     const first = await wallet(shop);
     await expectStatus(shop.delete(`/wallets/${first.id}`), 200);

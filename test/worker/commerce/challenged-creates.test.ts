@@ -44,7 +44,7 @@ async function open(env: Partial<Env> = BOTH) {
 const outcome = ({ status, json, headers }: Answer) =>
   `${status} ${json?.code ?? (headers.get("idempotent-replayed") === "true" ? "again" : "new")}`;
 
-/** How a token is sent, and what a public key gets when both keys are set. */
+/** Tokens: the name of each, its value, and what a public key gets for it if both Turnstile keys are set. */
 const TOKENS: readonly (readonly [string, string | undefined, string])[] = [
   ["none", undefined, "403 CHALLENGE_REQUIRED"],
   ["an empty one", "", "403 CHALLENGE_REQUIRED"],
@@ -61,8 +61,8 @@ const TOKENS: readonly (readonly [string, string | undefined, string])[] = [
   ).map(([name, facts, want]) => [name, tokenOf(facts), want] as const),
 ];
 
-describe("a create with a public key", () => {
-  it("needs a token exactly when both keys are set, and a secret key never does", async () => {
+describe("a request to create an invoice with a public key", () => {
+  it("needs a token if and only if both Turnstile keys are set; with a secret key it never needs one", async () => {
     const settings: readonly (readonly [string, Partial<Env>, boolean])[] = [
       ["no keys", { TURNSTILE_ORIGIN: turnstile }, false],
       ["the site key alone", { ...BOTH, TURNSTILE_SECRET_KEY: "" }, false],
@@ -84,12 +84,12 @@ describe("a create with a public key", () => {
     }
   });
 
-  it("is told which widget creates a token, and when to retry", async () => {
+  it("is refused with the widget that creates a token, or with the time to retry if the token could not be checked", async () => {
     const { create } = await open();
     const facts = { siteKey: SITE_KEY, action: "invoice" };
     const none = await create({});
     expect(expectRefusal(none, 403, "CHALLENGE_REQUIRED")).toMatchObject(facts);
-    // A page of another origin must be able to read it.
+    // A page of another origin must be able to read the refusal.
     expect(none.headers.get("access-control-allow-origin")).toBe("*");
     expect(expectRefusal(await create({ token: "x" }), 403, "CHALLENGE_FAILED")).toMatchObject(facts);
     const unjudged = await create({ token: tokenOf({ state: "fault" }) });
@@ -97,7 +97,7 @@ describe("a create with a public key", () => {
     expect(unjudged.headers.get("retry-after")).toBe("1");
   });
 
-  it("is challenged after all cheaper checks: its limit, its body and what a browser may not send", async () => {
+  it("is challenged after all cheaper checks: the rate limit, the body, and fields that a browser may not send", async () => {
     const { create } = await open({ ...BOTH, RATE_LIMIT_PER_MINUTE: "1000" });
     const ip = "192.0.2.77";
     const limit = LIMITS.publicKeyRequestsPerIpAndMinute;
@@ -121,7 +121,7 @@ describe("a create with a public key", () => {
     expect((await askedAbout(turnstile, token))[0]?.remoteip).toBe(ip);
   });
 
-  it("passes with a page of unknown host", async () => {
+  it("passes from a page whose host is unknown", async () => {
     const { create } = await open();
     expect(outcome(await create({ token: tokenOf(), origin: "null" }))).toBe("201 new");
   });
@@ -134,7 +134,7 @@ describe("a create with a public key", () => {
     expect([answers[0]?.status, await count()]).toEqual([201, 1]);
   });
 
-  it("with one token creates one invoice, whatever is repeated, and a refusal reserves no key", async () => {
+  it("creates at most one invoice per token, whatever is repeated, and reserves no idempotency key if it is refused", async () => {
     const step = fc.record({
       token: fc.option(fc.nat(2), { nil: undefined }),
       once: fc.option(fc.constantFrom("a", "b"), { nil: undefined }),
@@ -168,7 +168,7 @@ describe("a create with a public key", () => {
     );
   });
 
-  it("may be repeated after a fault of the service, with the same key and the same token", async () => {
+  it("may be repeated after a fault of the challenge service, with the same idempotency key and a new token", async () => {
     const { create, count } = await open();
     const fault = tokenOf({ state: "busy" });
     const token = tokenOf();

@@ -1,4 +1,4 @@
-// A create's response is stored as part of its event. A replay is the original response, byte for byte, whatever happened to the invoice
+// A create's response is stored as part of its event. A replay must be the original response, byte for byte, whatever has happened to the invoice
 // since.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -37,13 +37,13 @@ async function shop() {
   return { base, merchantId, secretKey, publicKey, create };
 }
 
-describe("the replay of a create", () => {
+describe("the replay of a creation", () => {
   it.each([
     ["without a method", ORDER, true],
     ["with two methods", { ...ORDER, paymentMethods: [USDT, BTC] }, true],
     ["in any script", { ...ORDER, name: `ü€${EMOJI}`, metadata: { [EMOJI]: '"},{' } }, true],
-    ["that its event contains only in part", LONG, false],
-  ])("%s has the bytes of the first response", async (_, body, isInEvent) => {
+    ["of an invoice that its event contains only in part", LONG, false],
+  ])("%s has the same bytes as the first response", async (_, body, isInEvent) => {
     const { create, merchantId, secretKey, base } = await shop();
     const first = await create(body, secretKey, "once");
     const patch = { name: "Another", description: "Changed since" };
@@ -58,7 +58,7 @@ describe("the replay of a create", () => {
     ]);
   });
 
-  it("by a public key is stored as sent, because it is less than its event", async () => {
+  it("with a public key is stored in full, because the response contains less than the event", async () => {
     const { create, merchantId, publicKey } = await shop();
     const first = await create({ ...ORDER, paymentMethods: [USDT] }, publicKey, "once");
     const again = await create({ ...ORDER, paymentMethods: [USDT] }, publicKey, "once");

@@ -1,4 +1,4 @@
-// Invoices in a currency of no central bank, by what the rate sources currently say.
+// Invoices in a currency that no central bank issues, priced from what the rate sources currently report.
 import { beforeAll, describe, expect, it } from "vitest";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import type { RateTable } from "../../../src/rates/quote.ts";
@@ -11,7 +11,7 @@ function without(currency: string, unpriced: Pick<RateTable, "unpriced">): RateT
   return { assets, fiat: Object.fromEntries(Object.entries(fiat).filter(([code]) => code !== currency)), ...unpriced };
 }
 
-describe("an invoice in a currency of no central bank", () => {
+describe("an invoice in a currency without a central bank rate", () => {
   let path = "";
   let key = "";
   let asked = 0;
@@ -44,14 +44,14 @@ describe("an invoice in a currency of no central bank", () => {
     ],
     ["KWD", "ONE_SOURCE", "Fewer than two sources price KWD at the moment; use another currency"],
   ] as const)(
-    "without a rate in the table, %s because of %s, is refused with a message",
+    "(%s) is refused with a message if the table has no rate because of %s",
     async (currency, reason, message) => {
       const { status, json } = await create(currency, without(currency, { unpriced: { [currency]: reason } }));
       expect([status, json]).toMatchObject([422, { statusCode: 422, code: "CURRENCY_NOT_PRICED", message }]);
     },
   );
 
-  it("is created at its rate if two sources agree, and without any source like in any other currency", async () => {
+  it("is created at its rate if two sources agree; without any source it is created without a rate, as in any other currency", async () => {
     const priced = await create("KWD", without("", { unpriced: { LBP: "ONE_SOURCE" } }));
     expect(priced).toMatchObject({
       status: 201,
@@ -64,7 +64,7 @@ describe("an invoice in a currency of no central bank", () => {
     }
   });
 
-  it("requests rates before it is decided; one in a bank's currency or a coin that activates nothing requests none", async () => {
+  it("requests rates even without payment methods, unlike an invoice in a central bank's currency or in a coin", async () => {
     const order = (currency: string) => ({ name: "Order", rawAmount: 2, currency, paymentMethods: [] });
     const asks = async (currency: string) => {
       asked = 0;
@@ -74,7 +74,7 @@ describe("an invoice in a currency of no central bank", () => {
     expect([await asks("KWD"), await asks("EUR"), await asks("USD"), await asks("BTC")]).toEqual([1, 0, 0, 0]);
   });
 
-  it("may have a product, whose invoice is refused while the currency has no rate", async () => {
+  it("can be for a product, and is also refused if the currency has no rate", async () => {
     const table = without("LBP", { unpriced: { LBP: "SOURCES_APART" } });
     const { status, json } = await post("/products", { name: "Tea", price: 900_000, currency: "LBP" }, table);
     expect(status).toBe(201);

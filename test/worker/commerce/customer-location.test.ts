@@ -1,4 +1,4 @@
-// Where a customer last opened a checkout page (decisions 10): shown with the customer, stored nowhere else, deleted with the customer.
+// Where a customer last opened a checkout page (decisions 10): shown with the customer, stored nowhere else, and deleted with the customer.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -39,8 +39,8 @@ const seedLocation = (shop: TestMerchant, customerId: CustomerId, location: GeoL
 
 const locationOf = async (shop: TestMerchant, id: string) => (await shop.get(`/customers/${id}`)).body.location;
 
-describe("the location of a customer", () => {
-  it("is shown where one customer is read, and nowhere else", async () => {
+describe("a customer's location", () => {
+  it("is shown only when that customer alone is read", async () => {
     const shop = await freshMerchant();
     const id = await recorded(shop, { email: "ada@shop.example" });
     await seedLocation(shop, id, BERLIN);
@@ -95,7 +95,6 @@ async function visit(order: { readonly id: string }, cf: unknown, changes: Parti
   expect(status, text).toBe(200);
 }
 
-/** A shop with an invoice for Ada. */
 async function adasOrder() {
   const shop = await freshMerchant();
   const order = await orderOf(shop, FOR_ADA);
@@ -131,7 +130,7 @@ function heldDb() {
   return { DB, release: (failure?: Error) => resolve(failure) };
 }
 
-/** What the edge may report, and the location stored for it. */
+/** Locations that the edge may report, and what is stored for each. */
 const REPORTED: readonly (readonly [unknown, GeoLocation | undefined])[] = [
   [BERLIN, BERLIN],
   [{ ...ROME, postalCode: "00100", latitude: "41.9" }, ROME],
@@ -160,7 +159,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("order", "upsert", "patch") }) },
 );
 
-/** A shop with an invoice for Ada, and its customers' expected locations: undefined for deleted ones. */
+/** A shop with an invoice for Ada, and the expected locations of its customers; undefined for deleted customers. */
 async function freshHistory() {
   const shop = await freshMerchant();
   const known = new Map<string, GeoLocation | null | undefined>();
@@ -196,7 +195,7 @@ async function freshHistory() {
 }
 
 describe("a visit to a checkout page", () => {
-  it("stores the last known location, whatever is visited, changed and deleted in between", {
+  it("stores the last known location, whatever visits, changes and deletions came before", {
     timeout: 120_000,
   }, async () => {
     await fc.assert(
@@ -235,7 +234,7 @@ describe("a visit to a checkout page", () => {
     expect(await rowsOf(shop)).toEqual([]);
   });
 
-  it("counts for the page itself, not for HEAD requests, its parts, its forms, its receipt or its JSON", async () => {
+  it("is recorded only for the page itself, not for HEAD requests, its parts, its forms, its receipt or its JSON", async () => {
     const { order, shop } = await adasOrder();
     await page(order, "", { method: "HEAD", cf: ROME });
     for (const rest of ["/state", "/receipt", "/return"]) await page(order, rest, { cf: ROME });
@@ -245,7 +244,7 @@ describe("a visit to a checkout page", () => {
     expect(await rowsOf(shop)).toEqual([]);
   });
 
-  it("from two countries in turn changes the location up to the limit at once, and then again over time", async () => {
+  it("changes the location up to the limit when visits alternate between two countries, and again once time has passed", async () => {
     const { order, customerId, shop } = await adasOrder();
     const { bindings, calls } = countingEnv();
     const changes = LIMITS.locationChangesPerCustomerAndHour;
@@ -277,7 +276,7 @@ describe("a visit to a checkout page", () => {
     expect(await locationOf(shop, customerId)).toEqual(BERLIN);
   });
 
-  it("leaves the location in no answer to the payer and in no other table, and nowhere once the customer is deleted", async () => {
+  it("shows the location in no response to the payer, and stores it in only one table, deleted with the customer", async () => {
     const { order, customerId, shop } = await adasOrder();
     const city = `Canary ${crypto.randomUUID()}`;
     await visit(order, { ...BERLIN, city, postalCode: `zip ${city}`, latitude: city });
@@ -304,7 +303,7 @@ describe("a visit to a checkout page", () => {
 describe("visits written out of order", () => {
   const place = fc.constantFrom<GeoLocation>(BERLIN, ROME, LYON, { country: "DE", city: null });
 
-  it("keep the latest location by time", async () => {
+  it("keep the location of the latest visit", async () => {
     const { customerId, shop } = await adasOrder();
     const visits = fc.uniqueArray(fc.record({ atMs: fc.integer({ min: 1, max: 10_000 }), location: place }), {
       minLength: 1,
@@ -322,7 +321,7 @@ describe("visits written out of order", () => {
     );
   });
 
-  it("write no more than the allowance, and may write again once a part of it is restored", async () => {
+  it("write no more than allowed, and may write again once part of the allowance is restored", async () => {
     const { customerId } = await adasOrder();
     const gap = fc.oneof(
       { weight: 9, arbitrary: fc.nat(CHANGE_EVERY_MS / 4) },

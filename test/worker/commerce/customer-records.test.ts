@@ -1,4 +1,4 @@
-// A merchant's customer records (decisions 10): created and changed by email, searched, summarized, and erased without losing the ledger.
+// A merchant's customer records (decisions 10): they are created and changed by email, searched, summarized, and erased without losing the ledger.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { customerBody, customerListBody, salesSummaryBody } from "../../../src/commerce/customers/contract.ts";
@@ -17,7 +17,7 @@ const UNKNOWN_ID = "cus_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const NOTHING = { email: null, name: null, address: null, phoneNumber: null, metadata: null };
 
 describe("a customer", () => {
-  it("is returned with exactly the fields of decisions 10, and read back the same", async () => {
+  it("is returned with exactly the documented fields, and read back the same", async () => {
     const shop = await freshMerchant();
     const customer = await recorded(shop, ADA);
     expect(customer).toEqual({
@@ -61,7 +61,7 @@ describe("a customer", () => {
     expect(new Set(made.map(({ id }) => id)).size).toBe(2);
   });
 
-  it("is one customer when many requests bring the same new email at once, and keeps all their fields", async () => {
+  it("is created only once when many requests send the same new email at once, and gets all their fields", async () => {
     const shop = await freshMerchant();
     const given = [{ name: "Ada" }, { address: "1 Long Road" }, { phoneNumber: "+49 1" }, { metadata: { a: "b" } }];
     const answers = await Promise.all(given.map((each) => shop.post("/customers", { email: "a@b.example", ...each })));
@@ -71,7 +71,7 @@ describe("a customer", () => {
     ]);
   });
 
-  it("is created once under one Idempotency-Key, and repeated with the same 201 answer", async () => {
+  it("is created once under one Idempotency-Key, and repeats get the same 201 response", async () => {
     const shop = await freshMerchant();
     const headers = { "idempotency-key": "ada" };
     const first = await shop.post("/customers", ADA, headers);
@@ -82,7 +82,7 @@ describe("a customer", () => {
   });
 
   it.each([
-    ["no field", {}],
+    ["no fields", {}],
     ["only null fields", { name: null }],
     ["an invalid email", { email: "ada" }],
     ["an empty name", { name: "" }],
@@ -90,7 +90,7 @@ describe("a customer", () => {
     ["an address of 501 characters", { address: "x".repeat(501) }],
     ["a phone number of 51 characters", { phoneNumber: "1".repeat(51) }],
     ["metadata that is not text", { metadata: { a: 1 } }],
-    ["51 keys of metadata", { metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, ""])) }],
+    ["51 metadata keys", { metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, ""])) }],
     ["metadata of 8,193 bytes", { metadata: { a: "x".repeat(8_193 - '{"a":""}'.length) } }],
     ["an unknown field", { vat: "1" }],
   ])("is refused with %s", async (_, body) => {
@@ -100,7 +100,7 @@ describe("a customer", () => {
     expect(await customersOf(shop)).toEqual([]);
   });
 
-  it("may have metadata of 50 keys and 8,192 bytes", async () => {
+  it("may have metadata with 50 keys and 8,192 bytes", async () => {
     const shop = await freshMerchant();
     const { id } = await recorded(shop, ADA);
     for (const metadata of [
@@ -112,7 +112,7 @@ describe("a customer", () => {
   });
 });
 
-describe("a change of a customer", () => {
+describe("a change to a customer", () => {
   it("sets the given fields, clears those that are null, and writes nothing when nothing changes", async () => {
     const shop = await freshMerchant();
     const before = await recorded(shop, ADA);
@@ -129,7 +129,7 @@ describe("a change of a customer", () => {
     expect((await recorded(shop, { email: ADA.email })).id).not.toBe(before.id);
   });
 
-  it("to another customer's email is refused with that customer's id; its own email in another case is accepted", async () => {
+  it("that sets another customer's email is refused with that customer's id; its own email in a different case is accepted", async () => {
     const shop = await freshMerchant();
     const [ada, bob] = [await recorded(shop, ADA), await recorded(shop, { email: "bob@shop.example" })];
     const refused = await shop.patch(`/customers/${bob.id}`, { email: "ADA@SHOP.example" });
@@ -143,7 +143,7 @@ describe("a change of a customer", () => {
     );
   });
 
-  it("to the same email by many at once succeeds for one; the others are refused with that one's id", async () => {
+  it("that sets the same email for many customers at once succeeds for one; the others are refused with that customer's id", async () => {
     const shop = await freshMerchant();
     const made = await Promise.all(Array.from({ length: 5 }, (_, n) => recorded(shop, { name: `Ada ${n}` })));
     const answers = await Promise.all(made.map(({ id }) => shop.patch(`/customers/${id}`, { email: ADA.email })));
@@ -170,7 +170,7 @@ describe("a change of a customer", () => {
     }
   });
 
-  it("is the same 404 for another merchant's customer, an unknown id and a malformed one", async () => {
+  it("is answered with the same 404 for another merchant's customer, an unknown id and a malformed one", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const { id } = await recorded(other, ADA);
     for (const each of [id, UNKNOWN_ID, "ada"]) {
@@ -188,7 +188,7 @@ describe("a change of a customer", () => {
 });
 
 describe("the list of customers", () => {
-  it("pages without a gap or a repetition, and counts when a page number is requested", async () => {
+  it("comes in pages without gaps or repetitions, with a count when a page number is requested", async () => {
     const shop = await freshMerchant();
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push((await recorded(shop, { name: `Ada ${n}` })).id);
@@ -205,7 +205,7 @@ describe("the list of customers", () => {
     expect((await shop.get("/customers?cursor=x")).status).toBe(400);
   });
 
-  it("is searched by a name's prefix, a whole email in any case, or a whole id", async () => {
+  it("is searched by a name's prefix, a whole email in upper or lower case, or a whole id", async () => {
     const shop = await freshMerchant();
     const ada = await recorded(shop, { email: "Ada@shop.example", name: "Ada" });
     await recorded(shop, { email: "b@shop.example", name: "Adam" });
@@ -226,7 +226,7 @@ describe("the list of customers", () => {
 });
 
 describe("a deleted customer", () => {
-  it("is a row without personal data; the invoices stay and show it so", async () => {
+  it("stays as a row without personal data, and is shown like that on its invoices", async () => {
     const shop = await freshMerchant();
     const customer = await recorded(shop, ADA);
     const invoice = await invoiced(shop, { customerEmail: ADA.email });
@@ -298,15 +298,15 @@ describe("a deleted customer", () => {
     expect(erased).toMatchObject({ ...NOTHING, emailKey: null });
   });
 
-  describe("between the reads and the batch of a request", () => {
+  describe("that was deleted between the reads and the batch of a request", () => {
     const given = { customerName: "Ada again", customerAddress: "2 Short Road" };
 
     it.each([
       ["an invoice with more fields", "POST", "/invoices", { ...given, customerEmail: ADA.email }, 201],
       ["an invoice with the email only", "POST", "/invoices", { customerEmail: ADA.email }, 201],
-      ["a change of an invoice", "PATCH", "/invoices/:invoiceId", given, 200],
+      ["a change to an invoice", "PATCH", "/invoices/:invoiceId", given, 200],
       [
-        "a change of an invoice with the email",
+        "a change to an invoice with the email",
         "PATCH",
         "/invoices/:invoiceId",
         { ...given, customerEmail: ADA.email },
@@ -346,7 +346,7 @@ describe("a deleted customer", () => {
     });
   });
 
-  it("holds no personal data whatever creates, changes and upserts run during the delete", async () => {
+  it("has no personal data left, whatever requests create invoices or change the customer during the deletion", async () => {
     for (let round = 0; round < 12; round++) {
       const shop = await freshMerchant();
       const { id, email } = await recorded(shop, ADA);

@@ -32,7 +32,7 @@ describe("a customer's sales summary", () => {
     });
   });
 
-  it("sums what is confirmed on paid and overpaid invoices only", async () => {
+  it("sums only confirmed amounts of paid and overpaid invoices", async () => {
     const shop = await freshMerchant();
     const { id } = await recorded(shop, ADA);
     const of = (status: InvoiceStatus, confirmedMicros: bigint) => ({ currency: "EUR", status, confirmedMicros });
@@ -51,7 +51,7 @@ describe("a customer's sales summary", () => {
     });
   });
 
-  it("leaves out payments on test networks, even if an invoice got both", async () => {
+  it("leaves out payments on test networks, even if an invoice got payments on a test and a main network", async () => {
     const shop = await freshMerchant();
     const { id: customerId } = await recorded(shop, ADA);
     const paid = async (of: Readonly<Record<string, bigint>>) => {
@@ -77,7 +77,7 @@ describe("a customer's sales summary", () => {
   it("has one sum per currency", async () => {
     const shop = await freshMerchant();
     const { id } = await recorded(shop, ADA);
-    // A sum beyond what a number holds exactly.
+    // The sum is too large for an exact JavaScript number.
     for (let n = 0; n < 3; n++)
       await sold(shop, { currency: "USD", status: "PAID", confirmedMicros: 9_007_199_254_740_991n });
     await sold(shop, { currency: "BTC", status: "PAID", confirmedMicros: 1n });

@@ -1,4 +1,4 @@
-// A merchant's customer is identified by email: data from several requests about one is merged (decisions 4, 7).
+// A merchant's customer is identified by email: data from several requests about one customer is merged (decisions 4, 7).
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { customers } from "../../../src/platform/db/schema/customers.ts";
@@ -6,7 +6,7 @@ import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-m
 import { customersOf, invoiced } from "./customers-harness.ts";
 
 describe("a known customer", () => {
-  it("keeps all fields of two creates at once, thirty times", async () => {
+  it("keeps all fields of two invoices created at the same time", async () => {
     const shop = await freshMerchant();
     const customerEmail = "payer@shop.example";
     await invoiced(shop, { customerEmail, customerAddress: "1 Long Road" });
@@ -23,7 +23,7 @@ describe("a known customer", () => {
     }
   });
 
-  it("keeps all fields of two invoice changes at once", async () => {
+  it("keeps all fields of two simultaneous invoice changes", async () => {
     const shop = await freshMerchant();
     const customerEmail = "payer@shop.example";
     const made = [await invoiced(shop, { customerEmail }), await invoiced(shop, { customerEmail })];
@@ -35,7 +35,7 @@ describe("a known customer", () => {
     }
   });
 
-  it("is one customer when many requests bring the same new email at once", async () => {
+  it("is created only once when many requests send the same new email at once", async () => {
     const shop = await freshMerchant();
     const fields = Array.from({ length: 8 }, (_, n) => ({
       customerEmail: n % 2 ? "New@shop.example" : "new@shop.example",
@@ -46,8 +46,8 @@ describe("a known customer", () => {
   });
 });
 
-describe("a customer without an email", () => {
-  it("that is given one stays the same customer and keeps its name", async () => {
+describe("the customer of an invoice", () => {
+  it("without an email stays the same customer and keeps the name when an email is added", async () => {
     const shop = await freshMerchant();
     const { id, customerId } = await invoiced(shop, { customerName: "Ada", customerPhoneNumber: "+49 1" });
     const answer = await shop.patch(`/invoices/${id}`, { customerEmail: "Ada@shop.example" });
@@ -60,7 +60,7 @@ describe("a customer without an email", () => {
     expect((await invoiced(shop, { customerEmail: "ADA@shop.example" })).customerId).toBe(customerId);
   });
 
-  it("whose invoice is given another customer's email is replaced there by that customer, and both keep their names", async () => {
+  it("without an email is replaced when the invoice gets another customer's email, and both customers keep their names", async () => {
     const shop = await freshMerchant();
     const known = await invoiced(shop, { customerEmail: "ada@shop.example", customerName: "Ada" });
     const nameless = await invoiced(shop, { customerName: "A. L." });
@@ -76,7 +76,7 @@ describe("a customer without an email", () => {
     );
   });
 
-  it("is not confused with one that had another email", async () => {
+  it("with an email is replaced by a new customer when the invoice gets an unknown email", async () => {
     const shop = await freshMerchant();
     const made = await invoiced(shop, { customerEmail: "ada@shop.example", customerName: "Ada" });
     const answer = await shop.patch(`/invoices/${made.id}`, { customerEmail: "bob@shop.example" });

@@ -1,4 +1,5 @@
-// Amounts on shared addresses while rates move: found, kept, warned about when few, refused when none is left (decisions 4, chains.md 4).
+// Amounts on shared addresses while rates move: each invoice finds and keeps its own, a warning is sent when few are left, and creates are refused
+// when none is left (decisions 4, chains.md 4).
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
@@ -29,12 +30,12 @@ const BTC = { cryptocurrency: "BTC", network: "BTC" };
 const LTC = { cryptocurrency: "LTC", network: "LTC" };
 const freshBtcAddress = () => encodeBase58check(Uint8Array.from([0, ...randomBytes(20)]));
 
-describe("invoices of one product while the rate moves", () => {
-  it("each get their own amount, though the prices' amounts overlap", async () => {
+describe("invoices for one product while the rate moves", () => {
+  it("each get a different amount, even if the possible amounts of their prices overlap", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     for (let i = 0; i < 60; i++) {
-      // Within 0.1 % of 68,000, so that 10 USD are about 14,706 satoshi, give or take fifteen.
+      // The rate stays within 65 of 68,000, so 10 USD are between 14,692 and 14,720 satoshi.
       shop.usd.BTC = String(68_000 + (((i * 37) % 11) - 5) * 13);
       const { status, json } = await shop.create(10, BTC);
       expect([status, json.code, json.paymentMethods?.[0].status]).toEqual([201, undefined, "ACTIVE"]);
@@ -45,7 +46,7 @@ describe("invoices of one product while the rate moves", () => {
       expect(units <= priceUnits && (priceUnits - units) * 200n <= priceUnits).toBe(true);
   });
 
-  it("each get their own amount when created at once", async () => {
+  it("each get a different amount when they are created at once", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     await occupy({ ...BTC, address }, candidateUnits(14_706n, SATOSHI, { from: 0, to: 20 }));
@@ -54,7 +55,7 @@ describe("invoices of one product while the rate moves", () => {
     expect(answers.map(statusesOf)).toEqual(Array(12).fill([201, "ACTIVE"]));
   });
 
-  it("get the smallest free amount when another price took the plain one", async () => {
+  it("get the nearest free amount when another price has taken the plain one", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     await occupy({ ...BTC, address }, ["14706", "14705", "14703"]);
@@ -63,8 +64,8 @@ describe("invoices of one product while the rate moves", () => {
   });
 });
 
-describe("a price without a free amount", () => {
-  it("makes a new invoice's method UNAVAILABLE and a pick 409, until an amount is released", async () => {
+describe("a price whose distinct amounts are all taken", () => {
+  it("makes a new invoice's method UNAVAILABLE and a pick fail with 409, until an amount is released", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
     await occupy({ ...USDC, address }, candidateUnits(TINY.priceUnits, SATOSHI, { from: 0, to: TINY.capacity }));
@@ -93,7 +94,7 @@ describe("a price without a free amount", () => {
     expect(await held(address)).toHaveLength(TINY.capacity);
   });
 
-  it("gives all its amounts to invoices created at once, then none", async () => {
+  it("gives all its amounts to invoices created at once, and no amount to the next invoice", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
     let tries = 0;
@@ -105,11 +106,11 @@ describe("a price without a free amount", () => {
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "AMOUNTS_EXHAUSTED"]);
   });
 
-  it("is searched to its last candidate", async () => {
+  it("is detected only after every candidate has been tried", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const at = { ...BTC, address };
-    // 1,360 USD at 68,000: two million satoshi, so 10,001 amounts.
+    // 1,360 USD at 68,000 are two million satoshi, for which there are 10,001 amounts.
     const candidates = candidateUnits(2_000_000n, SATOSHI, { from: 0, to: 10_001 });
     const spare = [3_000, 10_000];
     await occupy(
@@ -128,11 +129,11 @@ describe("a renewed quote", () => {
   it.each([
     ["one direct method", [USDC]],
     ["two direct methods", [USDC, BTC]],
-  ])("keeps the amounts of %s while the price stays the same, five times, and reserves nothing", async (_, pairs) => {
+  ])("keeps the amounts of %s in five renewals at the same price, and reserves nothing", async (_, pairs) => {
     const shop = await freshShop();
     const addresses = [freshEvmAddress(), freshBtcAddress()].slice(0, pairs.length);
     const wallets = await Promise.all(pairs.map((pair, i) => register(shop, pair, addresses[i] ?? "")));
-    // Other invoices hold the plain amounts, so salted ones must be kept too.
+    // Other invoices hold the plain amounts, so this one gets a salted amount, which must be kept too.
     await shop.create(25, ...pairs);
     const { json: first } = await shop.create(25, ...pairs);
     const amounts = (body: Body) =>
@@ -146,7 +147,7 @@ describe("a renewed quote", () => {
     expect(rows.map(({ quotes }) => parseQuotes(quotes).length)).toEqual(pairs.map(() => 1));
   });
 
-  it("has the new price's amount, keeps the old one reserved, and uses it again when the price returns", async () => {
+  it("has the new price's amount, keeps the old amount reserved, and uses the old amount again when the price returns", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const { json: first } = await shop.create(10, BTC);
@@ -158,7 +159,7 @@ describe("a renewed quote", () => {
     expect((await held(address)).map(({ units }) => units)).toEqual([14_706n, 16_667n]);
   });
 
-  it("reuses an amount that its invoice holds for another price, and keeps it", async () => {
+  it("reuses an amount that its invoice reserved for another price, and keeps that amount at the next renewal", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     await occupy({ ...BTC, address }, ["14720", "14719"]);
@@ -174,13 +175,13 @@ describe("a renewed quote", () => {
     expect(own).toMatchObject([{ units: 14_706n, priceUnits: 14_720n }]);
   });
 
-  it("is AMOUNTS_EXHAUSTED when the new price has no free amount, next to a method that has one, until one is free", async () => {
+  it("is AMOUNTS_EXHAUSTED while the new price has no free amount, even if another method of the invoice has a free amount", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
     await register(shop, BTC, freshBtcAddress());
     const { json: first } = await shop.create(TINY.rawAmount, USDC, BTC);
     shop.usd.USDC = "0.99";
-    // 0.002 USD at 0.99 are 2,021 units: 2,021 to 2,011.
+    // 0.002 USD at 0.99 are 2,021 units, and the amounts for them are 2,021 down to 2,011.
     await occupy({ ...USDC, address }, candidateUnits(2_021n, SATOSHI, { from: 0, to: 11 }));
     const reasons = (body: Body) =>
       Object.fromEntries(body.paymentMethods.map((method: Body) => [method.cryptocurrency, method.reason]));
@@ -194,7 +195,7 @@ describe("a renewed quote", () => {
     expect(reasons(mended)).toEqual({ BTC: null, USDC: null });
   });
 
-  it("of many invoices at once at one new price: each gets its own amount, the plain one if it is alone", async () => {
+  it("gives each of many invoices its own amount, which is the plain one if no other invoice has its price", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const { address: other } = await register(shop, USDC, freshEvmAddress());
@@ -206,12 +207,12 @@ describe("a renewed quote", () => {
     for (const body of bodies)
       for (const method of body.paymentMethods) expect([method.status, method.reason]).toEqual(["ACTIVE", null]);
     expect(await held(address)).toHaveLength(6);
-    // Each price belonged to one invoice.
+    // Each USDC price belongs to a single invoice.
     for (const { units, priceUnits } of await held(other)) expect(units).toBe(priceUnits);
     expect(await held(other)).toHaveLength(8);
   });
 
-  it("gives each of sixteen invoices that compete for one new price an amount", async () => {
+  it("gives each of sixteen invoices that compete for one new price a separate amount", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const made: Body[] = [];
@@ -224,15 +225,15 @@ describe("a renewed quote", () => {
 });
 
 describe("a shared address", () => {
-  it("gives an unproven merchant half of the unproven share, including neighbouring prices, and leaves the rest to another", async () => {
+  it("gives each of two unproven merchants half of the amounts for unproven merchants, counted across neighbouring prices", async () => {
     const [shop, other] = [await freshShop(), await freshShop()];
     const { address } = await register(shop, USDC, freshEvmAddress());
     await occupy({ ...USDC, address }, ["1999"], { merchantId: shop.merchantId });
     await register(other, USDC, address);
-    // 19 amounts lie within half a percent of the cheapest price that could ask for 2,000: four are a quarter of them.
+    // 19 amounts lie within half a percent of the cheapest price that could ask for 2,000 units. The limit is a quarter of them: four.
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "LIMIT_REACHED"]);
-    // At a more distant price it holds none yet.
+    // The merchant holds no amounts near this more distant price yet.
     expect(statusesOf(await shop.create(0.003, USDC))).toEqual([201, "ACTIVE"]);
     for (let i = 0; i < 2; i++) expect(statusesOf(await other.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
     expect(statusesOf(await other.create(TINY.rawAmount, USDC))).toEqual([201, "LIMIT_REACHED"]);
@@ -240,7 +241,7 @@ describe("a shared address", () => {
 });
 
 describe("the gap warning", () => {
-  it("is sent for each of two extended keys on the same invoices, when an invoice reaches that key's mark", async () => {
+  it("is sent for both extended keys of the same invoices when they reach their thresholds", async () => {
     const shop = await freshShop();
     for (const [pair, path] of [
       [BTC, "m/84'/0'/0'"],

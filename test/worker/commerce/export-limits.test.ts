@@ -1,4 +1,4 @@
-// What one merchant's exports take from the shared database, and how long one continues.
+// How much of the shared database's capacity one merchant's exports may take, and how long one export may continue.
 import { sql } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { type ExportDependencies, exportPayments } from "../../../src/commerce/exports/export-rows.ts";
@@ -21,7 +21,7 @@ async function writePayments({ merchantId }: TestMerchant, count: number): Promi
       'CONFIRMED', 20, 20, 0, i, i, 0 from n`);
 }
 
-/** Reads an export to its end; returns its row count, or the error it broke off with. */
+/** Reads an export to its end; returns its row count, or the error that ended it. */
 async function readAll(deps: ExportDependencies, shop: TestMerchant): Promise<number | string> {
   const pages = await exportPayments(deps, shop.merchantId, EVERYTHING);
   if (!pages.ok) return pages.error.code;
@@ -34,7 +34,7 @@ async function readAll(deps: ExportDependencies, shop: TestMerchant): Promise<nu
   }
 }
 
-it("a merchant can start a limited number of exports a minute, over all keys and formats; others are not affected", async () => {
+it("a merchant can start a limited number of exports a minute, across all keys and formats; others are not affected", async () => {
   const [shop, other] = [await freshMerchant(), await freshMerchant()];
   const keys = await Promise.all([1, 2, 3].map(() => seedKey(shop.merchantId)));
   const names = ["payments.csv", "payments.jsonl", "invoices.csv", "invoices.jsonl", "statement.csv?month=2026-11"];
@@ -50,7 +50,7 @@ it("a merchant can start a limited number of exports a minute, over all keys and
   expect((await other.get("/reports/payments.csv")).status).toBe(200);
 });
 
-it("a long export counts again while it runs, and waits for its turn instead of breaking off", async () => {
+it("a long export counts repeatedly against the limit while it runs, and pauses instead of ending", async () => {
   const shop = await freshMerchant();
   await writePayments(shop, 26_000);
   const waits: number[] = [];
@@ -58,7 +58,7 @@ it("a long export counts again while it runs, and waits for its turn instead of 
   const asked: string[] = [];
   const deps: ExportDependencies = {
     db: testDb,
-    // Reads have their own, shorter limits.
+    // Shorter waits are time limits of reads, not pauses.
     sleep: async (ms, cancellation) => {
       if (ms >= 5 * SECOND_MS) waits.push(ms);
       else await sleep(ms, cancellation);
@@ -74,7 +74,7 @@ it("a long export counts again while it runs, and waits for its turn instead of 
   expect(asked).toEqual(Array.from({ length: 3 }, () => shop.merchantId));
 });
 
-it("an export whose reader is slow ends after a quarter of an hour, so a caller who lost the right to it must ask again", async () => {
+it("an export to a slow reader ends after a quarter of an hour, so that a caller who lost the permission must ask again", async () => {
   const shop = await freshMerchant();
   await writePayments(shop, 6_000);
   const read = (msAPage: number) => {
