@@ -1,4 +1,4 @@
-// security.md 4: a wallet altered in the database is never paid to, and stays frozen from the first use that detects it.
+// A wallet that was altered in the database is never paid to, and stays frozen from the first use that detects it (security.md 4).
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { WalletId } from "../../../src/lib/ids.ts";
@@ -18,7 +18,7 @@ const alter = (id: WalletId, change: Partial<WalletRow>) =>
 const create = (shop: TestMerchant, pairs: readonly object[]) =>
   expectStatus(shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: pairs }), 201);
 
-/** A shop with one wallet, the change of its row that a test makes, and the values before. */
+/** A shop with one wallet, the change that a test makes to its row, and the values before. */
 async function alteredShop(kind: "direct" | "xpub") {
   const shop = await freshMerchant();
   const body = kind === "direct" ? directWallet() : xpubWallet();
@@ -30,7 +30,7 @@ async function alteredShop(kind: "direct" | "xpub") {
 }
 
 describe.each(["direct", "xpub"] as const)("a %s wallet altered in the database", (kind) => {
-  it("is frozen by the create that uses it, which returns no address", async () => {
+  it("is frozen when an invoice is created with it, and the response has no address", async () => {
     const { shop, id, pair, before, change } = await alteredShop(kind);
     await alter(id, change);
     const startedAtMs = Date.now();
@@ -39,12 +39,12 @@ describe.each(["direct", "xpub"] as const)("a %s wallet altered in the database"
       { ...pair, status: "UNAVAILABLE", reason: "WALLET_FROZEN", address: null, amount: null },
     ]);
     expect(await frozenAt(id)).toBeGreaterThanOrEqual(startedAtMs);
-    // Restoring the true value does not heal it.
+    // Restoring the true value does not unfreeze the wallet.
     await alter(id, before);
     expect((await create(shop, [pair])).paymentMethods).toMatchObject([{ reason: "WALLET_FROZEN" }]);
   });
 
-  it("is frozen by the pick that uses it, which is refused", async () => {
+  it("is frozen when its payment method is picked, and the pick is refused", async () => {
     const { shop, id, pair, before, change } = await alteredShop(kind);
     const made = await create(shop, []);
     await alter(id, change);
@@ -56,7 +56,7 @@ describe.each(["direct", "xpub"] as const)("a %s wallet altered in the database"
     expect((await expectStatus(shop.get(`/invoices/${made.id}`), 200)).paymentMethods).toEqual([]);
   });
 
-  it("is frozen by a browser's create and pick too", async () => {
+  it("is also frozen when a browser creates an invoice with it or picks its payment method", async () => {
     for (const isPick of [false, true]) {
       const { shop, id, pair, change } = await alteredShop(kind);
       const key = await seedKey(shop.merchantId, { kind: "PUBLIC" });
@@ -72,7 +72,7 @@ describe.each(["direct", "xpub"] as const)("a %s wallet altered in the database"
 });
 
 describe("an intact wallet", () => {
-  it("is used next to a frozen one in the same create", async () => {
+  it("is still used when the same invoice also names a frozen one", async () => {
     const { shop, id, pair, change } = await alteredShop("direct");
     const whole = await expectStatus(shop.post("/wallets", xpubWallet()), 201);
     await alter(id, change);

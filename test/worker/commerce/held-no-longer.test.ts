@@ -1,5 +1,5 @@
-// An unproven merchant holds amounts at a shared address for a day, but its invoices may last longer if late payments are accepted. Its
-// page must then not ask for an amount that others may have.
+// An unproven merchant holds amounts at a shared address for a day, but its invoices may last longer if late payments are accepted. After
+// that day, an invoice's page must not ask for an amount that another invoice may have.
 import { env } from "cloudflare:workers";
 import { and, eq, isNull } from "drizzle-orm";
 import { beforeEach, expect, it } from "vitest";
@@ -46,7 +46,7 @@ async function underpaid() {
     return testDb.select().from(payments).where(eq(payments.txHash, txHash));
   };
   await pay(40_000_000n, 0.1);
-  /** What its page then asks for, after the sweep. */
+  /** The amount that the page asks for after this many hours, once the sweep has run. */
   const shownAt = async (hours: number) => {
     const deps = depsAt(hours);
     await expireInvoices(deps);
@@ -65,7 +65,7 @@ async function underpaid() {
   return { invoiceId, pay, shownAt };
 }
 
-it("a page asks for no remainder after a day, rather than for an amount that others may have", async () => {
+it("after a day a page no longer asks for the remainder, because other invoices may have its amount", async () => {
   const { invoiceId, shownAt } = await underpaid();
   const { status, method } = await shownAt(30);
   expect([status, method?.reason]).toEqual(["UNDERPAID", "AMOUNTS_EXHAUSTED"]);

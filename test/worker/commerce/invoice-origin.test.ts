@@ -1,4 +1,4 @@
-// The origin of an invoice: what a browser may ask for a product, and that the invoice and its events name their origin.
+// Which amount a browser may name for a product, and that an invoice and its events name the invoice's origin.
 import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { expectRefusal, requestOf, seedKey, send } from "../../support/access.ts";
@@ -23,10 +23,10 @@ async function openShop(price: number) {
 
 describe("the price of a product", () => {
   it.each([
-    ["another amount", { rawAmount: 0.01 }],
+    ["a different amount", { rawAmount: 0.01 }],
     ["an amount of zero", { rawAmount: 0 }],
-    ["another currency", { currency: "IDR" }],
-    ["the same amount in another currency", { rawAmount: 19.5, currency: "IDR" }],
+    ["a different currency", { currency: "IDR" }],
+    ["the same amount in a different currency", { rawAmount: 19.5, currency: "IDR" }],
   ])("is fixed for a browser, which is refused %s; a server may set it", async (_, named) => {
     const { shop, product, browse } = await openShop(19.5);
     const asked = { productId: product.id, ...named };
@@ -35,7 +35,7 @@ describe("the price of a product", () => {
     expect(invoice).toMatchObject({ productId: product.id });
   });
 
-  it("is the amount of a browser's invoice, given or not", async () => {
+  it("is the amount of a browser's invoice, whether or not the request names it", async () => {
     const { product, browse } = await openShop(19.5);
     for (const named of [{}, { rawAmount: 19.5, currency: "EUR" }]) {
       const { status, json } = await browse({ productId: product.id, ...named });

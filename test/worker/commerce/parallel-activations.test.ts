@@ -1,4 +1,4 @@
-// The methods of one create are activated at the same time, with the same result as one after the other.
+// The methods of one create are activated concurrently, with the same result as one after another.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { seedKey, seedMerchant, sendWith } from "../../support/access.ts";
 import { BTC, LTC, litecoinWallet, xpubWallet } from "../../support/wallet-bodies.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
-/** Allocators that answer only once `count` calls are in flight, the latest call first. */
+/** Allocators that answer only once `count` calls are pending, the latest call first. */
 function allocatorsOf(count: number) {
   const begun: string[] = [];
   const answered: string[] = [];
@@ -28,7 +28,7 @@ function allocatorsOf(count: number) {
   return { bindings: { ADDRESS_ALLOCATOR: { getByName } } as unknown as Partial<Env>, begun, answered };
 }
 
-it("the methods of a create are activated at the same time, and keep their order in the answer and in its events", async () => {
+it("the payment methods of a new invoice are activated at the same time, and keep their order in the response and in the events", async () => {
   const merchantId = await seedMerchant();
   const key = await seedKey(merchantId);
   const { bindings, begun, answered } = allocatorsOf(2);

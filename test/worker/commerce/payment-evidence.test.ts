@@ -1,5 +1,4 @@
-// Evidence takes up to 4 KB per payment. An invoice is read with all its payments as one value, which D1 limits to two
-// megabytes.
+// Evidence takes up to 4 KB per payment, and an invoice is read with all its payments as one value, which D1 limits to two megabytes.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { pairOf } from "../../../src/chains/registry/pair.ts";
@@ -19,7 +18,7 @@ interface Created {
   readonly merchantId: MerchantId;
 }
 
-it("evidence is not read with an invoice: 600 payments with 4 KB each stay under 1 MB, shown and listed", async () => {
+it("evidence is not read with an invoice: an invoice with 600 payments of 4 KB evidence stays below 1 MB, alone and in a list", async () => {
   const merchant = await freshMerchant();
   const { id, merchantId } = (await merchant.post("/invoices", { name: "popular", rawAmount: 0 })).body as Created;
   for (let n = 0; n < 600; n++) await open({ id, merchantId }, n);
@@ -40,7 +39,7 @@ function bytesOf(value: unknown): number {
   return new TextEncoder().encode(json).length;
 }
 
-it("evidence stays as first written when a payment is written again by code that has not read it", async () => {
+it("evidence stays unchanged when a payment is written again by code that has not read the evidence", async () => {
   const merchant = await freshMerchant();
   const invoice = (await merchant.post("/invoices", { name: "one", rawAmount: 0 })).body as Created;
   const { id } = await open(invoice, 0);

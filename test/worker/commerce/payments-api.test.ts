@@ -29,7 +29,7 @@ async function invoiceOf(shop: TestMerchant): Promise<InvoiceId> {
 }
 
 describe("the list of payments", () => {
-  it("is newest first, by cursor without a gap or a repetition, even for payments of the same time", async () => {
+  it("is newest first, and by cursor has no gaps or repetitions, even for payments with the same time", async () => {
     const shop = await freshMerchant();
     const seeded = [];
     for (let n = 0; n < 7; n++) {
@@ -67,7 +67,7 @@ describe("the list of payments", () => {
     expect(body).toEqual({ data: [], nextCursor: null, pagination: { page: 1, limit: 5, total: 0, lastPage: 1 } });
   });
 
-  it("has exactly the fields of decisions 5", async () => {
+  it("has exactly the documented fields", async () => {
     const shop = await freshMerchant();
     const payment = await seedPayment(shop.merchantId);
     const { body } = await shop.get("/payments");
@@ -100,7 +100,7 @@ describe("the list of payments", () => {
   });
 });
 
-describe("a filter of the list", () => {
+describe("a filter on the list", () => {
   it("applies one condition, several or none, and never shows another merchant's payments", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const invoiceId = await invoiceOf(shop);
@@ -145,7 +145,7 @@ describe("the query plan", () => {
   const page = { limit: 21, offset: 0, after: { createdAtMs: 1, id: "x" } };
   const pagePlan = (filter: PaymentFilter) => planOf(selectPaymentPage(testDb, "mer_1", { ...page, filter }));
 
-  it("of a page, with or without a status, starts in its index at the start of the page, and needs no sorting", async () => {
+  it("of a page, with or without a status, seeks to the page's start in an index, and needs no sorting", async () => {
     const [plain, byStatus] = [await pagePlan({}), await pagePlan({ status: "UNMATCHED" })];
     expect(plain).toMatch(
       /SEARCH payments USING INDEX payments_feed \(merchant_id=\? AND \(created_at_ms,id\)<\(\?,\?\)\)/,
@@ -158,7 +158,7 @@ describe("the query plan", () => {
     ["a transaction", { txHash: "0x1" }, "payments_identity (network=? AND tx_hash=?)"],
     ["a transaction of a network", { txHash: "0x1", network: "ETH" }, "payments_identity (network=? AND tx_hash=?)"],
     ["an invoice", { invoiceId: "inv_1", status: "CONFIRMED" }, "payments_invoice (invoice_id=?)"],
-  ] as const)("of payments by %s uses that index, also for the count", async (_, filter, index) => {
+  ] as const)("of payments by %s uses an index for it, and so does the count", async (_, filter, index) => {
     expect(await pagePlan(filter)).toContain(`SEARCH payments USING INDEX ${index}`);
     expect(await planOf(countPayments(testDb, "mer_1", filter, true))).toMatch(
       /SEARCH payments USING .*INDEX payments_/,
@@ -166,7 +166,7 @@ describe("the query plan", () => {
   });
 });
 
-it("reads of a named transaction find claims and payments by their indexes, however many others there are", async () => {
+it("queries about one transaction find claims and payments through indexes, however many others there are", async () => {
   const reads = [
     selectPaymentFile(testDb, "mer_1", "pay_1"),
     selectCheckout(testDb, freshId("inv"), freshId("clm")),
@@ -232,7 +232,7 @@ describe("a payment", () => {
     expect((await shop.get(`/invoices/${invoiceId}`)).body.payments).toMatchObject([{ id: payment.id }]);
   });
 
-  it("to review lists candidates named by a payer first, then the closest in amount, then in time, each with its reasons", async () => {
+  it("to review lists first the candidates that a payer claimed, next those closest in amount, and next those closest in time, each with the reasons", async () => {
     const shop = await freshMerchant();
     await shop.post("/wallets", directWallet());
     const made = async (rawAmount: number): Promise<InvoiceId> => {
@@ -274,7 +274,7 @@ describe("a payment", () => {
     expect([body.blockHeight, body.confirmations, body.evidence.block]).toEqual([null, 0, null]);
   });
 
-  it("is the same 404 when it is unknown, malformed or another merchant's", async () => {
+  it("is answered with the same 404 when its id is unknown, malformed or another merchant's", async () => {
     const shop = await freshMerchant();
     const foreign = await seedPayment((await freshMerchant()).merchantId);
     const refusals = [];

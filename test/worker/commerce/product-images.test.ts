@@ -13,7 +13,7 @@ import { jpeg, png, webp } from "../../support/images.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 import { made, ORIGIN } from "./products-harness.ts";
 
-describe("an image of a product", () => {
+describe("a product's image", () => {
   const dataUrl = (bytes: Uint8Array, type: string) => `data:${type};base64,${base64.encode(bytes)}`;
   const urlOf = (shop: TestMerchant, bytes: Uint8Array) => `${ORIGIN}/images/${shop.merchantId}/${imageName(bytes)}`;
 
@@ -56,12 +56,12 @@ describe("an image of a product", () => {
   });
 
   it.each([
-    ["a JPEG that says it is a PNG", dataUrl(jpeg(), "image/png")],
-    ["a byte more than 32 KB", dataUrl(png(32_769), "image/png")],
+    ["a JPEG declared as a PNG", dataUrl(jpeg(), "image/png")],
+    ["an image one byte over 32 KB", dataUrl(png(32_769), "image/png")],
     ["an SVG", dataUrl(new TextEncoder().encode("<svg/>"), "image/svg+xml")],
     ["a data URL that is not base64", "data:image/png,abc"],
     ["a loopback address", "https://127.0.0.1/a.png"],
-    ["plain http", "http://pictures.example/a.png"],
+    ["a plain http URL", "http://pictures.example/a.png"],
     ["text that is not a URL", "a picture of coffee"],
   ])("is refused with a reason, and no product is created: %s", async (_, image) => {
     const shop = await freshMerchant();
@@ -148,7 +148,7 @@ describe("an image of a product", () => {
     it.each([
       { kind: "refused", why: "the host resolves to 10.0.0.1, which is not a public address" },
       { kind: "unknown", why: "the host could not be resolved (TIMEOUT)" },
-    ] as const)("whose host the resolver calls $kind is refused without a request", async (resolution) => {
+    ] as const)("whose host the resolver reports as $kind is refused without a request", async (resolution) => {
       const { prepared, asked } = await created(await freshMerchant(), () => new Response(png()), resolution);
       expect(prepared).toMatchObject({ kind: "refused", failure: { code: "IMAGE_REFUSED", reason: resolution.why } });
       expect(asked).toEqual([]);

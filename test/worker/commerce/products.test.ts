@@ -1,4 +1,4 @@
-// Products (decisions 10): what a merchant sells, and the invoices that embed it.
+// Products (decisions 10): what a merchant sells, and the invoices that embed a product.
 import { env } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { eq } from "drizzle-orm";
@@ -27,7 +27,7 @@ async function browserOf(shop: TestMerchant) {
 }
 
 describe("a product", () => {
-  it("is returned with exactly the fields of decisions 10, defaults filled in", async () => {
+  it("is returned with exactly the documented fields, including defaults", async () => {
     const shop = await freshMerchant();
     const product = await made(shop);
     expect(product).toEqual({
@@ -79,11 +79,11 @@ describe("a product", () => {
   });
 
   it.each([
-    ["no name", { name: undefined }],
+    ["a missing name", { name: undefined }],
     ["an empty name", { name: "" }],
     ["a name of 201 characters", { name: "🏦".repeat(201) }],
     ["a description of 1,001 characters", { description: "x".repeat(1_001) }],
-    ["no price", { price: undefined }],
+    ["a missing price", { price: undefined }],
     ["a price as text", { price: "19.5" }],
     ["a price below 0", { price: -0.01 }],
     ["a positive price that would round to 0", { price: 4e-7 }],
@@ -124,7 +124,7 @@ describe("a product", () => {
     ]);
   });
 
-  it("is not written or logged by a PATCH that changes nothing; an empty PATCH is refused", async () => {
+  it("is neither written nor logged when a PATCH changes nothing, and an empty PATCH is refused", async () => {
     const shop = await freshMerchant();
     const product = await made(shop);
     expect((await shop.patch(`/products/${product.id}`, { name: "Coffee", price: 19.5 })).body).toEqual(product);
@@ -132,7 +132,7 @@ describe("a product", () => {
     expect((await shop.patch(`/products/${product.id}`, {})).status).toBe(400);
   });
 
-  it("keeps both of two changes at once, and each answer shows the state it left", async () => {
+  it("keeps both of two simultaneous changes, and each response shows the resulting state", async () => {
     const shop = await freshMerchant();
     const { id } = await made(shop);
     for (let round = 1; round <= 10; round++) {
@@ -163,7 +163,7 @@ describe("a product", () => {
     expect((await entriesAbout(shop, product.id))[1]).toMatchObject(["product.deleted", { name: "Coffee" }, null]);
   });
 
-  it("is deleted by one of six deletes at once", async () => {
+  it("is deleted by only one of six simultaneous deletes", async () => {
     const shop = await freshMerchant();
     const { id } = await made(shop);
     const answers = await Promise.all(Array.from({ length: 6 }, () => shop.delete(`/products/${id}`)));
@@ -171,7 +171,7 @@ describe("a product", () => {
     expect(await entriesAbout(shop, id)).toHaveLength(2);
   });
 
-  it("is the same 404 for another merchant's, an unknown and a malformed id", async () => {
+  it("is answered with the same 404 for another merchant's, an unknown and a malformed id", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const { id } = await made(other);
     const answers = await Promise.all([id, UNKNOWN_ID, "coffee"].map((each) => shop.get(`/products/${each}`)));
@@ -183,7 +183,7 @@ describe("a product", () => {
 });
 
 describe("the list of products", () => {
-  it("is newest first, without a gap or a repetition, and has a count unless it is read by cursor", async () => {
+  it("is newest first, without gaps or repetitions, and has a count unless it is read by cursor", async () => {
     const shop = await freshMerchant();
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) ids.unshift((await made(shop, { name: `Product ${n}` })).id);
@@ -224,7 +224,7 @@ describe("the list of products", () => {
 });
 
 describe("a public key", () => {
-  it("reads active products, in the list and alone, but no inactive or deleted ones", async () => {
+  it("can read active products, in the list and alone, but no inactive or deleted ones", async () => {
     const shop = await freshMerchant();
     const browse = await browserOf(shop);
     const shown = await made(shop);
@@ -254,7 +254,7 @@ describe("a public key", () => {
     }
   });
 
-  it("creates an invoice of an active product at its price; an inactive one is not found", async () => {
+  it("creates an invoice for an active product at its price; an inactive one is not found", async () => {
     const shop = await freshMerchant();
     const browse = await browserOf(shop);
     const product = await made(shop);
@@ -269,8 +269,8 @@ describe("a public key", () => {
   });
 });
 
-describe("an invoice of a product", () => {
-  it("has the product's name, price and currency, and embeds the product in every answer and event", async () => {
+describe("an invoice for a product", () => {
+  it("has the product's name, price and currency, and embeds the product in every response and event", async () => {
     const shop = await freshMerchant();
     const product = await made(shop, { currency: "EUR", askForAddress: true });
     const answer = await shop.post("/invoices", { productId: product.id });
@@ -301,7 +301,7 @@ describe("an invoice of a product", () => {
       currency: "USD",
       productId,
     });
-    // The currency alone would change what the price is worth.
+    // Changing only the currency would change what the price is worth.
     const alone = await shop.post("/invoices", { productId, currency: "USD" });
     expect([alone.status, alone.body.details], alone.text).toMatchObject([400, [{ path: "currency" }]]);
     expect((await shop.post("/invoices", { productId, currency: "eur" })).body.currency).toBe("EUR");
@@ -333,7 +333,7 @@ describe("an invoice of a product", () => {
     expect((await shop.get("/invoices")).body.data).toEqual([]);
   });
 
-  it("without a product requires name and rawAmount, and the refusal names both", async () => {
+  it("may omit name and rawAmount; without a product, the refusal names both fields", async () => {
     const shop = await freshMerchant();
     const empty = await shop.post("/invoices", {});
     const paths = (answer: Answer) => answer.body.details.map(({ path }: { path: string }) => path).sort();
@@ -343,7 +343,7 @@ describe("an invoice of a product", () => {
     expect(paths(await shop.post("/invoices", []))).toEqual([""]);
   });
 
-  it("is paid to a direct wallet at the product's price, with its own amount when many are created at once", async () => {
+  it("gets a distinct amount near the product's price at a direct wallet, even when many are created at once", async () => {
     const shop = await freshMerchant();
     for (const wallet of [directWallet(), xpubWallet()]) expect((await shop.post("/wallets", wallet)).status).toBe(201);
     const { id: productId } = await made(shop, { price: 100 });
@@ -357,7 +357,7 @@ describe("an invoice of a product", () => {
     expect(amounts.every((amount) => Number(amount) > 99 && Number(amount) <= 100)).toBe(true);
   });
 
-  it("whose product changed after it was read has the new price; one whose product is gone is refused", async () => {
+  it("has the new price if its product changed after it was read, and is refused if its product was deleted", async () => {
     const shop = await freshMerchant();
     const key = await seedKey(shop.merchantId, { lastUsedAtMs: Date.now() });
     const { id: productId } = await made(shop, { price: 10 });
@@ -376,7 +376,7 @@ describe("an invoice of a product", () => {
     expect((await shop.get("/invoices")).body.data).toHaveLength(1);
   });
 
-  it("created while its product is changed or deleted has a price that was valid then, or is refused", async () => {
+  it("that is created while its product is changed or deleted has a price that was valid at that time, or is refused", async () => {
     const shop = await freshMerchant();
     for (let round = 0; round < 10; round++) {
       const product = await made(shop, { price: 10 });
@@ -388,7 +388,7 @@ describe("an invoice of a product", () => {
       expect(change.status).toBe(200);
       if (isDeleted && invoice.status === 404) continue;
       expect(invoice.status, invoice.text).toBe(201);
-      // The product in the answer is the one at the time of the batch.
+      // The answer shows the product as it was at the time of the batch.
       expect(invoice.body.product.price).toBe(invoice.body.rawAmount);
       expect(invoice.body.product.deletedAt).toBeNull();
       expect(await testDb.$count(products, eq(products.id, product.id as ProductId))).toBe(1);

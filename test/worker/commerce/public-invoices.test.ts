@@ -1,5 +1,5 @@
-// Invoices that anyone can create, with a public key or on a product's page: whatever strangers do, the merchant's own server keeps its own
-// limit, and no network takes more than its share.
+// Invoices that anyone can create, with a public key or on a product's page. Whatever strangers do, the merchant's own server must keep its own
+// limit, and no network may take more than its share.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/lib/limits.ts";
@@ -18,7 +18,7 @@ const countsOf = async ({ merchantId }: TestMerchant) => {
 };
 
 describe("public invoices", () => {
-  it("from a hundred networks use up only their own budget, and the merchant's server still creates all its 200", async () => {
+  it("from a hundred networks use up only the limit for public invoices, and the merchant's server can create all of its 200", async () => {
     const { shop, browse, buy } = await openShop({ maxPublicInvoices: 60, maxActiveInvoices: 200 });
     const strangers = await inTens(100, (n) => browse(`203.0.113.${n}`));
     expect([countOf(strangers, 201), countOf(strangers, 422)]).toEqual([60, 40]);
@@ -31,7 +31,7 @@ describe("public invoices", () => {
     expect((await shop.post("/invoices", { name: "Order", rawAmount: 10 })).body.code).toBe("TOO_MANY_ACTIVE_INVOICES");
   });
 
-  it("stay within the budget when many are created at once, and each that ends frees a place", async () => {
+  it("stay within their limit when many are created at once, and each invoice that ends makes room for another", async () => {
     const { shop, browse } = await openShop({ maxPublicInvoices: 5 });
     const first = await several(12, (n) => browse(`203.0.113.${n}`));
     expect([countOf(first, 201), countOf(first, 422)]).toEqual([5, 7]);
@@ -40,7 +40,7 @@ describe("public invoices", () => {
     expect(statusesOf([await browse("203.0.113.50"), await browse("203.0.113.51")])).toEqual([201, 422]);
   });
 
-  it("are limited to twenty for one network, by key or page, and other networks have their own twenty", async () => {
+  it("are limited to twenty for one network, whether created with a key or on a product's page, and other networks have their own twenty", async () => {
     const { browse, buy } = await openShop();
     const answers = await several(25, () => browse("203.0.113.1"));
     expect([countOf(answers, 201), countOf(answers, 422)]).toEqual([20, 5]);
@@ -60,7 +60,7 @@ describe("public invoices", () => {
     expect((await browse("2001:db8:8::1")).status).toBe(201);
   });
 
-  it("last a day at most, but a server's as long as the merchant's setting", async () => {
+  it("last a day at most, while a server's invoices last as long as the merchant has set", async () => {
     const { shop, browse } = await openShop({ invoiceLifetimeSeconds: 3 * 86_400 });
     const lifetimeOf = ({ createdAt, expiresAt }: Record<string, unknown>) =>
       (Date.parse(String(expiresAt)) - Date.parse(String(createdAt))) / 1_000;
@@ -96,7 +96,7 @@ describe("public invoices", () => {
     { kind: "amounts of an address", wallet: directWallet(), pair: USDT, most: LIMITS.amountsWithoutProof },
     { kind: "addresses of a key", wallet: xpubWallet(), pair: BTC, most: LIMITS.addressesWithoutProof },
   ])(
-    "take at most half of the $kind of an unproven merchant if others share it, and leave its server the rest",
+    "take at most half of an unproven merchant's share of the $kind that others also use, and leave the rest to its server",
     async ({ wallet, pair, most }) => {
       const { shop, browse } = await openShop({}, { wallets: [wallet] });
       await holderOf(wallet);

@@ -1,4 +1,4 @@
-// Browsers' addresses from extended keys: at most 20 after the last paid one, however they ask, and two unpaid ones per network.
+// Addresses from extended keys for browsers: at most 20 after the last paid one, however they are requested, and two unpaid ones per network.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -61,19 +61,19 @@ const several = <T>(count: number, each: (n: number) => Promise<T>) =>
 const methodOf = (invoice: Answer["body"]) => invoice.paymentMethods[0];
 
 describe("addresses given to browsers", () => {
-  it("are limited to twenty when forty create at once; the other invoices are created without one and name the reason", async () => {
+  it("are limited to twenty when forty invoices are created at once; the others get no address and state the reason", async () => {
     const { server, browser } = await freshShop();
     const methods = (await several(40, () => browser.create())).map(methodOf);
     const active = methods.filter(({ status }) => status === "ACTIVE");
     expect(active).toHaveLength(LIMIT);
     expect(new Set(active.map(({ address }) => address)).size).toBe(LIMIT);
     for (const method of methods.filter((each) => !active.includes(each))) expect(method).toMatchObject(LIMITED);
-    // Refused requests left no gap between addresses: a server's comes right after.
+    // Refused requests left no gap between addresses, so the server's address is the next one.
     await madeByServer(server, [BTC]);
     expect(await server.get("/wallets").then(({ body }) => body[0])).toMatchObject({ nextIndex: LIMIT + 1 });
   });
 
-  it("are limited to twenty when thirty pick at once on a server's invoices", async () => {
+  it("are limited to twenty when browsers pick a method on thirty of a server's invoices at once", async () => {
     const { server, browser } = await freshShop();
     const made = await several(30, () => madeByServer(server));
     const picks = await Promise.all(made.map(({ id }) => browser.pick(id)));
@@ -82,7 +82,7 @@ describe("addresses given to browsers", () => {
       expect([status, body.code]).toEqual([409, "PUBLIC_ADDRESS_LIMIT"]);
   });
 
-  it("are counted together, picked or created, and cancelled or expired ones make no room", async () => {
+  it("count towards one limit, whether given by a pick or with a new invoice, even after the invoice is cancelled or expires", async () => {
     const { server, browser } = await freshShop();
     const created = await several(LIMIT - 1, () => browser.create());
     const picked = await madeByServer(server);
@@ -108,7 +108,7 @@ describe("addresses given to browsers", () => {
     expect(more.filter(({ status }) => status === "ACTIVE")).toHaveLength(7);
   });
 
-  it("grow by one per hour beyond that, and recovery returns a gap limit that finds them all", async () => {
+  it("increase by one per hour beyond the limit, and the recovery export has a gap limit that finds them all", async () => {
     const { server, browser } = await freshShop();
     await several(LIMIT, () => browser.create());
     expect(methodOf(await browser.create())).toMatchObject(LIMITED);
@@ -124,7 +124,7 @@ describe("addresses given to browsers", () => {
     expect([nextIndex, gapLimit]).toEqual([LIMIT + 1, LIMIT + 1 + 20]);
   });
 
-  it("are counted together with those a server got before, but a server is never limited, nor are shared addresses", async () => {
+  it("count together with those that a server got before, but servers and shared addresses are never limited", async () => {
     const { server, browser } = await freshShop();
     await several(5, () => madeByServer(server, [BTC]));
     await several(5, () => browser.create(USDT));
@@ -137,7 +137,7 @@ describe("addresses given to browsers", () => {
     expect((await browser.pick(refused.id, USDT))[0]).toBe(201);
   });
 
-  it("are limited to two for one network while unpaid, however many it asks for at once and wherever it picks", async () => {
+  it("are limited to two unpaid ones for each network, however many it requests at once and on whatever invoices", async () => {
     const { server, browser } = await freshShop();
     const one = { ip: "198.51.100.20" };
     const methods = (await several(6, () => browser.create(BTC, one))).map(methodOf);
@@ -149,12 +149,12 @@ describe("addresses given to browsers", () => {
     expect([status, body.code, body.name, body.limit]).toEqual([422, "LIMIT_REACHED", "publicAddressesPerIp", 2]);
     expect((await browser.pick(made.id, BTC, { ip: "198.51.100.21" }))[0]).toBe(201);
     expect(methodOf(await browser.create(USDT, one))).toMatchObject({ status: "ACTIVE" });
-    // Once paid, the network may have another.
+    // Once one address is paid, the network may have another address.
     await testDb.update(invoices).set({ status: "PAID" }).where(eq(invoices.merchantId, server.merchantId));
     expect(methodOf(await browser.create(BTC, one))).toMatchObject({ status: "ACTIVE" });
   });
 
-  it("are limited to two for one network over all keys of the merchant, and further invoices are created without one", async () => {
+  it("are limited to two for one network across all keys of the merchant, and further invoices are created without an address", async () => {
     const { server, browser } = await freshShop();
     expect((await server.post("/wallets", litecoinWallet())).status).toBe(201);
     const one = { ip: "198.51.100.30" };

@@ -1,5 +1,5 @@
-// Addresses are public, so registering one proves nothing: rank on a shared address comes from payments received there for the merchant
-// itself (decisions 12, "Shared addresses and keys").
+// Addresses are public, so registering one proves nothing. A merchant's rank on a shared address comes from payments that it received there itself
+// (decisions 12, "Shared addresses and keys").
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
@@ -31,7 +31,7 @@ const btcWallet = () => {
   return { walletType: "DIRECT_WALLET", ...BTC, address: encodeBase58check(Uint8Array.from([0, ...hash])) };
 };
 
-/** Runs ten at a time. */
+/** Creates invoices, ten at a time; returns the amount and address of each, or the reason why it has none. */
 async function orders(count: number, of: (n: number) => Promise<Ordered>): Promise<string[]> {
   const got = await inTens(count, of);
   return got.map(({ status, reason, amount, address }) => (status === "ACTIVE" ? `${amount} ${address}` : reason));
@@ -39,7 +39,7 @@ async function orders(count: number, of: (n: number) => Promise<Ordered>): Promi
 
 describe("strangers who take all the amounts or addresses they can", () => {
   it.each([2, 20])(
-    "leave a proven merchant 200 invoices of the price when %i of them share its address",
+    "leave a proven merchant 200 invoices of one price when %i of them share its address",
     async (count) => {
       const wallet = directWallet();
       const shop = await holderOf(wallet);
@@ -53,14 +53,15 @@ describe("strangers who take all the amounts or addresses they can", () => {
     },
   );
 
-  it("hold a quarter of an address with few amounts, and leave a proven merchant every amount of the price", async () => {
+  it("can hold only a quarter of an address's amounts when there are few amounts, and leave a proven merchant every amount of its price", async () => {
     const wallet = btcWallet();
     const shop = await holderOf(wallet);
     await prove(shop, BTC, { usd: 60, decimals: 8 });
     const strangers = await holdersOf(6, wallet);
     await Promise.all(strangers.map((stranger) => takeAll(stranger, BTC, 10, 40)));
     const theirs = (await amountsAt(wallet.address)).filter(({ rank }) => rank === UNPROVEN);
-    // 10 USD are 14,706 satoshi: 147 amounts lie within half a percent, 74 of them at or below the price. One more is the shop's first, of 60 USD.
+    // 10 USD is 14,706 satoshi. 147 amounts lie within half a percent, 74 of them at or below the price. One more amount belongs to the shop's first
+    // invoice, of 60 USD.
     expect(theirs.filter(({ merchantId }) => merchantId !== shop.merchantId)).toHaveLength(36);
     for (let n = 0; n < 74; n++) expect(await ordered(shop, BTC, 10)).toMatchObject({ status: "ACTIVE" });
     expect(await ordered(shop, BTC, 10)).toMatchObject({ status: "UNAVAILABLE", reason: "AMOUNTS_EXHAUSTED" });
@@ -76,7 +77,7 @@ describe("strangers who take all the amounts or addresses they can", () => {
     expect(await ordered(shop, USDT, 10)).toMatchObject({ status: "UNAVAILABLE", reason: "LIMIT_REACHED" });
   });
 
-  it("hold two addresses each of a key, twenty of them, and leave a proven merchant 200", async () => {
+  it("can each hold only two addresses of a key, even if there are twenty strangers, and leave 200 addresses to a proven merchant", async () => {
     const wallet = xpubWallet();
     const shop = await holderOf(wallet);
     await prove(shop, BTC, { usd: 60, decimals: 8 });
@@ -89,7 +90,7 @@ describe("strangers who take all the amounts or addresses they can", () => {
     expect(new Set([...addresses, ...taken.flat().map(({ address }) => address)]).size).toBe(240);
   });
 
-  it("get no more by asking all at once", async () => {
+  it("get no more amounts by requesting them all at once", async () => {
     const wallet = btcWallet();
     const strangers = await holdersOf(6, wallet);
     const asked = strangers.flatMap((stranger) => Array.from({ length: 12 }, () => stranger));
@@ -118,7 +119,7 @@ describe("an unproven merchant", () => {
     for (let n = 0; n < 20; n++) expect(await ordered(shop, BTC, 10)).toMatchObject({ status: "ACTIVE" });
   });
 
-  it("learns each limit that it reaches, and nothing about other merchants", async () => {
+  it("learns about each limit that it reaches, and nothing about other merchants", async () => {
     const wallet = directWallet();
     const [shop] = await Promise.all([holderOf(wallet), holderOf(wallet)]);
     const picked = async (invoice: Ordered) =>
@@ -132,7 +133,7 @@ describe("an unproven merchant", () => {
     expect(JSON.stringify(ninth)).not.toMatch(/shared|other|another/i);
   });
 
-  it("holds its amounts at a shared address for at most a day", async () => {
+  it("keeps its amounts at a shared address reserved for at most a day", async () => {
     const wallet = directWallet();
     const [shop] = await Promise.all([holderOf(wallet), holderOf(wallet)]);
     const { invoiceId } = await ordered(shop, USDT, 10, { expiresInSeconds: DAY_SECONDS });
@@ -140,7 +141,7 @@ describe("an unproven merchant", () => {
     expect((row?.heldUntilMs ?? 0) - (row?.createdAtMs ?? 0)).toBeLessThanOrEqual(DAY_SECONDS * 1_000);
   });
 
-  it("is proven with 50 USD paid exactly as requested, in several payments, and unproven again when they are gone", async () => {
+  it("becomes proven with 50 USD paid exactly as requested, in several payments, and unproven again when those payments are gone", async () => {
     const wallet = directWallet();
     const [shop] = await Promise.all([holderOf(wallet), holderOf(wallet)]);
     await prove(shop, USDT, { usd: 30, decimals: 6 });
@@ -159,9 +160,9 @@ describe("an unproven merchant", () => {
   });
 });
 
-describe("two ranks at one address", () => {
+describe("proven and unproven merchants at one address", () => {
   it.each(["with", "without"])(
-    "give the merchant %s proof an amount other than the one already held, while one is free",
+    "get different amounts for one price while others are free (the merchant %s proof asks second)",
     async (which) => {
       const wallet = directWallet();
       const holders = [await holderOf(wallet), await holderOf(wallet)] as const;
@@ -177,7 +178,7 @@ describe("two ranks at one address", () => {
     },
   );
 
-  it("credit nobody with an amount that the unproven one asked for first when no other was free, and show it to both", async () => {
+  it("get the same amount if no other is free; if the unproven merchant got it first, a payment is credited to neither", async () => {
     // At 0.40 USD in bitcoin, 589 satoshi, there are three amounts.
     const wallet = btcWallet();
     const shop = await holderOf(wallet);
@@ -192,7 +193,7 @@ describe("two ranks at one address", () => {
     expect(rows.map(({ status }) => status)).toEqual(["UNMATCHED", "UNMATCHED"]);
   });
 
-  it("credit a proven merchant with a part of its amount, whatever strangers ask for near that part", async () => {
+  it("do not compete for a partial payment to the proven merchant, however close the amounts of the others' invoices are", async () => {
     const wallet = directWallet();
     const shop = await holderOf(wallet);
     await prove(shop, USDT, { usd: 60, decimals: 6 });
@@ -209,7 +210,7 @@ describe("two ranks at one address", () => {
     expect(payment).toMatchObject({ invoiceId: mine.invoiceId, matchedBy: "SOLE_CANDIDATE" });
   });
 
-  it("do not ask a newly proven merchant's payers for an amount that it held without proof", async () => {
+  it("get new amounts: a newly proven merchant does not reuse an amount that it held without proof", async () => {
     const wallet = directWallet();
     const [shop] = await Promise.all([holderOf(wallet), holderOf(wallet)]);
     const before = await ordered(shop, USDT, 10);

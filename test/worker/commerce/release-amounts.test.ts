@@ -1,4 +1,4 @@
-// The job that releases amounts: each at its allocator first, then in D1.
+// The job that releases each amount first at its allocator, then in D1.
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ReleaseDependencies, releaseAmounts } from "../../../src/commerce/amounts/release-amounts.ts";
 import { noteRelease, selectDueAmounts, selectStanding, shortenAmounts } from "../../../src/commerce/amounts/store.ts";
@@ -37,8 +37,8 @@ const yes: ReleaseDependencies["releaseAmounts"] = async (_, amounts) => amounts
 const rows = async () =>
   new Map((await testDb.select().from(methodAmounts)).map((row) => [row.invoiceId, row] as const));
 
-describe("an amount that has ended", () => {
-  it("is released at its allocator, then marked, and kept for the payments of its time", async () => {
+describe("an amount whose hold has ended", () => {
+  it("is released at its allocator and afterwards marked as released, and its row is kept", async () => {
     const id = await dueAt("0x01");
     const asked: unknown[] = [];
     const left = await run(async (place, amounts, nowMs) => {
@@ -49,7 +49,7 @@ describe("an amount that has ended", () => {
     expect([left, (await rows()).get(id)?.releasedAtMs]).toEqual(["nothing", NOW]);
   });
 
-  it("waits ten minutes if its allocator fails or keeps it, without delaying other addresses", async () => {
+  it("is released by a second attempt after ten minutes if its allocator failed or did not release it, without delaying other addresses", async () => {
     const [failed, kept, freed] = [await dueAt("0x01"), await dueAt("0x02"), await dueAt("0x03")];
     await run(async (place, amounts) => {
       if (place.address === "0x01") throw new Error("no answer within 3000 ms");
@@ -66,7 +66,7 @@ describe("an amount that has ended", () => {
     expect(counts).toEqual([1, 3]);
   });
 
-  it("is released on its network, however many wait for a network that is stuck", async () => {
+  it("is released even if many other amounts wait for a network that is stuck", async () => {
     const stuck = await Promise.all(Array.from({ length: 3 }, (_, n) => dueAt(`0x0${n}`)));
     const freed = await dueAt("0x09", "POL");
     const sinceMs = NOW - 3 * HOUR_MS;
@@ -85,7 +85,7 @@ describe("an amount that has ended", () => {
     expect(stuck).toContain((await due())[0]);
   });
 
-  it("is not marked if the invoice got it again meanwhile", async () => {
+  it("is not marked as released if the invoice reserved it again during the release", async () => {
     const id = await dueAt("0x01");
     await run(async () => {
       await testDb.update(methodAmounts).set({ releaseAfterMs: NOW + HOUR_MS, heldUntilMs: NOW + HOUR_MS });
@@ -94,7 +94,7 @@ describe("an amount that has ended", () => {
     expect((await rows()).get(id)).toMatchObject({ releasedAtMs: null, releaseAfterMs: NOW + HOUR_MS });
   });
 
-  it("is found by an index, like its row, the invoices with exactly that amount, and those of a cancelled invoice", async () => {
+  it("is found through an index; so are its row, the invoices with exactly that amount, and a cancelled invoice's amounts", async () => {
     const place = { ...USDT, address: "0x01" };
     const due = { ...place, units: 10n, invoiceId: freshId("inv"), releaseAfterMs: NOW };
     const plans = [

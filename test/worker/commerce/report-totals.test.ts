@@ -20,7 +20,7 @@ import { directWallet, randomHex, USDT } from "../../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
-/** Yesterday, today and tomorrow: a test may run over midnight. */
+/** Yesterday, today and tomorrow, because a test may run past midnight. */
 const around = () =>
   [-1, 1].map((days) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)) as [string, string];
 
@@ -72,7 +72,7 @@ async function look(found: Partial<Pick<Findings, "transfers" | "seen">>, tipHei
   expect((await applyTransfers(deps, { network, heights, transfers: [], seen: [], ...found })).ok).toBe(true);
 }
 
-/** What is wrong with this merchant's buckets. */
+/** The problem that a recount finds in this merchant's buckets, if any. */
 async function miscounted({ merchantId }: TestMerchant): Promise<string | undefined> {
   const read = new Map<string, readonly RecountRow[]>();
   for (const text of Object.values(RECOUNT_SQL)) read.set(text, (await env.DB.prepare(text).all<RecountRow>()).results);
@@ -96,8 +96,8 @@ const NOTHING = {
   coins: [],
 };
 
-describe("the totals of a merchant", () => {
-  it("are empty before anything happened, with every day of the span", async () => {
+describe("a merchant's totals", () => {
+  it("are zero before anything happened, and contain every day of the span", async () => {
     const { body } = await (await freshMerchant()).get("/reports/totals?from=2026-10-31&to=2026-11-02");
     const day = (date: string, next: string) => ({
       from: date,
@@ -117,7 +117,7 @@ describe("the totals of a merchant", () => {
     });
   });
 
-  it("count what was created, paid, and cancelled, and sum what was received, by currency and coin", async () => {
+  it("count created, paid and cancelled invoices, and sum the money received, by currency and coin", async () => {
     const [shop, other] = [await freshShop(), await freshShop()];
     const paid: Shown = await created(shop, { rawAmount: 25, paymentMethods: [USDT] });
     const inEuros: Shown = await created(shop, { rawAmount: 30, currency: "EUR", paymentMethods: [USDT] });
@@ -158,7 +158,7 @@ describe("the totals of a merchant", () => {
     expect(await miscounted(shop)).toBeUndefined();
   });
 
-  it("lose a payment that leaves the chain, even one of an invoice that can no longer be read", async () => {
+  it("exclude a payment once it leaves the chain, even if its invoice can no longer be read", async () => {
     const shop = await freshShop();
     const [sound, damaged]: Shown[] = [
       await created(shop, { rawAmount: 25, paymentMethods: [USDT] }),
@@ -172,12 +172,12 @@ describe("the totals of a merchant", () => {
       const rows = await testDb.select().from(payments).where(eq(payments.invoiceId, id));
       await look({ seen: rows.map((payment) => ({ payment, observation: { kind: "unknown" } })) });
     }
-    // The damaged invoice itself stays as it was.
+    // The damaged invoice itself is not changed, so it still counts as paid.
     expect((await totals(shop)).total).toMatchObject({ payments: 0, invoices: { paid: 1 }, coins: [{ units: "0" }] });
     expect(await miscounted(shop)).toBeUndefined();
   });
 
-  it("count each of 40 concurrent creates, each sent twice and repeated until answered", async () => {
+  it("count each of 40 invoices once, although all are created at once and each request is sent twice and repeated until it is answered", async () => {
     const shop = await freshMerchant();
     const keys = Array.from({ length: 40 }, () => crypto.randomUUID());
     const insist = async (key: string): Promise<number> => {
@@ -192,7 +192,7 @@ describe("the totals of a merchant", () => {
   });
 });
 
-describe("the query", () => {
+describe("a query for totals", () => {
   it.each([
     ["without a first day", { to: "2026-11-02" }, "from"],
     ["with a day that does not exist", { from: "2026-02-30", to: "2026-11-02" }, "from"],
@@ -203,7 +203,7 @@ describe("the query", () => {
     ["by hour", { from: "2026-11-01", to: "2026-11-02", by: "hour" }, "by"],
     ["in an unknown currency", { from: "2026-11-01", to: "2026-11-02", currency: "XYZ" }, "currency"],
     ["in an unknown time zone", { from: "2026-11-01", to: "2026-11-02", timezone: "Mars/Olympus" }, "timezone"],
-    ["in an offset", { from: "2026-11-01", to: "2026-11-02", timezone: "+02:00" }, "timezone"],
+    ["with an offset as its time zone", { from: "2026-11-01", to: "2026-11-02", timezone: "+02:00" }, "timezone"],
   ])("%s is refused", async (_, query, path) => {
     const shop = await freshMerchant();
     const { status, body } = await shop.get(`/reports/totals?${new URLSearchParams(query)}`);
@@ -222,7 +222,7 @@ describe("the query", () => {
   });
 });
 
-describe("the buckets", () => {
+describe("the buckets of totals", () => {
   const entry = (invoiceId: InvoiceId, nth: number, more: Partial<ReportEntry> = {}): ReportEntry => ({
     invoiceId,
     network: "",
@@ -241,7 +241,7 @@ describe("the buckets", () => {
     ).meta.rows_read;
   };
 
-  it("add amounts exactly, even beyond a JavaScript number and 64 bits", async () => {
+  it("add amounts exactly, even beyond what a JavaScript number or 64 bits can hold", async () => {
     const shop = await freshShop();
     const { id } = await created(shop);
     const eth = { network: "ETH", cryptocurrency: "ETH" };
@@ -271,7 +271,7 @@ describe("the buckets", () => {
     ]);
   });
 
-  it("of a group's creates are one statement, which writes one row", async () => {
+  it("are updated by one statement that writes one row for a group of new invoices", async () => {
     const shop = await freshShop();
     const { id } = await created(shop);
     const lists = Array.from({ length: 64 }, () => addEntries(testDb, [entry(id, 0)]));
@@ -286,7 +286,7 @@ describe("the buckets", () => {
     expect((await totals(shop, { from: "2026-11-21", to: "2026-11-21" })).total.invoices.created).toBe(64);
   });
 
-  it("are read by their key, only as many as the period has, however many invoices and other buckets there are", async () => {
+  it("are read by their key, and only those of the period, however many invoices and other buckets there are", async () => {
     const shop = await freshShop();
     const { id } = await created(shop);
     await batch(testDb, [
@@ -299,7 +299,7 @@ describe("the buckets", () => {
     const plan = await planOf({ toSQL: () => query().toSQL() });
     expect(plan).toMatch(/SEARCH bucket USING PRIMARY KEY \(merchant_id=\? AND starts_at_ms>\? AND starts_at_ms<\?\)/);
     expect(plan).not.toMatch(/SCAN bucket/);
-    // Each bucket is read twice: once to find it, once for its period's sum.
+    // Each bucket is read twice: once to find it, and once for its period's sum.
     const rows = (buckets: number) => 2 * buckets + 2;
     expect(await rowsReadOf(query())).toBe(rows(100));
     const numbers = sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)`;

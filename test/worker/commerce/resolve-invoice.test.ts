@@ -45,7 +45,7 @@ const auditOf = (id: InvoiceId) =>
 const reviewQueue = async (shop: TestMerchant, flag = true) =>
   (await shop.get(`/invoices?needsReview=${flag}`)).body.data.map(({ id }: { id: string }) => id);
 
-/** A change of the invoice, as a watcher makes it. */
+/** Changes the invoice as a watcher does. */
 async function changed(shop: TestMerchant, id: InvoiceId, occasionOf: (file: InvoiceFile) => Occasion) {
   const deps = { ...invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }), trail: SYSTEM_TRAIL };
   const file = await readFile(deps, shop.merchantId, id);
@@ -56,7 +56,7 @@ async function changed(shop: TestMerchant, id: InvoiceId, occasionOf: (file: Inv
   return made.value.invoice;
 }
 
-/** A payment that came after the end. */
+/** A payment that arrived after the invoice's end. */
 async function payLate(shop: TestMerchant, id: InvoiceId): Promise<void> {
   const credited = { invoiceId: id, matchedBy: "ADDRESS", status: "CONFIRMED" } as const;
   const payment = await seedPayment(shop.merchantId, { ...credited, receivedAtMs: Date.now() });
@@ -98,7 +98,7 @@ describe("ACCEPT", () => {
     expect(await typesOf(id)).toEqual([]);
   });
 
-  it("happens once when requested several times at once", async () => {
+  it("takes effect once when requested several times at once", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
     const answers = await Promise.all([1, 2, 3].map(() => resolve(shop, id, "ACCEPT")));
@@ -106,7 +106,7 @@ describe("ACCEPT", () => {
     expect(await typesOf(id)).toEqual(["invoice.paid", "payment.paid"]);
   });
 
-  it("is final, whatever is decided later about late payments", async () => {
+  it("is final, no matter what is decided later about late payments", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop, expired());
     await resolve(shop, id, "ACCEPT");
@@ -125,7 +125,7 @@ describe("ACCEPT", () => {
 
 describe("DISMISS and RETURNED", () => {
   it.each(["DISMISS", "RETURNED"])(
-    "%s takes an invoice out of the review queue and leaves its status",
+    "%s takes an invoice out of the review queue and keeps its status",
     async (action) => {
       const shop = await freshMerchant();
       const id = await invoiceOf(shop, expired());
@@ -141,7 +141,7 @@ describe("DISMISS and RETURNED", () => {
     },
   );
 
-  it("are undone only by new late payments, not by later settlements", async () => {
+  it("are reverted only by new late payments, not by later settlements", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop, expired());
     await payLate(shop, id);
@@ -150,7 +150,7 @@ describe("DISMISS and RETURNED", () => {
       payments: payments.map((payment) => ({ ...payment, blockHeight: 101 })),
     }));
     expect([moved.needsReview, moved.isLate]).toEqual([false, true]);
-    // The database itself maintains the search index's time.
+    // The database maintains the time of the search index by itself.
     expect(await changed(shop, id, () => ({}))).toEqual({ ...moved, indexedAtMs: moved.updatedAtMs });
     await payLate(shop, id);
     expect(await reviewQueue(shop)).toEqual([id]);

@@ -1,4 +1,4 @@
-// Who is served during an import, and what it leaves to operators.
+// Who is served during an import, and what the import leaves for operators to do.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { expect, it } from "vitest";
@@ -20,7 +20,7 @@ import { FORM, invoicesOf, openShop } from "../checkout/storefront-harness.ts";
 
 const waking = () => openWakingDb(env.DB, env, (work) => void work.catch(() => undefined));
 
-/** How a deployment with this environment answers a merchant's key. */
+/** Sends a request with the merchant's key to a deployment with this environment. */
 async function ask(restored: Env, shop: TestMerchant, method: string, rest: string, body?: object): Promise<Response> {
   const url = `${env.PUBLIC_URL}/api/v1/merchants/merchant/${shop.merchantId}${rest}`;
   const headers = { "x-api-key": shop.secret, "content-type": "application/json" };
@@ -28,7 +28,7 @@ async function ask(restored: Env, shop: TestMerchant, method: string, rest: stri
   return createApp().fetch(request, restored, { waitUntil: () => {}, passThroughOnException: () => {}, props: {} });
 }
 
-it("no key is served before revocations are repeated, and no invoice created before the import has ended", async () => {
+it("no key works before revocations are repeated, and no invoice is created before the import has ended", async () => {
   const shop = await freshMerchant();
   const restored = restoredEnv(Date.now());
   const order = { name: "Order", rawAmount: 1 };
@@ -48,7 +48,7 @@ it("no key is served before revocations are repeated, and no invoice created bef
   expect(await ask(restored, shop, "POST", "/invoices", order)).toMatchObject({ status: 201 });
 });
 
-it("nothing is sold, quoted or shown to payers before revocations are repeated, and no product sold before the import has ended", async () => {
+it("nothing is sold, quoted or shown to payers before revocations are repeated, and no product is sold before the import has ended", async () => {
   const { shop, product } = await openShop();
   const { id } = await expectStatus(shop.post("/invoices", { name: "Order", rawAmount: 1, paymentMethods: [] }), 201);
   const restored = restoredEnv(Date.now());
@@ -88,7 +88,7 @@ it("nothing is sold, quoted or shown to payers before revocations are repeated, 
   expect(await send(`/buy/${product.id}`)).toMatchObject({ status: 200 });
 });
 
-it("a deploy that loses the variable keeps the deployment closed, continues the import, and keeps sequences above the epoch", async () => {
+it("a deploy without RESTORE_EPOCH keeps the deployment closed, continues the import, and keeps sequences above the epoch", async () => {
   const shop = await freshMerchant();
   const restored = restoredEnv(Date.now());
   await putPhase(restored, "REVOCATIONS");
@@ -124,7 +124,7 @@ it("a deploy that loses the variable keeps the deployment closed, continues the 
   for (const { sequence } of data) expect(sequence).toBeGreaterThan(Number(number) * 1_000_000);
 });
 
-it("a wrong epoch serves nobody, and an empty one everyone", async () => {
+it("a malformed RESTORE_EPOCH refuses every request, and an empty one refuses none", async () => {
   const shop = await freshMerchant();
   expect(await ask({ ...env, RESTORE_EPOCH: "17:00" }, shop, "GET", "/invoices")).toMatchObject({ status: 503 });
   expect(await ask({ ...env, RESTORE_EPOCH: "" }, shop, "GET", "/invoices")).toMatchObject({ status: 200 });
@@ -135,7 +135,7 @@ const findingsOf = async (merchantId: string) => {
   return rows.map(({ reason, address, invoiceId }) => ({ reason, address, invoiceId }));
 };
 
-it("what a payer was shown for a lost merchant or wallet is listed with its address, once, however often it is imported", async () => {
+it("each address that payers were shown for a lost merchant or wallet is listed once, however often it is imported", async () => {
   const shop = await freshMerchant();
   const before = await copyDatabase();
   const restoredToMs = Date.now();
@@ -150,7 +150,7 @@ it("what a payer was shown for a lost merchant or wallet is listed with its addr
   await before();
   const restored = restoredEnv(restoredToMs);
   await importLost(restored);
-  // As if every step had died before recording its place.
+  // Sets the state as if every step had crashed before it recorded its progress.
   await env.DB.prepare("update restores set phase = 'REVOCATIONS', at_name = '', at_place = null").run();
   await importLost(restored);
   for (const [n, reason] of ["WALLET_LOST", "MERCHANT_LOST"].entries()) {

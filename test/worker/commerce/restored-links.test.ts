@@ -1,5 +1,5 @@
-// What was emailed before a restore and works once: its use in the lost period is forgotten, so none of it works
-// afterwards.
+// Single-use links and codes that were emailed before a restore. The restored database does not know which were used in the lost period, so none may
+// work.
 import "@simplewebauthn/server";
 import "@simplewebauthn/server/helpers";
 import { expect, it } from "vitest";
@@ -20,7 +20,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 
 const times = { createdAtMs: Date.now(), expiresAtMs: Date.now() + HOUR_MS };
 
-/** A token of every kind; the enum of the table lists them. */
+/** Inserts a token of every kind that the table's enum lists. */
 async function addTokens(): Promise<readonly string[]> {
   const kinds = singleUseTokens.kind.enumValues;
   const rows = kinds.map((kind) => ({ hash: sha256Hex(crypto.randomUUID()), kind, ...times }));
@@ -28,7 +28,7 @@ async function addTokens(): Promise<readonly string[]> {
   return rows.map(({ hash }) => hash);
 }
 
-/** An emailed code of every purpose. */
+/** Inserts an emailed code for every purpose. */
 async function addCodes() {
   const common = { email: "ann@example.com", emailKey: "ann@example.com", mac: "m", macKeyId: "k", tries: 0, ...times };
   const rows = emailCodes.purpose.enumValues.map((purpose) => {
@@ -39,7 +39,7 @@ async function addCodes() {
   return rows;
 }
 
-it("no link, token or code from before a restore works after it, and an invitation may be sent again", async () => {
+it("no link, token or code issued before a restore works after it, and an invitation may be sent again", async () => {
   const { team, owner } = await freshTeam();
   const guest = await freshUser();
   const { token: invitation } = await invited(team, owner, guest.email, "ADMIN");
@@ -57,7 +57,6 @@ it("no link, token or code from before a restore works after it, and an invitati
   const codes = await addCodes();
   const putBack = await copyDatabase();
   const restoredToMs = Date.now();
-  // Joins, and is removed again.
   const member = await expectStatus(guest.as.post(ACCEPT, { token: invitation }), 200);
   await expectStatus(owner.as.delete(`${team.path}/members/${member.id}`), 204);
   await putBack();

@@ -1,4 +1,4 @@
-// Payments in the lost period: even if they were read before the lost invoices were back, they are credited to the right invoices.
+// Payments in the lost period must be credited to the right invoices, even if they were read before the lost invoices were recovered.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, expect, it } from "vitest";
@@ -55,12 +55,12 @@ async function paidWhileLost() {
   return { merchant, chain, near, lost, txHash, restored: restoredEnv(restoredToMs) };
 }
 
-it("no payment is matched before all lost invoices are back: not by a pass, a payer's claim or a merchant's look-up", async () => {
+it("no payment is matched before all lost invoices are recovered: not by a pass, a payer's claim or a merchant's lookup", async () => {
   const { merchant, chain, near, lost, txHash, restored } = await paidWhileLost();
   const before = await cursor();
   const deps = watcherOf(restored, chain);
   const named = { merchantId: merchant.merchantId, txHash };
-  // As the runbook closes the deployment before the restore.
+  // The deployment is closed before the restore, as the runbook says.
   expect(await passOf({ ...restored, RESTORE_EPOCH: "closed" }, chain)).toEqual({ kind: "paused" });
   for (const phase of ["WAITING", "REVOCATIONS", "ADDRESSES", "AMOUNTS"] as const) {
     if (phase !== "WAITING") await putPhase(restored, phase);
@@ -81,7 +81,7 @@ it("no payment is matched before all lost invoices are back: not by a pass, a pa
 it("no invoice expires before an import has ended, neither by the clock nor by a read", async () => {
   const { merchant, chain, near, restored } = await paidWhileLost();
   const id = near.id as typeof invoices.$inferSelect.id;
-  // The old deployment read past the end of an invoice that was about to expire.
+  // Before the restore, the deployment had read past the end of an invoice that was about to expire.
   await testDb
     .update(invoices)
     .set({ expiresAtMs: Date.now() - 1 })
@@ -136,7 +136,7 @@ it("a payment to a lost invoice's own address that the old deployment had left o
   const [{ address, amount }] = lost.paymentMethods;
   const units = BigInt(Math.round(Number(amount) * 1e8));
   const transfer = transferTo(address, units, { cryptocurrency: "BTC" });
-  // A watcher that is kept awake still has the address among its recipients.
+  // A watcher that stayed awake still reads transfers to the address.
   await look([transfer], { network: "BTC" });
   expect(await rowsOf(transfer.txHash)).toEqual([]);
   await importLost(restoredEnv(restoredToMs));

@@ -16,7 +16,7 @@ import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const numberOf = (restored: Env) => Number.parseInt(restored.RESTORE_EPOCH, 10);
 
-it("a restore into the middle of an import also recovers what that import had not", async () => {
+it("a restore to a time during an earlier import also recovers what that import had not yet recovered", async () => {
   const shop = await freshMerchant();
   await expectStatus(shop.post("/wallets", xpubWallet()), 201);
   const putBack = await copyDatabase();
@@ -24,7 +24,7 @@ it("a restore into the middle of an import also recovers what that import had no
   const order = { name: "Order", rawAmount: 10, paymentMethods: [BTC] };
   const lost = await expectStatus(shop.post("/invoices", order), 201);
   await putBack();
-  // The first import had begun at the minute of the second restore.
+  // The first import began at the minute to which the second restore goes back.
   await putPhase(first, "REVOCATIONS");
   const second = restoredEnv(Date.now() + 20 * MINUTE_MS);
   await importLost(second);
@@ -36,7 +36,7 @@ it("a restore into the middle of an import also recovers what that import had no
   expect(rows.map(({ phase }) => phase)).toEqual(["DONE", "DONE"]);
 });
 
-it("a number that an earlier restore used keeps the deployment closed, and imports nothing", async () => {
+it("a restore with the epoch number of an earlier one keeps the deployment closed, and imports nothing", async () => {
   const used = restoredEnv(Date.now());
   await putPhase(used, "DONE");
   const again = { ...used, DB: ownDatabase(), RESTORE_EPOCH: `${numberOf(used)}@${isoTime(Date.now() + MINUTE_MS)}` };

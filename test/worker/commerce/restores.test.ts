@@ -1,4 +1,4 @@
-// After a database restore, what objects know is recovered.
+// After a database restore, what the Durable Objects still store is recovered.
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -25,13 +25,13 @@ async function shopWithWallets(): Promise<TestMerchant> {
 
 const ORDER = { name: "Order", rawAmount: 10, metadata: { order: "17" }, paymentMethods: [USDT, BTC] };
 
-/** What a payer is shown: by network the address and the amount. */
+/** The address and the amount on each network, as a payer sees them. */
 const shownOf = (invoice: { paymentMethods: readonly Record<string, unknown>[] }) =>
   invoice.paymentMethods
     .map(({ network, status, address, amount }) => ({ network: String(network), status, address, amount }))
     .toSorted((a, b) => a.network.localeCompare(b.network));
 
-it("a lost invoice comes back with its id, terms, address and amount, for review, with an entry and an event", async () => {
+it("a lost invoice is recovered with its id, terms, address and amount, for review, with an audit entry and an event", async () => {
   const shop = await shopWithWallets();
   const kept = await expectStatus(shop.post("/invoices", ORDER), 201);
   const putBack = await copyDatabase();
@@ -54,13 +54,13 @@ it("a lost invoice comes back with its id, terms, address and amount, for review
   )
     .bind(shop.merchantId)
     .all();
-  // One for the address and one for the amount.
+  // One entry for the address and one for the amount.
   expect(entries).toEqual([lost, lost].map(({ id: target }) => ({ action: "invoice.restored", target })));
   expect(shownOf(await expectStatus(shop.get(`/invoices/${kept.id}`), 200))).toEqual(shownOf(kept));
   expect(await expectStatus(shop.get(`/invoices/${kept.id}`), 200)).toMatchObject({ needsReview: false, warnings: [] });
 });
 
-it("an invoice that was payable with one coin on two networks, at one address and for one amount, comes back with both", async () => {
+it("an invoice payable with one coin on two networks, at one address and for one amount, is recovered with both methods", async () => {
   const shop = await freshMerchant();
   const wallet = directWallet();
   const pairs = ["ETH", "POL"].map((network) => ({ ...USDT, network }));
@@ -74,26 +74,29 @@ it("an invoice that was payable with one coin on two networks, at one address an
   expect(shownOf(await expectStatus(shop.get(`/invoices/${lost.id}`), 200))).toEqual(shownOf(lost));
 });
 
-it.each([undefined, "web-7"])("a repeated key of a lost create gets the recovered invoice (%s)", async (externalId) => {
-  const shop = await shopWithWallets();
-  const putBack = await copyDatabase();
-  const restoredToMs = now();
-  const key = { "idempotency-key": "lost" };
-  const body = { ...ORDER, externalId };
-  const first = await shop.post("/invoices", body, key);
-  await putBack();
-  await importLost(restoredEnv(restoredToMs));
-  // A restore takes longer than the lease of a create, and object instances do not live that long.
-  await abortAllDurableObjects();
-  const again = await shop.post("/invoices", body, key);
-  expect(again.status).toBe(201);
-  expect(again.body.id).toBe(first.body.id);
-  expect(shownOf(again.body)).toEqual(shownOf(first.body));
-  const { data } = await expectStatus(shop.get("/invoices"), 200);
-  expect(data).toHaveLength(1);
-  const third = await shop.post("/invoices", body, key);
-  expect(third.text).toBe(again.text);
-});
+it.each([undefined, "web-7"])(
+  "repeating a lost create with its idempotency key returns the recovered invoice (external id: %s)",
+  async (externalId) => {
+    const shop = await shopWithWallets();
+    const putBack = await copyDatabase();
+    const restoredToMs = now();
+    const key = { "idempotency-key": "lost" };
+    const body = { ...ORDER, externalId };
+    const first = await shop.post("/invoices", body, key);
+    await putBack();
+    await importLost(restoredEnv(restoredToMs));
+    // A restore takes longer than the lease of a create, and object instances do not live that long.
+    await abortAllDurableObjects();
+    const again = await shop.post("/invoices", body, key);
+    expect(again.status).toBe(201);
+    expect(again.body.id).toBe(first.body.id);
+    expect(shownOf(again.body)).toEqual(shownOf(first.body));
+    const { data } = await expectStatus(shop.get("/invoices"), 200);
+    expect(data).toHaveLength(1);
+    const third = await shop.post("/invoices", body, key);
+    expect(third.text).toBe(again.text);
+  },
+);
 
 it("a key revoked in the lost period does not work again", async () => {
   const shop = await freshMerchant();

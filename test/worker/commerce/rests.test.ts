@@ -1,4 +1,5 @@
-// Paying the remainder that the page asks for after a partial payment pays the invoice, however small, however late, and whatever others ask for.
+// Paying the rest that the page asks for after a partial payment must pay the invoice, however small the rest is, however late it is paid, and
+// whatever other invoices ask for.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
@@ -17,11 +18,11 @@ const WEI = 10n ** 18n;
 const unitsOf = (amount: string, decimals: bigint) => BigInt(Math.round(Number(amount) * 1e8)) * (decimals / 10n ** 8n);
 const GRAIN = { grainUnits: 10_000_000_000n, coarseGrainUnits: [] };
 
-describe("a remainder of less than a hundredth", () => {
+describe("paying a remainder of less than 1 % of the invoice", () => {
   it.each([
     ["its own address", BTC, btcKey, 10n ** 8n],
     ["a shared address", ETH, ethAddress, WEI],
-  ] as const)("pays the invoice at %s", async (_, pair, wallet, decimals) => {
+  ] as const)("makes the invoice at %s PAID", async (_, pair, wallet, decimals) => {
     const shop = await marketShop(pair, wallet());
     const { id, address } = await shop.invoice(1_000);
     // 992 of 1,000 are paid, and the tolerance is 5.
@@ -53,7 +54,7 @@ it("a remainder without a free amount is not asked for until one is free", async
   expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
-it("a payment is credited while no amount is free for the remainder, which gets one at a later read", async () => {
+it("a payment is credited even if the allocator does not answer, and the remainder gets its amount at a later read", async () => {
   const shop = await marketShop(ETH, ethAddress());
   const { id, address } = await shop.invoice(100);
   const [own] = await testDb.select().from(methodAmounts).where(eq(methodAmounts.invoiceId, id));

@@ -12,7 +12,7 @@ describe("the query for a list", () => {
   it.each([
     ["products", selectProductPage(testDb, "mer_1", { page }), "products_listed"],
     ["customers", selectCustomerPage(testDb, "mer_1", { page, search: undefined }), "customers_listed"],
-  ] as const)("of %s starts in its index at the start of the page, and needs no sorting", async (_, query, index) => {
+  ] as const)("of %s seeks to the page's start in an index, and needs no sorting", async (_, query, index) => {
     const plan = await planOf(query);
     expect(plan).toMatch(
       new RegExp(`^SEARCH \\w+ USING INDEX ${index} \\(merchant_id=\\? AND \\(created_at_ms,id\\)<`),
@@ -30,7 +30,7 @@ describe("the query for a customer's location", () => {
 });
 
 describe("the query for one invoice", () => {
-  it("reads what belongs to it alone, however many invoices its networks watch", async () => {
+  it("reads only the rows that belong to that invoice, however many others its networks watch", async () => {
     const { sql, params } = selectInvoiceRow(testDb, "mer_1", "inv_1").toSQL();
     const plan = await planOf({ toSQL: () => ({ sql, params }) });
     expect(plan.match(/SEARCH payment_methods USING INDEX .*/g)).toEqual(
@@ -53,7 +53,7 @@ describe("the query for a search", () => {
     ["products, counted", countProducts(testDb, "mer_1", { search: "a" }, true), ["products_name"]],
     ["customers", selectCustomerPage(testDb, "mer_1", { page, search: "a" }), ["customers_name", "customers_email"]],
     ["customers, counted", countCustomers(testDb, "mer_1", "a", true), ["customers_name", "customers_email"]],
-  ] as const)("of %s uses its indexes and reads only what they found", async (_, query, indexes) => {
+  ] as const)("of %s uses its indexes and reads only the rows that they found", async (_, query, indexes) => {
     const plan = await planOf(query);
     expect(plan).toMatch(/^SEARCH \w+ USING (INDEX sqlite_autoindex_\w+_1|PRIMARY KEY) \(id=\?\)/);
     for (const index of indexes) expect(plan).toContain(`USING INDEX ${index} (merchant_id=? AND `);

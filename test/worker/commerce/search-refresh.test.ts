@@ -1,4 +1,4 @@
-// A job indexes what a release without the index wrote, and what two concurrent changes wrote.
+// A job indexes rows that a release without the index wrote, and rows that two concurrent changes wrote.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ const run = (sql: string, ...values: readonly unknown[]) =>
     .bind(...values)
     .run();
 
-/** As before the migration: without words. */
+/** Removes the row's words, as in a row from before the migration. */
 async function forgetWords(id: string): Promise<void> {
   const table = id.startsWith("inv_") ? "invoices" : "customers";
   await run(`update ${table} set search_text = null, indexed_at_ms = null where id = ?`, id);
@@ -58,7 +58,7 @@ describe("the job that refreshes the index", () => {
     expect(await refreshIndex(testDb)).toBe("nothing");
   });
 
-  it("reindexes what such a release renamed, and forgets customers it erased", async () => {
+  it("reindexes rows that a release without an index renamed, and removes the words of customers that it erased", async () => {
     const shop = await freshMerchant();
     const { id, customerId } = await invoiceOf(shop, {
       name: "Blue jacket",
@@ -78,7 +78,7 @@ describe("the job that refreshes the index", () => {
     expect(buyer).toMatchObject({ searchText: "", deletedAtMs: 1 });
   });
 
-  it("indexes what changed before it ran, even by this release", async () => {
+  it("indexes changes that were made before it ran, including changes made by this release", async () => {
     const shop = await freshMerchant();
     const { id, customerId } = await invoiceOf(shop, {
       name: "Blue jacket",
@@ -94,7 +94,7 @@ describe("the job that refreshes the index", () => {
     expect(await wordsOfRow(customerId)).toEqual(["anna", "b", "example", "z"]);
   });
 
-  it("commits one of two changes of a customer who was read before both", async () => {
+  it("commits only one of two changes to a customer that are both based on the same read", async () => {
     const shop = await freshMerchant();
     const { id, customerId } = await invoiceOf(shop, { name: "x", customerName: "Zoë", customerEmail: "z@b.example" });
     const [before] = await testDb.select().from(customers).where(eq(customers.id, customerId));
@@ -112,7 +112,7 @@ describe("the job that refreshes the index", () => {
     expect(await found(shop, "anna example")).toEqual([id]);
   });
 
-  it("leaves no word of a customer who is erased while it runs, however old its read is", async () => {
+  it("leaves no indexed word of a customer who is erased while it runs, no matter when it read the customer", async () => {
     const shop = await freshMerchant();
     const { customerId } = await invoiceOf(shop, { name: "x", customerName: "Zoë", customerEmail: "z@b.example" });
     await run("update customers set name = 'Anna', updated_at_ms = updated_at_ms + 1 where id = ?", customerId);

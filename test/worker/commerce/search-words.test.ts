@@ -1,4 +1,4 @@
-// Invoices are found by the words of their names and order numbers, by customer, amount, address and transaction, in the search and in the list.
+// Invoices are found by the words of their names and order numbers, and by customer, amount, address and transaction, in the search and in the list.
 import { describe, expect, it } from "vitest";
 import { searchBody } from "../../../src/commerce/search/contract.ts";
 import { copyInvoice } from "../../support/copy-invoice.ts";
@@ -15,7 +15,7 @@ async function invoiceOf(shop: TestMerchant, body: object = {}): Promise<Answer[
   return made.body;
 }
 
-/** The invoices that a text finds, each as its id and how it was found. The list must find the same ones. */
+/** The invoices that a text finds, each with its id and how it was found. The list must find the same invoices. */
 async function found(shop: TestMerchant, text: string): Promise<readonly (readonly [string, string])[]> {
   const searched = await shop.get(`/search?q=${encodeURIComponent(text)}`);
   expect(searched.status, searched.text).toBe(200);
@@ -38,7 +38,7 @@ async function expectNothing(shop: TestMerchant, texts: readonly string[]) {
 }
 
 describe("an invoice is found by", () => {
-  it("words of its name, whole or as prefixes, in any order and case", async () => {
+  it("words of its name, whole or as prefixes, in any order and in upper or lower case", async () => {
     const shop = await freshMerchant();
     const { id } = await invoiceOf(shop, { name: "Blue winter jacket, size M" });
     await invoiceOf(shop, { name: "Red scarf" });
@@ -53,7 +53,7 @@ describe("an invoice is found by", () => {
     await expectNothing(shop, ["inter", "blue scarf", "jackets"]);
   });
 
-  it("its name without accents, with others, in full width, with ss for ß and i for ı", async () => {
+  it("its name without accents, with other accents, in full width, with ss for ß and i for ı", async () => {
     const shop = await freshMerchant();
     const { id } = await invoiceOf(shop, { name: "Café Straße Diyarbakır Łódź İstanbul" });
     const texts = [
@@ -71,7 +71,7 @@ describe("an invoice is found by", () => {
     await expectFound(shop, id, "NAME", texts);
   });
 
-  it("parts of its order number, without leading zeros, in any case", async () => {
+  it("parts of its order number, in upper or lower case and with or without leading zeros", async () => {
     const shop = await freshMerchant();
     const { id } = await invoiceOf(shop, { externalId: "ORD-2026-00123" });
     await invoiceOf(shop, { externalId: "ORD-2027-00999" });
@@ -97,7 +97,7 @@ describe("an invoice is found by", () => {
     await expectNothing(shop, ["青冬"]);
   });
 
-  it("its new name once it is changed, and no longer by the old one", async () => {
+  it("its new name once that is changed, and no longer by the old one", async () => {
     const shop = await freshMerchant();
     const { id } = await invoiceOf(shop, { name: "Blue jacket", externalId: "A-1" });
     expect((await shop.patch(`/invoices/${id}`, { name: "Red jacket" })).status).toBe(200);
@@ -138,7 +138,7 @@ describe("an invoice is found by", () => {
     await expectNothing(shop, ["1234.51", "1,234.50 USD", "234.50", "1234.5000001"]);
   });
 
-  it("its own address and a transaction, whole or by the first 6 characters", async () => {
+  it("its own address or a transaction, whole or by at least the first 6 characters", async () => {
     const shop = await freshMerchant();
     expect((await shop.post("/wallets", xpubWallet())).status).toBe(201);
     const own = await invoiceOf(shop, { paymentMethods: [BTC] });
@@ -152,7 +152,7 @@ describe("an invoice is found by", () => {
   });
 });
 
-describe("the search of the list", () => {
+describe("a search of the list", () => {
   it("combines with the other filters, and continues at its cursor, newest first", async () => {
     const shop = await freshMerchant();
     const made: string[] = [];
@@ -169,7 +169,7 @@ describe("the search of the list", () => {
     expect(cancelled.body.pagination.total).toBe(1);
   });
 
-  it("finds the one invoice that has two common words, through the rarer one", async () => {
+  it("finds the oldest invoice, which has the searched words exactly, among 1,200 that match only by a prefix", async () => {
     const shop = await freshMerchant();
     const { id } = await invoiceOf(shop, { name: "Order 777" });
     await copyInvoice((await invoiceOf(shop, { name: "Order 7771" })).id, 1_200);
@@ -184,7 +184,7 @@ describe("the search of the list", () => {
     }
   });
 
-  it("finds nothing of another merchant", async () => {
+  it("finds nothing that belongs to another merchant", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const body = {
       name: "Jacket",

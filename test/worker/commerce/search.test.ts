@@ -1,4 +1,4 @@
-// The search over a merchant's invoices, customers and payments: what it finds, for whom, and that it costs the same among many.
+// The search over a merchant's invoices, customers and payments: what it finds, for whom, and that its cost does not grow with the number of rows.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ async function invoiceOf(shop: TestMerchant, body: object = {}): Promise<Answer[
   return made.body;
 }
 
-/** What a search text finds, by kind, each as its id and how it was found. */
+/** What a search text finds, by kind, each with its id and how it was found. */
 async function found(shop: TestMerchant, text: string) {
   const { status, body, text: answer } = await shop.get(`/search?q=${encodeURIComponent(text)}`);
   expect(status, answer).toBe(200);
@@ -57,7 +57,7 @@ describe("a search finds", () => {
     expect((await found(shop, "RD-1")).invoices).toEqual([]);
   });
 
-  it("customers by id, email in any case and name, and their invoices by email, newest first", async () => {
+  it("customers by id, by name, and by email in upper or lower case, and their invoices by email, newest first", async () => {
     const shop = await freshMerchant();
     const first = await invoiceOf(shop, { customerEmail: "Anna@Shop.example", customerName: "Anna Berg" });
     const second = await invoiceOf(shop, { customerEmail: "anna@shop.EXAMPLE" });
@@ -75,7 +75,7 @@ describe("a search finds", () => {
     for (const text of ["anna", "anna b", customerId]) expect((await found(shop, text)).customers).toEqual([]);
   });
 
-  it("payments and their invoices by transaction, in any case, whole or by prefix, with or without 0x", async () => {
+  it("payments and their invoices by transaction hash, whole or by prefix, in upper or lower case, with or without 0x", async () => {
     const shop = await freshMerchant();
     const { id: invoiceId } = await invoiceOf(shop);
     const hash = randomHex(32);
@@ -85,7 +85,7 @@ describe("a search finds", () => {
     for (const text of [`0x${hash}`, `0X${hash.toUpperCase()}`, hash, hash.toUpperCase(), hash.slice(0, 8)]) {
       const { payments, ...rest } = await found(shop, text);
       expect(rest).toEqual({ invoices: [[invoiceId, "TRANSACTION"]], customers: [] });
-      // A Bitcoin hash has no 0x.
+      // Bitcoin hashes are written without 0x.
       const ids = /^0x/i.test(text) ? [id] : [id, other.id];
       expect(payments.toSorted()).toEqual(ids.map((each) => [each, "TRANSACTION"]).toSorted());
     }
@@ -121,7 +121,7 @@ describe("a search finds", () => {
     expect((await found(shop, `${address.slice(0, -1)}1`)).invoices).toEqual([]);
   });
 
-  it("nothing of another merchant", async () => {
+  it("nothing that belongs to another merchant", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const made = await invoiceOf(shop, { externalId: "ORD-9", customerEmail: "a@b.example", customerName: "Zoe" });
     const payment = await seedPayment(shop.merchantId);
@@ -142,7 +142,7 @@ describe("a search finds", () => {
   });
 });
 
-describe("search text is only text", () => {
+describe("a search text", () => {
   it.each([
     "%",
     "_",
@@ -165,19 +165,19 @@ describe("search text is only text", () => {
     "\u{10ffff}x",
     "null",
     "0x",
-  ])("%j finds what has its words or starts with it, and nothing else", async (text) => {
+  ])("such as %j finds only what contains its words or starts with it", async (text) => {
     const shop = await freshMerchant();
     await invoiceOf(shop, { name: "Goods", externalId: "SKU-7", customerEmail: "g@h.sample", customerName: "Zoe" });
     await seedPayment(shop.merchantId);
     expect(await found(shop, text)).toEqual(NOTHING);
     if (text.includes("\u0000")) return;
     const { id } = await invoiceOf(shop, { externalId: `${text}1` });
-    // No text sorts after the greatest one: it is found only as a whole external id.
+    // No text sorts after U+10FFFF, so a prefix search cannot find it; it is found only as a whole external id.
     const isGreatest = text === "\u{10ffff}";
     if (!isGreatest) expect((await found(shop, text)).invoices).toEqual([[id, "EXTERNAL_ID"]]);
   });
 
-  it.each(["", "q=", "q=%20%20", "Q=a"])("the query %j is refused", async (query) => {
+  it.each(["", "q=", "q=%20%20", "Q=a"])("is required: the query %j is refused", async (query) => {
     const shop = await freshMerchant();
     expect(await shop.get(`/search?${query}`)).toMatchObject({ status: 400, body: { code: "VALIDATION_FAILED" } });
   });
@@ -186,7 +186,7 @@ describe("search text is only text", () => {
     [320, 200],
     [321, 400],
     [10_000, 400],
-  ])("a query of %i characters is answered with %i", async (length, status) => {
+  ])("of %i characters is answered with %i", async (length, status) => {
     const shop = await freshMerchant();
     expect((await shop.get(`/search?q=${"x".repeat(length)}`)).status).toBe(status);
   });
@@ -243,7 +243,7 @@ describe("the statements of a search", () => {
       ],
     ],
     ["payments", reads[2], ["payments_identity (network=? AND tx_hash>? AND tx_hash<?)"]],
-  ] as const)("for %s find everything by an index and scan no table", async (_, read, indexes) => {
+  ] as const)("for %s find everything through an index and scan no table", async (_, read, indexes) => {
     const { sql, params } = read.toSQL();
     const plan = await planOf({ toSQL: () => ({ sql, params }) });
     for (const index of indexes) expect(plan).toContain(` ${index}`);

@@ -1,5 +1,5 @@
-// decisions 12: an unproven merchant holds at most two unpaid addresses of a key that another merchant also has. An address counts as paid
-// when it received a payment, not when its invoice was paid another way.
+// An unproven merchant holds at most two unpaid addresses of a key that another merchant also has (decisions 12). An address counts as paid when it
+// received a payment, not when its invoice was paid in another way.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
@@ -43,7 +43,7 @@ async function pay(
   });
 }
 
-/** A second merchant on a first one's key, holding as many of its addresses as allowed. */
+/** A second merchant with the first one's key, who holds as many of its addresses as allowed. */
 async function secondHolder(pairs: readonly object[] = [BTC]) {
   const [elder, shop] = [await freshMerchant(), await freshMerchant()];
   const key = xpubWallet();
@@ -65,7 +65,7 @@ async function expectNoMore(shop: TestMerchant): Promise<void> {
   expect(refusal).toMatchObject({ code: "LIMIT_REACHED", name: "addressesWithoutProof", limit: MAX_UNPAID });
 }
 
-describe("an unproven merchant on another merchant's key", () => {
+describe("an unproven merchant that uses another merchant's key", () => {
   it("gets another address for each paid one, and no more", async () => {
     const { elder, shop, made } = await secondHolder();
     await expectNoMore(shop);
@@ -86,7 +86,7 @@ describe("an unproven merchant on another merchant's key", () => {
     };
     for (const { id } of made) await expectStatus(shop.post(`/invoices/${id}/cancel`), 200);
     const second = await again(wallet.id);
-    // Nothing was paid: registering again does not allow another two.
+    // Nothing was paid, so registering again does not allow two more addresses.
     await expectNoMore(shop);
     for (const invoice of made) await pay(shop, invoice, BTC);
     await again(second.id);
@@ -98,7 +98,7 @@ describe("an unproven merchant on another merchant's key", () => {
     await expectNoMore(shop);
   });
 
-  it("gets no other for invoices paid another way, to another address, or by a payment that disappeared", async () => {
+  it("gets no additional address for invoices paid by another method, to another address, or by a payment that disappeared", async () => {
     const { shop, made } = await secondHolder([BTC, USDT]);
     for (const invoice of made) {
       await pay(shop, invoice, USDT);
@@ -112,7 +112,7 @@ describe("an unproven merchant on another merchant's key", () => {
     await expectNoMore(shop);
   });
 
-  it("gets no other for paid addresses of the other merchant", async () => {
+  it("gets no additional address for the other merchant's paid addresses", async () => {
     const { elder, shop } = await secondHolder();
     const theirs = await created(elder);
     await pay(elder, theirs, BTC);

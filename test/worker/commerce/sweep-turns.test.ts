@@ -1,4 +1,5 @@
-// The sweep settles every merchant's due invoices in turn: the delay depends on how many merchants have some, not on how many one has.
+// The sweep settles every merchant's due invoices in turn: the delay may depend on how many merchants have due invoices, but not on how many one
+// merchant has.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it } from "vitest";
@@ -12,7 +13,7 @@ import { copyInvoice } from "../../support/copy-invoice.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** How many invoices are older. */
+/** The number of invoices that are older than the updated one. */
 const nth = sql`(select count(*) from invoices older where older.id < invoices.id)`;
 
 const MINUTE_MS = 60_000;
@@ -30,7 +31,7 @@ const statusOf = async (id: InvoiceId) =>
 afterEach(() => testDb.delete(invoices));
 
 describe("the sweep", () => {
-  it("expires a shop's invoice, however many another merchant has due at the same time", async () => {
+  it("expires a shop's invoice, however many of another merchant's are due at the same time", async () => {
     const [shop, flood] = [await freshMerchant(), await freshMerchant()];
     const mine = await made(shop);
     const theirs = await made(flood);
@@ -49,14 +50,14 @@ describe("the sweep", () => {
     expect(await statusOf(mine)).toBe("EXPIRED");
   });
 
-  it("settles 140 in one run when a single merchant has all of them", async () => {
+  it("settles 140 invoices in one run if they all belong to one merchant", async () => {
     const flood = await freshMerchant();
     await copyInvoice(await made(flood), 400);
     await testDb.update(invoices).set({ expiresAtMs: sql`${Date.now() - HOUR_MS} + ${nth}` });
     expect((await sweepAt(Date.now())).settled).toBe(140);
   });
 
-  it("leaves the database to others between its batches for as long as the last one took, within bounds", async () => {
+  it("pauses between its batches for as long as the last one took, within bounds, to leave the database to others", async () => {
     const flood = await freshMerchant();
     await copyInvoice(await made(flood), 120);
     await testDb.update(invoices).set({ expiresAtMs: Date.now() - HOUR_MS });
@@ -72,7 +73,7 @@ describe("the sweep", () => {
     const deps = invoiceDependencies(env, {
       db: testDb,
       nowMs: Date.now(),
-      // Anything longer is a call's limit, not a pause.
+      // Anything longer is the time limit of a call, not a pause.
       sleep: (ms, cancellation) => {
         if (ms <= 100) paused.push(ms);
         return sleep(ms, cancellation);
@@ -82,7 +83,7 @@ describe("the sweep", () => {
     expect(paused).toEqual([10, 40, 10, 100, 12]);
   });
 
-  it("reaches each of 120 merchants within three runs, however many another one has due", async () => {
+  it("reaches each of 120 merchants within three runs, however many invoices of another one are due", async () => {
     const flood = await freshMerchant();
     await copyInvoice(await made(flood), 600);
     const nowMs = Date.now();

@@ -1,4 +1,4 @@
-// The sweep through its own entry, once a minute: it settles due invoices, releases what nobody watches and deletes old answers, each
+// The sweep through its own entry, once a minute: it settles due invoices, releases amounts that are no longer watched and deletes old answers, each
 // independently of the others.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -20,14 +20,14 @@ import { runJobs } from "../../support/run-jobs.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** An expiry's events: the event, and its older name. */
+/** The types of the event about an expiry: the current name and the older one. */
 const EXPIRED = ["invoice.expired", "payment.expired"];
 
 async function sweep(): Promise<void> {
   await runJobs();
 }
 
-/** Runs the sweep and returns what it logs as errors. */
+/** Runs the sweep; returns the errors that it logs. */
 async function sweepErrors(): Promise<readonly unknown[]> {
   const log = vi.spyOn(console, "error").mockImplementation(() => {});
   try {
@@ -50,7 +50,7 @@ async function created(shop: TestMerchant): Promise<Answer["body"]> {
   return body;
 }
 
-/** Moves the end of invoices into the past, and the end of their monitoring too. */
+/** Moves the end of invoices, and the end of their monitoring, into the past. */
 const makeDue = (made: readonly { readonly id: InvoiceId }[], agoMs = 1_000) =>
   testDb
     .update(invoices)
@@ -69,7 +69,7 @@ const break_ = (id: InvoiceId) =>
 const statusOf = async (id: InvoiceId) =>
   (await testDb.select({ status: invoices.status }).from(invoices).where(eq(invoices.id, id)))[0]?.status;
 
-/** All that a sweep may write about one invoice. */
+/** The invoice's row, timeline and events, all of which a sweep may write. */
 const traceOf = (id: InvoiceId) =>
   testDb.batch([
     testDb.select().from(timelineItems).where(eq(timelineItems.invoiceId, id)).orderBy(timelineItems.position),
@@ -91,7 +91,7 @@ const operationsOf = async (shop: TestMerchant) =>
 
 const heldOf = (id: InvoiceId) =>
   testDb.$count(methodAmounts, and(eq(methodAmounts.invoiceId, id), isNull(methodAmounts.releasedAtMs)));
-/** As if its amounts had been allocated until then. */
+/** Makes the holds on the invoice's amounts end at that time. */
 async function releaseAt(id: InvoiceId, atMs: number): Promise<void> {
   const ends = { heldUntilMs: atMs, releaseAfterMs: atMs };
   const rows = await testDb.update(methodAmounts).set(ends).where(eq(methodAmounts.invoiceId, id)).returning();
@@ -101,7 +101,7 @@ async function releaseAt(id: InvoiceId, atMs: number): Promise<void> {
     });
 }
 
-/** A merchant's counter next to the real count. */
+/** A merchant's counter of active invoices, and their real count. */
 async function activeOf(shop: TestMerchant): Promise<readonly [counter: number | undefined, real: number]> {
   const [row] = await testDb
     .select({ n: merchants.activeInvoices })
@@ -135,7 +135,7 @@ describe("the sweep", () => {
     const shop = await freshShop();
     const made = [await created(shop), await created(shop), await created(shop)];
     await makeDue(made);
-    // Without the job's lease, which allows one run at a time: a lease may end before its run does.
+    // Runs without the job's lease, which allows one run at a time, because a lease may end before its run does.
     const run = () => expireInvoices(invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }));
     await Promise.all([run(), run(), sweep(), sweep()]);
     const traces = await Promise.all(made.map(({ id }) => traceOf(id)));
@@ -147,7 +147,7 @@ describe("the sweep", () => {
     expect(await Promise.all(made.map(({ id }) => traceOf(id)))).toEqual(traces);
   });
 
-  it("reports an invoice that cannot be settled, and settles, releases and deletes all the rest", async () => {
+  it("reports an invoice that cannot be settled, settles the others, releases amounts and deletes expired operations", async () => {
     const shop = await freshShop();
     const [broken, due, finished] = [await created(shop), await created(shop), await created(shop)];
     expect((await shop.post(`/invoices/${finished.id}/cancel`)).status).toBe(200);
@@ -169,7 +169,7 @@ describe("the sweep", () => {
     expect(await operationsOf(shop)).not.toContain(old);
   });
 
-  it("reaches the newest invoice past any number of older ones that cannot be settled", async () => {
+  it("reaches the newest invoice despite any number of older ones that cannot be settled", async () => {
     const shop = await freshShop();
     const [broken, due] = [await created(shop), await created(shop)];
     await makeDue([broken], HOUR_MS);
@@ -181,12 +181,12 @@ describe("the sweep", () => {
     expect(await statusOf(due.id)).toBe("EXPIRED");
   });
 
-  it("reports why it left an invoice: by the code of a refusal or the database's message, never by data of a row", async () => {
+  it("reports why it left an invoice unsettled: the code of the refusal or the database's message, but no data from rows", async () => {
     const shop = await freshShop();
     const [contended, refused] = [await created(shop), await created(shop)];
     await makeDue([contended], 2_000);
     await makeDue([refused]);
-    // The next event's sequence number of one invoice is taken, and the other's row may not change.
+    // The next sequence number of one invoice's events is taken, and a trigger refuses the change to the other invoice.
     const taken = { merchantId: shop.merchantId, type: "ping", data: "{}", createdAtMs: 0 } as const;
     await testDb.insert(events).values({ ...taken, id: freshId("evt"), invoiceId: contended.id, sequence: 3 });
     await env.DB.prepare(
@@ -208,7 +208,7 @@ describe("the sweep", () => {
     }
   });
 
-  it("releases and deletes even when due invoices cannot be queried, and still fails so the platform reports it", async () => {
+  it("releases amounts and deletes expired operations even if due invoices cannot be queried, but fails, so that the platform reports it", async () => {
     const shop = await freshShop();
     const finished = await created(shop);
     expect((await shop.post(`/invoices/${finished.id}/cancel`)).status).toBe(200);
@@ -224,7 +224,7 @@ describe("the sweep", () => {
     expect(await operationsOf(shop)).not.toContain(old);
   });
 
-  it("releases no amount that is still watched, nor any of an active invoice", async () => {
+  it("does not release amounts that are still watched, or amounts of an active invoice", async () => {
     const shop = await freshShop();
     const [watched, active] = [await created(shop), await created(shop)];
     expect((await shop.post(`/invoices/${watched.id}/cancel`)).status).toBe(200);
@@ -243,7 +243,7 @@ describe("the counter of a merchant's active invoices", () => {
     expect(await activeOf(shop)).toEqual([6, 6]);
     const [first, second, third] = made;
     for (const { id } of [first, second]) expect((await shop.post(`/invoices/${id}/cancel`)).status).toBe(200);
-    // A second cancel is refused and counts nothing.
+    // A second cancel is refused, and does not change the count.
     expect((await shop.post(`/invoices/${first.id}/cancel`)).status).toBe(422);
     expect(await activeOf(shop)).toEqual([4, 4]);
     await makeDue([third, theirs]);

@@ -1,5 +1,5 @@
-// security.md 1 "Step-up" and 4: each change of a wallet is emailed to every OWNER and ADMIN. If a user whose only factor is mail made it, the email
-// has a link that disables the wallet, valid once and for seven days, without any other proof.
+// Each change to a wallet is emailed to every OWNER and ADMIN (security.md 1 "Step-up" and 4). If the change was made by a
+// user whose only factor is email, the email has a link that disables the wallet without any other proof. It works once, and for seven days.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
@@ -40,7 +40,6 @@ async function rowOf(id: string) {
   return row;
 }
 
-/** A wallet that `who` registers. */
 async function registered(team: TestTeam, who: Teammate, body: object = directWallet()) {
   const answer = await who.as.post(`${team.merchant}/wallets`, body);
   expect(answer.status, answer.text).toBe(201);
@@ -59,7 +58,7 @@ async function shop() {
   };
 }
 
-describe("a change of a wallet", () => {
+describe("a change to a wallet", () => {
   it("is emailed to every OWNER and ADMIN and nobody else, with the values before and after, and who made it", async () => {
     const { team, owner, admin, member, viewer } = await shop();
     const outsider = await freshUser();
@@ -83,7 +82,7 @@ describe("a change of a wallet", () => {
     for (const other of [member, viewer, outsider]) expect(await mailsTo(other)).toEqual([]);
   });
 
-  it("is emailed without a link when a key makes it, and names the key by its id", async () => {
+  it("is emailed without a link when a key makes it, and the email names the key by its id", async () => {
     const { team, owner } = await shop();
     const key = await seedKey(team.merchantId);
     const [{ id } = expect.fail()] = await testDb.select().from(apiKeys).where(eq(apiKeys.merchantId, team.merchantId));
@@ -157,7 +156,7 @@ describe("a change of a wallet", () => {
     expect([made.answer.status, made.storage]).toEqual([201, ["D1 read", "D1 write"]]);
     const path = `/wallets/${made.answer.json?.id}`;
     const changed = await counted(path, { method: "PATCH", body: { isEnabled: false } });
-    // What disables a wallet is copied to its merchant's object before it is written, for a restore of the database.
+    // The merchant's object records that the wallet is disabled before D1 does, so that a restore of the database does not enable it again.
     const copied = ["MERCHANT_OBJECT.keepRevocations", "D1 write"];
     expect([changed.answer.status, changed.storage]).toEqual([200, ["D1 read", ...copied]]);
     const gone = await counted(path, { method: "DELETE" });
@@ -166,7 +165,7 @@ describe("a change of a wallet", () => {
 });
 
 describe("the link in the email", () => {
-  it("is sent to each recipient, with their own token, when a user with only email made the change", async () => {
+  it("is sent to each recipient, with their own token, when a user whose only factor is email made the change", async () => {
     const { team, owner, admin } = await shop();
     const { id } = await registered(team, owner);
     const tokens = [await tokenOf(owner), await tokenOf(admin)];
@@ -190,7 +189,7 @@ describe("the link in the email", () => {
 
   it.each([
     ["a passkey or an authenticator app", { totpEnabledAtMs: 1 }, "TOTP", false],
-    ["codes by mail as a second factor only", { emailOtpEnabledAtMs: 1 }, "EMAIL_CODE", true],
+    ["emailed codes as the only second factor", { emailOtpEnabledAtMs: 1 }, "EMAIL_CODE", true],
   ] as const)("depends on the factors of the user who makes the change: %s", async (_, has, factor, isLinked) => {
     const { team, owner } = await shop();
     const admin = await team.join("ADMIN", has);
@@ -227,7 +226,7 @@ describe("the link in the email", () => {
     expect(mail?.subject).toBe("A wallet of Test shop was disabled with the link in a mail");
     expect(mail?.text).toContain(`by ${admin.email} at `);
     expect(tokenIn(mail?.text)).toBeUndefined();
-    // No new invoice uses it.
+    // No new invoice uses the wallet.
     const order = { name: "Order", rawAmount: 1, paymentMethods: [USDT] };
     expect((await owner.as.post(`${team.merchant}/invoices`, order)).body.code).toBe("NO_ENABLED_WALLET");
     expectRefusal(await disable(token), 404, "LINK_INVALID");
@@ -245,7 +244,7 @@ describe("the link in the email", () => {
     expect(entries.map(({ action }) => action).sort()).toEqual(["wallet.created", "wallet.disabled_by_link"]);
   });
 
-  it("disables the wallet despite changes at the same time", async () => {
+  it("disables the wallet even if it is changed at the same time", async () => {
     const { team, owner } = await shop();
     const { id } = await registered(team, owner);
     const token = await tokenOf(owner);
@@ -279,13 +278,13 @@ describe("the link in the email", () => {
     await testDb.update(merchants).set({ deletedAtMs: null }).where(eq(merchants.id, team.merchantId));
     expect((await owner.as.delete(`${team.merchant}/wallets/${id}`)).status).toBe(200);
     expect(await refused()).toEqual(refusal);
-    // The wallet that replaced it is unchanged.
+    // The wallet that replaced the deleted one is unchanged.
     const next = await registered(team, owner);
     expect(await refused()).toEqual(refusal);
     expect((await rowOf(next.id))?.isEnabled).toBe(true);
   });
 
-  it("is refused when the wallet is deleted, the link used, or its holder removed, after it was looked up", async () => {
+  it("is refused if the wallet is deleted, the link used or its holder removed after the link was looked up", async () => {
     const { team, owner, admin } = await shop();
     for (const meanwhile of ["delete", "use", "remove"] as const) {
       const { id } = await registered(team, owner);
@@ -305,7 +304,7 @@ describe("the link in the email", () => {
     }
   });
 
-  it("is refused for a page of another origin, and for a body that is not a token", async () => {
+  it("is refused to a page from another origin, and for a body that is not a token", async () => {
     const { team, owner } = await shop();
     await registered(team, owner);
     const token = await tokenOf(owner);

@@ -1,4 +1,4 @@
-// security.md 4: with `walletChangeDelayHours` a wallet that was registered or enabled is used by new invoices only after the delay.
+// With `walletChangeDelayHours` a wallet that was registered or enabled is used by new invoices only after the delay (security.md 4).
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { assertWalletUsable } from "../../../src/commerce/wallet-records/store.ts";
@@ -17,7 +17,7 @@ async function delayed(hours: number): Promise<TestMerchant> {
   return shop;
 }
 
-/** As a user would set it; a key is not allowed to. */
+/** Sets the delay as a user does; a key is not allowed to. */
 const setDelay = ({ merchantId }: TestMerchant, hours: number) =>
   testDb.update(merchants).set({ walletChangeDelayHours: hours }).where(eq(merchants.id, merchantId));
 
@@ -31,7 +31,7 @@ const order = (pairs?: readonly object[]) => ({
 const waitOut = (id: WalletId, usableFromMs = Date.now() - 1) =>
   testDb.update(wallets).set({ usableFromMs }).where(eq(wallets.id, id));
 
-/** When a wallet comes into effect, from now, in hours. */
+/** The hours from now until the wallet takes effect. */
 const hoursLeft = (wallet: { readonly usableFrom: string }) => (Date.parse(wallet.usableFrom) - Date.now()) / HOUR_MS;
 
 describe.each([
@@ -57,7 +57,7 @@ describe.each([
     expect(ready.warnings).not.toContain("CHANGE_PENDING");
   });
 
-  it("serves no new invoice before that, however it is requested, and every one after", async () => {
+  it("is not used by new invoices before it takes effect, however they are requested, and is used by all of them afterwards", async () => {
     const shop = await delayed(1);
     const { id } = await expectStatus(shop.post("/wallets", bodyOf()), 201);
     expect((await expectStatus(shop.post("/invoices", order([pair])), 422)).code).toBe("NO_ENABLED_WALLET");
@@ -76,7 +76,7 @@ describe.each([
     }
   });
 
-  it("waits again when it is enabled again, but not for any other change", async () => {
+  it("has a new delay when it is enabled again, but not after any other change", async () => {
     const shop = await delayed(2);
     const { id } = await expectStatus(shop.post("/wallets", bodyOf()), 201);
     await waitOut(id);
@@ -86,13 +86,13 @@ describe.each([
     const enabled = await patch({ isEnabled: true });
     expect(hoursLeft(enabled)).toBeCloseTo(2, 1);
     expect((await expectStatus(shop.post("/invoices", order([pair])), 422)).code).toBe("NO_ENABLED_WALLET");
-    // A running delay is never shortened: not by disabling and re-enabling, nor by a shorter setting.
+    // A running delay is never shortened: neither by disabling and enabling again, nor by a shorter setting.
     await setDelay(shop, 0);
     await patch({ isEnabled: false });
     expect((await patch({ isEnabled: true })).usableFrom).toBe(enabled.usableFrom);
   });
 
-  it("keeps serving methods that were activated before", async () => {
+  it("continues to serve methods that were activated before the delay began", async () => {
     const shop = await freshMerchant();
     const { id } = await expectStatus(shop.post("/wallets", bodyOf()), 201);
     const made = await expectStatus(shop.post("/invoices", order([pair])), 201);

@@ -1,4 +1,4 @@
-// The other networks on which a wallet's address may be registered: through the route, the watchers' objects and their sources' clients. Only
+// Other networks on which the address of a wallet may be registered: tested through the route, the watchers' objects and their sources' clients. Only
 // the nodes are stand-ins.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -37,7 +37,10 @@ const CHAIN_SOURCES = JSON.stringify(
   ),
 );
 
-/** A source's answer about code, by its name, such as `ETH-0`; undefined is no answer. */
+/**
+ * What each source, for example `ETH-0`, answers about the address's code. Undefined means no answer; a source that is not in the map reports no
+ * code.
+ */
 let code: Map<string, unknown>;
 let asked: string[];
 
@@ -60,7 +63,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The objects as deployed, except for their sources' setting; each is created for its call, as after an eviction. */
+/** The objects as deployed, except for the setting for their sources; each call creates a new one, as after an eviction. */
 const bindings = standIns<"CHAIN_SOURCES" | "NETWORK_WATCHER">({
   CHAIN_SOURCES,
   NETWORK_WATCHER: {
@@ -98,8 +101,8 @@ const shopWith = async (network = "ETH") => {
   return { shop, wallet: await registered(shop, directBody(network === "ETH" ? "USDT" : "USDC", network)) };
 };
 
-describe("asking for networks on which a wallet's address may be registered", () => {
-  it("offers those that answer that there is no code, with their coins, and registers nothing", async () => {
+describe("the check for other networks on which a wallet's address may be registered", () => {
+  it("offers networks that report no code at the address, with their coins, and registers nothing", async () => {
     const { shop, wallet } = await shopWith();
     const taken = await registered(shop, directBody("USDC", "BASE"));
     const answer = await check(shop, wallet.id);
@@ -118,7 +121,7 @@ describe("asking for networks on which a wallet's address may be registered", ()
     expect((await shop.get("/wallets")).body).toHaveLength(2);
   });
 
-  it("asks test networks for a wallet on one, and no other", async () => {
+  it("asks only test networks about a wallet on a test network", async () => {
     const { shop, wallet } = await shopWith("BASE_SEPOLIA");
     expect(await statesOf(shop, wallet.id)).toEqual({
       ETH_SEPOLIA: "NO_SOURCE",
@@ -132,7 +135,7 @@ describe("asking for networks on which a wallet's address may be registered", ()
     expect(asked).toEqual([`BASE_SEPOLIA-0 eth_getCode ${wallet.address},latest`]);
   });
 
-  it("offers none if only one source sees code, on the wallet's own network or on another", async () => {
+  it("offers no network if even one source sees code, on the wallet's own network or on another", async () => {
     const { shop, wallet } = await shopWith();
     for (const [source, network] of [
       ["ETH-1", "ETH"],
@@ -146,7 +149,7 @@ describe("asking for networks on which a wallet's address may be registered", ()
     }
   });
 
-  it("offers no network that does not answer or answers nonsense, and none at all while its own does the same", async () => {
+  it("offers no network that fails to answer or answers nonsense, and no network at all if the wallet's own one fails to answer", async () => {
     const { shop, wallet } = await shopWith();
     code = new Map<string, unknown>([
       ["POL-0", undefined],
@@ -155,7 +158,7 @@ describe("asking for networks on which a wallet's address may be registered", ()
     ]);
     const silent = { POL: "NO_ANSWER", BASE: "NO_ANSWER", OPTIMISM: "NO_ANSWER" };
     expect(await statesOf(shop, wallet.id)).toEqual({ ...FREE, ...silent });
-    // One of its two sources is not enough to rule out code.
+    // An answer from only one of Ethereum's two sources is not enough to rule out code.
     code.set("ETH-1", undefined);
     expect(await statesOf(shop, wallet.id)).toEqual({ ...FREE, ...silent, ETH: "NO_ANSWER", ARBITRUM: "UNPROVEN" });
   });
@@ -167,7 +170,7 @@ describe("asking for networks on which a wallet's address may be registered", ()
     expect(asked.filter((call) => call.startsWith("BASE"))).toEqual([]);
   });
 
-  it("waits no longer than ten seconds for a network, and offers none whose object fails", async () => {
+  it("waits at most ten seconds for a network, and offers none whose object fails", async () => {
     const waits: number[] = [];
     const given = { db: testDb, nowMs: Date.now(), background: () => {} };
     const sleep = async (ms: number) => void waits.push(ms);
@@ -191,7 +194,7 @@ describe("asking for networks on which a wallet's address may be registered", ()
     expect(await broken.codeAt("ETH", address)).toBe("NO_ANSWER");
   });
 
-  it("offers nothing for an extended key, and is refused for an altered row and after sixty times in an hour", async () => {
+  it("offers no network for an extended key, and is refused for an altered row and after sixty checks in an hour", async () => {
     const { shop, wallet } = await shopWith();
     const { id } = await registered(shop, xpubWallet());
     expect(JSON.parse((await check(shop, id)).text)).toEqual({ address: null, networks: [] });

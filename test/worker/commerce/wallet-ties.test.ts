@@ -1,4 +1,4 @@
-// Interface 4.3: an active invoice prevents deleting a direct wallet with the same address. One EVM address is one account on every network.
+// An active invoice prevents the deletion of a direct wallet with the same address (Interface 4.3). One EVM address is one account on every network.
 import { describe, expect, it } from "vitest";
 import { selectTiedInvoices } from "../../../src/commerce/wallet-records/store.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
@@ -65,7 +65,7 @@ describe("a direct wallet", () => {
     expect(await outcomeOf(shop, mine)).toEqual(DELETED);
   });
 
-  it("names the invoices that block it: each once, and at most ten", async () => {
+  it("names the invoices that block its deletion, none of them twice, and at most ten", async () => {
     const shop = await freshMerchant();
     const address = `0x${randomHex(20)}`;
     const wallet = await registered(shop, direct("USDT", "ETH", address));

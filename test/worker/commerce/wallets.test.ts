@@ -86,7 +86,7 @@ describe("registering a wallet", () => {
     expect(await Promise.all([mine(wallets), mine(events), mine(operations)])).toEqual([0, 0, 0]);
   });
 
-  it("succeeds for one of twenty at once, and refuses the others with that wallet's id", async () => {
+  it("succeeds for one of twenty requests sent at once, and the refusals of the others have that wallet's id", async () => {
     const shop = await freshMerchant();
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.post("/wallets", directBody())));
     const [winner, ...more] = answers.filter((answer) => answer.status === 201);
@@ -97,7 +97,7 @@ describe("registering a wallet", () => {
     expect(await eventsOf(shop, winner?.body.id)).toEqual(["wallet.created"]);
   });
 
-  it("gives twenty repeats of one request the same answer and one wallet", async () => {
+  it("gives twenty repeats of one request the same response and creates one wallet", async () => {
     const shop = await freshMerchant();
     const [body, headers] = [xpubBody(freshKey()), { "idempotency-key": "again" }];
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.post("/wallets", body, headers)));
@@ -117,7 +117,7 @@ describe("changing a wallet", () => {
     expect(await eventsOf(shop, id)).toEqual(["wallet.created", "wallet.updated"]);
   });
 
-  it("keeps both of two changes at once, and one of the answers shows both", async () => {
+  it("keeps both of two concurrent changes, and one of the responses shows both", async () => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, directBody());
     const changes = [{ isEnabled: false }, { requiredConfirmations: 7 }];
@@ -164,7 +164,7 @@ describe("deleting a wallet", () => {
     expectStatus(await other.delete(`/wallets/${theirs.id}`), 200);
   });
 
-  it("never succeeds together with an invoice created at the same time", async () => {
+  it("and creating an invoice at the same time never both succeed", async () => {
     const shop = await freshMerchant();
     for (let round = 0; round < 5; round++) {
       const { id } = await registered(shop, xpubBody(freshKey()));
@@ -211,12 +211,12 @@ describe("deleting a wallet", () => {
     const deps = { ...walletDependencies(env, given), db: late, trail: SYSTEM_TRAIL, audience };
     const refused = await deleteWallet(deps, { merchantId: shop.merchantId, walletId: id, read: await rowOf(id) });
     expect(refused).toEqual({ ok: false, error });
-    // The refused delete, and the read that found the reason.
+    // Two batches: the refused delete, and the read that found the reason.
     expect(batches).toBe(2);
     expect(await eventsOf(shop, id)).toHaveLength(error?.code === "WALLET_NOT_FOUND" ? 2 : 1);
   });
 
-  it("succeeds for one of two at once; the other is a 404", async () => {
+  it("succeeds for one of two requests sent at once, and the other gets 404", async () => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, directBody());
     const answers = await Promise.all([shop.delete(`/wallets/${id}`), shop.delete(`/wallets/${id}`)]);
@@ -225,7 +225,7 @@ describe("deleting a wallet", () => {
   });
 });
 
-describe("an extended key's addresses", () => {
+describe("the addresses of an extended key", () => {
   it("restart at 0 with a new key after a rotation", async () => {
     const shop = await freshMerchant();
     const [before, after] = [freshKey(), freshKey()];
@@ -239,7 +239,7 @@ describe("an extended key's addresses", () => {
     expect((await created(shop)).paymentMethods[0].address).toBe(after.address(0));
   });
 
-  it("continue at the key's next index when it is registered again", async () => {
+  it("continue at the key's next index when the key is registered again", async () => {
     const shop = await freshMerchant();
     const key = freshKey();
     const old = await registered(shop, xpubBody(key));
@@ -249,18 +249,18 @@ describe("an extended key's addresses", () => {
     expect((await created(shop)).paymentMethods[0].address).toBe(key.address(2));
   });
 
-  it("are never the same for two merchants who registered one key", async () => {
+  it("are never the same for two merchants who registered the same key", async () => {
     const shops = [await freshMerchant(), await freshMerchant()];
     const key = freshKey();
     for (const shop of shops) await registered(shop, xpubBody(key));
-    // As many as each unproven merchant may hold on a shared key.
+    // Each shop creates two invoices, because an unproven merchant may hold two addresses of a shared key.
     const made = await Promise.all(shops.flatMap((shop) => Array.from({ length: 2 }, () => created(shop))));
     const handedOut = made.map((each) => each.paymentMethods[0].address);
     expect(new Set(handedOut)).toEqual(new Set(Array.from({ length: 4 }, (_, index) => key.address(index))));
     expect(handedOut).toHaveLength(4);
   });
 
-  it("can be previewed without using any, up to the last possible index", async () => {
+  it("can be previewed without using any of them up, up to the last possible index", async () => {
     const shop = await freshMerchant();
     const key = freshKey();
     const { id } = await registered(shop, xpubBody(key));
@@ -278,7 +278,7 @@ describe("an extended key's addresses", () => {
 });
 
 describe("the recovery export", () => {
-  it("lists the addresses of the merchant's own invoices, over every registration of the key", async () => {
+  it("lists the addresses of the merchant's own invoices, across every registration of the key", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const key = freshKey();
     const old = await registered(shop, xpubBody(key));
@@ -364,7 +364,7 @@ describe("the recovery export", () => {
         updatedAtMs: 0,
       });
     await testDb.batch([paid(1, "CONFIRMED"), paid(4, "DROPPED"), paid(6, "CONFIRMED")]);
-    // Runs: 0, 2 to 5, 7. A dropped payment does not count.
+    // The unpaid runs are index 0, 2 to 5, and 7. A dropped payment does not count.
     expect((await shop.get(`/wallets/${id}/recovery`)).body.gapLimit).toBe(24);
   });
 });

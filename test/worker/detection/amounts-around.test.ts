@@ -1,5 +1,4 @@
-// Finding the invoices that an amount at a shared address could be meant for reads only the amounts close to it, not all that are reserved
-// there.
+// Finding the invoices that an amount at a shared address could be meant for must read only the amounts close to it, not all that are reserved there.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
@@ -27,7 +26,7 @@ const NOW = 1_800_000_000_000;
 const PAIR = { network: "ETH", cryptocurrency: "USDT" };
 const [OPEN, ENDED, CROWDED, EMPTY, RANKED] = ["0xopen", "0xended", "0xcrowded", "0xempty", "0xranked"] as const;
 
-/** `count` amounts at an address from `units` on, each for its own invoice that ends at `endsMs`. */
+/** Reserves `count` amounts at an address from `units` on, each for a separate invoice that ends at `endsMs`; with `one`, all for one invoice. */
 async function hold(
   address: string,
   of: {
@@ -72,12 +71,12 @@ async function hold(
 
 beforeAll(async () => {
   await hold(OPEN, { count: 5_000, units: 10_000_000, endsMs: NOW + 10 * MINUTE_MS });
-  // One sale an hour, all ended except for the last.
+  // 500 invoices that ended in each of ten hours, and three open ones.
   for (let hour = 1; hour <= 10; hour++)
     await hold(ENDED, { count: 500, units: 10_000_000 + hour, endsMs: NOW - hour * HOUR_MS });
   await hold(ENDED, { count: 3, units: 10_000_500, endsMs: NOW + 10 * MINUTE_MS });
   await hold(CROWDED, { count: 600, units: 12_500_001, endsMs: NOW + HOUR_MS, one: "invoice" });
-  // The amounts without proof are closer, open and ended.
+  // The amounts of unproven merchants are closer than those of the proven one, both open and ended.
   await hold(RANKED, { count: 300, units: 12_400_000, endsMs: NOW + HOUR_MS });
   await hold(RANKED, { count: 300, units: 12_400_001, endsMs: NOW - HOUR_MS });
   await hold(RANKED, { count: 2, units: 14_000_000, endsMs: NOW + HOUR_MS, rank: 2 });
@@ -115,9 +114,9 @@ describe("reading the reserved amounts around an amount", () => {
       selectOpenAround,
       `near USING INDEX method_amounts_open ${ONE_PLACE} AND <expr>=\\? AND <expr>[<>]\\?`,
     ],
-    ["others", selectOverAround, `near USING INDEX method_amounts_amount ${ONE_PLACE} AND <expr>[<>]\\?`],
-    ["open ones, counted", selectOpenInvoices, `held USING INDEX method_amounts_open ${ONE_PLACE} AND <expr>=\\?`],
-  ] as const)("is found by an index, in its order: %s", async (_, select, index) => {
+    ["the other amounts", selectOverAround, `near USING INDEX method_amounts_amount ${ONE_PLACE} AND <expr>[<>]\\?`],
+    ["the count of invoices", selectOpenInvoices, `held USING INDEX method_amounts_open ${ONE_PLACE} AND <expr>=\\?`],
+  ] as const)("uses an index, in the index's order: %s", async (_, select, index) => {
     const plan = await planOf(select(testDb, "ETH", [wanted(OPEN)]));
     expect(plan).toMatch(new RegExp(`SEARCH ${index}`));
     expect(plan).not.toMatch(/SCAN (near|held|invoice)\b|ORDER BY/);
@@ -148,7 +147,7 @@ describe("reading the reserved amounts around an amount", () => {
     expect(await rowsRead(selectChosen(testDb, "ETH", [rows]))).toBeLessThan(10);
   });
 
-  it("finds every invoice even when one of them holds hundreds of amounts", async () => {
+  it("finds every invoice even when one of them has hundreds of reserved amounts", async () => {
     const around = await readAround({ db: testDb, sleep }, "ETH", [wanted(CROWDED)]);
     const all = await selectOpenNearest(testDb, "ETH", [{ ...wanted(CROWDED), ranks: [3] }]);
     const [rows] = all.map(({ held }) => held.map(({ invoiceId }) => invoiceId).toSorted());
@@ -159,7 +158,7 @@ describe("reading the reserved amounts around an amount", () => {
   });
 });
 
-it("the amounts of one rank never crowd out those of another", async () => {
+it("amounts of proven merchants do not displace those of unproven merchants, and unproven amounts do not displace proven ones", async () => {
   const around = await readAround({ db: testDb, sleep }, "ETH", [wanted(RANKED)]);
   const found = around.ok ? around.value.get(wanted(RANKED).key) : undefined;
   const held = (of: { readonly rank: Rank; readonly isOpen: boolean }) =>
@@ -169,7 +168,7 @@ it("the amounts of one rank never crowd out those of another", async () => {
   expect(found?.openInvoices).toEqual({ 1: 0, 2: 2, 3: 2 });
 });
 
-it("the index sorts amounts numerically, and an amount is on a shelf for every time at which it was open", async () => {
+it("the index sorts amounts numerically, and a search at any time while an amount was open covers the amount's time bucket", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -191,7 +190,7 @@ it("the index sorts amounts numerically, and an amount is on a shelf for every t
           const atMs = bornMs + Math.floor((lifeMs * at) / 1_000);
           expect(rows[n]?.key).toBe(amountKey(units));
           expect(shelvesAt({ atMs, untilMs: atMs + 30_000 }).flatMap(({ each }) => each)).toContain(rows[n]?.shelf);
-          // A block's time may be early by the slack.
+          // A block's time may be up to 30 seconds before its payment's amount was reserved.
           if (lifeMs > 0)
             expect(shelvesAt({ atMs: bornMs - 30_000, untilMs: bornMs }).flatMap(({ each }) => each)).toContain(
               rows[n]?.shelf,

@@ -1,5 +1,5 @@
-// A payment's value and invoice are decided as of the payment's time (decisions 4 and 5): a buyer who reloads the page, a price that moves
-// and an order that is cancelled before the block is read do not change them.
+// A payment's value and invoice are decided as of the payment's time (decisions 4 and 5). They must not change if a buyer reloads the page, a price
+// moves, or an order is cancelled before the block is read.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
@@ -52,14 +52,14 @@ describe("a payer who sends exactly the amount that the page showed", () => {
 });
 
 describe("a transfer to a shared address", () => {
-  it("is matched by the quotes of its own time, even if both invoices were requoted since", async () => {
+  it("is matched by the quotes at the time it was made, even if the two invoices have been requoted", async () => {
     for (const isQuotedAnew of [false, true]) {
       const shop = await freshShop(ETH, ethAddress());
       const a = await shop.invoice(100);
       const c = await shop.invoice(60);
       for (const { id } of [a, c]) await ageQuotes(testDb, id, 61 * MINUTE_MS);
       if (isQuotedAnew) {
-        // At today's price the payment of A's payer would be worth C's 60.
+        // At today's price the payment for A would be worth the 60 that C asks for.
         shop.rate.usd = "1200";
         await shop.send(`/invoices/${a.id}`);
         await shop.send(`/invoices/${c.id}`);
@@ -69,7 +69,7 @@ describe("a transfer to a shared address", () => {
     }
   });
 
-  it("is as ambiguous as when it was sent, even if one of the two invoices was cancelled since", async () => {
+  it("stays ambiguous if it was ambiguous when sent, even if one of the two invoices has been cancelled", async () => {
     for (const isCancelled of [false, true]) {
       const shop = await freshShop(ETH, ethAddress());
       const a = await shop.invoice(100);
@@ -94,7 +94,7 @@ describe("an expired quote", () => {
     expect(await shop.invoiceState(id)).toMatchObject({ status: "AWAITING_PAYMENT", received: 80 });
   });
 
-  it("credits nothing without a fresh rate, marks the invoice for review, and is priced by the first rate within the hour", async () => {
+  it("gives no credit without a fresh rate and marks the invoice for review; the first rate within the hour prices the payment", async () => {
     const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);
@@ -147,7 +147,7 @@ describe("the amount still due after a partial payment", () => {
       .where(eq(payments.invoiceId, id));
     shop.rate.usd = "40000";
     const { json } = await shop.send(`/invoices/${id}`);
-    // 60 USD at 40,000.
+    // 60 USD at 40,000 USD per bitcoin.
     expect(json.paymentMethods[0]).toMatchObject({ amount: "0.0015", amountDue: "0.0015", rate: "40000" });
     await shop.pay(address, 150_000n, Date.now());
     expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });

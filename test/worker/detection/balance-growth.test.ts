@@ -1,5 +1,5 @@
-// Coins sent by a contract, on D1: growth of a balance is credited when it is exactly what one invoice asked for, is UNMATCHED otherwise, and
-// counts once when a transaction explains it, no matter which is read first.
+// Coins sent by a contract, on D1: growth of a balance is credited if it is exactly what one invoice asked for, and is UNMATCHED otherwise. It counts
+// once if a transaction explains it, no matter which is read first.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ import { blockAt as blockOf, look, shown } from "./transfers-harness.ts";
 
 const ETHER = { cryptocurrency: "ETH", network: "ETH" };
 
-/** A merchant with a direct ETH wallet, on its own address unless another's is given. */
+/** A merchant with a direct ETH wallet, at a new address unless one is given. */
 async function shopAt(address = `0x${randomHex(20)}`) {
   const merchant = await freshMerchant();
   const wallet = await merchant.post("/wallets", { walletType: "DIRECT_WALLET", ...ETHER, address });
@@ -51,7 +51,7 @@ const rowsAt = (address: string) =>
 const listed = async (address: string) =>
   (await rowsAt(address)).map(({ status, amountUnits, outputIndex }) => [status, amountUnits, outputIndex]);
 
-describe("growth of a balance", () => {
+describe("balance growth", () => {
   it("that is exactly what an invoice asks for is credited to it, and identified by height, address and units", async () => {
     const { merchant, address } = await shopAt();
     const [invoice, other] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 46)];
@@ -65,7 +65,7 @@ describe("growth of a balance", () => {
     const [row] = await rowsAt(address);
     const details = await merchant.get(`/payments/${row?.id}`);
     expect(details.body.evidence).toMatchObject({ rule: "EXACT_AMOUNT", raw: '{"kind":"balance"}' });
-    // Reading the same again changes nothing.
+    // Reading the same growth again changes nothing.
     expect(await look([growth])).toEqual({ ok: true, value: { invoices: [] } });
   });
 
@@ -82,7 +82,7 @@ describe("growth of a balance", () => {
     const { body } = await merchant.get(`/payments/${row?.id}`);
     expect(body.evidence.candidates).toMatchObject([{ invoiceId: invoice.id, reason: "AMOUNT_DIFFERS" }]);
     expect(await shown(merchant, invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
-    // It can be assigned like any other payment.
+    // The growth can be assigned like any other payment.
     const assigned = await merchant.post(`/payments/${row?.id}/resolve`, {
       action: "ASSIGN",
       invoiceId: invoice.id,
@@ -110,7 +110,7 @@ describe("growth of a balance", () => {
     });
   });
 
-  it("of another amount in a replacement block is another payment", async () => {
+  it("of a different amount in a replacement block is a different payment", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     await look([growthOf(address, invoice.units, blockAt(100))]);
@@ -126,7 +126,7 @@ describe("growth of a balance", () => {
   });
 });
 
-describe("a transaction that explains growth", () => {
+describe("a transaction that explains balance growth", () => {
   const paymentBy = (address: string, units: bigint, block: BlockRef): Transfer => ({
     cryptocurrency: "ETH",
     txHash: `0x${randomHex(32)}`,
@@ -145,7 +145,7 @@ describe("a transaction that explains growth", () => {
       .filter(({ status, merchantId }) => counted.has(status) && merchantId === merchant.merchantId)
       .reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
 
-  it("replaces the growth on its invoice when it is read later, and the invoice stays PAID", async () => {
+  it("replaces the growth on the invoice if the transaction is read second, and the invoice stays PAID", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     const block = blockAt(100);
@@ -165,7 +165,7 @@ describe("a transaction that explains growth", () => {
     expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", amountConfirmed: "46.000000" });
   });
 
-  it("leaves no growth to store when it was read first", async () => {
+  it("leaves no growth to store if the transaction is read first", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     await look([paymentBy(address, invoice.units, blockAt(100))]);
@@ -174,7 +174,7 @@ describe("a transaction that explains growth", () => {
       value: { invoices: [] },
     });
     expect(await rowsAt(address)).toHaveLength(1);
-    // In a replacement block the growth is its own payment.
+    // In a replacement block the growth is a separate payment.
     await look([growthOf(address, invoice.units * 3n, blockAt(100, "b"))]);
     expect(await rowsAt(address)).toHaveLength(2);
   });
@@ -195,7 +195,7 @@ describe("a transaction that explains growth", () => {
     for (const each of [merchant, other.merchant]) expect(await sumAt(address, each)).toBe(10n ** 18n);
   });
 
-  it("and covers part of it leaves the rest as growth", async () => {
+  it("but covers only part of it leaves the rest as growth", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     const block = blockAt(100);
@@ -210,7 +210,7 @@ describe("a transaction that explains growth", () => {
     expect(await sumAt(address, merchant)).toBe(invoice.units * 3n);
   });
 
-  it("takes the credit from the invoice that the growth matched by chance, and credits its own", async () => {
+  it("takes the credit from the invoice that the growth matched by chance, and credits the transaction's own invoice", async () => {
     const { merchant, address } = await shopAt();
     const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
     const block = blockAt(100);
@@ -251,7 +251,7 @@ describe("a transaction that explains growth", () => {
     expect((await rowsAt(address)).find(({ txHash }) => txHash === payment.txHash)?.invoiceId).toBe(
       isNobodys ? null : other.id,
     );
-    // Once: a dismissed review is not requested again.
+    // Review is requested only once: a dismissed review is not requested again.
     const dismiss = { action: "DISMISS", reason: "seen" };
     expect((await merchant.post(`/invoices/${invoice.id}/resolve`, dismiss)).status).toBe(200);
     await look([payment, growthOf(address, units, block)]);
@@ -259,13 +259,13 @@ describe("a transaction that explains growth", () => {
   });
 
   it.each([
-    ["the whole amount, without a review", 0n, false],
-    ["a part of the amount, and marks it for review", 1n, true],
-  ])("credits the invoice that the growth was assigned to with %s", async (_, more, needsReview) => {
+    ["the whole amount (without a review)", 0n, false],
+    ["a part of the amount (and marks the invoice for review)", 1n, true],
+  ])("credits %s to the invoice to which the growth was assigned", async (_, more, needsReview) => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     const block = blockAt(100);
-    // Unexplained, or the rules would credit the exact amount.
+    // The growth is unexplained, because otherwise the rules would credit the exact amount.
     const grown = { ...growthOf(address, invoice.units + more, block), isUnexplained: true as const };
     await look([grown]);
     const [row] = await rowsAt(address);
@@ -276,7 +276,7 @@ describe("a transaction that explains growth", () => {
     expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", needsReview });
   });
 
-  it("that was already subtracted from the growth is another payment, and replaces nothing", async () => {
+  it("that was already subtracted from the growth is a separate payment, and replaces nothing", async () => {
     const { merchant, address } = await shopAt();
     const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
     const block = blockAt(100);
@@ -293,7 +293,7 @@ describe("a transaction that explains growth", () => {
     const batch = async (statements: D1PreparedStatement[]) => {
       const rows = await env.DB.batch(statements);
       reads++;
-      // The observation reads the stored payments, then its transfers' candidates.
+      // The observation reads the stored payments, and then the candidates for its transfers.
       if (reads === 2) await meanwhile();
       return rows;
     };
@@ -308,25 +308,28 @@ describe("a transaction that explains growth", () => {
   }
 
   it.each([
-    ["growth, for review", "growth", 10n ** 18n],
-    ["the transaction, for review", "transaction", 10n ** 18n],
-    ["growth, of two invoices", "growth", null],
-    ["the transaction, of two invoices", "transaction", null],
-  ])("counts once if the other is written between the reads and writes of %s", async (_, slow, fixed) => {
-    const { merchant, address } = await shopAt();
-    const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
-    const block = blockAt(100);
-    const grown = [growthOf(address, fixed ?? second.units, block)];
-    const paid = [paymentBy(address, fixed ?? first.units, block)];
-    const [late, early] = slow === "growth" ? [grown, paid] : [paid, grown];
-    const beat = await look(late, { db: beaten(() => look(early)) });
-    expect(beat).toEqual({ ok: false, error: { code: "CONTENTION" } });
-    for (const each of [late, early, grown]) expect(await look(each)).toMatchObject({ ok: true });
-    expect(await sumAt(address, merchant)).toBe(fixed ?? second.units);
-  });
+    ["growth that matches no invoice is interrupted", "growth", 10n ** 18n],
+    ["a transaction that matches no invoice is interrupted", "transaction", 10n ** 18n],
+    ["growth that pays another invoice is interrupted", "growth", null],
+    ["a transaction that pays another invoice is interrupted", "transaction", null],
+  ])(
+    "is not counted in addition to its growth, even if one is written between the other's reads and writes: %s",
+    async (_, slow, fixed) => {
+      const { merchant, address } = await shopAt();
+      const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
+      const block = blockAt(100);
+      const grown = [growthOf(address, fixed ?? second.units, block)];
+      const paid = [paymentBy(address, fixed ?? first.units, block)];
+      const [late, early] = slow === "growth" ? [grown, paid] : [paid, grown];
+      const beat = await look(late, { db: beaten(() => look(early)) });
+      expect(beat).toEqual({ ok: false, error: { code: "CONTENTION" } });
+      for (const each of [late, early, grown]) expect(await look(each)).toMatchObject({ ok: true });
+      expect(await sumAt(address, merchant)).toBe(fixed ?? second.units);
+    },
+  );
 });
 
-it("stored growth and the transactions that explain it are found by indexes", async () => {
+it("stored balance growth and the transactions that explain it are found through indexes", async () => {
   const places = [{ address: "0x", height: 1, blockHash: "h1" }];
   for (const [query, index] of [
     [selectStoredGrowth(testDb, "ETH", places), "grown USING INDEX payments_identity"],

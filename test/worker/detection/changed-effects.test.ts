@@ -1,5 +1,5 @@
-// A transaction that is mined again may do something else: a contract depends on its block, or a source lied. What counts is what the chain
-// says now, under the same identity, no matter who was credited before.
+// A transaction that is mined again may differ in effect: a contract depends on its block, or a source lied. What counts is what the chain shows
+// now, under the same identity, no matter who was credited before.
 import { sql } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -15,7 +15,7 @@ const minedAgain = (transfer: Transfer, changes: Partial<Transfer>): Transfer =>
   ...changes,
 });
 
-/** Units that count for an invoice, by its rows. */
+/** The sum of the units that count for an invoice, according to its payments' rows. */
 async function countedUnits(invoiceId: string): Promise<bigint> {
   const rows = await testDb
     .select({ units: payments.amountUnits })
@@ -37,7 +37,7 @@ describe.each([
   ["one source", false],
   ["two sources", true],
 ])("a transaction that is mined again, read from %s,", (_, hasSecond) => {
-  it.each([1, 12])("with another amount pays that amount (%i confirmations)", async (confirmations) => {
+  it.each([1, 12])("with a different amount pays that amount (%i confirmations)", async (confirmations) => {
     const { merchant, address } = await shopAt(undefined, confirmations);
     const { id, units } = await invoiceOf(merchant, 100);
     const first = transferTo(address, units);
@@ -90,8 +90,8 @@ describe.each([
   });
 });
 
-describe("the first facts of a payment", () => {
-  it("stay on its own row, and the new row has them as evidence", async () => {
+describe("a payment's first observed details", () => {
+  it("stay on the old row, and are evidence in the new one", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 80);
     const first = transferTo(address, units);
@@ -120,15 +120,15 @@ describe("the first facts of a payment", () => {
 
   it.each([
     ["another invoice", 1],
-    ["nobody", 2],
-  ])("are evidence of what pays %s, although the observation ended between the two", async (_, wanted) => {
+    ["no invoice", 2],
+  ])("stay as evidence if the new details pay %s, even if an observation ended in between", async (_, wanted) => {
     const { merchant, address } = await shopAt();
     const [one, two] = [await invoiceOf(merchant, 83), await invoiceOf(merchant, 84)];
     const first = transferTo(address, one.units);
     await look([first]);
     const amountUnits = wanted === 1 ? two.units : unitsOf("400");
     const again = minedAgain(first, { amountUnits });
-    // The observation ends after taking the old row off the chain. A payment to nobody takes one more step until then.
+    // Ends the observation right after it has marked the old row as off the chain, which takes one more step if the payment is credited to no one.
     let steps = wanted;
     const budget = {
       get isSpent() {
@@ -146,7 +146,7 @@ describe("the first facts of a payment", () => {
     ]);
   });
 
-  it("count once if they return, from that time", async () => {
+  it("count once, with the time of the new block, if a later block has them again", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 81);
     const first = transferTo(address, units, { block: blockAt(100, Date.now() - MINUTE_MS) });
@@ -159,7 +159,7 @@ describe("the first facts of a payment", () => {
     expect(counted).toMatchObject([{ receivedAtMs: back, outputIndex: "0" }]);
   });
 
-  it("of an unconfirmed payment do not outlive the block", async () => {
+  it("stop counting for an unconfirmed payment once a block shows different details", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 82);
     const first = transferTo(address, units, { block: null });
@@ -169,7 +169,7 @@ describe("the first facts of a payment", () => {
     expect(await countedUnits(id)).toBe(0n);
   });
 
-  it("of a payment in a block are not changed by an unconfirmed one", async () => {
+  it("are not changed by an unconfirmed version of a payment that is in a block", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 85);
     const first = transferTo(address, units);
@@ -179,7 +179,7 @@ describe("the first facts of a payment", () => {
     expect(await rowsOf(first.txHash)).toHaveLength(1);
   });
 
-  it("of a payment stay if another merchant's row of it cannot be read", async () => {
+  it("are kept if another merchant's row of the payment cannot be read", async () => {
     const { merchant: other, address } = await shopAt();
     const shops = [{ merchant: other }, await shopAt(address)];
     const odd = transferTo(address, unitsOf("9.7"));
@@ -195,7 +195,7 @@ describe("the first facts of a payment", () => {
     ]);
   });
 
-  it("are not changed by another source", async () => {
+  it("are not changed by what another source reports", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 83);
     const first = transferTo(address, units);
@@ -208,7 +208,7 @@ describe("the first facts of a payment", () => {
     expect(await countedUnits(id)).toBe(0n);
   });
 
-  it("of a user-assigned payment end, and the invoice needs review", async () => {
+  it("stop counting even if a user assigned the payment, and the invoice needs review", async () => {
     const { merchant, address } = await shopAt();
     const { id } = await invoiceOf(merchant, 84);
     const odd = transferTo(address, unitsOf("7.5"));
@@ -228,7 +228,7 @@ describe("the first facts of a payment", () => {
     expect(open).toMatchObject([{ amountUnits: unitsOf("7.4") }]);
   });
 
-  it("of an unmatched transfer end for each merchant that has it", async () => {
+  it("stop counting for each merchant that has the unmatched transfer", async () => {
     const { merchant: other, address } = await shopAt();
     const shops = [{ merchant: other }, await shopAt(address)];
     const odd = transferTo(address, unitsOf("9.5"));
@@ -243,7 +243,7 @@ describe("the first facts of a payment", () => {
   });
 });
 
-/** This many transfers in block 100 to the address, more than its merchant is shown in a day. */
+/** Returns `count` transfers to the address in block 100 that were left out, because the merchant was at the daily limit of unmatched payments. */
 async function leftOutAt(address: string, count: number): Promise<readonly [Transfer, ...Transfer[]]> {
   const flood = Array.from({ length: 100 + count }, () => transferTo(address, unitsOf("3.5")));
   await look(flood);
@@ -253,11 +253,11 @@ async function leftOutAt(address: string, count: number): Promise<readonly [Tran
   return [first, ...others];
 }
 
-describe("a transfer that now does something else", () => {
+describe("a transfer that now has a different effect", () => {
   it.each([
     ["the same block, because a source lied", () => blockAt(100)],
     ["another block", () => blockAt(101, Date.now(), "b")],
-  ])("in %s, is processed again although it was left out", async (_, blockNow) => {
+  ])("in %s is matched again although it was left out before", async (_, blockNow) => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 85);
     const [transfer] = await leftOutAt(address, 1);
@@ -265,7 +265,7 @@ describe("a transfer that now does something else", () => {
     expect(await countedUnits(id)).toBe(units);
   });
 
-  it("and then what it did when it was left out, pays nobody, however small an observation's budget", async () => {
+  it("and then returns to its old effect, which was left out, pays nobody, however small a pass's budget is", async () => {
     const { merchant, address } = await shopAt();
     const invoices = await Promise.all([91, 92].map((amount) => invoiceOf(merchant, amount)));
     const leftOut = await leftOutAt(address, 2);
@@ -279,7 +279,7 @@ describe("a transfer that now does something else", () => {
     for (const { id } of invoices) expect(await countedUnits(id)).toBe(0n);
   });
 
-  it("in the same block, because a source lied, leaves no unmatched row of the lie", async () => {
+  it("in the same block, because a source lied, leaves no unmatched row for the false effect", async () => {
     const { address } = await shopAt();
     const odd = transferTo(address, unitsOf("9.7"));
     await look([odd]);
@@ -291,7 +291,7 @@ describe("a transfer that now does something else", () => {
     ]);
   });
 
-  it("is matched once its old rows are gone, however small an observation's budget", async () => {
+  it("is matched once its old rows are gone, however small the budget of each read", async () => {
     const { merchant, address } = await shopAt();
     const invoices = await Promise.all([86, 87, 88].map((amount) => invoiceOf(merchant, amount)));
     const first = invoices.map(({ units }) => transferTo(address, units));
@@ -325,7 +325,7 @@ describe("a transfer that now does something else", () => {
   });
 });
 
-it("a mempool that shows another effect does not keep a payment in a block that has left the chain", async () => {
+it("a payment whose block left the chain becomes REORGED even if the mempool shows the transaction with a different effect", async () => {
   const { merchant, address } = await shopAt();
   const { id, units } = await invoiceOf(merchant, 89);
   const lied = transferTo(address, units);

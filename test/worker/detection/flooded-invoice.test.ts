@@ -1,5 +1,4 @@
-// An invoice flooded with tiny payments stays readable and its sums stay correct: payments beyond its limit are
-// UNMATCHED.
+// An invoice flooded with tiny payments must stay readable and its sums correct: payments beyond its limit are UNMATCHED.
 import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -56,7 +55,7 @@ const paymentTo = (address: string) =>
 const lookBtc = (transfers: readonly Transfer[], seen: readonly SeenPayment[] = []) =>
   look(transfers, { network: "BTC", seen });
 
-it("is credited with 200 payments by the rules; the rest are UNMATCHED and can be assigned, and none is counted twice", {
+it("a flooded invoice is credited with 200 payments by the rules; the rest are UNMATCHED and can be assigned; each counts once", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
@@ -75,7 +74,7 @@ it("is credited with 200 payments by the rules; the rest are UNMATCHED and can b
   const shown = (await merchant.get(`/payments/${beyond?.id}`)).body;
   expect(shown.evidence.candidates).toMatchObject([{ invoiceId: id, reason: "TOO_MANY_PAYMENTS" }]);
   expect(await longestEventOf(id)).toBeLessThan(20_000);
-  // Reading the same again changes nothing, and the merchant can still assign.
+  // Reading the same transfers again changes nothing, and the merchant can still assign payments.
   const before = (await merchant.get(`/invoices/${id}`)).text;
   expect((await lookBtc(flood)).ok).toBe(true);
   expect((await merchant.get(`/invoices/${id}`)).text).toBe(before);
@@ -84,7 +83,7 @@ it("is credited with 200 payments by the rules; the rest are UNMATCHED and can b
   expect(await creditedTo(merchant, id)).toMatchObject({ count: 201 });
 });
 
-it("is credited with its payments' current amounts, although it has no room for others", {
+it("a flooded invoice is credited with its payments' current amounts, although it can take no further payments", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
@@ -106,7 +105,7 @@ it("is credited with its payments' current amounts, although it has no room for 
   ]);
 });
 
-it("can have at most 400 payments, even by assignment: with the longest reasons they fit into the 2 MB of a D1 value", {
+it("a flooded invoice can have at most 400 payments, assigned ones included, so that they fit into a D1 value of 2 MB", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
@@ -133,7 +132,9 @@ it("can have at most 400 payments, even by assignment: with the longest reasons 
   expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
 });
 
-it("is credited with a real payment after two floods of 200 outputs were replaced", { timeout: 60_000 }, async () => {
+it("a flooded invoice is credited with a real payment after two floods of 200 outputs were replaced", {
+  timeout: 60_000,
+}, async () => {
   const merchant = await freshMerchant();
   const { id, address } = await openInvoice(merchant);
   for (let round = 0; round < 2; round++) {
@@ -157,7 +158,7 @@ it("is credited with a real payment after two floods of 200 outputs were replace
   expect(row).toMatchObject({ status: "CONFIRMED", invoiceId: id });
 });
 
-it("is marked for review when more unmatched payments are stored, and not for payments beyond that limit", {
+it("a flooded invoice is marked for review when unmatched payments are stored for it, but not when they exceed the storage limit", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
@@ -169,7 +170,7 @@ it("is marked for review when more unmatched payments are stored, and not for pa
   for (const [first, last, isMarked] of [
     [0, 200, false],
     [0, 210, true],
-    // Stored payments ask for no second review.
+    // Payments that are already stored request no second review.
     [0, 210, false],
     [0, 320, true],
     [0, 320, false],
@@ -183,7 +184,7 @@ it("is marked for review when more unmatched payments are stored, and not for pa
   expect(rows).toHaveLength(300);
 });
 
-it("has less than 2 MB of payments with the most that the rules ever credit and the longest reasons", {
+it("a flooded invoice has less than 2 MB of payments even with the most that the rules ever credit and the longest reasons", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
@@ -212,7 +213,7 @@ it("has less than 2 MB of payments with the most that the rules ever credit and 
   expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
 });
 
-it("counts an address's unmatched payments and dust with covering indexes", async () => {
+it("an address's unmatched payments and dust are counted with covering indexes", async () => {
   const plan = await planOf(selectUnmatchedCounts(testDb, { network: "BTC", addresses: ["bc1q"], sinceMs: 0 }));
   expect(plan).toContain(
     "USING COVERING INDEX payments_loose_unmatched (network=? AND to_address=? AND created_at_ms>?)",

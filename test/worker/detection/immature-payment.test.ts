@@ -1,4 +1,4 @@
-// A coinbase to a merchant's address: it cannot be spent before 100 confirmations, no matter who credits it.
+// A coinbase to a merchant's address cannot be spent before 100 confirmations, no matter who credits it.
 import { expect, it } from "vitest";
 import { seedCursor, seedPayment } from "../../support/payments.ts";
 import { xpubWallet } from "../../support/wallet-bodies.ts";
@@ -6,7 +6,7 @@ import { freshMerchant } from "../../support/worker-merchant.ts";
 
 const HEIGHT = 100;
 
-it("a coinbase is not confirmed by a user's assignment before it can be spent", async () => {
+it("a coinbase payment is not confirmed by a user's assignment before it can be spent", async () => {
   const shop = await freshMerchant();
   await shop.post("/wallets", xpubWallet());
   const assigned = async (confirmations: number, leastConfirmations?: number) => {

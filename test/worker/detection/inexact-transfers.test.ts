@@ -18,7 +18,7 @@ describe("a transfer whose amount differs from what an invoice asked for", () =>
     expect(await shown(merchant, other.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
   });
 
-  it("below the tolerance leaves an amount due that is matched exactly; paid twice over, an invoice is OVERPAID", async () => {
+  it("below the tolerance leaves an amount due that is matched exactly; an invoice paid twice is OVERPAID", async () => {
     const { merchant, address } = await shopAt();
     const part = await invoiceOf(merchant, 500);
     await look([transferTo(address, 250_000_000n)]);
@@ -89,7 +89,7 @@ describe("a transfer whose amount differs from what an invoice asked for", () =>
     expect(told.filter(({ type }) => type === "payment.unmatched")).toEqual([]);
   });
 
-  it("is listed for each of 41 merchants at its address, in parameters that D1 accepts however long the evidence is", async () => {
+  it("is listed for each of 41 merchants at its address, and its parameters fit D1's limit even if the evidence is long", async () => {
     const { address, walletId } = await shopAt();
     const [wallet] = await testDb.select().from(wallets).where(eq(wallets.address, address));
     if (wallet === undefined) throw new Error(walletId);
@@ -124,7 +124,7 @@ describe("a transfer whose amount differs from what an invoice asked for", () =>
     expect(unmatched.filter(({ isTruncated }) => isTruncated === true)).toHaveLength(1);
   });
 
-  it("is listed and can be assigned after a flood of smaller transfers, only 100 of each size listed", async () => {
+  it("is listed and can be assigned after a flood of smaller transfers, with only 100 of each size listed", async () => {
     const { merchant, address } = await shopAt();
     const flood = [200_000n, 3_000_000n].flatMap((units) =>
       Array.from({ length: 120 }, () => transferTo(address, units)),

@@ -1,4 +1,5 @@
-// Payments at a shared address are public before they are read: asking for an amount after it was paid must not take the payment from anyone.
+// Payments at a shared address are public before they are read. An invoice that asks for an amount after it was paid must not take the payment from
+// another invoice.
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
@@ -14,12 +15,12 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** An invoice's amount as if it had been allocated at that time. */
+/** Changes an invoice's amount as if it had been allocated at that time. */
 async function askedAt({ invoiceId }: Ordered, createdAtMs: number): Promise<void> {
   await testDb.update(methodAmounts).set({ createdAtMs }).where(eq(methodAmounts.invoiceId, invoiceId));
 }
 
-/** What a block at a time contains, as each merchant there sees it: the credited invoice, or null. */
+/** Applies a transfer in a block of this time; returns, for each merchant there, the invoice that was credited, or null. */
 async function read(address: string, units: bigint, timeMs: number) {
   const transfer = transferTo(address, units, { block: blockAt(100, timeMs) });
   expect((await look([transfer], { nowMs: timeMs + 15 * SECOND_MS })).ok).toBe(true);
@@ -35,9 +36,9 @@ async function shops(isProven: boolean): Promise<readonly [TestMerchant, TestMer
 }
 
 describe.each([true, false])(
-  "a payment that is not exactly what was asked (its merchant has proof: %s)",
+  "a payment that differs from the requested amount (its merchant has proof: %s)",
   (isProven) => {
-    it("is UNMATCHED for both merchants if another merchant asked for exactly that amount after it", async () => {
+    it("is UNMATCHED for both merchants if another merchant asked for exactly the paid amount after the payment", async () => {
       const [shop, stranger] = await shops(isProven);
       const mine = await ordered(shop, USDT, 100);
       const theirs = await ordered(stranger, USDT, 97);
@@ -55,8 +56,8 @@ describe.each([true, false])(
   },
 );
 
-describe("a payment of an amount that was reserved just after it", () => {
-  it("is credited to that invoice when nobody else asked for a similar amount", async () => {
+describe("a payment whose amount was reserved just after it was made", () => {
+  it("is credited to the invoice that reserved it when nobody else asked for a similar amount", async () => {
     const [shop, stranger] = await shops(false);
     const mine = await ordered(shop, USDT, 97);
     const theirs = await ordered(stranger, USDT, 2_000);
@@ -66,7 +67,7 @@ describe("a payment of an amount that was reserved just after it", () => {
     expect([...(await read(mine.address, 97_000_000n, timeMs)).values()]).toEqual([mine.invoiceId]);
   });
 
-  it("is credited to that invoice among others of the same merchant", async () => {
+  it("is credited to the invoice that reserved it even if its merchant has other invoices", async () => {
     const shop = await holderOf(directWallet());
     const [first, second] = [await ordered(shop, USDT, 100), await ordered(shop, USDT, 97)];
     const timeMs = Date.now();
@@ -75,11 +76,11 @@ describe("a payment of an amount that was reserved just after it", () => {
     expect([...(await read(first.address, 97_000_000n, timeMs)).values()]).toEqual([second.invoiceId]);
   });
 
-  it("is UNMATCHED when a merchant without proof reserved it before, and one with proof after", async () => {
+  it("is UNMATCHED when a merchant without proof reserved the amount before the payment, and one with proof after it", async () => {
     const [shop, stranger] = await shops(true);
     const theirs = await ordered(stranger, USDT, 25);
     const mine = await ordered(shop, USDT, 25);
-    // As if no other amount close to the price had been free.
+    // Gives the shop's invoice the stranger's amount, as if no other amount close to the price had been free.
     await testDb
       .update(methodAmounts)
       .set({ units: unitsOf(theirs.amount, 6) })
@@ -89,7 +90,7 @@ describe("a payment of an amount that was reserved just after it", () => {
     await askedAt(mine, timeMs + 10 * SECOND_MS);
     const units = unitsOf(theirs.amount, 6);
     expect([...(await read(mine.address, units, timeMs)).values()]).toEqual([null, null]);
-    // Even later: proof can be bought, and the other asked first.
+    // A payment made after the proven merchant asked is UNMATCHED too: proof can be bought, and the other invoice asked first.
     const after = await read(mine.address, units, timeMs + 10 * SECOND_MS);
     expect([...after.values()]).toEqual([null, null]);
   });

@@ -1,4 +1,4 @@
-// Payments without a rate when they were first seen are priced by a later one, even while others wait for a rate that never comes.
+// Payments without a rate when they were first seen are priced by a later rate, even while others wait for a rate that never comes.
 import { eq } from "drizzle-orm";
 import { afterEach, expect, it, vi } from "vitest";
 import { selectUnpricedAssets, selectUnpricedInvoices } from "../../../src/commerce/payments/store.ts";
@@ -19,7 +19,7 @@ afterEach(async () => {
   await testDb.delete(payments);
 });
 
-/** An invoice whose payment nothing could price. */
+/** An invoice with a payment for which there was no rate. */
 async function unpriced(shop: Shop): Promise<InvoiceId> {
   shop.rate.usd = "2000";
   const { id, address } = await shop.invoice(100);
@@ -31,7 +31,7 @@ async function unpriced(shop: Shop): Promise<InvoiceId> {
   return id;
 }
 
-/** `count` more invoices like this one, before and after it, with a payment each. */
+/** Adds `count` copies of an invoice, each with a payment that is older or newer than the invoice's own. */
 async function crowd(of: InvoiceId, count: number, changes: { readonly currency?: string; readonly quotes?: string }) {
   const { currency, quotes } = changes;
   const [invoice] = await testDb.select().from(invoices).where(eq(invoices.id, of));
@@ -49,7 +49,7 @@ async function crowd(of: InvoiceId, count: number, changes: { readonly currency?
   }
 }
 
-it("prices what it can at once, even while 120 invoices wait for a rate of another currency", async () => {
+it("the pricing job prices what it can at once, even while 120 invoices wait for another currency's rate", async () => {
   const shop = await marketShop(BTC, btcKey());
   const id = await unpriced(shop);
   await crowd(id, 120, { currency: "XTS" });
@@ -57,7 +57,9 @@ it("prices what it can at once, even while 120 invoices wait for a rate of anoth
   expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
-it("reaches every invoice within a few runs, even while 120 others fail each time", { timeout: 60_000 }, async () => {
+it("the pricing job reaches every invoice within a few runs, even while 120 others fail each time", {
+  timeout: 60_000,
+}, async () => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   const shop = await marketShop(BTC, btcKey());
   const id = await unpriced(shop);
@@ -67,7 +69,7 @@ it("reaches every invoice within a few runs, even while 120 others fail each tim
   expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
-it("finds unpriced payments by an index", async () => {
+it("the pricing job finds unpriced payments through an index", async () => {
   const asset = { network: "BTC", cryptocurrency: "BTC", currency: "USD" };
   for (const query of [
     selectUnpricedAssets(testDb, 0),

@@ -1,5 +1,5 @@
-// A pass writes its tick at its end. By then its network may be idle: a new instance ran its own pass, the cron found no source configured, or
-// the write itself arrived late. Such a tick must not change the row, because the row decides how the watch restarts.
+// A pass writes its tick at its end. By then its network may be idle: a new instance ran another pass, the cron found no source configured, or the
+// write itself arrived late. Such a tick must not change the row, because the row decides how the watch restarts.
 import { expect, it } from "vitest";
 import { NOT_CONFIGURED } from "../../../src/commerce/cursors/cursor.ts";
 import { restUnconfigured, watchAgain } from "../../../src/detection/passes/store.ts";
@@ -30,7 +30,7 @@ async function restedDuringPass(down: OutageKind | undefined, meanwhile: (watche
   return { chain, watcher, before, outcome };
 }
 
-it("a payment after the next activation is found even if a failed pass ends after its network became idle", async () => {
+it("a payment after the next activation is found even if an earlier pass fails only after its network became idle", async () => {
   const { chain, watcher, outcome } = await restedDuringPass("TIMEOUT", async ({ nowMs }) => {
     await testDb.update(invoices).set({ status: "EXPIRED", monitorUntilMs: START - 1 });
     const other = new TestWatcher(testDb, "ETH", [], nowMs);
@@ -49,7 +49,7 @@ it.each([
   ["failed", "TIMEOUT"],
   ["read", undefined],
 ] as const)(
-  "a watch that stopped for lack of a source resumes at its cursor, even if a pass that %s ended later",
+  "a watch that stopped because it had no source resumes at its cursor, even if a pass that %s ended later",
   async (kind, down) => {
     const { chain, watcher, before, outcome } = await restedDuringPass(down, () => restUnconfigured(testDb, "ETH"));
     expect(outcome.kind).toBe(kind);
@@ -65,7 +65,7 @@ it.each([
   },
 );
 
-it("an activation restarts an idle watch whatever outage its row has, unless the network lacks a source", async () => {
+it("an activation restarts an idle watch no matter what outage its row records, unless the network has no source", async () => {
   await watchMethod(testDb, { ...METHOD, nowMs: START });
   const rested = { isResting: true, height: 7, hash: "h" };
   for (const lastOutage of [null, "TIMEOUT", "INTERNAL", NOT_CONFIGURED]) {

@@ -1,4 +1,4 @@
-// A block that pays many invoices: what crediting them costs, and that none of them depends on another.
+// A block that pays many invoices: what it costs to credit them, and that none of them depends on another.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, expect, it } from "vitest";
@@ -21,7 +21,7 @@ import { blockAt, invoiceOf, shopAt, shown, transferTo } from "./transfers-harne
 useEmptyTables();
 
 const ETH = network("ETH");
-/** What a scan may use (PASS_STATEMENTS). */
+/** The number of statements that a scan may use (PASS_STATEMENTS). */
 const BUDGET = 350;
 
 type Shop = Awaited<ReturnType<typeof shopAt>>;
@@ -53,7 +53,7 @@ interface Applying {
   readonly onBatch?: (statements: number) => Promise<void>;
 }
 
-/** One look over the transfers, what it returned, and what it cost. */
+/** Applies the transfers; returns the result and its cost. */
 async function applying(
   transfers: ReturnType<typeof paying>[],
   { of = ETH, tip = 100, budget = BUDGET, onBatch }: Applying = {},
@@ -91,7 +91,7 @@ async function eventsOf({ shop, id }: Order) {
   return rows.map(({ type, sequence }) => `${sequence} ${type}`).toSorted();
 }
 
-it("sixty invoices paid in one block are credited with a dozen calls and two statements each", async () => {
+it("sixty invoices paid in one block are credited with at most 12 calls in all and 2 statements per invoice", async () => {
   const orders = await ordersOf(15);
   const { answer, meter } = await applying(orders.map((order) => paying(order)));
   expect(answer).toMatchObject({ ok: true });
@@ -104,7 +104,7 @@ it("sixty invoices paid in one block are credited with a dozen calls and two sta
   expect(others).toEqual(others.map(() => one));
 });
 
-it("a budget that is spent leaves whole lots to the next look, which credits each invoice once", async () => {
+it("a pass that has spent its budget leaves the remaining batches to the next pass, and each invoice is credited once", async () => {
   const orders = await ordersOf(15);
   const transfers = orders.map((order, n) => ({ ...paying(order), block: blockAt(90 + (n % 10)) }));
   const seen = new Set<string>();
@@ -119,7 +119,7 @@ it("a budget that is spent leaves whole lots to the next look, which credits eac
   expect(await statusesOf(orders)).toEqual(orders.map(() => "PAID"));
 });
 
-it("invoices of one price that are half paid in one block each get an amount of their own for the rest", async () => {
+it("invoices of one price that are half paid in the same block get different amounts for the rest", async () => {
   const [shop] = shops;
   if (shop === undefined) throw new Error("no shop");
   const { merchant } = shop;
@@ -128,7 +128,7 @@ it("invoices of one price that are half paid in one block each get an amount of 
   for (let n = 0; n < 8; n++) {
     const made = await merchant.post("/invoices", { name: "Order", rawAmount: 50, paymentMethods: [BTC, USDT] });
     const { address, amount } = made.body.paymentMethods.find((each: typeof BTC) => each.network === "BTC");
-    // Every third is paid whole, by an output to its own address.
+    // Every third invoice is paid in full, by an output to its own address.
     const units = BigInt(Math.round(Number(amount) * 1e8)) / (n % 3 === 0 ? 1n : 2n);
     orders.push({ id: String(made.body.id), transfer: { ...transferTo(address, units), cryptocurrency: "BTC" } });
   }
@@ -158,7 +158,7 @@ it("invoices of one price that are half paid in one block each get an amount of 
   expect(await gaps()).toEqual([0]);
 });
 
-it("an invoice that cannot be read keeps none of its block from being paid", async () => {
+it("an invoice that cannot be read does not prevent other invoices of its block from being paid", async () => {
   const orders = await ordersOf(3);
   const broken = orders[4];
   if (broken === undefined) throw new Error("no order");
@@ -171,10 +171,10 @@ it("an invoice that cannot be read keeps none of its block from being paid", asy
   expect(left.map(({ status }) => status)).toEqual(["UNMATCHED"]);
 });
 
-/** More than a change of one invoice has, and fewer than one of twenty. */
+/** More statements than a change of one invoice has, but fewer than a change of twenty. */
 const LONG_BATCH = 20;
 
-it("invoices that the database never answers for together are credited alone", async () => {
+it("invoices are credited one by one if the database never answers their joint batch", async () => {
   const orders = await ordersOf(5);
   let lost = 0;
   const { answer } = await applying(
@@ -191,14 +191,14 @@ it("invoices that the database never answers for together are credited alone", a
   expect(await statusesOf(orders)).toEqual(orders.map(() => "PAID"));
 });
 
-it("a database that answers no write is asked for the lot and for two of its invoices, and nothing counts as stored", async () => {
+it("a database that answers no write is sent the joint batch and two single invoices, and nothing counts as stored", async () => {
   const orders = await ordersOf(5);
   const lost: number[] = [];
   const { answer } = await applying(
     orders.map((order) => paying(order)),
     {
       onBatch: async (statements) => {
-        // Reads are fewer.
+        // Skips reads, which have fewer statements.
         if (statements < 8) return;
         lost.push(statements);
         throw new Error("Network connection lost.");
@@ -211,7 +211,7 @@ it("a database that answers no write is asked for the lot and for two of its inv
   expect(await statusesOf(orders)).toEqual(orders.map(() => "AWAITING_PAYMENT"));
 });
 
-it("an invoice that another writer changes while its block is credited is credited too, and no event twice", async () => {
+it("an invoice is credited even if another writer changes it while its block is credited, and no event is written twice", async () => {
   const orders = await ordersOf(3);
   const raced = orders[7];
   if (raced === undefined) throw new Error("no order");
@@ -220,7 +220,7 @@ it("an invoice that another writer changes while its block is credited is credit
     orders.map((order) => paying(order)),
     {
       onBatch: async (statements) => {
-        // Reads are few statements; the first long batch writes the lot.
+        // Skips reads, which have few statements; the first long batch writes all invoices.
         if (statements < orders.length || isRaced) return;
         isRaced = (await raced.shop.merchant.patch(`/invoices/${raced.id}`, { name: "Renamed" })).status === 200;
       },
@@ -228,7 +228,7 @@ it("an invoice that another writer changes while its block is credited is credit
   );
   expect([isRaced, answer]).toMatchObject([true, { ok: true }]);
   expect(await statusesOf(orders)).toEqual(orders.map(() => "PAID"));
-  // The lot was refused as a whole, and then each was credited alone.
+  // The whole batch was refused, and then each invoice was credited alone.
   expect(meter.calls).toBeGreaterThan(2 * orders.length);
   for (const order of orders) {
     const sequences = (await eventsOf(order)).map((each) => Number(each.split(" ")[0])).toSorted((a, b) => a - b);

@@ -1,5 +1,5 @@
-// A Bitcoin block's time may be about an hour behind or two hours ahead. What we saw at a time happened by that time, and an invoice's own
-// address belongs to it whatever the block's time says.
+// The time of a Bitcoin block may be about an hour behind or two hours ahead. A payment that we have seen was made by then, and an invoice's
+// own address belongs to it whatever the block's time is.
 import { describe, expect, it } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { randomHex, xpubWallet } from "../../support/wallet-bodies.ts";
@@ -8,7 +8,7 @@ import { blockAt, look, rowsOf, shown, transferTo } from "./transfers-harness.ts
 
 const PAIR = { cryptocurrency: "BTC", network: "BTC" };
 
-/** An invoice over 25 that is open for 15 minutes, with its own address or at a direct wallet's address. */
+/** An invoice for 25 USD that is open for 15 minutes, at its own address or at a direct wallet's address. */
 async function order(kind: "own" | "direct") {
   const merchant = await freshMerchant();
   const wallet = kind === "own" ? xpubWallet() : { walletType: "DIRECT_WALLET", ...PAIR, address: DIRECT };
@@ -30,25 +30,31 @@ const paid = (to: string, units: bigint, minutes: number) =>
     block: blockAt(100, Date.now() + minutes * MINUTE_MS),
   });
 
-describe("a payment that is seen at once, in a block whose time says", () => {
-  it.each([-170, -120, -60, -21, -1, 0, 16, 60, 120])("%i minutes, pays its invoice's own address", async (minutes) => {
-    const { merchant, id, address, units } = await order("own");
-    const transfer = paid(address, units, minutes);
-    await look([transfer], { network: "BTC", tip: 110 });
-    const invoice = await shown(merchant, id);
-    expect(invoice).toMatchObject({ status: "PAID", isLate: false, needsReview: false });
-    expect(invoice.payments).toMatchObject([{ matchedBy: "ADDRESS", fiatAmount: "25.000000" }]);
-  });
+describe("a payment in a block whose timestamp is off by", () => {
+  it.each([-170, -120, -60, -21, -1, 0, 16, 60, 120])(
+    "%i minutes, is credited at an invoice's own address if it is read at once",
+    async (minutes) => {
+      const { merchant, id, address, units } = await order("own");
+      const transfer = paid(address, units, minutes);
+      await look([transfer], { network: "BTC", tip: 110 });
+      const invoice = await shown(merchant, id);
+      expect(invoice).toMatchObject({ status: "PAID", isLate: false, needsReview: false });
+      expect(invoice.payments).toMatchObject([{ matchedBy: "ADDRESS", fiatAmount: "25.000000" }]);
+    },
+  );
 
-  it.each([-15, 0, 16, 60, 120])("%i minutes, pays an amount at a shared address", async (minutes) => {
-    const { merchant, id, address, units } = await order("direct");
-    await look([paid(address, units, minutes)], { network: "BTC", tip: 110 });
-    const invoice = await shown(merchant, id);
-    expect(invoice).toMatchObject({ status: "PAID", isLate: false });
-    expect(invoice.payments).toMatchObject([{ matchedBy: "EXACT_AMOUNT", fiatAmount: "25.000000" }]);
-  });
+  it.each([-15, 0, 16, 60, 120])(
+    "%i minutes, is credited by its amount at a shared address if it is read at once",
+    async (minutes) => {
+      const { merchant, id, address, units } = await order("direct");
+      await look([paid(address, units, minutes)], { network: "BTC", tip: 110 });
+      const invoice = await shown(merchant, id);
+      expect(invoice).toMatchObject({ status: "PAID", isLate: false });
+      expect(invoice.payments).toMatchObject([{ matchedBy: "EXACT_AMOUNT", fiatAmount: "25.000000" }]);
+    },
+  );
 
-  it.each([-185, -24 * 60])("%i minutes, predates the address", async (minutes) => {
+  it.each([-185, -24 * 60])("%i minutes, counts as older than the address", async (minutes) => {
     const { merchant, id, address, units } = await order("own");
     const transfer = paid(address, units, minutes);
     await look([transfer], { network: "BTC", tip: 110 });
@@ -56,7 +62,7 @@ describe("a payment that is seen at once, in a block whose time says", () => {
     expect(await rowsOf(transfer.txHash)).toMatchObject([{ status: "UNMATCHED" }]);
   });
 
-  it("an hour ahead, is late if it is first read after the invoice's end", async () => {
+  it("60 minutes, is late if it is first read after the invoice's end", async () => {
     const { merchant, id, address, units } = await order("own");
     await look([paid(address, units, 60)], { network: "BTC", tip: 110, nowMs: Date.now() + 2 * HOUR_MS });
     expect(await shown(merchant, id)).toMatchObject({ isLate: true, needsReview: true });

@@ -1,5 +1,5 @@
-// Guards on payments that no other test covers: a paid invoice is not cancelled, an altered row is not credited, and an expired
-// idempotency key is not taken over.
+// Checks on payments that no other test covers: a paid invoice is not cancelled, an altered row is not credited, and an expired idempotency key is
+// not taken over.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -22,8 +22,8 @@ describe("an invoice that awaits payment", () => {
   const credited = { matchedBy: "EXACT_AMOUNT", amountUnits: 4_000_000n, fiatMicros: 4_000_000n } as const;
 
   it.each([
-    ["an unconfirmed part payment", { status: "DETECTED" }],
-    ["a confirmed part payment", { status: "CONFIRMED", confirmedAtMs: Date.now() }],
+    ["an unconfirmed partial payment", { status: "DETECTED" }],
+    ["a confirmed partial payment", { status: "CONFIRMED", confirmedAtMs: Date.now() }],
     ["a reorged payment that may be mined again", { status: "REORGED", reorgedAtMs: Date.now() }],
   ] as const)("cannot be cancelled once it has %s", async (_, changes: SeedPayment) => {
     const shop = await freshMerchant();
@@ -79,7 +79,7 @@ describe("an invoice's own address", () => {
     ["address", () => ({ address: `bc1q${randomHex(19)}` })],
     ["merchant", () => ({ merchantId: freshId("mer") })],
   ])(
-    "is not credited after the %s in its row was altered: the payment is UNMATCHED for its merchant",
+    "is not credited after the %s in its row was altered, and its merchant has the payment as UNMATCHED",
     async (_, changes) => {
       const { shop, id, address } = await ordered();
       const altered = changes();
@@ -94,13 +94,13 @@ describe("an invoice's own address", () => {
 });
 
 describe("an idempotency key that has expired", () => {
-  it("cannot be taken over, although its lease is long over", async () => {
+  it("cannot be taken over, although its lease ended long ago", async () => {
     const keys = env.MERCHANT_OBJECT.getByName(freshId("mer"));
     const first = await keys.reserve("k", "f", 0);
     const operationId = first.kind === "first" ? first.operationId : "";
     for (const nowMs of [REMEMBERED_MS, REMEMBERED_MS + 1, REMEMBERED_MS + LEASE_MS, 2 * REMEMBERED_MS])
       expect(await keys.takeOver("k", operationId, nowMs)).toEqual({ kind: "gone" });
-    // The key is free: the next caller starts another operation, and the old one cannot resume under it.
+    // The key is free: the next caller starts another operation, and the old operation cannot resume under that key.
     const next = await keys.reserve("k", "another body", REMEMBERED_MS);
     expect(next.kind).toBe("first");
     expect(await keys.takeOver("k", operationId, REMEMBERED_MS + 2 * LEASE_MS)).toEqual({ kind: "gone" });

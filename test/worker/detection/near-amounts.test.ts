@@ -1,4 +1,4 @@
-// All invoices that were open at a transfer's time are considered for it, however many sales at its address have ended.
+// All invoices that were open at the time of a transfer must be considered for it, however many sales at its address have ended.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
@@ -9,8 +9,8 @@ import { testDb } from "../../support/worker-merchant.ts";
 import { invoiceOf, look, rowsOf, shopAt, transferTo } from "./transfers-harness.ts";
 
 it.each([
-  ["with few ended sales", 3],
-  ["with hundreds of ended sales of about its amount", 220],
+  ["among few ended sales", 3],
+  ["among hundreds of ended sales of about the same amount", 220],
 ])("a transfer that could be meant for two open invoices is UNMATCHED, %s", async (_, over) => {
   const { merchant, address } = await shopAt();
   const id = (await invoiceOf(merchant, 100)).id as InvoiceId;
@@ -19,7 +19,7 @@ it.each([
   const [invoice] = await testDb.select().from(invoices).where(eq(invoices.id, id));
   const [method] = await testDb.select().from(paymentMethods).where(eq(paymentMethods.invoiceId, id));
   if (row === undefined || invoice === undefined || method === undefined) throw new Error("no order");
-  // Sales of the same day that have ended: their amounts are still monitored, and closer to the transfer than the second invoice's.
+  // Sales of the same day that have ended. Their amounts are still monitored, and closer to the transfer than the second invoice's amount.
   for (let n = 0; n < over; n++) {
     const endedId = `inv_${randomHex(13).toUpperCase()}` as const;
     const ended = { status: "PAID", expiresAtMs: Date.now() - 60_000, externalId: null } as const;

@@ -1,4 +1,4 @@
-// The watcher as a Durable Object: its alarm, its memory, its eviction, and who wakes it. What a pass does: watch-network.test.ts.
+// The watcher as a Durable Object: its alarm, its memory, its eviction, and who wakes it. Passes are tested in watch-network.test.ts.
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -19,7 +19,7 @@ import { runJobs } from "../../support/run-jobs.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
-/** What the watcher applied. */
+/** The findings that the watcher applied. */
 const looks: Findings[] = [];
 
 /** The real dependencies, with scripted sources. */
@@ -45,8 +45,8 @@ let source: FakeSource;
 const stub = () => env.NETWORK_WATCHER.getByName("ETH");
 
 /**
- * A new instance over the object's own storage, which is all that remains of the previous one. The object's own instance stays asleep: on a slow
- * machine its alarm would fire within a test, and its pass would write to the same cursor.
+ * A new watcher over the real object's storage, which is all that remains of an earlier instance. The real object's alarm does nothing: on a slow
+ * machine it would fire within a test, and its pass would write to the same cursor.
  */
 const awake = <T>(work: (watcher: NetworkWatcher, storage: DurableObjectStorage) => Promise<T>): Promise<T> =>
   runInDurableObject(stub(), (own, state) => {
@@ -94,7 +94,7 @@ describe("a watcher's alarm", () => {
     });
   });
 
-  it("comes at the network's own pace, and in a second while the watcher is behind", async () => {
+  it("fires at the network's interval, and after a second while the watcher is behind", async () => {
     await watch();
     const beforeMs = Date.now();
     await awake((watcher) => watcher.alarm());
@@ -112,14 +112,14 @@ describe("a watcher's alarm", () => {
     expect(await cursor()).toMatchObject({ height: 105 });
   });
 
-  it("is removed when nothing is watched, and reset by the next activation's wake", async () => {
+  it("is removed when nothing is watched, and set again when the next activation wakes the watcher", async () => {
     await watch();
     await awake((watcher) => watcher.alarm());
     await endAll();
     await awake((watcher) => watcher.alarm());
     expect([await alarmAt(), (await cursor())?.isResting]).toEqual([null, true]);
     await watch();
-    // In one call: an alarm for now may fire before the next.
+    // Reads the alarm in the same call, because an alarm set for now may fire before the next call.
     const setFor = await awake(async (watcher, storage) => {
       await watcher.wake();
       return storage.getAlarm();
@@ -247,8 +247,8 @@ describe("the watchdog", () => {
   it.each([
     ["wakes a watcher that never ran", null, false, ["ETH"]],
     ["wakes a watcher that has missed its ticks", 2 * 60_000, false, ["ETH"]],
-    ["leaves a watcher that is on time", 10_000, false, []],
-    ["leaves an idle watcher", 10 * HOUR, true, []],
+    ["leaves alone a watcher that is on time", 10_000, false, []],
+    ["leaves alone an idle watcher", 10 * HOUR, true, []],
   ])("%s", async (_, agoMs, isResting, expected) => {
     await watch();
     const tickedAtMs = agoMs === null ? null : Date.now() - agoMs;
@@ -276,7 +276,7 @@ describe("the watchdog", () => {
     expect(await cursor()).toMatchObject({ isResting: false });
   });
 
-  it("runs in the cron, which makes a network without a source idle", async () => {
+  it("is run by the cron, which makes a network without a source idle", async () => {
     await watch();
     await runJobs();
     expect(await cursor()).toMatchObject({ isResting: true });

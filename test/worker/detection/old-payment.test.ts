@@ -1,5 +1,5 @@
-// Payments from before the invoice: an extended public key may be in use elsewhere, so an invoice's own address may already have been paid.
-// Through the routes, the Durable Object and the rules; only the source is a stand-in.
+// Payments from before the invoice: an extended public key may be in use elsewhere, so an invoice's own address may already have been paid. Tested
+// through the routes, the Durable Object and the rules; only the source is a stand-in.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -25,7 +25,7 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** An invoice with its own address, and a chain where that address was paid `beforeMs` ago. */
+/** An invoice with its own address, and a chain on which that address was paid `beforeMs` ago. */
 async function orderPaidBefore(beforeMs: number) {
   const shop = await freshMerchant();
   expect((await shop.post("/wallets", xpubWallet())).status).toBe(201);
@@ -77,7 +77,7 @@ const ways: readonly (readonly [string, (order: Order) => Promise<unknown>])[] =
   ],
 ];
 
-describe("a payment to an invoice's own address from before the invoice", () => {
+describe("a payment to an invoice's own address that is older than the invoice", () => {
   it.each(ways)("is UNMATCHED, with the invoice as a candidate, when %s", async (_, hear) => {
     const order = await orderPaidBefore(30 * DAY_MS);
     await hear(order);
@@ -87,10 +87,13 @@ describe("a payment to an invoice's own address from before the invoice", () => 
     expect(candidates).toMatchObject([{ invoiceId: order.id, reason: "OUTSIDE_WINDOW" }]);
   });
 
-  it.each(ways)("is credited to the invoice within the allowed error of a block's time, when %s", async (_, hear) => {
-    const order = await orderPaidBefore(15 * MINUTE_MS);
-    await hear(order);
-    const rows = await testDb.select().from(payments).where(eq(payments.txHash, order.txHash));
-    expect(rows).toMatchObject([{ invoiceId: order.id, matchedBy: "ADDRESS" }]);
-  });
+  it.each(ways)(
+    "is credited to the invoice if it is within the allowed error of a block's time, when %s",
+    async (_, hear) => {
+      const order = await orderPaidBefore(15 * MINUTE_MS);
+      await hear(order);
+      const rows = await testDb.select().from(payments).where(eq(payments.txHash, order.txHash));
+      expect(rows).toMatchObject([{ invoiceId: order.id, matchedBy: "ADDRESS" }]);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// A payment of an address to itself counts for nobody: change returns to a reused Bitcoin address, and on account chains anyone can send to
+// A payment from an address to itself counts for no invoice: change returns to a reused Bitcoin address, and on account chains anyone can send to
 // themselves.
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -17,12 +17,12 @@ const unmatchedEvents = async ({ merchantId }: TestMerchant) =>
     .from(events)
     .where(sql`merchant_id = ${merchantId} and type = 'payment.unmatched'`);
 
-describe("a transfer of an address to itself", () => {
+describe("a transfer from an address to itself", () => {
   it.each([
     ["of exactly what an invoice asks for", 0n],
     ["within an invoice's tolerance", 10_000n],
     ["of half of what the only invoice asks for", 50_000_000n],
-  ])("%s credits nothing, and is kept IGNORED without an event", async (_, less) => {
+  ])("%s credits nothing, and is stored as IGNORED without an event", async (_, less) => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 100);
     const own = toItself(address, units - less);
@@ -35,14 +35,14 @@ describe("a transfer of an address to itself", () => {
     expect(await unmatchedEvents(merchant)).toEqual([]);
   });
 
-  it("does not use up the amount: a customer's payment of it is still credited", async () => {
+  it("does not use up the amount: a customer's payment of that amount is credited", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 101);
     await look([toItself(address, units), transferTo(address, units)]);
     expect(await shown(merchant, id)).toMatchObject({ status: "PAID", amountReceived: "101.000000" });
   });
 
-  it("is kept for each merchant with a wallet on the address", async () => {
+  it("is stored for each merchant with a wallet at the address", async () => {
     const first = await shopAt();
     const second = await shopAt(first.address);
     const own = toItself(first.address, 7_000_000n);
@@ -68,8 +68,8 @@ describe("a transfer of an address to itself", () => {
   });
 });
 
-describe("change to an invoice's own address", () => {
-  it("credits nothing, and the invoice's merchant has it IGNORED", async () => {
+describe("a change output to an invoice's own address", () => {
+  it("credits nothing, and is IGNORED for the invoice's merchant", async () => {
     const merchant = await freshMerchant();
     expect((await merchant.post("/wallets", xpubWallet())).status).toBe(201);
     const { body } = await merchant.post("/invoices", { name: "Order", rawAmount: 68, paymentMethods: [BTC] });

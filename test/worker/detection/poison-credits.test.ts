@@ -1,5 +1,5 @@
-// A row that cannot be decoded affects its own merchant only: a read that meets it credits everyone else, logs it, and leaves what could be
-// meant for it UNMATCHED.
+// A row that cannot be decoded must affect its own merchant only. A read that finds it credits all other invoices, logs the row, and leaves transfers
+// that could be meant for it UNMATCHED.
 import { eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
@@ -12,7 +12,7 @@ const HELD = { status: "UNMATCHED", invoiceId: null } as const;
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Alerts logged from now on. */
+/** Collects alerts that are logged from now on. */
 function alerts(): () => readonly string[] {
   const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
   return () => log.mock.calls.map(([line]) => String(line));
@@ -35,7 +35,7 @@ const POISONS: readonly [string, (id: InvoiceId) => PromiseLike<unknown>][] = [
 ];
 
 describe.each(POISONS)("%s is not a number", (_, poison) => {
-  it("lets other invoices in the same read be credited, and leaves its own payment UNMATCHED", async () => {
+  it("does not prevent credits to other invoices in the same read, and its own payment is UNMATCHED", async () => {
     const shop = await marketShop(BTC, btcKey());
     const [bad, good] = [await shop.invoice(100), await shop.invoice(100)];
     await poison(bad.id);
@@ -50,7 +50,7 @@ describe.each(POISONS)("%s is not a number", (_, poison) => {
     expect(await shop.look([lost, paid])).toEqual({ ok: true, value: { invoices: [] } });
   });
 
-  it("at a shared address lets another invoice be credited by its exact amount only, until it has expired", async () => {
+  it("at a shared address allows credits to other invoices by their exact amount only, until it has expired", async () => {
     const shop = await marketShop(ETH, ethAddress());
     const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
     await poison(bad.id);
@@ -93,7 +93,7 @@ it.each([
 it.each([
   ["blocks an exact payment if it asked for that amount first", -1, HELD],
   ["does not block an exact payment if it asked later", 1, { matchedBy: "EXACT_AMOUNT" }],
-])("an unreadable invoice without proof %s", async (_, laterMs, expected) => {
+])("an unreadable invoice of a merchant without proof %s", async (_, laterMs, expected) => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
   const units = unitsOf(good.amount, 18);
@@ -110,7 +110,7 @@ it.each([
   expect(await shop.payment(exact)).toMatchObject(expected);
 });
 
-it("a reserved amount that is not a number prevents no credit at its address", async () => {
+it("a reserved amount that is not a number does not prevent credits at its address", async () => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
   const near = unitsOf(good.amount, 18) - 1_000_000_000n;
@@ -121,7 +121,7 @@ it("a reserved amount that is not a number prevents no credit at its address", a
   expect(await shop.payment(transfer)).toMatchObject({ invoiceId: good.id, matchedBy: "TOLERANCE" });
 });
 
-it("a stored payment that cannot be decoded is logged and left unchanged, and prevents no other credit", async () => {
+it("a stored payment that cannot be decoded is logged and left unchanged, and does not prevent other credits", async () => {
   const shop = await marketShop(BTC, btcKey());
   const [first, second] = [await shop.invoice(100), await shop.invoice(100)];
   const [known, fresh] = [shop.transfer(first.address, 5_000_000n), shop.transfer(second.address, 5_000_000n)];

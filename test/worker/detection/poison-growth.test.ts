@@ -1,4 +1,4 @@
-// An unreadable payment row next to a balance's growth: a read's finds at the same address and block are UNMATCHED, everything else is credited,
+// An unreadable payment row next to a balance's growth: transfers found at the same address and block are UNMATCHED, everything else is credited,
 // and the row is logged.
 import { sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -9,7 +9,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-/** The same coins as growth of a balance that no transaction explains. */
+/** The transfer, read as growth of a balance that no transaction explains. */
 const asGrowth = (transfer: Transfer): Transfer => ({
   ...transfer,
   ...growthIdentity({ height: 100, toAddress: transfer.toAddress, units: transfer.amountUnits }),
@@ -30,7 +30,7 @@ async function shops(stored: (transfer: Transfer) => Transfer, poison: string) {
   const [row] = await testDb.all<{ id: string }>(
     sql`select id from payments where to_address = ${invoice.address} limit 1`,
   );
-  // Growth has no transaction to name it by.
+  // A log line names a payment by its transaction, but growth by the id of its row, because growth has no transaction.
   const named = known.outputIndex === "native" ? known.txHash : (row?.id ?? "none");
   const alerts = () => log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes(named));
   const otherStatus = async () => (await good.invoiceState(other.id)).status;
@@ -39,19 +39,19 @@ async function shops(stored: (transfer: Transfer) => Transfer, poison: string) {
 
 const POISONS = ["amount_units = 'ten'", "usd_micros = 'ten'", "evidence = '{'", `evidence = '{"explainedBy":5}'`];
 
-describe.each(POISONS)("growth that is stored with %s", (poison) => {
-  it("prevents no other credit, and leaves what might explain it UNMATCHED", async () => {
+describe.each(POISONS)("growth stored with unreadable data (%s)", (poison) => {
+  it("does not prevent other credits, and transactions that might explain it stay UNMATCHED", async () => {
     const { bad, invoice, paid, alerts, otherStatus } = await shops(asGrowth, poison);
     const explains = asNative(bad.transfer(invoice.address, unitsOf(invoice.amount, 18)));
     expect(await bad.look([explains, asGrowth(paid)])).toMatchObject({ ok: true });
     expect(await otherStatus()).toBe("PAID");
     expect(await bad.payment(explains)).toMatchObject({ status: "UNMATCHED", invoiceId: null });
     expect(alerts()).not.toEqual([]);
-    // Reading the same again adds nothing.
+    // Reading the same transfers again adds nothing.
     expect(await bad.look([explains, asGrowth(paid)])).toEqual({ ok: true, value: { invoices: [] } });
   });
 
-  it("delays nobody when a transaction returns to its block", async () => {
+  it("does not delay other payments when a transaction moves to its block", async () => {
     const { bad, invoice, paid, otherStatus } = await shops(asGrowth, poison);
     const explains = asNative(bad.transfer(invoice.address, 7n * 10n ** 17n));
     const before = { height: 99, hash: "before", timeMs: explains.block?.timeMs ?? 0 };
@@ -62,7 +62,7 @@ describe.each(POISONS)("growth that is stored with %s", (poison) => {
   });
 });
 
-it("a stored transaction with an unreadable amount prevents no other credit, and leaves growth next to it UNMATCHED", async () => {
+it("a stored transaction with an unreadable amount does not prevent other credits, and growth in its block stays UNMATCHED", async () => {
   const { bad, invoice, paid, alerts, otherStatus } = await shops(asNative, "amount_units = 'ten'");
   const grown = asGrowth(bad.transfer(invoice.address, 7n * 10n ** 17n));
   expect(await bad.look([grown, asGrowth(paid)])).toMatchObject({ ok: true });

@@ -1,4 +1,4 @@
-// A payment is matched as of its own time, whenever it is read: even if the amounts reserved at that time have been released since.
+// A payment is matched as of the time it was made, whenever it is read, even if the amounts reserved at that time have been released since.
 import { env } from "cloudflare:workers";
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -22,13 +22,12 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** Runs the sweep at a time. */
 async function sweep(nowMs: number): Promise<void> {
   await expireInvoices(invoiceDependencies(env, { db: testDb, nowMs, sleep }));
   await release(nowMs);
 }
 
-/** A transaction of one time, looked up by the merchant at another. */
+/** The stored row of a transaction that was made at `timeMs`, and that the merchant looks up at `nowMs`. */
 async function named(
   { shop, address }: { readonly shop: TestMerchant; readonly address: string },
   of: { readonly units: bigint; readonly timeMs: number; readonly nowMs: number },
@@ -40,7 +39,7 @@ async function named(
   return row;
 }
 
-/** Two invoices at one address: one for an hour and 25 USD, and one for a month and a similar amount. */
+/** Two invoices at one address: one for 25 USD that lasts an hour, and one for a similar amount that lasts a month. */
 async function twoOrders() {
   const shop = await holderOf(directWallet());
   const short = await ordered(shop, USDT, 25);
@@ -66,7 +65,7 @@ describe("a payment that is read after its amount was released", () => {
   });
 
   it.each([25_050_000n, 24_990_000n, 25_100_001n, 12_000_000n])(
-    "is UNMATCHED when nobody asked for exactly that and two invoices were open at its time: %s units",
+    "is UNMATCHED if no invoice asked for exactly that amount and two invoices were open when it was made: %s units",
     async (units) => {
       const { short, long, ...at } = await twoOrders();
       const timeMs = Date.now() + 10 * MINUTE_MS;
@@ -80,7 +79,7 @@ describe("a payment that is read after its amount was released", () => {
     },
   );
 
-  it("is matched among the invoices still open when it was made after the first had ended", async () => {
+  it("is matched only among the invoices that were still open when it was made", async () => {
     const { long, ...at } = await twoOrders();
     const nowMs = Date.now() + 27 * HOUR_MS;
     await sweep(nowMs);
@@ -88,7 +87,7 @@ describe("a payment that is read after its amount was released", () => {
     expect(row).toMatchObject({ invoiceId: long.invoiceId, matchedBy: "TOLERANCE" });
   });
 
-  it("pays the first invoice, even if another has reserved the amount since", async () => {
+  it("pays the first invoice, even if another one has reserved the amount in the meantime", async () => {
     const { short, ...at } = await twoOrders();
     const [timeMs, nowMs] = [Date.now() + 10 * MINUTE_MS, Date.now() + 27 * HOUR_MS];
     await sweep(nowMs);

@@ -50,7 +50,7 @@ describe("ASSIGN", () => {
     expect((await shop.get(`/payments/${payment.id}`)).body).toEqual(body);
     const invoice = (await shop.get(`/invoices/${id}`)).body;
     expect(invoice).toMatchObject({ status: "PAID", amountConfirmed: "10.000000", payments: [{ id: payment.id }] });
-    // A list counts confirmations by the same tip, though it reads all cursors at once.
+    // The list of invoices counts confirmations by the same tip, although it reads the cursors of all networks at once.
     await seedCursor("ETH", { tipHeight: 111 });
     const [{ confirmations }] = (await shop.get(`/invoices/${id}`)).body.payments;
     expect(confirmations).toBe(12);
@@ -95,7 +95,7 @@ describe("ASSIGN", () => {
     // No rate was known when the payment was first seen.
     ["EUR", { usdMicros: null, amountUnits: 20_000_000n }, "18.500000", "OVERPAID"],
   ] as const)(
-    "to an invoice in %s without a payment method of the asset values the payment by its dollars: %o",
+    "to an invoice in %s without a payment method for the asset values the payment by its dollar value: %o",
     async (currency, changes, fiatAmount, status) => {
       const shop = await freshMerchant();
       const id = await invoiceOf(shop, { currency }, past());
@@ -121,7 +121,7 @@ describe("ASSIGN", () => {
     expect(await rowOf(payment.id)).toMatchObject({ status: "UNMATCHED", invoiceId: null });
   });
 
-  it("of a late payment leaves the invoice's status and marks it for review, even on a cancelled invoice", async () => {
+  it("of a late payment keeps the invoice's status and marks the invoice for review, even if it is cancelled", async () => {
     for (const columns of [
       { ...past(), status: "EXPIRED" },
       { status: "CANCELLED", cancelledAtMs: 1 },
@@ -136,7 +136,7 @@ describe("ASSIGN", () => {
     }
   });
 
-  it("of a part to an invoice at a shared address reserves the amount still due", async () => {
+  it("of a partial payment to an invoice at a shared address reserves the amount still due", async () => {
     const shop = await freshMerchant();
     await shop.post("/wallets", directWallet());
     const id = await invoiceOf(shop, { paymentMethods: [USDT] });
@@ -150,7 +150,7 @@ describe("ASSIGN", () => {
     expect(await typesOf(id)).toContain("invoice.partially_paid");
   });
 
-  it("of dust to the invoice that owns the address counts the wallet's gap from that invoice", async () => {
+  it("of dust to the invoice that owns the address makes the wallet's gap start after that invoice", async () => {
     const shop = await freshMerchant();
     const wallet = (await shop.post("/wallets", xpubWallet())).body;
     const ids = [await invoiceOf(shop, { paymentMethods: [BTC] }), await invoiceOf(shop, { paymentMethods: [BTC] })];
@@ -213,7 +213,7 @@ describe("ASSIGN", () => {
 });
 
 describe("IGNORE", () => {
-  it("sets a payment aside, without an invoice or an event, lists it as IGNORED, and cannot be repeated", async () => {
+  it("takes a payment off the list, without an invoice or an event, shows it as IGNORED, and cannot be repeated", async () => {
     const shop = await freshMerchant();
     const payment = await seedPayment(shop.merchantId);
     const { status, body, text } = await ignore(shop, payment);

@@ -1,4 +1,4 @@
-// One transfer, several decisions: merchants at one address, and the decisions of one merchant at the same time.
+// One transfer and several decisions: by merchants at one address, and by one merchant at the same time.
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
@@ -13,8 +13,8 @@ beforeAll(async () => {
   await seedCursor("ETH", { tipHeight: 104 });
 });
 
-describe("each of several merchants at one address", () => {
-  it("can assign the same transfer to its own invoice, one after another or at the same time", async () => {
+describe("several merchants at one address", () => {
+  it("can each assign the same transfer to an invoice of their own, one after another or at the same time", async () => {
     for (const isAtOnce of [true, false]) {
       const shops = [await freshMerchant(), await freshMerchant(), await freshMerchant()];
       const txHash = `0x${randomHex(32)}`;
@@ -44,7 +44,7 @@ describe("each of several merchants at one address", () => {
     }
   });
 
-  it("can ignore it without affecting another's invoice, and assign it later", async () => {
+  it("can ignore the transfer without affecting another merchant's invoice, and assign it later", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const txHash = `0x${randomHex(32)}`;
     const [mine, theirs] = [
@@ -59,7 +59,7 @@ describe("each of several merchants at one address", () => {
     expect((await rowOf(mine.id))?.invoiceId).toBe(id);
   });
 
-  it("is limited by the table to one row per transfer, and the matching rules to one credit in all", async () => {
+  it("are limited by the table to one row each per transfer, and to one credit in all by the matching rules", async () => {
     const [shop, other, third] = [await freshMerchant(), await freshMerchant(), await freshMerchant()];
     const txHash = `0x${randomHex(32)}`;
     const credited = async (to: TestMerchant, matchedBy: "MANUAL" | "EXACT_AMOUNT") =>
@@ -83,7 +83,7 @@ describe("a transfer is credited once to a merchant", () => {
     const row = await rowOf(payment.id);
     const sums = await Promise.all(ids.map(async (id) => (await shop.get(`/invoices/${id}`)).body.amountReceived));
     expect(answers.filter(({ status }) => status !== 200 && status !== 422)).toEqual([]);
-    // An IGNORE may come before an ASSIGN, never after it.
+    // An IGNORE may come before an ASSIGN, but never after it.
     expect(won.length).toBe((await auditOf(payment.id)).length);
     expect(won.filter(({ body }) => body.invoiceId !== null).length).toBeLessThanOrEqual(1);
     expect(sums.filter((sum) => sum !== "0.000000")).toHaveLength(row?.invoiceId === null ? 0 : 1);

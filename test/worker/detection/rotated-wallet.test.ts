@@ -7,7 +7,7 @@ import { expectStatus, holderOf, ordered, paid, unitsOf } from "../../support/sh
 import { BTC, xpubWallet } from "../../support/wallet-bodies.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** An expired invoice of the direct wallet at the key's first address, and the invoice that now has this address for itself. */
+/** An expired invoice of the direct wallet at the key's first address, and the invoice that now has this address as its own. */
 async function rotated() {
   const wallet = xpubWallet();
   const other = await holderOf(wallet);
@@ -26,7 +26,7 @@ async function rotated() {
   return { old, own, direct };
 }
 
-it("a late payment of exactly what an invoice of the old wallet asked for is credited to that invoice", async () => {
+it("a late payment of exactly the amount that an invoice of the old wallet asked for is credited to that invoice", async () => {
   const { old, own } = await rotated();
   const rows = await paid(BTC, old.address, unitsOf(old.amount, 8));
   expect(rows).toMatchObject([{ invoiceId: old.invoiceId, matchedBy: "EXACT_AMOUNT" }]);
@@ -48,7 +48,7 @@ it("a payment for the old wallet's invoice is credited to it even if it is dated
   const hourMs = 3_600_000;
   const createdAtMs = Date.now() - 2 * hourMs;
   await testDb.update(methodAmounts).set({ createdAtMs }).where(eq(methodAmounts.invoiceId, old.invoiceId));
-  // The new invoice is an hour from now.
+  // The new invoice's payment method is active only an hour from now.
   const activatedAtMs = Date.now() + hourMs;
   await testDb.update(paymentMethods).set({ activatedAtMs }).where(eq(paymentMethods.invoiceId, own.invoiceId));
   const rows = await paid(BTC, old.address, unitsOf(old.amount, 8));

@@ -1,5 +1,5 @@
-// An address that one source refuses is read by the next source that reads whole blocks, from where its reading stopped: payments in the blocks
-// between are found, and the address is then read with the others again.
+// If one source refuses an address, the next source that reads whole blocks continues from where reading of the address stopped. Payments in the
+// blocks between must be found, and the address is then read with the others again.
 import { expect, it } from "vitest";
 import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 
 useEmptyTables();
 
-it("finds the payments to a refused address once a source that reads blocks takes over, and then reads it with all others", async () => {
+it("payments to a refused address are found once a source that reads blocks takes over, and the address is read with all others", async () => {
   const chain = new FakeChain({ startMs: START_MS - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });
   const indexed = new FakeSource(chain, { kind: "esplora", costsBy: "recipients" });
   const whole = new FakeSource(chain, { kind: "core-rpc", costsBy: "blocks" });
@@ -24,7 +24,7 @@ it("finds the payments to a refused address once a source that reads blocks take
     await watchMethod(testDb, { network: "BTC", cryptocurrency: "BTC", address, ...at });
   }
   indexed.faults.set("REFUSED", "BAD_STATUS");
-  // While it answers, a refused address is read through it.
+  // This source is down at first, because it would read the refused address as soon as it answers.
   whole.down = "UNREACHABLE";
   const tick = async (blocks: number, paid?: string) => {
     const sent = { cryptocurrency: "BTC", txHash: paid ?? "", toAddress: paid ?? "", amountUnits: 1_000n };
@@ -34,7 +34,7 @@ it("finds the payments to a refused address once a source that reads blocks take
     expect((await watcher.pass()).kind).toBe("read");
   };
   await tick(0);
-  // Far below any overlap by the time the other source reads it.
+  // By the time the other source reads this payment, its block is far below any overlap.
   await tick(2, "REFUSED");
   for (let n = 0; n < 12; n++) await tick(10, n === 5 ? "HEALTHY" : undefined);
   expect(new Set(watcher.found().map((each) => each.split("@")[0]))).toEqual(new Set(["HEALTHY"]));

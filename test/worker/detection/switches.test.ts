@@ -1,5 +1,6 @@
 // An operator's switches for a network through the Worker's entry, and what a paused network and a reread range mean for invoices: on the real
-// database, the watcher's object and the real matching. Histories of passes: test/simulation/detection/pauses.test.ts and rereads.test.ts.
+// database, with the watcher's object and the real matching. Histories of passes are tested in test/simulation/detection/pauses.test.ts and
+// rereads.test.ts.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
@@ -48,7 +49,7 @@ function scripted(of: Env, network: Network): WatchDependencies {
   return { ...watchDependencies(of, network), pool };
 }
 
-/** A pass of a new instance of the object, with the real matching. */
+/** Runs a pass of a new instance of the object, with the real matching. */
 const pass = () =>
   runInDurableObject(env.NETWORK_WATCHER.getByName("ETH"), (_, state) =>
     new NetworkWatcher(state, env, scripted).runNow(),
@@ -60,7 +61,7 @@ const pay = (txHash: string, toAddress: string, amountUnits: bigint) =>
 const creditsOf = (txHash: string) => testDb.select().from(payments).where(eq(payments.txHash, txHash));
 const statusOf = async (merchant: TestMerchant, id: string) => (await shown(merchant, id)).status;
 
-/** In a deployment with a source the activation starts it. */
+/** Starts the watch, which an activation does in a deployment with a source. */
 const watch = () => beginWatch(testDb, "ETH", Date.now());
 
 /** An open invoice or payment on a network keeps it from becoming idle, even in other files' tests. */
@@ -83,7 +84,7 @@ afterEach(async () => {
 });
 
 describe("a paused network", () => {
-  it("is paused once and resumed once, by operators, and says since when", async () => {
+  it("can be paused and resumed by operators only, shows when the pause began, and is not changed by a repeated request", async () => {
     const first = await pause();
     expect([first.status, first.json]).toMatchObject([200, { network: "ETH", pausedAt: expect.any(String) }]);
     expect((await pause()).json?.pausedAt).toBe(first.json?.pausedAt);
@@ -105,7 +106,7 @@ describe("a paused network", () => {
     expectRefusal(await pause(), 403, "OPERATOR_REQUIRED");
   });
 
-  it("is not offered: not in a create, a pick or the list", async () => {
+  it("is not offered for new invoices, for picks or in the list", async () => {
     const { merchant } = await shopAt();
     const before = await merchant.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] });
     await pause();
@@ -115,7 +116,7 @@ describe("a paused network", () => {
       201,
       [{ ...pair, status: "UNAVAILABLE", reason: "NETWORK_NOT_WATCHED" }],
     ]);
-    // With one wallet, an invoice that names none would activate it.
+    // An invoice that names no method would otherwise activate the merchant's only wallet.
     expect((await merchant.post("/invoices", { name: "Order", rawAmount: 10 })).body.paymentMethods).toEqual([]);
     const picked = await merchant.post(`/invoices/${before.body.id}/payment-methods`, pair);
     expect([picked.status, picked.body.code]).toEqual([503, "NETWORK_NOT_WATCHED"]);
@@ -125,7 +126,7 @@ describe("a paused network", () => {
     expect((await merchant.post(`/invoices/${before.body.id}/payment-methods`, pair)).status).toBe(201);
   });
 
-  it("finds payments made meanwhile once it is resumed: on time, credited once", async () => {
+  it("finds payments that were made during the pause once it is resumed, counts them as on time, and credits each once", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 10);
     await watch();
@@ -133,7 +134,7 @@ describe("a paused network", () => {
     await pause();
     pay("0xmeanwhile", address, units);
     expect(await pass()).toEqual({ kind: "paused" });
-    // Time is up: by the clock alone it would expire.
+    // The invoice's time is up, so by the clock alone it would expire.
     await testDb.update(invoices).set({ expiresAtMs: Date.now() - 1, monitorUntilMs: Date.now() + 60_000 });
     expect(await statusOf(merchant, id)).toBe("AWAITING_PAYMENT");
     await testDb.update(invoices).set({ expiresAtMs: Date.now() + 60_000 });
@@ -145,7 +146,7 @@ describe("a paused network", () => {
     expect([await statusOf(merchant, id), (await creditsOf("0xmeanwhile")).length]).toEqual(["PAID", 1]);
   });
 
-  it("answers no lookups: neither a payer's claim nor a merchant's", async () => {
+  it("answers no lookups, neither a payer's nor a merchant's", async () => {
     await shopAt();
     await pause();
     const calls = source.calls.length;
@@ -161,7 +162,7 @@ describe("a paused network", () => {
 });
 
 describe("a reread range", () => {
-  it("credits the payments that a source had hidden, each once, though the object is evicted between steps", async () => {
+  it("credits the payments that a source had hidden, each once, even if the object is evicted between steps", async () => {
     const { merchant, address } = await shopAt();
     const [ended, open] = [await invoiceOf(merchant, 10), await invoiceOf(merchant, 20)];
     await watch();
@@ -194,7 +195,7 @@ describe("a reread range", () => {
     for (const txHash of ["0xended", "0xopen"]) expect(await creditsOf(txHash)).toHaveLength(1);
     expect(await statusOf(merchant, open.id)).toBe("PAID");
     expect((await shown(merchant, ended.id)).payments).toMatchObject([{ status: "CONFIRMED" }]);
-    // Repeating changes nothing.
+    // Repeating the reread changes nothing.
     const before = await shown(merchant, open.id);
     expect((await reread(50, 101)).status).toBe(200);
     for (let n = 0; n < 3; n++) await pass();
@@ -202,7 +203,7 @@ describe("a reread range", () => {
     expect(await shown(merchant, open.id)).toEqual(before);
   });
 
-  it("is limited to one at a time, within what was read, and may be ended", async () => {
+  it("is limited to one at a time, within the blocks already read, and may be ended early", async () => {
     await invoiceOf((await shopAt()).merchant, 10);
     expectRefusal(await reread(1, 10), 400, "VALIDATION_FAILED");
     await watch();

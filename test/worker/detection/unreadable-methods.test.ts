@@ -1,5 +1,5 @@
-// A payment method whose row cannot be read affects its own invoice only: others' payments are credited and priced, its own are UNMATCHED, and
-// at a shared address the rules that compare invoices credit nobody.
+// A payment method whose row cannot be read must affect its own invoice only: payments of other invoices are credited and priced, its own are
+// UNMATCHED, and at a shared address the rules that compare invoices credit no one.
 import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
@@ -12,13 +12,12 @@ import { ageQuotes } from "../../support/quotes.ts";
 import { unitsOf } from "../../support/shared-place.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
-/** Not JSON, JSON of something else, and quotes without a quote's members. */
+/** Text that is not JSON, JSON that is not a list of quotes, and quotes without their members. */
 const UNREADABLE = ["[", "7", "[null]", "[{}]"];
 const HELD = { status: "UNMATCHED", invoiceId: null } as const;
 
 const corruptQuotes = (id: InvoiceId, quotes = "[") =>
   testDb.update(paymentMethods).set({ quotes }).where(eq(paymentMethods.invoiceId, id));
-/** Alerts logged while `run` runs. */
 async function alertsOf(run: () => Promise<unknown>): Promise<readonly string[]> {
   const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
   await run();
@@ -28,7 +27,7 @@ async function alertsOf(run: () => Promise<unknown>): Promise<readonly string[]>
 afterEach(() => vi.restoreAllMocks());
 
 describe.each(UNREADABLE)("a payment method whose stored quotes are %s", (quotes) => {
-  it("lets other invoices in the same read be credited, and leaves its own payment UNMATCHED", async () => {
+  it("does not prevent credits to other invoices in the same read, and its own payment is UNMATCHED", async () => {
     const shop = await marketShop(BTC, btcKey());
     const [bad, good] = [await shop.invoice(100), await shop.invoice(100)];
     await corruptQuotes(bad.id, quotes);
@@ -43,7 +42,7 @@ describe.each(UNREADABLE)("a payment method whose stored quotes are %s", (quotes
     expect(await shop.look([lost, paid])).toEqual({ ok: true, value: { invoices: [] } });
   });
 
-  it("lets the payments of other invoices be priced later", async () => {
+  it("does not prevent later pricing of other invoices' payments", async () => {
     const shop = await marketShop(BTC, btcKey());
     const [first, bad, last] = [await shop.invoice(100), await shop.invoice(100), await shop.invoice(100)];
     for (const { id, address } of [first, bad, last]) {
@@ -60,7 +59,7 @@ describe.each(UNREADABLE)("a payment method whose stored quotes are %s", (quotes
     await testDb.delete(payments).where(eq(payments.invoiceId, bad.id));
   });
 
-  it("at a shared address lets another invoice be credited by its exact amount only", async () => {
+  it("at a shared address allows credits to other invoices by their exact amount only", async () => {
     const shop = await marketShop(ETH, ethAddress());
     const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
     await corruptQuotes(bad.id, quotes);

@@ -7,7 +7,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 
 const SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "https://node.example" }] });
 
-/** A shop with two wallets, and the watchers woken meanwhile. */
+/** A shop with two wallets, and the names of the watchers that its requests wake. */
 async function shopWatching(sources: string) {
   const shop = await seedShop();
   const woken: string[] = [];
@@ -41,7 +41,7 @@ describe("an activation on a network with a source", () => {
     expect([woken, await cursors()]).toEqual([["ETH"], [["ETH", null]]]);
   });
 
-  it("does the same when the payment method is picked, and not again when it is already active", async () => {
+  it("begins the watch and wakes the watcher when the payment method is picked, but not again once it is active", async () => {
     const { post, woken } = await shopWatching(SOURCES);
     const { body } = await post("/invoices", { name: "Order", rawAmount: 10 });
     expect([woken, await cursors()]).toEqual([[], []]);

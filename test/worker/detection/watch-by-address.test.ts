@@ -8,7 +8,7 @@ import { ADDRESS, HOUR, pay, paymentRow, START, useEmptyTables, watching } from 
 
 useEmptyTables();
 
-describe("a source that is read by address", () => {
+describe("the watch of a network that is read by address", () => {
   const addresses = Array.from({ length: 150 }, (_, n) => `0x${n.toString(16).padStart(40, "0")}`);
 
   async function sweeping() {
@@ -18,7 +18,7 @@ describe("a source that is read by address", () => {
     return world;
   }
 
-  it("is asked for some addresses at each tick, always for a merchant's newest; after a round the cursor is where it started", async () => {
+  it("reads some addresses at each tick, always including a merchant's newest; a full round moves the cursor to the tip at its start", async () => {
     const { chain, watcher, pass } = await sweeping();
     chain.mine(addresses.map((toAddress, n) => pay(`paid ${n}`, { toAddress })));
     const begun = chain.tip;
@@ -46,7 +46,7 @@ describe("a source that is read by address", () => {
     expect(await watcher.cursor()).toMatchObject({ height: begun.height, passedMs: begun.timeMs });
   });
 
-  it("is asked again for the addresses of a tick that failed", async () => {
+  it("reads the addresses of a failed tick again", async () => {
     const { chain, source, watcher, pass } = await sweeping();
     chain.mine(addresses.map((toAddress, n) => pay(`paid ${n}`, { toAddress })));
     await pass();

@@ -20,7 +20,7 @@ describe("an invoice that expires", () => {
     return { ...world, first, second };
   }
 
-  it("is read from the second source before the cursor passes its expiry, when the first found nothing", async () => {
+  it("is checked at the second source before the cursor passes its expiry, if the first found nothing", async () => {
     const { chain, first, watcher, pass } = await ending(2);
     await pass();
     first.isEmpty = true;
@@ -32,7 +32,7 @@ describe("an invoice that expires", () => {
     expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
   });
 
-  it("needs no second source before its expiry, nor when whole blocks were read", async () => {
+  it("needs no second source before its expiry, or when whole blocks were read", async () => {
     const { chain, second, watcher, pass } = await ending(2);
     chain.mineMany(2);
     await pass();
@@ -60,7 +60,7 @@ describe("an invoice that expires", () => {
     expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
   });
 
-  it("is read from the second source even when 121 expire at the same moment, some at each pass", async () => {
+  it("is checked at the second source even if 121 expire at the same moment, some in each pass", async () => {
     const { chain, first, watcher, pass } = await ending(2);
     await pass();
     first.isEmpty = true;

@@ -1,4 +1,4 @@
-// A pass over a source with only recent blocks' balances, on D1 and a scripted chain.
+// A pass over a source that has only the balances of recent blocks, on D1 and a scripted chain.
 import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { growthIdentity } from "../../../src/chains/sources/transfer.ts";
@@ -10,14 +10,14 @@ import { ADDRESS, paymentRow, START, useEmptyTables, watching as watchingNetwork
 
 useEmptyTables();
 
-/** A pass over ETH with a source whose client a test changes. */
+/** A pass over ETH, with a source whose client a test changes. */
 async function watching(changed: (client: ChainClient) => Partial<ChainClient>) {
   const watched = await watchingNetwork({ cryptocurrency: "ETH" });
   Object.assign(watched.source.client, changed({ ...watched.source.client }));
   return watched;
 }
 
-describe("growth whose balances the source no longer has when confirmation is due", () => {
+describe("balance growth in a block whose balances the source no longer has when confirmation is due", () => {
   const growth = growthIdentity({ height: 300, toAddress: ADDRESS, units: 1n });
 
   async function confirmed(hash: (mined: string) => string) {
@@ -40,11 +40,11 @@ describe("growth whose balances the source no longer has when confirmation is du
     return paymentRow(growth.txHash);
   }
 
-  it("is confirmed while its block is on the chain", async () => {
+  it("is confirmed if its block is still on the chain", async () => {
     expect(await confirmed((mined) => mined)).toMatchObject({ status: "CONFIRMED", blockHeight: 300 });
   });
 
-  it("is REORGED when another block has its height", async () => {
+  it("becomes REORGED if a different block is now at its height", async () => {
     expect(await confirmed(() => "elsewhere")).toMatchObject({ blockHeight: null, status: "REORGED" });
   });
 });
@@ -70,7 +70,7 @@ describe("blocks for which a source has no balances", () => {
     expect(watcher.reports).toEqual([line(300, 301)]);
   });
 
-  it("are reported once in a hundred blocks when it has none at all, even if each pass starts with an empty memory", async () => {
+  it("are reported once in a hundred blocks if the source never has any, even if each pass starts with an empty memory", async () => {
     const { chain, watcher, pass } = await watching(forgetful(300, 0));
     await pass();
     for (let n = 0; n < 4; n++) {
@@ -81,7 +81,7 @@ describe("blocks for which a source has no balances", () => {
     expect(watcher.reports).toEqual([line(300, 300)]);
   });
 
-  it("are not reported from before anything was watched", async () => {
+  it("are not reported for the time before anything was watched", async () => {
     const { watcher, pass } = await watching(forgetful(0, 0));
     await pass();
     expect(watcher.reports).toEqual([]);

@@ -22,7 +22,7 @@ const payBtc = (txHash: string) => pay(txHash, { cryptocurrency: "BTC", toAddres
 describe("a chain with a mempool", () => {
   const btc = { network: "BTC", cryptocurrency: "BTC", address: BTC_ADDRESS } as const;
 
-  it("shows pending transactions, and is read up to the start of a pass that reached the tip", async () => {
+  it("shows pending transactions, and counts as read up to the start of a pass that reached the tip", async () => {
     const { chain, watcher, pass } = await watching(btc);
     chain.mempool = [payBtc("waiting")];
     await pass();
@@ -34,7 +34,7 @@ describe("a chain with a mempool", () => {
     expect(await watcher.cursor()).toMatchObject({ passedMs: before + 30_000, lastMovedAtMs: before + 30_000 });
   });
 
-  it("is not read up to the start of a pass that ended below the tip", async () => {
+  it("does not count as read up to the start of a pass that ended below the tip", async () => {
     const { chain, source, watcher, pass } = await watching(btc);
     await pass();
     const { passedMs } = await watcher.cursor();
@@ -47,7 +47,7 @@ describe("a chain with a mempool", () => {
     expect(source.asked("mempool")).toBe(1);
   });
 
-  it("drops no payment that a second source still knows", async () => {
+  it("does not drop a payment that a second source still knows", async () => {
     const { sources, pass, watcher } = await watching({ ...btc, sources: 2 });
     const at = { network: "BTC", cryptocurrency: "BTC", toAddress: BTC_ADDRESS, createdAtMs: START - 100 * HOUR };
     await openPayment(testDb, { ...at, txHash: "waiting", invoiceId: freshId("inv") });
@@ -95,7 +95,7 @@ describe("an open payment", () => {
     return world;
   }
 
-  it("needs no request while pending, and one to be confirmed", async () => {
+  it("costs no request while pending, and one when it is confirmed", async () => {
     const { chain, source, watcher, pass } = await mined();
     chain.mine();
     await pass();
@@ -118,7 +118,7 @@ describe("an open payment", () => {
   it.each([
     ["waits while the second source does not see it", 10_000_000n, true, "DETECTED"],
     ["is confirmed when the second source agrees", 10_000_000n, false, "CONFIRMED"],
-    ["is confirmed by one source when the invoice is below it", 10_000_001n, true, "CONFIRMED"],
+    ["is confirmed by one source when the invoice is below that amount", 10_000_001n, true, "CONFIRMED"],
   ] as const)("of a merchant with a quorum amount %s", async (_, quorumAboveMicros, isForgetful, status) => {
     const { chain, sources, pass } = await mined({ quorumAboveMicros, sources: 2 });
     const [, second] = sources;
@@ -136,7 +136,7 @@ describe("an open payment", () => {
     expect(await paymentRow("paid")).toMatchObject({ status: "CONFIRMED" });
   });
 
-  it("that a source no longer knows, although its block is on the chain, is neither confirmed nor reversed", async () => {
+  it("that a source no longer knows, while its block is on the chain, is neither confirmed nor reversed", async () => {
     const { chain, source, pass } = await mined();
     source.isForgetful = true;
     chain.mineMany(3);
@@ -144,7 +144,7 @@ describe("an open payment", () => {
     expect(await paymentRow("paid")).toMatchObject({ status: "DETECTED", blockHeight: 300 });
   });
 
-  it("in a block below the cursor that never was on the chain is REORGED when it would be confirmed", async () => {
+  it("in a block below the cursor that was never on the chain is REORGED when it would be confirmed", async () => {
     const { chain, pass } = await watching();
     chain.mineMany(5);
     await pass();
@@ -154,7 +154,7 @@ describe("an open payment", () => {
     expect(await paymentRow("orphan")).toMatchObject({ status: "REORGED", blockHeight: null });
   });
 
-  it("gets its turn however many others are open", async () => {
+  it("is looked up within three passes, even if 120 payments are open", async () => {
     const { source, pass } = await watching();
     for (let n = 0; n < 120; n++) await openPayment(testDb, { ...at, txHash: `open ${n}` });
     expect([await pass(), await pass(), await pass()]).toEqual([

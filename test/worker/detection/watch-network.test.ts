@@ -16,7 +16,7 @@ import { ADDRESS, HOUR, pay, paymentRow, READ, START, useEmptyTables, watching }
 useEmptyTables();
 
 describe("a pass", () => {
-  it("begins an overlap before the first activation, and reads to the tip", async () => {
+  it("starts an overlap of blocks before the first activation, and reads to the tip", async () => {
     const { chain, source, watcher, pass } = await watching();
     chain.mine([pay("paid")]);
     chain.mineMany(20);
@@ -34,7 +34,7 @@ describe("a pass", () => {
     const watcher = new TestWatcher(testDb, "ETH", [source], chain.tip.timeMs + 1_000);
     const nowMs = 12_000 * 4_321 + 5;
     await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address: ADDRESS, nowMs });
-    // Keeps the old method watched now.
+    // Extends the monitoring, so that the old method is still watched.
     await testDb.update(invoices).set({ monitorUntilMs: chain.tip.timeMs + HOUR });
     await watcher.pass();
     const first = source.calls.findIndex((call) => call.startsWith("scan"));
@@ -44,7 +44,7 @@ describe("a pass", () => {
     expect(from).toBeGreaterThan(4_321 - 64 * 4);
   });
 
-  it("reads only watched assets: all tokens once one token is watched, the coin only when it is", async () => {
+  it("reads only watched assets: all tokens once one token is watched, and the coin only if the coin is watched", async () => {
     const { chain, source, pass, watcher } = await watching();
     await pass();
     chain.mine([pay("coin", { cryptocurrency: "ETH" }), pay("other", { cryptocurrency: "USDC" })]);
@@ -61,7 +61,7 @@ describe("a pass", () => {
     const { chain, source, watcher, pass } = await watching();
     await pass();
     const other = `0x${"b".repeat(40)}`;
-    // Activated and paid during the pass, right before it asks for the tip.
+    // The other address is activated and paid during the pass, right before the pass asks for the tip.
     source.before = async (call) => {
       if (call !== "tip" || chain.tip.height > 299) return;
       await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address: other, nowMs: chain.tip.timeMs });
@@ -81,7 +81,7 @@ describe("a pass", () => {
     expect(source.calls.at(-2)).toBe("scan 237-300");
   });
 
-  it("catches up in chunks, and reports that it is behind when there is more than one pass may read", async () => {
+  it("reads missed blocks in chunks, and reports that it is behind if one pass cannot read all of them", async () => {
     const { chain, source, watcher, pass } = await watching();
     await pass();
     chain.mineMany(1_200);
@@ -96,7 +96,7 @@ describe("a pass", () => {
     expect(await watcher.cursor()).toMatchObject({ height: 1_499 });
   });
 
-  it("ends after the block in which it found more than one pass may hold, and reports that it is behind", async () => {
+  it("ends after the block in which it exceeds its limit of transfers, and reports that it is behind", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
     for (const block of ["a", "b", "c", "d"]) chain.mine(Array.from({ length: 12_000 }, (_, n) => pay(`${block}${n}`)));
@@ -120,7 +120,7 @@ describe("a pass", () => {
     expect(source.calls.filter((call) => call.startsWith("scan")).slice(1)).toHaveLength(5);
   });
 
-  it("does not advance its cursor before what it found is stored", async () => {
+  it("does not advance its cursor before its findings are stored", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
     const { height, hash, passedMs, lastMovedAtMs } = await watcher.cursor();
@@ -133,7 +133,7 @@ describe("a pass", () => {
     expect(watcher.found()).toEqual(["paid@300"]);
   });
 
-  it("leaves a cursor that another writer has moved, and marks no source as failed", async () => {
+  it("does not change a cursor that another writer has moved, and marks no source as failed", async () => {
     const { chain, source, watcher, pass } = await watching();
     await pass();
     chain.mine();
@@ -220,7 +220,7 @@ describe("the watch of a network", () => {
 });
 
 describe("a reorg", () => {
-  it("is read again from the fork, and a payment that is mined again is found in its new block", async () => {
+  it("causes blocks to be read again from the fork, and a payment that is mined again is found in its new block", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
     chain.mine([pay("paid")]);
@@ -274,7 +274,7 @@ describe("a reorg", () => {
     expect(await paymentRow("moved")).toMatchObject({ status: "REORGED" });
   });
 
-  it("deeper than every stored checkpoint makes the whole window be read again, and is reported", async () => {
+  it("deeper than every stored checkpoint makes the watcher read the whole window again, and is reported", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
     chain.drop(250);
@@ -284,7 +284,7 @@ describe("a reorg", () => {
     expect(watcher.reports).toEqual([expect.stringContaining("ETH has a fork deeper")]);
   });
 
-  it("is read from the fork and not from further back, thanks to the checkpoints of earlier passes", async () => {
+  it("causes blocks to be read again only from shortly before the fork, because earlier passes stored checkpoints", async () => {
     const { chain, source, watcher, pass } = await watching({ cryptocurrency: "ETH" });
     await pass();
     for (let n = 0; n < 60; n++) {
@@ -363,7 +363,7 @@ describe("a source", () => {
     expect([disabled, elsewhere]).not.toContain(mine);
   });
 
-  it("whose tip is old is reported as BEHIND, and still read", async () => {
+  it("whose tip is old is reported as BEHIND, but is read", async () => {
     const { chain, watcher } = await watching();
     const mine = await walletOn("ETH");
     chain.mine([pay("paid")]);

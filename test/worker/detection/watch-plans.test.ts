@@ -1,4 +1,4 @@
-// The query plans of a watcher's pass: indexes that hold only active or open rows.
+// The query plans of a watcher's pass use indexes that hold only active or open rows.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ const after = { activatedAtMs: 1, position: 1 };
 const due = { provenHeight: 1, tipHeight: 1, finalHeight: 1 };
 
 describe("a watcher finds", () => {
-  it("rows that left for another effect by the transaction, however many payments their merchant has", async () => {
+  it("rows replaced by another effect of their transaction through the transaction's hash, however many payments their merchant has", async () => {
     const { sql, params } = selectUnnamed(testDb, { network: "ETH", list: "[]" }).toSQL();
     const plan = await planOf({ toSQL: () => ({ sql, params }) });
     expect(plan).toContain("SEARCH heir USING INDEX payments_identity (network=? AND tx_hash=?)");
@@ -54,7 +54,7 @@ describe("a watcher finds", () => {
       "invoice USING INDEX invoices_due",
     ],
     ["the blocks of stored transfers", selectStoredBlocks(testDb, "ETH", "[]"), "paid USING INDEX payments_identity"],
-  ] as const)("%s by an index, in its order", async (_, query, index) => {
+  ] as const)("%s through an index, in the index's order", async (_, query, index) => {
     const plan = await planOf(query);
     expect(plan).toContain(`SEARCH ${index}`);
     expect(plan).not.toMatch(/TEMP B-TREE|SCAN (method|invoice|payments|paid)/);
@@ -74,7 +74,7 @@ describe("a watcher finds", () => {
       "(network=? AND merchant_id=? AND activated_at_ms>? AND activated_at_ms<?)",
     ],
   ] as const)(
-    "each merchant's %s addresses by an index over its own activations, in their order",
+    "each merchant's %s addresses through an index over its own activations, in their order",
     async (_, query, ring, own) => {
       const plan = await planOf(query);
       expect(plan).toContain(`SEARCH ${ring}`);
@@ -88,9 +88,9 @@ describe("a watcher finds", () => {
     },
   );
 
-  it("the next addresses of a merchant with 10,000 in a bounded number of rows, wherever its lap is", async () => {
+  it("the next addresses of a merchant with 10,000 by reading a bounded number of rows, at any position in its round", async () => {
     const nowMs = 1_800_000_000_000;
-    // Other files' merchants have turns too.
+    // Merchants of other files may have turns, which would be read too.
     for (const table of [paymentMethods, watchTurns]) await testDb.delete(table);
     const id = await watchMethod(testDb, { network: "BTC", cryptocurrency: "BTC", address: "first", nowMs });
     await copyInvoice(id, 10_000);

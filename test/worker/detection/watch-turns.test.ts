@@ -1,4 +1,4 @@
-// Every merchant with an active payment method gets turns in the watch of its network, however many others are active.
+// Every merchant with an active payment method must get turns in the watch of its network, however many others are active.
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { lapOf, newQueueOf, selectLaps, selectNewQueues } from "../../../src/detection/passes/turns/store.ts";
@@ -17,7 +17,7 @@ async function askedAt(nowMs: number): Promise<readonly string[]> {
 }
 
 describe("the watch of a network that is read by address", () => {
-  it("asks at each pass for a merchant's newest address, however many another merchant activates", async () => {
+  it("reads a merchant's newest address in each pass, however many another merchant activates", async () => {
     const shop = await holderOf(xpubWallet());
     const mine = await ordered(shop, BTC, 10);
     const flood = await holderOf(xpubWallet());
@@ -25,7 +25,7 @@ describe("the watch of a network that is read by address", () => {
     for (const laterMs of [0, 60 * 60_000]) expect(await askedAt(Date.now() + laterMs)).toContain(mine.address);
   });
 
-  it("gives a turn to a payment method that was UNAVAILABLE and becomes ACTIVE", async () => {
+  it("reads the address of a payment method that was UNAVAILABLE and becomes ACTIVE", async () => {
     const shop = await holderOf(xpubWallet());
     const mine = await ordered(shop, BTC, 10);
     const own = and(eq(watchTurns.network, "BTC"), eq(watchTurns.merchantId, shop.merchantId));

@@ -103,7 +103,7 @@ const watch = () =>
   );
 
 describe("a payment in a block of a configured chain", () => {
-  it("makes its invoice PAID, once, however often the chain is read", async () => {
+  it("makes its invoice PAID once, however often the chain is read", async () => {
     const shop = await seedShop();
     const ask = async (method: string, rest: string, body?: unknown) => {
       const path = `/api/v1/merchants/merchant/${shop.merchantId}${rest}`;

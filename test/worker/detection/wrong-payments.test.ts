@@ -1,5 +1,5 @@
-// 200 generated wrong payments (decisions 5, "Wrong payments"): the payer follows the page or gives up, the merchant follows the advice. How many get the
-// right advice, and end paid or returned? What does not is listed by its kind.
+// 200 generated wrong payments (decisions 5, "Wrong payments"): the payer follows the page or gives up, and the merchant follows the recommendation.
+// Counts how many get the right recommendation and end as paid or returned, and lists all others by kind.
 import { expect, it } from "vitest";
 import { Dice } from "../../support/dice.ts";
 import {
@@ -39,17 +39,17 @@ interface Scene {
   readonly world: World;
   readonly kind: Kind;
   readonly dice: Dice;
-  /** The payer's; undefined if there is no invoice. */
+  /** The payer's order; undefined if there is no invoice. */
   readonly order: Order | undefined;
   readonly neighbours: readonly Order[];
-  /** What the payer sent. */
+  /** The payer's transfers. */
   readonly sent: Paid[];
-  /** What the neighbours sent for their own orders. */
+  /** The neighbours' transfers for their own orders. */
   readonly foreign: Paid[];
   readonly faults: string[];
 }
 
-/** Fees as exchanges take them, and those of a network, which have any digits. */
+/** Typical fees of exchanges, and of networks, which are arbitrary decimals. */
 const FEES = ["1", "0.5", "0.8", "1.5", "2", "5", "1.2347", "3.0871"];
 const PRICES = [49.9, 20, 35.5, 64, 80, 120, 250];
 
@@ -65,7 +65,7 @@ async function begin(dice: Dice): Promise<Scene> {
   const [order, ...neighbours] = dice.shuffled(orders);
   const facts = { world, kind, dice, sent: [], foreign: [], faults: [] };
   if (kind !== "no invoice" || order === undefined) return { ...facts, order, neighbours };
-  // No order is open, and nothing is watched for.
+  // Closes all orders, and ends the watch for payments to them.
   for (const each of orders) {
     await end(each);
     await forget(each);
@@ -73,7 +73,7 @@ async function begin(dice: Dice): Promise<Scene> {
   return { ...facts, order: undefined, neighbours: orders };
 }
 
-/** What the payer gets wrong. */
+/** The payer makes a wrong payment of the scene's kind. */
 async function err(scene: Scene): Promise<void> {
   const { world, kind, dice, order, sent } = scene;
   const address = order?.address ?? world.address;
@@ -123,7 +123,7 @@ async function followPage(scene: Scene): Promise<void> {
   if (asked !== undefined) sent.push(await pay(world, order.address, asked));
 }
 
-/** The merchant does what is advised, until nothing is advised but to wait. */
+/** The merchant does what is recommended, until only waiting is recommended. */
 async function followAdvice(scene: Scene): Promise<void> {
   const { shop } = scene.world;
   for (let round = 0; round < 6; round++) {
@@ -159,7 +159,7 @@ interface Advised {
   readonly amount: string;
 }
 
-/** By what the payer meant, which the service does not know. */
+/** Judges the advice by what the payer meant, which the service does not know. */
 async function checkAdvice(scene: Scene, advised: Advised): Promise<unknown> {
   const { world, kind, order, neighbours, sent, faults } = scene;
   const own = sent.find(({ txHash }) => txHash === advised.txHash);
@@ -185,7 +185,9 @@ async function decideAboutInvoice(scene: Scene, id: string): Promise<boolean> {
   return made.status === 200;
 }
 
-/** The pages name no transaction that the API does not name of the same invoice, and none that is not credited to it while another order waits. */
+/**
+ * Checks that a page names only transactions that the API names for its invoice and, if there are other orders, only those credited to its invoice.
+ */
 async function checkPages({ world, order, neighbours, faults }: Scene): Promise<void> {
   if (world.place === "own") return;
   const all = [...neighbours, ...(order === undefined ? [] : [order])];
@@ -199,7 +201,7 @@ async function checkPages({ world, order, neighbours, faults }: Scene): Promise<
   }
 }
 
-/** Whether the payer has the order, or the money again. */
+/** Whether the payer's order is paid, or the payer's money was returned. */
 async function isEnded({ world, kind, order, sent, neighbours }: Scene): Promise<boolean> {
   const { shop } = world;
   for (const { id } of neighbours) {
@@ -256,13 +258,13 @@ async function play(seed: number): Promise<Scene & { readonly isPaidOrReturned: 
 
 const EACH = 50;
 it.each([0, 1, 2, 3])(
-  "of 50 wrong payments at least 95 percent get the right advice and end paid or returned (%s)",
+  "of 50 wrong payments at least 95 percent get the right recommendation and end paid or returned (%s)",
   async (part) => {
     const listed: string[] = [];
     for (let n = 0; n < EACH; n++) {
       const seed = 1_000 + part * EACH + n;
       const { kind, world, faults, isPaidOrReturned } = await play(seed);
-      // Never another order's, no matter who names what.
+      // No page may ever name a payment of another order, no matter who claims what.
       expect(faults.filter((fault) => /page/.test(fault))).toEqual([]);
       if (faults.length > 0 || !isPaidOrReturned)
         listed.push(

@@ -1,4 +1,4 @@
-// What needs attention: which kinds are listed, for whom, and that reading them costs the same however many there are.
+// The list of items that need attention: which kinds it contains, and who sees them. Reading it must cost the same however many items there are.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -63,7 +63,7 @@ describe("attention", () => {
     expect(await attention(shop)).toEqual([]);
   });
 
-  it("lists unmatched payments: their number, the time of the oldest, and the newest five", async () => {
+  it("lists unmatched payments: how many, the time of the oldest, and the newest five", async () => {
     const shop = await freshMerchant();
     const seeded = [];
     for (let n = 0; n < 7; n++)
@@ -81,7 +81,7 @@ describe("attention", () => {
     expect(only.newest[0]).toMatchObject({ network: "ETH", currency: "USDT", amount: "10", txHash: seeded[0]?.txHash });
   });
 
-  it("lists invoices in review, and underpaid ones of 30 days without a decision, each once", async () => {
+  it("lists once each the invoices in review and the underpaid ones of the last 30 days without a decision", async () => {
     const shop = await freshMerchant();
     const late = await invoiceOf(shop, { status: "EXPIRED", needsReview: true, isLate: true });
     const both = await invoiceOf(shop, { status: "UNDERPAID", needsReview: true });
@@ -103,7 +103,7 @@ describe("attention", () => {
     ]);
   });
 
-  it("lists wallets that were altered, have a gap, have few amounts left or are in their delay", async () => {
+  it("lists wallets that were altered, have a gap, have few amounts left or have not yet taken effect", async () => {
     const shop = await freshMerchant();
     const { merchantId } = shop;
     const usableFromMs = Date.now() + HOUR_MS;
@@ -161,7 +161,7 @@ describe("attention", () => {
     expect(await attention(shop)).toEqual([]);
   });
 
-  it("lists endpoints that we switched off, and those that fail again and again", async () => {
+  it("lists endpoints that the service switched off, and those that fail repeatedly", async () => {
     const { merchantId, ...shop } = await freshMerchant();
     const add = (of: object) =>
       addEndpoint(testDb, env.SECRETS_AES_KEY, { merchantId, url: "https://a.example/", ...of });
@@ -182,7 +182,7 @@ describe("attention", () => {
     ]);
   });
 
-  it("shows nothing of another merchant", async () => {
+  it("shows nothing that belongs to another merchant", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     await seedPayment(shop.merchantId);
     await invoiceOf(shop, { needsReview: true });
@@ -225,8 +225,8 @@ describe("a caller sees", () => {
   });
 });
 
-describe("the statements of attention", () => {
-  it("find everything by an index of the merchant's", async () => {
+describe("the queries for what needs attention", () => {
+  it("find everything through indexes by merchant", async () => {
     const plans = await Promise.all(
       attentionReads(testDb, "mer_1", 1).map((statement) => {
         const { sql, params } = statement.toSQL();
@@ -235,14 +235,14 @@ describe("the statements of attention", () => {
     );
     const indexes = ["payments_by_status", "invoices_in_review", "invoices_by_status", "webhooks_merchant"];
     for (const index of indexes) expect(plans.join("\n")).toContain(`INDEX ${index} (merchant_id=?`);
-    // At most one row for each existing network.
+    // A scan is allowed only if it reads at most one row for each network.
     const scanned = [...plans.join("\n").matchAll(/^SCAN (\S+)/gm)].map(([, name]) => name);
     expect(scanned.filter((name) => !/^(network_cursors|warning|\(subquery-\d+\)|CONSTANT)$/.test(name ?? ""))).toEqual(
       [],
     );
   });
 
-  it("read a few hundred rows however much there is, and stop counting at 100", async () => {
+  it("read a few hundred rows at most, and stop counting at 100", async () => {
     const shop = await freshMerchant();
     const { merchantId } = shop;
     await copyInvoice(await invoiceOf(shop, { status: "UNDERPAID", resolution: "{}" }), 3_000);

@@ -1,4 +1,4 @@
-// Reading the audit log: whose entries are shown, its filters and pages, and that each query uses an index (decisions 1, 10).
+// Reading the audit log: whose entries are shown, its filters and pages. Each query must use an index (decisions 1, 10).
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ const at = (n: number) => new Date(START_MS + n * 1_000).toISOString();
 interface Planted {
   readonly actor: Actor;
   readonly action: AuditAction;
-  /** Seconds after the start. */
+  /** The entry's time, in seconds after the start. */
   readonly n: number;
 }
 
@@ -68,14 +68,14 @@ async function log() {
   const get = async (query: string) => {
     const answer = await send(`/api/v1/merchants/merchant/${merchantId}/audit-events${query}`, { key: secret });
     const list = answer.json as { data: { id: AuditId }[]; nextCursor: string | null; pagination?: object } | undefined;
-    /** Which of the six, by number. */
+    /** The listed entries, by their number among the six. */
     const shown = list?.data?.map(({ id }) => ids.indexOf(id));
     return { answer, list, shown };
   };
   return { merchantId, ids, ada, bob, key, get };
 }
 
-describe("a merchant's log", () => {
+describe("a merchant's audit log", () => {
   it("shows an entry with exactly these fields", async () => {
     const { get, ids } = await log();
     const { answer, list } = await get(`?limit=2&from=${at(3)}`);
@@ -94,7 +94,7 @@ describe("a merchant's log", () => {
     expect((await get("?action=invoice.status_changed")).list?.data).toMatchObject([{ actor: SYSTEM }]);
   });
 
-  it("is newest first, holds this merchant's entries only, and can be filtered by actor, action and time", async () => {
+  it("is newest first, contains only this merchant's entries, and can be filtered by actor, action and time", async () => {
     const { get, ada, bob, key } = await log();
     const cases: readonly [string, readonly number[]][] = [
       ["", [5, 4, 3, 2, 1, 0]],
@@ -143,7 +143,7 @@ describe("a merchant's log", () => {
     expectRefusal((await get(query)).answer, 400, "VALIDATION_FAILED");
   });
 
-  it("can be read by every role, and changed by nobody", async () => {
+  it("can be read by every role, and changed by no one", async () => {
     const { team } = await freshTeam();
     for (const role of ["ADMIN", "MEMBER", "VIEWER"] as const) {
       const { as } = await team.join(role);
@@ -160,10 +160,10 @@ describe("a merchant's log", () => {
   });
 });
 
-describe("a user's own log", () => {
+describe("a user's own audit log", () => {
   const mine = "/api/v1/me/audit-events";
 
-  it("holds what the user did to the account, not what they did for a merchant or what others did", async () => {
+  it("contains what the user did to the account, not what they did for a merchant or what others did", async () => {
     const { team, owner } = await freshTeam();
     const other = await freshUser();
     await owner.as.patch("/api/v1/me", { name: "Ada" });
@@ -174,7 +174,7 @@ describe("a user's own log", () => {
     expect(body.pagination).toEqual({ page: 1, limit: 20, total: 1, lastPage: 1 });
   });
 
-  it("can be filtered by action and time, page by page", async () => {
+  it("is paginated, and can be filtered by action and by time", async () => {
     const user = await freshUser();
     const actor: Actor = { kind: "USER", id: user.userId };
     const plantMine = (action: AuditAction, n: number) => plant(null, { actor, action, n });
@@ -202,7 +202,7 @@ describe("a user's own log", () => {
   });
 });
 
-describe("a page of the log", () => {
+describe("a page of the audit log", () => {
   const AFTER = { createdAtMs: START_MS, id: "aud_01ARZ3NDEKTSV4RRFFQ69G5FAV" };
   const planOf = async (scope: Parameters<typeof selectAuditPage>[1], filter: AuditFilter, isLater: boolean) => {
     const page = { limit: 21, offset: 0, after: isLater ? AFTER : undefined, page: undefined };
@@ -224,15 +224,18 @@ describe("a page of the log", () => {
     ["by the system", OF_MERCHANT, { actor: "SYSTEM" }, "audit_events_listed"],
     ["by action", OF_MERCHANT, { action: "wallet.created" }, "audit_events_action"],
     ["by the most frequent action", OF_MERCHANT, { action: "invoice.created" }, "audit_events_listed"],
-    ["by the next one", OF_MERCHANT, { action: "invoice.status_changed" }, "audit_events_listed"],
+    ["by the second most frequent action", OF_MERCHANT, { action: "invoice.status_changed" }, "audit_events_listed"],
     ["of a user", OF_USER, {}, "audit_events_actor"],
-  ])("%s is read by an index in its order, the first page and later ones", async (_, scope, filter, index) => {
-    for (const isLater of [false, true]) {
-      const plan = await planOf(scope, filter, isLater);
-      expect(plan).toContain(`SEARCH audit_events USING INDEX ${index}`);
-      expect(plan).not.toMatch(/TEMP B-TREE|SCAN audit_events/);
-    }
-  });
+  ])(
+    "%s is read through an index in the index's order, on the first and later pages",
+    async (_, scope, filter, index) => {
+      for (const isLater of [false, true]) {
+        const plan = await planOf(scope, filter, isLater);
+        expect(plan).toContain(`SEARCH audit_events USING INDEX ${index}`);
+        expect(plan).not.toMatch(/TEMP B-TREE|SCAN audit_events/);
+      }
+    },
+  );
 
   it("neither misses nor repeats entries that share a time", async () => {
     const { merchantId, get } = await log();

@@ -1,4 +1,4 @@
-// Deliveries with workerd's own D1 and queue, to a real loopback receiver. Where time matters, the worker's clock or the rows' times are
+// Deliveries with workerd's own D1 and queue, to a real receiver on loopback. Where time matters, the worker's clock or the times in rows are
 // shifted.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -40,7 +40,7 @@ const makeDue = (id: WebhookId) =>
     .where(eq(deliveries.webhookId, id));
 
 describe("an event", () => {
-  it("is delivered after its commit, as its text and signed, and the attempt is stored", async () => {
+  it("is delivered after its commit, as its stored text and with a signature, and the attempt is stored", async () => {
     const { merchantId, id, key, secret } = await endpoint("ok");
     const [eventId] = await recordNews(wakingDb, merchantId);
     await vi.waitFor(async () => expect(await rowsOf(id)).toMatchObject([{ status: "SUCCEEDED" }]), SOON_MS);
@@ -70,7 +70,7 @@ describe("an event", () => {
     await vi.waitFor(async () => expect(await counts()).toEqual([1, 1, 1, 0, 0]), SOON_MS);
   });
 
-  it("that failed is retried automatically after the first gap, with the same id and text", async () => {
+  it("whose delivery failed is sent again automatically after the first delay, with the same id and text", async () => {
     const { merchantId, id, key } = await endpoint("fail-each/1");
     const setting = { ...env, WEBHOOK_SCHEDULE_SECONDS: "0,4" };
     await recordNews(testDb, merchantId, 3);
@@ -91,15 +91,15 @@ describe("an event", () => {
   });
 });
 
-describe("an answer", () => {
+describe("an attempt", () => {
   it.each([
     ["ok", 200, null, "answered 200"],
     ["status/204", 204, null, ""],
     ["half/200", 200, null, /^h*$/],
     ["hang-body/200", 200, null, "half of "],
     ["big/10485760", 200, null, "x".repeat(4_096)],
-  ] as const)("of %s is a success", async (behaviour, statusCode, error, response) => {
-    // Where an answer comes, a busy receiver has time for it.
+  ] as const)("whose receiver behaves as %s succeeds", async (behaviour, statusCode, error, response) => {
+    // The time limit leaves a busy receiver time to answer.
     const { merchantId, id } = await endpoint(behaviour, { timeoutMs: behaviour === "hang-body/200" ? 3_000 : 30_000 });
     await recordNews(testDb, merchantId);
     const { deps, wakes } = worker();
@@ -119,7 +119,7 @@ describe("an answer", () => {
     ["close", null, "CONNECTION_FAILED", 5 * SECOND_MS],
     ["hang", null, "TIMEOUT", 5 * SECOND_MS],
   ] as const)(
-    "of %s is a failure, and the delivery is retried later",
+    "whose receiver behaves as %s fails, and the delivery is retried later",
     async (behaviour, statusCode, error, afterMs) => {
       const { merchantId, id, key } = await endpoint(behaviour, behaviour === "hang" ? { timeoutMs: 3_000 } : {});
       await recordNews(testDb, merchantId);
@@ -137,7 +137,7 @@ describe("an answer", () => {
     },
   );
 
-  it("that is a failure each time ends the delivery after the endpoint's retries, with numbered attempts, each signed separately", async () => {
+  it("that fails as the endpoint's last retry ends the delivery; attempts are numbered, and each is signed separately", async () => {
     const { merchantId, id, key, secret } = await endpoint("status/500", { retryCount: 3 });
     await recordNews(testDb, merchantId);
     for (let n = 0; n < 6; n++) {
@@ -189,7 +189,7 @@ describe("a delivery's destination", () => {
     expect(resolve).toHaveBeenCalledTimes(2);
   });
 
-  it("is sent nothing when its secrets cannot be opened, loses no attempt, and is tried again", async () => {
+  it("is sent nothing if its secrets cannot be decrypted; this uses up no attempt, and the delivery is tried again", async () => {
     const { merchantId, id, key, secret } = await endpoint("ok");
     await recordNews(testDb, merchantId);
     const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
@@ -203,13 +203,13 @@ describe("a delivery's destination", () => {
   });
 });
 
-describe("a claim", () => {
+describe("a lease", () => {
   const claimOf = (id: WebhookId, token: string, nowMs: number) => {
     const of = { webhookId: id, token: token.padEnd(26, "0"), nowMs };
     return batch(testDb, leaseBatch(testDb, of)).then(([, , claimed]) => claimed);
   };
 
-  it("takes at most one round in commit order, which no other claim gets during its lease", async () => {
+  it("takes at most one round of deliveries, in commit order, and no other lease gets them until it expires", async () => {
     const { merchantId, id } = await endpoint("ok");
     const ids = await recordNews(testDb, merchantId, ROUND_SIZE + 5);
     const nowMs = Date.now();
@@ -222,7 +222,7 @@ describe("a claim", () => {
     expect(await claimOf(id, "D", endMs)).toHaveLength(ROUND_SIZE);
   });
 
-  it("that is repeated takes nothing more, and returns the same", async () => {
+  it("that is repeated takes nothing more, and returns the same deliveries", async () => {
     const { merchantId, id } = await endpoint("ok");
     await recordNews(testDb, merchantId, 2 * ROUND_SIZE);
     const nowMs = Date.now();
@@ -231,7 +231,7 @@ describe("a claim", () => {
     expect((await rowsOf(id)).filter(({ claim }) => claim !== null)).toHaveLength(ROUND_SIZE);
   });
 
-  it("takes nothing beyond the limit in flight, and nothing of an endpoint that is off or unknown", async () => {
+  it("takes nothing beyond the limit of deliveries in flight, and nothing for an endpoint that is off or unknown", async () => {
     const { merchantId, id } = await endpoint("ok");
     await recordNews(testDb, merchantId, MOST_IN_FLIGHT + ROUND_SIZE);
     const taken = [];
@@ -243,7 +243,7 @@ describe("a claim", () => {
     expect(await claimOf(id, "F", Date.now() + HOUR_MS)).toEqual([]);
   });
 
-  it("whose lease has ended still records its successes, once each, but no failures", async () => {
+  it("that has ended records each success once, but no failures", async () => {
     const { merchantId, id } = await endpoint("ok");
     await recordNews(testDb, merchantId, 2);
     const nowMs = Date.now();
@@ -267,16 +267,16 @@ describe("a claim", () => {
     expect(found(late.id)).toMatchObject({ status: "SUCCEEDED", attempts: 1, claim: null });
     expect(found(other.id)).toMatchObject({ status: "PENDING", attempts: 0, claim: expect.stringMatching(/^B/) });
     expect(await attemptsOf(id)).toMatchObject([{ deliveryId: late.id, number: 1, statusCode: 200 }]);
-    // Redelivery by a user gives it a new schedule, to which the old success does not apply.
+    // Redelivery by a user starts a new schedule, to which the old success does not apply.
     await testDb.update(deliveries).set({ status: "PENDING", step: 0, claim: null }).where(eq(deliveries.id, late.id));
     await batch(testDb, recordOutcomes(testDb, outcomes, { nowMs }));
     expect((await rowsOf(id)).map(({ status }) => status)).toEqual(["PENDING", "PENDING"]);
   });
 });
 
-describe("a message of the queue", () => {
+describe("a queue message", () => {
   it.each([[undefined], [null], ["whk_1"], [{}], [{ webhookId: 7 }], [{ webhookId: "whk_nothing" }]])(
-    "that says %o is logged and dropped",
+    "with the content %o is logged and dropped",
     async (body) => {
       const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
       await deliverMessages([{ body }], env, () => undefined);
@@ -292,7 +292,7 @@ describe("a message of the queue", () => {
     expect(error).not.toHaveBeenCalled();
   });
 
-  it("never makes the handler fail, even if the database does, and logs nothing of the content", async () => {
+  it("never makes the handler fail, even if the database fails, and logs none of its content", async () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { merchantId, id, key, secret } = await endpoint("ok");
     await recordNews(testDb, merchantId);
@@ -306,7 +306,7 @@ describe("a message of the queue", () => {
     for (const word of [key, secret, "api_key.created", "status="]) expect(said).not.toContain(word);
   });
 
-  it("that delivers something is followed by another for what is due soon, and by none when nothing is left", async () => {
+  it("that delivers something is followed by another for deliveries that are due soon, and by none if nothing is left", async () => {
     const { merchantId, id } = await endpoint("ok");
     await recordNews(testDb, merchantId, 2);
     const [, later] = await rowsOf(id);
@@ -339,7 +339,7 @@ describe("a message of the queue", () => {
 });
 
 describe("the cron", () => {
-  it("wakes each endpoint with something due once, longest waiting first, in turns among merchants", async () => {
+  it("wakes each endpoint with due deliveries once, alternating between merchants, with the longest-waiting first", async () => {
     const nowMs = Date.now() + DAY_MS;
     const shop = freshId("mer");
     const busy = await Promise.all([0, 1, 2].map(() => endpoint("ok", { merchantId: shop })));

@@ -1,4 +1,4 @@
-// An endpoint's deliveries: listed, and redelivered one by one. Nothing is delivered here: queue messages are recorded.
+// The list of an endpoint's deliveries, and their redelivery one by one. Nothing is really delivered here: queue messages are recorded.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ async function deliveryRow(id: DeliveryId): Promise<DeliveryRow | undefined> {
   return row;
 }
 
-/** A merchant with an endpoint and this many events owed to it. */
+/** A merchant with an endpoint and this many pending deliveries to it. */
 async function owed(count = 1, nowMs?: number) {
   const shop = await hookedMerchant();
   const hook = await makeHook(shop.hooks);
@@ -56,8 +56,8 @@ const read = async (shop: HookedMerchant, rest: string) => {
   return { status, body: JSON.parse(text) };
 };
 
-describe("the log of an endpoint", () => {
-  it("is newest first, page by page, and can be filtered by status", async () => {
+describe("an endpoint's log", () => {
+  it("is paginated, newest first, and can be filtered by status", async () => {
     const shop = await owed(5);
     const [failed, succeeded] = shop.ids;
     if (failed === undefined || succeeded === undefined) throw new Error("too little is owed");
@@ -128,11 +128,11 @@ describe("the log of an endpoint", () => {
     expect(await deliveryRow(other.id)).toMatchObject({ updatedAtMs: (await deliveryRow(other.id))?.createdAtMs });
   });
 
-  it("is read by indexes, and no more rows of it than a page", async () => {
+  it("is read through indexes, with no more rows read than a page needs", async () => {
     const shop = await owed(60);
     const of = { merchantId: shop.merchantId, webhookId: shop.hook.id };
     for (const [page, index, most] of [
-      // Across all statuses: for each, an index entry, one for the merged result, and the row.
+      // Across all statuses, each listed delivery costs three reads: an index entry, an entry of the merged result, and the row.
       [{ before: undefined, limit: 21 }, "COVERING INDEX deliveries_listed (webhook_id=? AND status=?)", 63],
       [
         { before: shop.ids[40], limit: 21 },
@@ -191,7 +191,7 @@ describe("a redelivery", () => {
     },
   );
 
-  it("leaves a delivery in progress alone, and takes over when its lease has ended", async () => {
+  it("does not change a delivery in progress, but restarts it once its lease has ended", async () => {
     const shop = await owed();
     const claimed = { claim: "01TOKEN:0", step: 3, attempts: 3, nextAttemptMs: Date.now() + HOUR_MS };
     await changeDelivery(shop.id, claimed);
@@ -203,7 +203,7 @@ describe("a redelivery", () => {
     expect(await deliveryRow(shop.id)).toMatchObject({ claim: null, step: 0, nextAttemptMs: 0 });
   });
 
-  it("happens once under one Idempotency-Key, whatever happened to the delivery since", async () => {
+  it("happens once under one Idempotency-Key, whatever has happened to the delivery in the meantime", async () => {
     const shop = await owed();
     const headers = { "idempotency-key": crypto.randomUUID() };
     const first = await resend(shop, headers);

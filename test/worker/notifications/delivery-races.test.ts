@@ -1,5 +1,5 @@
-// Races between deliveries: a slow clock, a delivery that woke nobody, an attempt that outlived its delivery, and too many workers for one
-// endpoint. Nothing is posted: the receiver is a function.
+// Races between deliveries: a slow clock, a delivery that woke no endpoint, an attempt that outlived its delivery, and too many workers for one
+// endpoint. Nothing is really sent: the receiver is a function.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const NOW_MS = Date.now();
 
-/** An endpoint of its own merchant, a function to record events for it, and the endpoints that these wake. */
+/** An endpoint of a new merchant, a function that records events for it, and the endpoints that these events wake. */
 async function shop() {
   const { merchantId } = await freshMerchant();
   const url = "http://127.0.0.1/never-called";
@@ -33,7 +33,7 @@ async function shop() {
   };
 }
 
-/** A worker whose clock is at `nowMs`, and the events that it has posted. */
+/** A worker whose clock shows `nowMs`, and the events that it has sent. */
 function worker(nowMs: number, changes: Partial<DeliverDependencies> = {}) {
   const posted: (string | undefined)[] = [];
   const reports: string[] = [];
@@ -63,8 +63,11 @@ const firstOf = ([id]: readonly EventId[]): EventId => {
 
 describe("an event wakes its endpoint", () => {
   it.each([
-    ["while a replay is running, whose deliveries become due without a message", { createdAtMs: NOW_MS - HOUR_MS }],
-    ["after a delivery whose retry is so late that it was left to the cron", { attempts: 4, step: 4 }],
+    [
+      "while a replay is running, although its deliveries become due without a message",
+      { createdAtMs: NOW_MS - HOUR_MS },
+    ],
+    ["after a delivery whose distant retry was left to the cron", { attempts: 4, step: 4 }],
   ])("%s", async (_, columns) => {
     const { id, woken, happen } = await shop();
     await happen(1, NOW_MS - HOUR_MS);
@@ -74,7 +77,7 @@ describe("an event wakes its endpoint", () => {
     expect(woken).toEqual([id]);
   });
 
-  it("once for several events within the same seconds", async () => {
+  it("once for several events within a few seconds", async () => {
     const { id, woken, happen } = await shop();
     await happen(3, NOW_MS - 2_000);
     await happen(1, NOW_MS);
@@ -91,7 +94,7 @@ it("an event is committed, and reaches the other endpoints, when one endpoint's 
 });
 
 describe("a worker whose clock is behind", () => {
-  it("takes what was just committed, and no retry that is due later", async () => {
+  it("takes deliveries that were just committed, but no retry that is due later", async () => {
     const { id, happen } = await shop();
     const later = firstOf(await happen(1, NOW_MS - HOUR_MS));
     await moveAll(id, { attempts: 1, step: 1, nextAttemptMs: NOW_MS + 100 });
@@ -103,8 +106,8 @@ describe("a worker whose clock is behind", () => {
   });
 });
 
-describe("a delivery that is owed again", () => {
-  it("is recorded even if an attempt of its deleted predecessor is still stored", async () => {
+describe("a delivery that is due again", () => {
+  it("is recorded even if an attempt of a deleted delivery with the same id is stored", async () => {
     const { id, happen } = await shop();
     const eventId = firstOf(await happen(1, NOW_MS));
     const old = { number: 1, atMs: 1, latencyMs: 1, statusCode: 500, requestHeaders: "{}", response: "old" };
@@ -126,7 +129,7 @@ describe("an endpoint", () => {
       ([, , claimed]) => claimed.length,
     );
 
-  it("that hangs holds only a few workers, even if its events arrive one by one", async () => {
+  it("that hangs occupies only a few workers, even if its events arrive one by one", async () => {
     const { id, happen } = await shop();
     const taken: number[] = [];
     for (let n = 1; n <= MOST_WORKERS + 2; n++) {
@@ -137,7 +140,7 @@ describe("an endpoint", () => {
     expect(await claimOf(id, 100, NOW_MS + leaseMs(1_000))).toBe(MOST_WORKERS + 2);
   });
 
-  it("gets events that came during a delivery from the same worker", async () => {
+  it("gets events that were recorded during a delivery from the same worker", async () => {
     const { id, happen } = await shop();
     await happen(1, NOW_MS);
     let late: EventId | undefined;

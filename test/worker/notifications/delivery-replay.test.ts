@@ -1,4 +1,4 @@
-// An endpoint's events, replayed for a time range. Nothing is delivered here: queue messages are recorded.
+// Replays of an endpoint's events from a time range. Nothing is really delivered here: queue messages are recorded.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -35,7 +35,7 @@ type DeliveryRow = typeof deliveries.$inferSelect;
 const changeDelivery = (id: DeliveryId, columns: Partial<DeliveryRow>) =>
   testDb.update(deliveries).set(columns).where(eq(deliveries.id, id));
 
-/** A merchant with an endpoint and this many events owed to it. */
+/** A merchant with an endpoint and this many pending deliveries to it. */
 async function owed(count = 1, nowMs?: number) {
   const shop = await hookedMerchant();
   const hook = await makeHook(shop.hooks);
@@ -50,7 +50,7 @@ describe("a replay", () => {
   const NOW_MS = Date.now();
   const iso = (ms: number) => new Date(ms).toISOString();
 
-  /** An event at a time, committed in the order of the calls. */
+  /** Records an event at a time; events are committed in the order of the calls. */
   async function happen(merchantId: MerchantId, type: EventType, createdAtMs: number): Promise<EventId> {
     const id = makeId("evt", newUlid(createdAtMs, crypto.getRandomValues(new Uint8Array(16))));
     const row = { id, merchantId, type, invoiceId: null, sequence: null, data: "{}", createdAtMs };
@@ -69,7 +69,7 @@ describe("a replay", () => {
     const other = await makeHook(shop.hooks);
     const at = NOW_MS - 3 * HOUR_MS;
     const first = await happen(shop.merchantId, "invoice.paid", at);
-    // Committed after one with a later clock.
+    // This event is committed after an event with a later time.
     const later = await happen(shop.merchantId, "invoice.expired", at + 2);
     const behind = await happen(shop.merchantId, "invoice.created", at + 1);
     const unwanted = await happen(shop.merchantId, "ping", at + 1);
@@ -104,7 +104,7 @@ describe("a replay", () => {
     expect([early, unwanted].some((id) => rows.has(id))).toBe(false);
   });
 
-  it("is limited to the types it names, even types that the endpoint does not subscribe to", async () => {
+  it("covers only the types that it names, even types that the endpoint does not subscribe to", async () => {
     const shop = await hookedMerchant();
     const hook = await makeHook(shop.hooks, { events: ["wallet.*"] });
     const at = NOW_MS - HOUR_MS;
@@ -141,7 +141,7 @@ describe("a replay", () => {
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([422, "WEBHOOK_INACTIVE"]);
   });
 
-  it("of 10,000 events is scheduled, and counts them by reading little more; with more events it is refused", async () => {
+  it("of 10,000 events is scheduled, and reads few additional rows to count them; a larger one is refused", async () => {
     const shop = await hookedMerchant();
     const hook = await makeHook(shop.hooks);
     const at = NOW_MS - 10 * DAY_MS;

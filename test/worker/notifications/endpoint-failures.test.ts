@@ -27,7 +27,7 @@ import {
 useRealClock();
 
 describe("an endpoint that hangs", () => {
-  it("costs a round only the deliveries sent at once; the rest are given back unchanged", async () => {
+  it("causes only the deliveries that were sent to it at once to fail; the round's other deliveries stay unchanged", async () => {
     const { merchantId, id, key } = await endpoint("hang", { timeoutMs: 3_000 });
     await recordNews(testDb, merchantId, ROUND_SIZE);
     const before = await rowsOf(id);
@@ -43,7 +43,7 @@ describe("an endpoint that hangs", () => {
     expect(await hookOf(id)).toMatchObject({ failuresInRow: 1 });
   });
 
-  it("forever delays none of a thousand deliveries to other endpoints, of its own merchant and another", async () => {
+  it("forever does not delay a thousand deliveries to other endpoints, of its merchant and of another", async () => {
     const { merchantId, id, key } = await endpoint("hang", { timeoutMs: 30_000 });
     await recordNews(wakingDb, merchantId, 50);
     await vi.waitFor(async () => expect(await receiver.log(key)).not.toEqual([]), SOON_MS);
@@ -57,7 +57,7 @@ describe("an endpoint that hangs", () => {
       timeout: 110_000,
       interval: 250,
     });
-    // The endpoint still hangs: no attempt has ended.
+    // The endpoint still hangs, so no attempt has ended.
     const log = await receiver.log(key);
     expect(log.map(({ end }) => end)).toEqual(log.map(() => "OPEN"));
     expect(await attemptsOf(id)).toEqual([]);
@@ -81,7 +81,7 @@ describe("an endpoint that fails many times in a row", () => {
     expect(await hookOf(id)).toMatchObject({ failuresInRow: 21 });
   });
 
-  it("gets everything it is owed once a probe has succeeded", async () => {
+  it("gets all pending deliveries once a probe has succeeded", async () => {
     const { merchantId, id, key } = await endpoint("ok", many);
     await recordNews(testDb, merchantId, 10);
     await deliverTo(worker().deps, id);
@@ -117,7 +117,7 @@ describe("an endpoint that fails many times in a row", () => {
     expect(await hookOf(id)).toMatchObject({ isActive, disabledReason });
   });
 
-  it("stays on when a success was recorded after the worker had read its health", async () => {
+  it("stays on if a success was recorded after the worker had read its health", async () => {
     const sinceMs = Date.now() - 6 * DAY_MS;
     const { merchantId, id } = await endpoint("status/500", { ...many, failingSinceMs: sinceMs });
     await recordNews(testDb, merchantId);
@@ -135,7 +135,7 @@ describe("an endpoint that fails many times in a row", () => {
 });
 
 describe("an endpoint that answers 410", () => {
-  /** A team of an owner and an admin, who are emailed, and a viewer, who is not. */
+  /** A team of an owner and an admin, who get emails, and a viewer, who does not. */
   async function team(merchantId: MerchantId) {
     const people = { owner: await seedUser(), admin: await seedUser(), viewer: await seedUser() };
     await seedMember(merchantId, people.owner.userId, "OWNER");
@@ -165,7 +165,7 @@ describe("an endpoint that answers 410", () => {
     expect(data).toMatchObject({ webhookId: id, url, reason: "GONE", failingSince: expect.stringMatching(/Z$/) });
     const entries = await testDb.select().from(auditEvents).where(eq(auditEvents.merchantId, merchantId));
     expect(entries).toMatchObject([{ action: "webhook.updated", target: id, actorKind: "SYSTEM", actorId: null }]);
-    // The other endpoint gets the event after two rounds of others.
+    // The other endpoint gets the event after two rounds of earlier deliveries.
     for (let times = 0; times < 2; times++) await deliverTo(worker().deps, other.id);
     const types = (await receiver.log(other.key)).map(({ body }) => JSON.parse(body).type);
     expect(types.filter((type) => type === "webhook.endpoint_disabled")).toHaveLength(1);

@@ -1,4 +1,4 @@
-// The deliveries of one event: where it was sent, and with what result.
+// The deliveries of one event: to which endpoints it was sent, and with what result.
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { selectEventDeliveries } from "../../../src/notifications/delivery-log/store.ts";
@@ -10,7 +10,7 @@ import { planOf } from "../../support/query-plan.ts";
 import { type HookedMerchant, hookedMerchant, makeHook } from "../../support/webhooks.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
-/** A merchant with two endpoints and this many events owed to both. */
+/** A merchant with two endpoints and this many pending deliveries to each. */
 async function owed(count: number) {
   const shop = await hookedMerchant();
   const hooks = [await makeHook(shop.hooks), await makeHook(shop.hooks)];
@@ -26,7 +26,7 @@ async function read({ merchantId, key }: HookedMerchant, eventId: string) {
 }
 
 describe("the deliveries of an event", () => {
-  it("are one to each endpoint, with the last attempt, and none of another event", async () => {
+  it("are one for each endpoint, with the last attempt, and none of another event", async () => {
     const shop = await owed(3);
     const [id] = shop.hookIds.map((hookId) => deliveryIdOf(shop.eventId, hookId));
     if (id === undefined) throw new Error("no endpoint");
@@ -52,7 +52,7 @@ describe("the deliveries of an event", () => {
     ]);
   });
 
-  it("are those of the merchant's own events only", async () => {
+  it("can be read only by the event's own merchant", async () => {
     const [shop, other] = [await owed(1), await hookedMerchant()];
     for (const eventId of [shop.eventId, "evt_0"]) {
       const { status, body } = await read(other, eventId);

@@ -25,7 +25,7 @@ async function addEvent(createdAtMs: number, idMs = createdAtMs): Promise<EventI
   return id;
 }
 
-/** Owed at one time, and last touched at another; with an attempt at each. */
+/** Adds a delivery that was created at one time and last changed at another, with an attempt at each of these times. */
 async function addDelivery(eventId: EventId, createdAtMs: number, updatedAtMs = createdAtMs) {
   const webhookId = newId("whk", createdAtMs);
   const id = deliveryIdOf(eventId, webhookId);
@@ -106,7 +106,7 @@ describe("a delivery", () => {
   });
 });
 
-describe("a run", () => {
+describe("a cleanup run", () => {
   const many = (count: number, table: "events" | "deliveries") =>
     env.DB.prepare(
       `insert into ${table} with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ?)
@@ -128,7 +128,7 @@ describe("a run", () => {
     expect(await oldest(table)).toEqual([{ count: 0, oldest: null }]);
   });
 
-  it("is a job of the cron", async () => {
+  it("is started by the cron", async () => {
     const atMs = Date.now() - 30 * DAY_MS - MINUTE_MS;
     const id = await addDelivery(await addEvent(atMs), atMs);
     const event = await addEvent(Date.now() - 90 * DAY_MS - MINUTE_MS);

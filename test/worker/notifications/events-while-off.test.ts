@@ -1,4 +1,4 @@
-// Events that are recorded while an endpoint is switched off are still owed to it, and are sent once it is switched on again.
+// Events recorded while an endpoint is switched off are kept for it, and sent once it is switched on again.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";
@@ -19,7 +19,7 @@ import { receiverAt } from "../../support/receiver-control.ts";
 import { freshId, freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const receiver = receiverAt(inject("receiverOrigin"));
-/** Each step is a few statements of a real database. */
+/** Few histories, because each step is several statements on a real database. */
 const SEQUENCES = 30;
 const TYPES = ["api_key.created", "api_key.deleted", "team.member_joined"] as const;
 const FILTERS = [["*"], ["api_key.*"], ["api_key.created", "webhook.endpoint_disabled"]] as const;
@@ -42,8 +42,8 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ kind: "fail" }) },
 );
 
-describe("what an endpoint is owed", () => {
-  it("is each event that it subscribed to at the time, once, however often it was switched off and on", {
+describe("the pending deliveries of an endpoint", () => {
+  it("include each event that the endpoint subscribed to at the time, once, however often the endpoint was switched off and on", {
     timeout: 120_000,
   }, async () => {
     const { merchantId } = await freshMerchant();
@@ -72,7 +72,7 @@ describe("what an endpoint is owed", () => {
     expect(counts.failed).toBeGreaterThan(3);
   });
 
-  it("is nothing from before it was first switched on, and nothing once its merchant is deleted", async () => {
+  it("include nothing from before the endpoint was first switched on, and nothing from after its merchant was deleted", async () => {
     const { merchantId } = await freshMerchant();
     const never = await endpoint(merchantId, { isActive: false });
     const orphan = await endpoint(merchantId);
@@ -83,7 +83,7 @@ describe("what an endpoint is owed", () => {
     expect(await owedTo(orphan.webhook.id)).toHaveLength(1);
   });
 
-  it("leaves out the event that reports its own switch-off", async () => {
+  it("leave out the event that reports the endpoint's own switch-off", async () => {
     const { merchantId } = await freshMerchant();
     const [own, other] = [await endpoint(merchantId), await endpoint(merchantId)];
     expect(await disable(await hookOf(own.webhook.id))).toBe(true);
@@ -93,7 +93,7 @@ describe("what an endpoint is owed", () => {
   });
 });
 
-it("concurrent events and switches lose and duplicate no event; all are received once after the last switch on", async () => {
+it("events recorded while an endpoint is switched on and off are neither lost nor duplicated, and all are received after the last switch on", async () => {
   const merchant = await freshMerchant();
   const { webhook, key } = await endpoint(merchant.merchantId);
   const path = `/webhooks/${webhook.id}`;
@@ -145,7 +145,7 @@ async function patch(read: Webhook, change: SettingsUpdate): Promise<void> {
   if (columns !== undefined) await commit(testDb, [updateWebhook(testDb, read.id, columns)]);
 }
 
-/** Switches an endpoint off as five days of failures do; returns whether it was on. */
+/** Switches an endpoint off as five days of failures would; returns whether it was on. */
 async function disable(read: Webhook): Promise<boolean> {
   const health = { failuresInRow: 21, failingSinceMs: 1, probeAtMs: null };
   await testDb.update(webhooks).set(health).where(eq(webhooks.id, read.id));

@@ -84,7 +84,7 @@ describe("a recorded event", () => {
 });
 
 describe("the OpenAPI document", () => {
-  it("describes a webhook request by the same schema as the events of the API", async () => {
+  it("describes a webhook request with the same schema as the API's events", async () => {
     const document = await (await exports.default.fetch(new Request("http://localhost:8787/openapi.json"))).json();
     const schema = { $ref: "#/components/schemas/Event" };
     expect(document).toMatchObject({
@@ -109,7 +109,7 @@ describe("the OpenAPI document", () => {
 });
 
 describe("a list of events", () => {
-  it("is newest first in the order of their commits, page by page", async () => {
+  it("is paginated, newest first in the order of commits", async () => {
     const shop = await freshMerchant();
     const rows = await write(shop.merchantId, [{}, { createdAtMs: 1 }, {}, { createdAtMs: Date.now() + 1e6 }, {}]);
     const seen: string[] = [];
@@ -131,7 +131,7 @@ describe("a list of events", () => {
     ["all types", "?type=*", [0, 1, 2, 3]],
     ["an invoice", "?invoiceId=INV", [0, 1]],
     ["a type and an invoice", "?invoiceId=INV&type=invoice.expired", [1]],
-    ["a domain of which the invoice has no event", "?invoiceId=INV&type=wallet.*", []],
+    ["a domain without events for the invoice", "?invoiceId=INV&type=wallet.*", []],
   ] as const)("can be filtered by %s, from either end", async (_, query, expected) => {
     const shop = await freshMerchant();
     const invoiceId = freshId("inv");
@@ -162,7 +162,7 @@ describe("a list of events", () => {
 });
 
 describe("a poller", () => {
-  it("that continues from each answer's cursor sees every event once, even one with an earlier time", async () => {
+  it("that continues from each response's cursor gets every event once, even one with an earlier time", async () => {
     const shop = await freshMerchant();
     const seen: string[] = [];
     let after = "0";
@@ -185,7 +185,7 @@ describe("a poller", () => {
     expect(after).toBe(late[0]?.id);
   });
 
-  it("of a rare type gets a cursor that advances, but never past an unread event of that type", async () => {
+  it("for a rare type gets a cursor that advances, but never past an unread event of that type", async () => {
     const shop = await freshMerchant();
     const rows = await write(shop.merchantId, [{ type: "ping" }, {}, {}, { type: "ping" }, { type: "ping" }, {}]);
     const path = (after: string) => `/events?type=ping&limit=2&after=${after}`;
@@ -218,7 +218,7 @@ describe("reading events", () => {
     ["a page of two types, after another", { types: ["ping", "invoice.paid"], before: 350 }, 180, "events_of_type"],
     ["events of an invoice after one", { after: 200, isOfInvoice: true }, 25, "events_lock"],
     ["a page of an invoice", { isOfInvoice: true }, 25, "events_lock"],
-  ] as const)("%s reads only a bounded part of an index", async (_, of, mostRows, index) => {
+  ] as const)("(%s) reads only a bounded part of an index", async (_, of, mostRows, index) => {
     const merchantId = freshId("mer");
     const invoiceId = freshId("inv");
     await env.DB.prepare(
@@ -260,7 +260,7 @@ describe("reading events", () => {
     expect(details).not.toMatch(/TEMP B-TREE FOR ORDER BY|SCAN (events|own)/);
   });
 
-  it("one event, or a poller's cursor, reads at most three rows", async () => {
+  it("one by one, or by a poller's cursor, reads at most three rows", async () => {
     const shop = await freshMerchant();
     const rows = await write(shop.merchantId, [{}, {}, {}, {}, {}, {}]);
     for (const query of [

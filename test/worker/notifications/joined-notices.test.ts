@@ -1,5 +1,5 @@
-// Emails to a team of the same kind, about the same object and actor: the first is sent at once, those of the next ten minutes are merged into
-// one with their count. Emails about payout targets are never merged.
+// Emails of the same kind to a team, about the same object and actor: the first is sent at once, and those of the next ten minutes are merged into
+// one that states their count. Emails about payout targets are never merged.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ const tokenIn = (text: string | undefined) => /\/wallets\/disable#token=([\w-]+)
 const runCron = () => runJobs();
 const disableBy = (token: string) => send("/api/v1/wallets/disable", { method: "POST", body: { token } });
 
-/** Moves this merchant's notices ten minutes back, and runs the cron. */
+/** Moves this merchant's notices ten minutes into the past, and runs the cron. */
 async function tenMinutesLater({ merchantId }: TestTeam): Promise<void> {
   const own = eq(notices.merchantId, merchantId);
   for (const row of await testDb.select().from(notices).where(own))
@@ -37,7 +37,7 @@ async function tenMinutesLater({ merchantId }: TestTeam): Promise<void> {
   await runCron();
 }
 
-/** A wallet that is changed with an API key: a key has no mailbox, so the emails have no link. */
+/** A wallet that is changed with an API key. A key has no mailbox, so the emails have no link. */
 async function keyed() {
   const { team, owner } = await freshTeam();
   const key = await seedKey(team.merchantId);
@@ -52,7 +52,7 @@ async function keyed() {
   return { team, owner, key, path, patch };
 }
 
-describe("changes of a wallet's settings", () => {
+describe("changes to a wallet's settings", () => {
   it("made thirty times send two emails, the second with the count and the current state", async () => {
     const { team, owner, patch } = await keyed();
     for (let n = 0; n < 30; n++) await patch({ requiredConfirmations: 2 + (n % 2) });
@@ -93,7 +93,7 @@ describe("changes of a wallet's settings", () => {
     expect((await newestTo(owner))?.text).toContain(`by ${admin.email} at `);
   });
 
-  it("by a user whose only factor is mail have a link in each email, even in a joined one", async () => {
+  it("by a user whose only factor is email have a link in each email, even in a joined one", async () => {
     const { team, owner } = await freshTeam();
     const made = await owner.as.post(`${team.merchant}/wallets`, directWallet());
     const path = `${team.merchant}/wallets/${made.body.id}`;
@@ -118,7 +118,7 @@ describe("changes of a wallet's settings", () => {
   });
 });
 
-it("registering and deleting a wallet is emailed at once each time", async () => {
+it("every registration and every deletion of a wallet is emailed at once", async () => {
   const { owner, key, path, team } = await keyed();
   const wallets = `${team.merchant}/wallets`;
   expect((await send(path, { method: "DELETE", key })).status).toBe(200);
@@ -130,7 +130,7 @@ it("registering and deleting a wallet is emailed at once each time", async () =>
   expect(await subjectsTo(owner)).toEqual([...pair, ...pair, ...pair, ...pair, ...pair]);
 });
 
-it("an endpoint that is switched off repeatedly is emailed at once the first time, and then in one joined email", async () => {
+it("an endpoint's first switch-off is emailed at once, and repeated ones in one joined email", async () => {
   const { team, owner } = await freshTeam();
   const { merchantId } = team;
   const { webhook } = await addEndpoint(testDb, env.SECRETS_AES_KEY, {

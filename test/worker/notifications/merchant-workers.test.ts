@@ -1,4 +1,4 @@
-// How many shared workers one merchant's slow endpoints may hold. Nothing is posted: deliveries are only leased.
+// How many shared workers the slow endpoints of one merchant may use. Nothing is really sent: deliveries are only leased.
 import { env } from "cloudflare:workers";
 import { eq, inArray } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -39,7 +39,7 @@ const claim = async (id: WebhookId, nowMs = NOW_MS) => {
   return claimed.length;
 };
 
-/** Records one event after the other, each of which wakes every endpoint; returns how many workers each endpoint got. */
+/** Records one event after another, each of which wakes every endpoint; returns how many workers each endpoint got. */
 async function workersOf({ merchantId, ids }: { merchantId: MerchantId; ids: readonly WebhookId[] }, events: number) {
   const workers = new Map(ids.map((id) => [id, 0]));
   for (let n = 0; n < events; n++) {
@@ -51,13 +51,13 @@ async function workersOf({ merchantId, ids }: { merchantId: MerchantId; ids: rea
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
 
 describe("the slow endpoints of one merchant", () => {
-  it("together hold a limited number of workers, and other merchants' endpoints are served at once", async () => {
+  it("occupy a limited number of workers in all, and other merchants' endpoints are served at once", async () => {
     const flood = await shop(25);
     expect(sum(await workersOf(flood, 6))).toBe(MOST_WORKERS_OF_MERCHANT);
     expect(await workersOf(await shop(1), 2)).toEqual([2]);
   });
 
-  it("get everything they are owed when the leases end", async () => {
+  it("get all pending deliveries when the leases end", async () => {
     const flood = await shop(MOST_WORKERS_OF_MERCHANT + 1);
     const last = flood.ids.slice(-1);
     await workersOf(flood, 2);
@@ -67,7 +67,7 @@ describe("the slow endpoints of one merchant", () => {
     }
   });
 
-  it("leave workers for the merchant's endpoints that have none", async () => {
+  it("leave some workers for the merchant's endpoints that have none", async () => {
     const { merchantId, ids } = await shop(3);
     const slow = await workersOf({ merchantId, ids: ids.slice(0, 2) }, 10);
     expect(sum(slow)).toBe(MOST_WORKERS_OF_MERCHANT - WORKERS_KEPT_FOR_FIRST);
@@ -81,7 +81,10 @@ describe("the slow endpoints of one merchant", () => {
   });
 });
 
-/** A worker at `nowMs` whose receivers answer `statusCode` or, for null, never; and which endpoints it wakes after how many seconds. */
+/**
+ * A worker at `nowMs` whose receivers answer `statusCode`, or never if it is null. `wakes` lists the endpoints that it wakes, and after how many
+ * seconds.
+ */
 function worker(nowMs: number, statusCode: number | null) {
   const wakes: [string, number][] = [];
   const posted: (string | undefined)[] = [];
@@ -104,28 +107,31 @@ function worker(nowMs: number, statusCode: number | null) {
 describe("a worker that has finished", () => {
   it.each([
     ["with an endpoint that hangs", null],
-    ["with all that was due", 200],
-  ])("%s wakes the merchant's endpoint that has waited longest without a worker, before its own", async (_, status) => {
-    // All places but one are taken by others.
-    const { merchantId, ids } = await shop(MOST_WORKERS_OF_MERCHANT + 2);
-    const [own, late, longest, ...busy] = ids;
-    if (own === undefined || late === undefined || longest === undefined) throw new Error("too few");
-    await recordNews(testDb, merchantId, 50, NOW_MS - 20_000);
-    const longer = { nextAttemptMs: NOW_MS - 30_000 };
-    await testDb
-      .update(deliveries)
-      .set(longer)
-      .where(inArray(deliveries.webhookId, [...busy, longest]));
-    for (const id of busy) expect(await claim(id)).toBeGreaterThan(0);
-    const { deps, wakes } = worker(NOW_MS, status);
-    await deliverTo(deps, own);
-    const others = wakes.filter(([id]) => id !== own);
-    expect(others).toEqual([[longest, 0]]);
-    expect(wakes.filter(([id]) => id === own).every(([, seconds]) => seconds >= 4)).toBe(true);
-    expect(wakes.some(([id]) => id === own)).toBe(true);
-  });
+    ["with all due deliveries", 200],
+  ])(
+    "%s wakes the merchant's endpoint that has waited longest without a worker, before its own endpoint",
+    async (_, status) => {
+      // Other endpoints occupy all of the merchant's workers except one.
+      const { merchantId, ids } = await shop(MOST_WORKERS_OF_MERCHANT + 2);
+      const [own, late, longest, ...busy] = ids;
+      if (own === undefined || late === undefined || longest === undefined) throw new Error("too few");
+      await recordNews(testDb, merchantId, 50, NOW_MS - 20_000);
+      const longer = { nextAttemptMs: NOW_MS - 30_000 };
+      await testDb
+        .update(deliveries)
+        .set(longer)
+        .where(inArray(deliveries.webhookId, [...busy, longest]));
+      for (const id of busy) expect(await claim(id)).toBeGreaterThan(0);
+      const { deps, wakes } = worker(NOW_MS, status);
+      await deliverTo(deps, own);
+      const others = wakes.filter(([id]) => id !== own);
+      expect(others).toEqual([[longest, 0]]);
+      expect(wakes.filter(([id]) => id === own).every(([, seconds]) => seconds >= 4)).toBe(true);
+      expect(wakes.some(([id]) => id === own)).toBe(true);
+    },
+  );
 
-  it("wakes no endpoint that has just been woken, has nothing due, is switched off or not to be probed yet", async () => {
+  it("wakes no endpoint that has just been woken, has nothing due, is switched off or is not to be probed yet", async () => {
     const { merchantId, ids } = await shop(4);
     const [own, fresh, off, probed] = ids;
     if (own === undefined || fresh === undefined || off === undefined || probed === undefined) throw new Error("few");
@@ -145,7 +151,7 @@ describe("a worker that has finished", () => {
   it("makes sure that every endpoint of a merchant is served, however slowly each of them answers", async () => {
     const { merchantId, ids } = await shop(20);
     await recordNews(testDb, merchantId, 2, NOW_MS);
-    // One message for each endpoint, as events send them; each worker takes a whole time limit, and only workers wake endpoints.
+    // Events send one message for each endpoint. Each worker is busy for a whole time limit, and only workers wake further endpoints.
     let messages = ids.map((id): { id: string; atMs: number } => ({ id, atMs: NOW_MS }));
     const served = new Set<string>();
     for (let steps = 0; messages.length > 0 && served.size < ids.length && steps < 500; steps++) {
@@ -159,10 +165,10 @@ describe("a worker that has finished", () => {
   });
 });
 
-/** What these messages' workers, all running at once and each with an endpoint that never answers, wake at the end of the time limit. */
+/** Runs a worker for each message, all at once, with endpoints that never answer; returns the endpoints that they wake after the time limit. */
 async function serve(together: readonly { readonly id: string }[], atMs: number, served: Set<string>) {
   const woken: { id: string; atMs: number }[] = [];
-  // None is answered before each has claimed or been refused.
+  // No request ends before each worker has claimed deliveries or got none.
   const gate = Promise.withResolvers<void>();
   const arrived = new Set<number>();
   const arrive = (n: number) => {

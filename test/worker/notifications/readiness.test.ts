@@ -1,4 +1,4 @@
-// Whether a merchant can be paid now, against creates through the Worker's own entry, in production.
+// Whether a merchant can be paid now, compared with creates through the Worker's own entry, in production.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
@@ -36,14 +36,14 @@ function bookWith(hasRate: boolean) {
   return standIns({ RATE_BOOK: { getByName: () => ({ table }) } });
 }
 
-/** A deployment in production whose book of rates has the fixed ones, if any. */
+/** A deployment in production whose rate book has the fixed rates, or none. */
 function deployment({ hasSource = true, hasRate = true, bindings = {} }: Of) {
   return deploymentWith({
     ...FRESH,
     DB: ownDatabase(),
     CHAIN_SOURCES: hasSource ? SOURCES : "{}",
     ...bookWith(hasRate),
-    // A watcher would write what it finds into the rows that the tests write.
+    // A real watcher would change the rows that the tests write.
     ...standIns({ NETWORK_WATCHER: { getByName: () => ({ wake: async () => undefined }) } }),
     ...bindings,
   });
@@ -76,7 +76,7 @@ async function readiness({ asked }: Shop, of: Of = {}, query = "") {
   return { ...body, coin };
 }
 
-/** Whether an invoice is created that asks for the coin. */
+/** Whether an invoice with this coin is created, with an active payment method. */
 async function isCreated({ asked }: Shop, of: Of): Promise<boolean> {
   const body = { name: "Order", rawAmount: 10, paymentMethods: [BTC] };
   const { status, json } = await asked(of)("/invoices", { method: "POST", body });
@@ -86,7 +86,7 @@ async function isCreated({ asked }: Shop, of: Of): Promise<boolean> {
 beforeAll(() => doSetUp());
 beforeEach(async () => {
   await testDb.delete(networkCursors);
-  // A restore that another file has left half done closes production.
+  // A restore that another file has left unfinished would close the production deployment.
   await testDb.delete(restores);
 });
 
@@ -98,7 +98,7 @@ const state = fc.record({
   shop: fc.constantFrom("open", "suspended", "full"),
 });
 
-// Most states have one thing wrong, so that each of them decides.
+// About half of the states have at most one fault, so that each kind of fault decides some outcomes alone.
 const WELL = { wallet: "open", hasSource: true, hasRate: true, cursor: "read", shop: "open" } as const;
 const oneWrong = fc
   .tuple(state, fc.constantFrom("wallet", "hasSource", "hasRate", "cursor", "shop"))
@@ -123,7 +123,7 @@ async function shopIn(of: typeof state extends fc.Arbitrary<infer T> ? T : never
 }
 
 describe("readiness", () => {
-  it("is true of a coin if and only if an invoice with it is created, apart from sources that do not answer", async () => {
+  it("is true for a coin if and only if an invoice with it can be created, apart from sources that do not answer", async () => {
     const property = fc.asyncProperty(fc.oneof(oneWrong, state), async (of) => {
       const shop = await shopIn(of);
       const { canBePaid, coin, reasons } = await readiness(shop, of);
@@ -149,7 +149,7 @@ describe("readiness", () => {
     expect(calls.filter((call) => call !== "RATE_LIMITER.take")).toEqual(["D1 read", "RATE_BOOK.table"]);
   });
 
-  it("says during a restore that nothing can be created", async () => {
+  it("shows during a restore that no invoice can be created", async () => {
     const shop = await shopWithBtc();
     const restored = restoredEnv(Date.now());
     await putPhase(restored, "AMOUNTS");
@@ -160,13 +160,13 @@ describe("readiness", () => {
     await env.DB.prepare("delete from restores").run();
   });
 
-  it("can be asked for prices in a currency", async () => {
+  it("can be requested for prices in a given currency", async () => {
     const shop = await shopWithBtc();
     expect((await readiness(shop, {}, "?currency=eur")).currency).toBe("EUR");
     expectRefusal(await shop.asked({})("/readiness?currency=XXY"), 400, "VALIDATION_FAILED");
   });
 
-  it("says when a source that refuses may be asked again, and nothing of where it is", async () => {
+  it("shows when a source that refuses may be asked again, but not its URL", async () => {
     const shop = await shopWithBtc();
     const openUntilMs = Date.now() + HOUR_MS;
     const sources = [{ kind: "esplora", failures: 4, openUntilMs, lastOutage: "RATE_LIMITED" }];

@@ -1,4 +1,4 @@
-// Receipts cannot be abused: no email to a stranger without a payment, turns among merchants, and limits per mailbox and merchant.
+// Receipts must not be open to abuse: no email to a stranger without a payment, turns among merchants, and limits per mailbox and merchant.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ async function accept(shop: TestMerchant, id: InvoiceId): Promise<void> {
   expect(done.status, done.text).toBe(200);
 }
 
-/** Another merchant's receipts, more than a run takes, which have waited longer. */
+/** Adds `count` receipts of another merchant, which have waited for a day. */
 async function flood(count: number): Promise<void> {
   const shop = await freshMerchant();
   const id = await paidOrder(shop, freshEmail());
@@ -43,8 +43,8 @@ async function seedMails(count: number, shop: TestMerchant, recipient: "CUSTOMER
     .run();
 }
 
-describe("an invoice that is accepted without payment", () => {
-  it("owes its customer no receipt, and its team the copy that the settings request", async () => {
+describe("an invoice that the merchant accepts as paid without a payment", () => {
+  it("causes no receipt for its customer, only the copy for its team that the settings ask for", async () => {
     const shop = await freshMerchant();
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const id = await orderOf(shop, freshEmail());
@@ -52,7 +52,7 @@ describe("an invoice that is accepted without payment", () => {
     expect(await owedFor(id)).toEqual(["MERCHANT"]);
   });
 
-  it("owes its customer one receipt once some payment has arrived, before or after it was accepted", async () => {
+  it("causes one receipt for its customer once some payment has arrived, before or after it was accepted", async () => {
     const shop = await freshMerchant();
     const [part, later] = [await orderOf(shop, freshEmail()), await orderOf(shop, freshEmail())];
     await pay(shop, part, 4_000_000n);
@@ -65,7 +65,7 @@ describe("an invoice that is accepted without payment", () => {
   });
 });
 
-describe("a run of the cron", () => {
+describe("a cron run", () => {
   it("takes turns among merchants, so that one merchant's backlog does not delay another's receipts", async () => {
     await flood(300);
     const shop = await freshMerchant();
@@ -75,7 +75,7 @@ describe("a run of the cron", () => {
     await cron.run();
     expect(emails.map((email) => cron.to(email).length)).toEqual([1, 1, 1]);
     const flooded = sql`created_at_ms < ${Date.now() - DAY_MS + MINUTE_MS}`;
-    // The backlog gets the places nobody else needs.
+    // The backlog gets the rest of the run's limit, which no other merchant needs.
     expect(await testDb.$count(receipts, sql`${flooded} and attempts > 0`)).toBeGreaterThan(80);
     await testDb.delete(receipts).where(flooded);
   });
@@ -138,7 +138,7 @@ describe("the daily limit of receipt emails", () => {
     expect(again.to(email)).toHaveLength(1);
   });
 
-  it("stores a mailbox as a hash, and deletes it after the day", async () => {
+  it("stores a mailbox only as a hash, and deletes it after the day", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     await paidOrder(shop, email);
@@ -146,14 +146,14 @@ describe("the daily limit of receipt emails", () => {
     const mine = eq(receiptMails.merchantId, shop.merchantId);
     const [row] = await testDb.select().from(receiptMails).where(mine);
     expect(row?.mailbox).toMatch(/^[0-9a-f]{64}$/);
-    // 2,000 at a time, oldest first.
+    // A run deletes up to 2,000 records, oldest first, and other tests leave some too.
     for (let run = 0; run < 3; run++) await cronAt(DAY_MS + MINUTE_MS).run();
     expect(await testDb.$count(receiptMails, mine)).toBe(0);
   });
 });
 
 describe("however many receipts there are", () => {
-  it("due receipts are found merchant by merchant through an index, and claimed by their key", async () => {
+  it("due receipts are found through an index for each merchant, and claimed by their key", async () => {
     const due = await planOf(selectDueReceipts(testDb, { limit: 5, nowMs: 1 }));
     for (const step of [
       "SEARCH receipts USING COVERING INDEX receipts_due (merchant_id>?)",

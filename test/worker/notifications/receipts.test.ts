@@ -1,4 +1,4 @@
-// Receipts by email: recorded in the batch that makes an invoice paid, however it is paid, and sent by the cron once to each recipient.
+// Receipts by email: they are recorded in the batch that makes an invoice paid, however it is paid, and the cron sends them once to each recipient.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ const statusOf = async (id: InvoiceId) =>
   (await testDb.select({ status: invoices.status }).from(invoices).where(eq(invoices.id, id)))[0]?.status;
 const mailbox = (to: string) => env.DEV_MAILBOX.getByName("mailbox").list(to);
 
-describe("a receipt is owed", () => {
+describe("a receipt is due", () => {
   it("after a confirmed payment of the exact amount or more", async () => {
     const shop = await freshMerchant();
     const [exact, more] = [await paidOrder(shop, freshEmail()), await orderOf(shop, freshEmail())];
@@ -70,7 +70,7 @@ describe("a receipt is owed", () => {
     expect([await statusOf(id), await owedFor(id)]).toEqual(["PAID", ["CUSTOMER"]]);
   });
 
-  it("to nobody for an invoice that is partly paid, cancelled or expired", async () => {
+  it("to nobody for a partially paid, cancelled or expired invoice", async () => {
     const shop = await freshMerchant();
     const ids = [
       await orderOf(shop, freshEmail()),
@@ -97,7 +97,7 @@ describe("a receipt is owed", () => {
     [false, false, true, []],
     [true, true, false, ["MERCHANT"]],
   ])(
-    "with the settings %s for customers and %s for the team, and a customer's email %s, to %j",
+    "with mailReceiptsToCustomers %s, mailReceiptsToMerchant %s and a known customer email %s, to %j",
     async (mailReceiptsToCustomers, mailReceiptsToMerchant, hasEmail, wanted) => {
       const shop = await freshMerchant();
       await shop.patch("/settings", { mailReceiptsToCustomers, mailReceiptsToMerchant });
@@ -121,7 +121,7 @@ describe("a receipt is owed", () => {
 });
 
 describe("the cron", () => {
-  it("sends an owed receipt to the mailbox when it runs as deployed, and nothing more the next time", async () => {
+  it("sends a due receipt to the mailbox when it runs as deployed, and nothing more the next time", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -180,7 +180,7 @@ describe("the cron", () => {
     expect(all.toSorted()).toEqual(emails.toSorted());
   });
 
-  it("sends a receipt whose worker died before the email once the lease is over, and not before", async () => {
+  it("sends a receipt whose worker crashed before emailing it once the lease has ended, and not earlier", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -193,7 +193,7 @@ describe("the cron", () => {
     expect(await rowsOf(id)).toMatchObject([{ attempts: 2, nextAttemptMs: null }]);
   });
 
-  it("retries an email that the provider did not accept under the same id, and logs no address", async () => {
+  it("retries an email that the provider did not accept, under the same id, and logs no address", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -216,7 +216,7 @@ describe("the cron", () => {
     expect(new Set([...failing.to(email), ...later.to(email)].map(({ id }) => id)).size).toBe(1);
   });
 
-  it("gives up a receipt after some days with an alert, and never retries it", async () => {
+  it("gives up on a receipt after nine failed attempts, logs an alert, and never retries the receipt", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -234,11 +234,11 @@ describe("the cron", () => {
     expect(await rowsOf(id)).toMatchObject([{ attempts: 9, nextAttemptMs: null, sentAtMs: null }]);
   });
 
-  it("does not mail a whole team again when one member's mail failed", async () => {
+  it("does not email the whole team again if one member's email failed", async () => {
     const shop = await freshMerchant();
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const [owner, admin] = [await seedUser(), await seedUser()];
-    // Emailed in the order they joined.
+    // The emails are sent in the order in which the members joined.
     await seedMember(shop.merchantId, owner.userId, "OWNER", 1);
     await seedMember(shop.merchantId, admin.userId, "ADMIN", 2);
     const id = await paidOrder(shop);
@@ -254,7 +254,7 @@ describe("the cron", () => {
   });
 });
 
-describe("a receipt that is owed and not sent yet", () => {
+describe("a receipt that is due and not sent yet", () => {
   it("is not sent to a customer who was erased", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
@@ -280,7 +280,7 @@ describe("a receipt that is owed and not sent yet", () => {
     expect([cron.to(email), cron.lines]).toEqual([[], []]);
   });
 
-  it("is not sent while the payment is off the chain, and is sent once it is back", async () => {
+  it("is not sent while the payment is off the chain, but is sent once the payment is on the chain again", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await orderOf(shop, email);

@@ -1,4 +1,4 @@
-// How often a merchant may request replays: each is up to 10,000 rows that the shared database must write.
+// How often a merchant may request replays, each of which makes the shared database write up to 10,000 rows.
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/lib/limits.ts";
 import { freshMerchant, type TestMerchant } from "../../support/worker-merchant.ts";
@@ -15,7 +15,7 @@ async function endpointOf(shop: TestMerchant): Promise<string> {
 }
 const replay = (shop: TestMerchant, id: string) => shop.post(`/webhooks/${id}/replay`, range());
 
-describe("replays of a merchant", () => {
+describe("a merchant's replays", () => {
   it("are refused past the hourly limit, for any endpoint; other merchants are not affected", async () => {
     const [flood, other] = [await freshMerchant(), await freshMerchant()];
     const endpoints = [await endpointOf(flood), await endpointOf(flood)];

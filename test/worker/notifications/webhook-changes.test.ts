@@ -109,19 +109,19 @@ describe("a change", () => {
     expect(await hookRow(id)).toMatchObject({ retryCount: 1, timeoutMs: 2_000 });
   });
 
-  it("that switches an endpoint on wins over a concurrent switch-off for failing", async () => {
+  it("that switches an endpoint on takes precedence over a concurrent switch-off because of failures", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks, { isActive: false });
     const off = { isActive: false, disabledReason: "FAILING", disabledAtMs: 1 } as const;
     await changeHook(id, { isActive: true });
     const ask = { ...PATCH, key, body: { isActive: true, description: "on" } };
-    // Only isActive changes here, not updatedAt: the update must compare both.
+    // Only isActive changes here, not updatedAt, so the update must compare both.
     const answer = await sendBeaten(pathOf(merchantId, `/${id}`), ask, () => changeHook(id, off));
     expect(answer.json).toMatchObject({ isActive: true, disabledReason: null });
     expect(await hookRow(id)).toMatchObject({ isActive: true, disabledReason: null, description: "on" });
   });
 
-  it("of an endpoint that was deleted meanwhile is refused as WEBHOOK_NOT_FOUND", async () => {
+  it("of an endpoint that is deleted during the request is refused as WEBHOOK_NOT_FOUND", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const ask = { ...PATCH, key, body: { retryCount: 1 } };
@@ -130,7 +130,7 @@ describe("a change", () => {
     expect(await hookRow(id)).toBeUndefined();
   });
 
-  it("is in the audit log without the URL's query, even if only the query changed", async () => {
+  it("is recorded in the audit log without the URL's query, even if only the query changed", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks, { url: "https://hooks.example.com/a?token=hush1" });
     await hooks(`/${id}`, { ...PATCH, body: { url: "https://hooks.example.com/a?token=hush2" } });
@@ -213,7 +213,7 @@ describe("a ping", () => {
     expect(await hookRow(id)).toMatchObject({ probeAtMs: null, failuresInRow: 20, failingSinceMs: 1 });
   });
 
-  it("has the delivery id that the fan-out would give it", async () => {
+  it("has the same delivery id that the event fan-out would give it", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const eventId = freshId("evt");
@@ -223,7 +223,7 @@ describe("a ping", () => {
     expect(owed).toEqual([{ id: deliveryIdOf(eventId, id) }]);
   });
 
-  it("is refused for an endpoint that is off, even if it was switched off meanwhile", async () => {
+  it("is refused for an endpoint that is off, even if it was switched off during the request", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const beaten = await sendBeaten(pathOf(merchantId, `/${id}/ping`), { ...POST, key }, () =>

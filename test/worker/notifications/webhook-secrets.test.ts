@@ -1,4 +1,4 @@
-// Secrets of endpoints: shown once, sealed at rest, replaced with a day's overlap (webhooks.md "Secret", security.md 4).
+// Endpoint secrets: shown once, sealed at rest, replaced with a day's overlap (webhooks.md "Secret", security.md 4).
 import { env } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { eq } from "drizzle-orm";
@@ -43,7 +43,7 @@ async function signingAt(id: ShownWebhook["id"], nowMs: number): Promise<readonl
   return webhook === undefined ? [] : openSecrets(keyring(), liveSecrets(webhook, nowMs));
 }
 
-describe("the secret of an endpoint", () => {
+describe("an endpoint's secret", () => {
   it("is 32 random bytes, sealed under a named key, and can be opened for its own row only", async () => {
     const { hooks } = await hookedMerchant();
     const [one, other] = [await makeHook(hooks), await makeHook(hooks)];
@@ -110,7 +110,7 @@ describe("the secret of an endpoint", () => {
 });
 
 describe("a rotation", () => {
-  it("shows the new secret, which signs at once, together with the old one for 24 hours", async () => {
+  it("shows the new secret, which signs at once; the old secret also signs for 24 hours", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const made = await makeHook(hooks);
     const beforeMs = Date.now();
@@ -136,7 +136,7 @@ describe("a rotation", () => {
     expect(JSON.parse(entry?.after ?? "")).toEqual({ secretKeyPreview: fresh?.secretKeyPreview });
   });
 
-  it("done twice leaves each old secret its own expiry; an expired one is shown as inactive and removed by the next rotation", async () => {
+  it("done twice leaves each old secret its own expiry; an expired secret is shown as inactive, and the next rotation removes it", async () => {
     const { hooks } = await hookedMerchant();
     const { id, secret: first } = await makeHook(hooks);
     const second = await rotate(hooks, id);
@@ -151,12 +151,12 @@ describe("a rotation", () => {
     expect(await signingAt(id, 0)).toEqual([fourth.secret, third.secret, second.secret]);
   });
 
-  it("requested eight times at once runs one by one: only the newest secret has no expiry, and at most five sign", async () => {
+  it("requested eight times at once is done one at a time: only the newest secret has no expiry, and at most five sign", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const answers = await Promise.all(Array.from({ length: 8 }, () => hooks(`/${id}/rotate-secret`, POST)));
     const made = answers.filter(({ status }) => status === 200);
-    // A request that lost five times in a row is refused, and changed nothing.
+    // A request that loses to concurrent ones five times in a row is refused, and changes nothing.
     for (const answer of answers) if (answer.status !== 200) expectRefusal(answer, 503, "CONTENTION");
     expect(made.length).toBeGreaterThanOrEqual(5);
     const rows = await secretRows(id);
@@ -168,7 +168,7 @@ describe("a rotation", () => {
     expect(signing.filter((secret) => shownSecrets.includes(secret))).toEqual(signing);
     const entries = (await auditOf(merchantId)).filter(({ action }) => action === "webhook.secret_rotated");
     expect(entries).toHaveLength(made.length);
-    // Each rotation started from another's result: none was lost.
+    // Each rotation replaced the secret that the previous rotation created, so no rotation was lost.
     const befores = entries.map(({ before }) => JSON.parse(before ?? "").secretKeyPreview);
     expect(new Set(befores).size).toBe(made.length);
   });
@@ -195,7 +195,7 @@ describe("a rotation", () => {
     await expect(openSecrets(newer.value, [row])).rejects.toThrow(row.id);
   });
 
-  it("keeps an endpoint working once no key of the deployment opens its older secret", async () => {
+  it("makes an endpoint work again when no key of the deployment can open its older secret", async () => {
     const { hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const lost = parseKeyring("SECRETS_AES_KEY", `lost:${base64.encode(new Uint8Array(32).fill(8))}`);

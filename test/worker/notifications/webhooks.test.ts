@@ -1,5 +1,5 @@
-// Endpoints of a merchant: their allowed settings, and who may change them (webhooks.md "Endpoint", decisions 7). Changes of an endpoint:
-// webhook-changes.test.ts, secrets: webhook-secrets.test.ts.
+// A merchant's endpoints: their allowed settings, and who may change them (webhooks.md "Endpoint", decisions 7). Changes to an endpoint are tested
+// in webhook-changes.test.ts, secrets in webhook-secrets.test.ts.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { newWebhookBody, webhookBody, webhookListBody } from "../../../src/notifications/webhooks/contract.ts";
@@ -76,7 +76,7 @@ describe("an endpoint", () => {
     await makeHook(other.hooks);
     expect(JSON.parse((await hooks("")).text)).toEqual([]);
     const { secret: _, ...first } = await makeHook(hooks);
-    // The same URL twice is two endpoints.
+    // The same URL registered twice gives two endpoints.
     const { secret: __, ...second } = await makeHook(hooks);
     const answer = await hooks("");
     expectDocumented(webhookListBody, JSON.parse(answer.text));
@@ -101,10 +101,10 @@ describe("an endpoint", () => {
   });
 
   const REFUSED = [
-    ["no URL", { url: undefined }, "url"],
+    ["a missing URL", { url: undefined }, "url"],
     ["a URL that is not a string", { url: 7 }, "url"],
     ["an empty list of subscriptions", { events: [] }, "events"],
-    ["no list of subscriptions", { events: undefined }, "events"],
+    ["a missing list of subscriptions", { events: undefined }, "events"],
     ["subscriptions that are not a list", { events: "*" }, "events"],
     ["more than 50 subscriptions", { events: Array.from({ length: 51 }, () => "ping") }, "events"],
     ["an unknown event type", { events: ["ping", "invoice.payed"] }, "events.1"],
@@ -112,15 +112,15 @@ describe("an endpoint", () => {
     ["a star inside an event type", { events: ["invoice.pa*"] }, "events.0"],
     ["an event type in capitals", { events: ["INVOICE.PAID"] }, "events.0"],
     ["a subscription that is not a string", { events: [1] }, "events.0"],
-    ["too long a description", { description: "é".repeat(501) }, "description"],
+    ["a description that is too long", { description: "é".repeat(501) }, "description"],
     ["a negative retryCount", { retryCount: -1 }, "retryCount"],
     ["a retryCount above ten", { retryCount: 11 }, "retryCount"],
     ["a fractional retryCount", { retryCount: 0.5 }, "retryCount"],
-    ["too short a timeout", { timeout: 999 }, "timeout"],
-    ["too long a timeout", { timeout: 30_001 }, "timeout"],
+    ["a timeout that is too short", { timeout: 999 }, "timeout"],
+    ["a timeout that is too long", { timeout: 30_001 }, "timeout"],
     ["an isActive that is not a boolean", { isActive: "yes" }, "isActive"],
     ["a secret chosen by the caller", { secret: "whsec_mine" }, "secret"],
-    ["fields of its health", { failuresInRow: 0 }, "failuresInRow"],
+    ["a health field", { failuresInRow: 0 }, "failuresInRow"],
   ] as const;
 
   it.each(REFUSED)("is not created with %s", async (_, changes, path) => {
@@ -135,7 +135,7 @@ describe("an endpoint", () => {
   });
 
   it.each(REFUSED.filter(([, changes]) => !Object.values(changes).includes(undefined)))(
-    "is not changed to have %s",
+    "cannot be changed to have %s",
     async (_, changes, path) => {
       const { hooks } = await hookedMerchant();
       const { id } = await makeHook(hooks);
@@ -185,7 +185,7 @@ describe("an endpoint", () => {
     ["development", "", 400],
     ["production", "", 400],
   ])(
-    "on loopback in %s with WEBHOOK_LOOPBACK=%s is answered with %i",
+    "on loopback in %s with WEBHOOK_LOOPBACK=%s gets status %i when it is created",
     async (ENVIRONMENT, WEBHOOK_LOOPBACK, status) => {
       const { merchantId, key } = await hookedMerchant();
       const ask = { ...POST, key, body: { ...ENDPOINT, url: "http://127.0.0.1:9999/hook" } };
@@ -195,7 +195,7 @@ describe("an endpoint", () => {
 });
 
 describe("a merchant", () => {
-  it("has at most 25 endpoints, however many are created at once", async () => {
+  it("can have at most 25 endpoints, however many are created at once", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const answers = await Promise.all(Array.from({ length: 30 }, () => hooks("", { ...POST, body: ENDPOINT })));
     const made = answers.filter(({ status }) => status === 201);
@@ -252,7 +252,7 @@ describe("a member of the team", () => {
     ["ADMIN", 201],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("with the role %s gets %i for creating an endpoint", async (role, status) => {
+  ] as const)("with the role %s is answered with %i when creating an endpoint", async (role, status) => {
     const user = await seated(role);
     const hooks = hooksOf(user.merchantId, user);
     expect((await hooks("", { ...POST, body: ENDPOINT })).status).toBe(status);
@@ -273,7 +273,7 @@ describe("a member of the team", () => {
     expectRefusal(await stale(rest.replace(":id", id), { method, body }), 403, "STEP_UP_REQUIRED");
     expect([await hookRow(id), await secretRows(id)]).toEqual(before);
     expect((await stale(`/${id}`)).status).toBe(200);
-    // A ping shows no secret and sends nothing to a new address.
+    // A ping needs no recent factor: it shows no secret and sends nothing to a new address.
     expect((await stale(`/${id}/ping`, POST)).status).toBe(201);
   });
 

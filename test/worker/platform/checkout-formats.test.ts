@@ -1,4 +1,4 @@
-// workerd's ICU differs from Node's: what the unit tests prove about formats must also hold where pages are rendered.
+// workerd's ICU differs from Node's, so the formats that unit tests check in Node are also checked in workerd, where pages are rendered.
 import { expect, it } from "vitest";
 import { moneyText, timeText } from "../../../src/platform/texts/format.ts";
 import { LANGUAGES } from "../../../src/platform/texts/languages.ts";
@@ -9,7 +9,7 @@ it.each(FORMATTED)("%s formats amounts and times in workerd as in Node", (langua
   expect([...money, timeText(language, FORMATTED_MS)].map(visible)).toEqual(texts);
 });
 
-it("shows every digit of an amount that a double cannot hold", () => {
+it("every digit of an amount that a double cannot hold is shown", () => {
   for (const language of FORMATTED.map(([each]) => each)) {
     const digits = moneyText(language, { micros: 900_719_925_474_099_312_345_6n, currency: "EUR" }).replaceAll(
       /\D/g,

@@ -15,7 +15,7 @@ async function namesOf(kind: ObjectKind): Promise<readonly string[]> {
   }
 }
 
-it("the objects of a merchant, of its key and of its address are listed once they have allocated something", async () => {
+it("the objects for a merchant, its extended key and its address are listed once they have allocated something", async () => {
   const shop = await freshMerchant();
   const direct = await expectStatus(shop.post("/wallets", directWallet()), 201);
   await expectStatus(shop.post("/wallets", xpubWallet()), 201);
@@ -30,7 +30,7 @@ it("the objects of a merchant, of its key and of its address are listed once the
   expect(await namesOf("AMOUNTS")).toContain(place);
 });
 
-it("a name entered again is listed once, and pages continue after the last name", async () => {
+it("a name that is entered twice is listed once, and pages continue after the last name", async () => {
   const directory = env.DIRECTORY.getByName("MERCHANTS");
   for (const name of ["~b", "~a", "~b", "~c"]) await directory.enter(name, Date.now());
   expect(await directory.list("~", 2)).toEqual(["~a", "~b"]);

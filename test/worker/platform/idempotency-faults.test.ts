@@ -11,8 +11,8 @@ import { dependencies, freshMerchant, keyOf, keysOf, rowsOf, workOf } from "../.
 import { randomFrom } from "../../support/random.ts";
 
 /**
- * The time of one key's clients. It advances only while one of them waits, by the requested wait, so a slow machine sees the same leases
- * and limits as a fast one. An attempt's time limit never fires by itself: that is one of the faults.
+ * The clock of one key's clients. It advances only when one of them waits, by the requested time, so that leases and limits are the same on a slow
+ * machine as on a fast one. An attempt's time limit never passes on it: exceeding the limit is one of the faults.
  */
 function clockOf(startMs: number) {
   const clock = { nowMs: startMs };
@@ -30,8 +30,8 @@ interface Client {
   readonly clock: ReturnType<typeof clockOf>;
 }
 
-describe("1,500 keys, three clients each, and faults everywhere", () => {
-  it("every key ends with one operation and all of its answers are the same bytes", async () => {
+describe("with 1,500 keys, three clients for each key, and faults everywhere,", () => {
+  it("every key ends with one operation, and all its responses have the same bytes", async () => {
     const random = randomFrom(20_261_121);
     const startMs = Date.now();
     const merchants = Array.from({ length: 5 }, freshMerchant);
@@ -40,7 +40,7 @@ describe("1,500 keys, three clients each, and faults everywhere", () => {
     const stillRunning: Promise<unknown>[] = [];
     const lost = () => new Error("D1_ERROR: Network connection lost.");
 
-    /** One client's attempt at one key; its clock is ahead by `skewMs`, so leases end while held. */
+    /** One client's attempt at one key. Its clock is ahead by `skewMs`, so that leases end while they are held. */
     async function attempt({ merchantId, key, clock }: Client, skewMs: number): Promise<OnceAnswer | "crashed"> {
       let crash: (reason: "crashed") => void = () => {};
       const crashed = new Promise<"crashed">((resolve) => {

@@ -18,10 +18,10 @@ import {
   workOf,
 } from "../../support/idempotency.ts";
 
-describe("reservations of one merchant's object", () => {
+describe("in one merchant's object,", () => {
   const stubOf = (merchantId: string) => env.MERCHANT_OBJECT.getByName(merchantId);
 
-  it("a key is reserved once, and another fingerprint is a conflict whatever happened to the first", async () => {
+  it("a key is reserved once, and a different fingerprint is a conflict, whatever happened to the first request", async () => {
     const keys = keysOf(env.MERCHANT_OBJECT, freshMerchant());
     const first = await keys.reserve("k", "f", 1_000);
     expect(first).toEqual({ kind: "first", operationId: expect.stringMatching(/^[0-9A-Z]{26}$/), attempt: 1 });
@@ -33,7 +33,7 @@ describe("reservations of one merchant's object", () => {
     expect(await keys.reserve("k", "f", 2_000)).toEqual({ kind: "known", operationId, leaseUntilMs: 0 });
   });
 
-  it("a key is remembered for exactly 24 hours from its first use, even while its operation still runs", async () => {
+  it("a key is remembered for exactly 24 hours from its first use, even if its operation has not ended", async () => {
     const keys = keysOf(env.MERCHANT_OBJECT, freshMerchant());
     const first = await keys.reserve("k", "f", 5_000);
     const operationId = first.kind === "first" ? first.operationId : "";
@@ -46,7 +46,7 @@ describe("reservations of one merchant's object", () => {
     expect(await keys.takeOver("k", operationId, 5_000 + REMEMBERED_MS)).toEqual({ kind: "gone" });
   });
 
-  it("a lease is taken over only after it has expired, by one of many, and the old holder cannot end the new lease", async () => {
+  it("a lease is taken over only after its expiry, by exactly one of many callers; the old holder cannot end the new lease", async () => {
     const keys = keysOf(env.MERCHANT_OBJECT, freshMerchant());
     const first = await keys.reserve("k", "f", 0);
     const operationId = first.kind === "first" ? first.operationId : "";
@@ -111,8 +111,8 @@ describe("reservations of one merchant's object", () => {
   });
 });
 
-describe("an operation run once", () => {
-  it("200 requests with one key at once leave one row and get 200 identical answers", async () => {
+describe("running an operation once:", () => {
+  it("200 requests with one key at once leave one row and get 200 identical responses", async () => {
     const merchantId = freshMerchant();
     const deps = dependencies(merchantId);
     const key = keyOf(merchantId, "one");
@@ -128,7 +128,7 @@ describe("an operation run once", () => {
     expect(await rowsOf(merchantId)).toEqual({ events: 1, operations: 1 });
   });
 
-  it("a key with another body is refused; the same key of another merchant is independent", async () => {
+  it("a key with a different body is refused; the same key of another merchant is independent", async () => {
     const [a, b] = [freshMerchant(), freshMerchant()];
     const run = (merchantId: MerchantId, body: string) => {
       const deps = dependencies(merchantId);
@@ -177,7 +177,7 @@ describe("an operation run once", () => {
     expect(new Set(seen).size).toBe(1);
   });
 
-  it("a batch that violates a constraint is decided again, with the constraint named, at most five times", async () => {
+  it("a request whose batch violates a constraint is decided again, with the constraint's name, at most five times", async () => {
     const merchantId = freshMerchant();
     const deps = dependencies(merchantId);
     const timelineItem = (operationId: string, n: number) =>
@@ -216,7 +216,7 @@ describe("an operation run once", () => {
     await expect(run(other)).rejects.toThrow("no row of the operation");
   });
 
-  it("a bug is thrown, and its message contains no bound value of the failed query", async () => {
+  it("a bug is thrown as an error whose message contains no bound value of the failed query", async () => {
     const merchantId = freshMerchant();
     const deps = dependencies(merchantId);
     const wrong = deps.db.insert(invoices).values({ id: "inv_secret", merchantId } as never);

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe("the development mailbox", () => {
-  test("lists emails as JSON, newest first; `to` filters in any case", async () => {
+  test("lists emails as JSON, newest first, and its `to` filter ignores case", async () => {
     const [ann, bob] = [freshEmail("Ann"), freshEmail("bob")];
     await keep(ann, { subject: "First" });
     await keep(bob);
@@ -80,7 +80,7 @@ describe("the development mailbox", () => {
   });
 });
 
-describe("the operator's provider", () => {
+describe("the operator's mail provider", () => {
   const RESEND = { MAIL_PROVIDER: '{"kind":"resend","apiKey":"re_1"}', MAIL_FROM: "Shop <pay@example.com>" };
 
   test("gets the email instead of the mailbox", async () => {
@@ -102,7 +102,7 @@ describe("the operator's provider", () => {
     expect(await env.DEV_MAILBOX.getByName("mailbox").list(email)).toEqual([]);
   });
 
-  test("may be Cloudflare's binding", async () => {
+  test("may be Cloudflare's email binding", async () => {
     const mails: unknown[] = [];
     const SEND_EMAIL: SendEmail = {
       send: async (mail: unknown) => {
@@ -134,7 +134,7 @@ describe("the operator's provider", () => {
     ["has no sender", { ...RESEND, MAIL_FROM: "" }],
     ["is the mailbox, in production", { ENVIRONMENT: "production" }],
   ])(
-    "that %s loses the email: the answer is the same, and the log holds neither address nor code",
+    "that %s loses the email: the response is the same, and the log contains neither address nor code",
     async (_, changes) => {
       const logged = vi.spyOn(console, "error").mockReturnValue();
       const texts: string[] = [];

@@ -14,7 +14,7 @@ const BUCKET = env.TEST_EXPORTS;
 beforeAll(() => emptyBucket(BUCKET));
 
 describe("a deployment with a bucket", () => {
-  it("exports each merchant once a night, whole and with the manifest last, and deletes old nights", async () => {
+  it("exports each merchant completely once a night, with the manifest last, and deletes the exports of old nights", async () => {
     const shop = await freshMerchant();
     await shop.post("/wallets", xpubBody(freshKey()));
     const { body } = await shop.post("/invoices", invoice(BTC));
@@ -39,7 +39,7 @@ describe("a deployment with a bucket", () => {
     const keys = left.objects.map(({ key }) => key);
     expect(keys).toContain("exports/mine/keep.txt");
     expect(keys.filter((key) => key.startsWith("exports/2026-11-01/"))).toEqual([]);
-    // The same night again: it is already done.
+    // The job runs again for the same night, whose export is already complete.
     const written = left.objects.map(({ etag, key }) => `${key} ${etag}`);
     expect(await at(NIGHT + 3_600_000, () => runNight(BUCKET))).toBe(1);
     expect((await BUCKET.list({ prefix: "exports/" })).objects.map(({ etag, key }) => `${key} ${etag}`)).toEqual(
@@ -47,7 +47,7 @@ describe("a deployment with a bucket", () => {
     );
   });
 
-  it("continues after a fault of the bucket, and deletes nothing while EXPORT_DAYS is wrong", async () => {
+  it("continues after a fault of the bucket, and deletes nothing while EXPORT_DAYS is invalid", async () => {
     let calls = 0;
     const bucket = memoryBucket(() => {
       calls += 1;
@@ -62,7 +62,7 @@ describe("a deployment with a bucket", () => {
 });
 
 describe("a deployment without a bucket", () => {
-  it("has no such job", async () => {
+  it("has no export job", async () => {
     const sent: { readonly job: string }[] = [];
     const sendBatch = async (messages: Iterable<{ readonly body: unknown }>) => {
       for (const { body } of messages) sent.push(body as { readonly job: string });

@@ -40,7 +40,7 @@ const sumOf = prepared(
       .from(boxes)
       .where(eq(boxes.units, of.units)),
 );
-/** A statement whose SQL names a value that it does not get. */
+/** A statement whose SQL has a placeholder without a value. */
 const forgetful = prepared(
   () => ({}),
   (db) =>
@@ -61,7 +61,7 @@ beforeEach(async () => {
 });
 
 describe("a batch", () => {
-  it("mixes compiled statements with plain builders, and each result has the type and the values of its own statement", async () => {
+  it("can mix compiled statements with plain builders, and each result has the type and the values of its own statement", async () => {
     const [inserted, found, plain, closed, [sum]] = await batch(testDb, [
       insertBox(testDb, boxOf("a")),
       boxById(testDb, "a"),
@@ -88,7 +88,7 @@ describe("a batch", () => {
 });
 
 describe("a compiled statement", () => {
-  it("is run when it is awaited alone", async () => {
+  it("runs when it is awaited by itself", async () => {
     await putBox(testDb, boxOf("a", { worth: null }));
     expect(await boxById(testDb, "a")).toEqual([boxOf("a", { worth: null })]);
     expect(await boxById(testDb, "b")).toEqual([]);
@@ -100,7 +100,7 @@ describe("a compiled statement", () => {
     expect(await boxById(testDb, "a")).toEqual([boxOf("a", { units: 1n, isOpen: true })]);
   });
 
-  it("ends with the given tail", async () => {
+  it("ends with the given SQL suffix", async () => {
     for (const units of [1n, 2n]) await insertBox(testDb, boxOf("a", { units }));
     expect(await boxById(testDb, "a")).toEqual([boxOf("a", { units: 1n })]);
   });

@@ -9,7 +9,7 @@ const T0 = Date.UTC(2026, 10, 21);
 const invoicesOf = ({ merchantId }: Pick<Shop, "merchantId">) => `/api/v1/merchants/merchant/${merchantId}/invoices`;
 const perMinute = (limit: string): Partial<Env> => ({ RATE_LIMIT_PER_MINUTE: limit }) as Partial<Env>;
 
-describe("the window of a caller", () => {
+describe("a caller's window", () => {
   it("lets exactly the limit through, and then says when to retry", () => {
     const window = new RateWindow();
     const verdicts = [0, 1, 999, 1_000].map((ms) => window.take(3, T0 + ms));
@@ -21,7 +21,7 @@ describe("the window of a caller", () => {
     ]);
   });
 
-  it("ends after 60 s to the millisecond", () => {
+  it("ends after exactly 60 s", () => {
     expect(WINDOW_SECONDS).toBe(60);
     const window = new RateWindow();
     window.take(1, T0);
@@ -41,14 +41,14 @@ describe("the window of a caller", () => {
     expect(window.take(1, T0)).toEqual({ isAllowed: true, remaining: 0, resetSeconds: 60 });
   });
 
-  it("follows a limit that is changed while it runs", () => {
+  it("follows a limit that changes during the window", () => {
     const window = new RateWindow();
     for (let i = 0; i < 5; i++) window.take(10, T0);
     expect(window.take(3, T0)).toMatchObject({ isAllowed: false, remaining: 0 });
     expect(window.take(10, T0)).toMatchObject({ isAllowed: true, remaining: 4 });
   });
 
-  it("lets at most twice the limit through in any 60 s, and never less than the limit from its start", () => {
+  it("lets at most twice the limit through in any 60 s, and at least the limit from the window's start", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.array(fc.nat(5_000), { maxLength: 200 }), (limit, gaps) => {
         const window = new RateWindow();
@@ -94,8 +94,8 @@ describe("the window of a caller", () => {
   });
 });
 
-describe("the limit of a key", () => {
-  it("is counted down in every answer, and requests past it get 429 with Retry-After", async () => {
+describe("a key's limit", () => {
+  it("is counted down in every response, and requests past it get 429 with Retry-After", async () => {
     const shop = await seedShop();
     const path = invoicesOf(shop);
     const ask = { key: shop.secretKey };
@@ -152,7 +152,7 @@ describe("the limit of a key", () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
   });
 
-  it("is off at 0: no refusal, no header", async () => {
+  it("is off if it is 0: requests are not refused and get no rate limit headers", async () => {
     const shop = await seedShop();
     for (let i = 0; i < 5; i++) {
       const answer = await sendWith(perMinute("0"), invoicesOf(shop), { key: shop.secretKey });
@@ -206,7 +206,7 @@ describe("the limit of a key", () => {
     expect((await begin(at(4, 2))).status).toBe(200);
   });
 
-  it("is not used up by what one address sends beyond its own limit", async () => {
+  it("is not used up by requests that one address sends beyond its own limit", async () => {
     const shop = await seedShop();
     const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
     const from = (ip: string) =>
@@ -217,7 +217,7 @@ describe("the limit of a key", () => {
     expect((await from("198.51.100.8")).status).toBe(404);
   });
 
-  it("counts a /48 as at most four callers: a fifth network of it waits, and another /48 does not", async () => {
+  it("counts a /48 as at most four callers: its fifth network has to wait, and another /48 does not", async () => {
     const shop = await seedShop();
     const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
     const site = `2001:db8:${(crypto.getRandomValues(new Uint16Array(1))[0] ?? 0).toString(16)}`;

@@ -21,7 +21,7 @@ const HOSTS = [
 ] as const;
 type Host = (typeof HOSTS)[number];
 
-/** What other hosts answer, and how often they were called. Nothing leaves this machine: any unknown host throws. */
+/** How often each other host was called, and which hosts are down. Nothing leaves this machine: any unknown host throws. */
 const outside = { calls: new Map<string, number>(), down: new Set<string>() };
 
 function answerOf(host: string): string {
@@ -66,12 +66,12 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** An object for this test only. Its environment uses market sources; the suite's has fixed rates. */
+/** An object for this test only. Its environment uses market sources, while the suite's environment has fixed rates. */
 function bookNamed(name: string) {
   const stub = env.RATE_BOOK.getByName(name);
   return {
     stub,
-    /** Runs in the object, over its own storage, with a newly created book. */
+    /** Runs `work` in the object, with a newly created book over the object's storage. */
     awake: <T>(work: (book: RateBook) => Promise<T>): Promise<T> =>
       runInDurableObject(stub, (_, state) =>
         work(new RateBook(state, { ...env, RATE_SOURCE: "coinbase,kraken,coingecko,frankfurter,currency-api" })),
@@ -112,7 +112,7 @@ describe("the rate book on workerd", () => {
     for (const rate of Object.values(table.assets)) expect(rate.sources).toHaveLength(2);
   });
 
-  it("rates dollars but not euros without the bank and another; without any source it rates nothing and throws nothing", async () => {
+  it("rates dollars but not euros without the bank and one more source; without any source it has no rates and does not throw", async () => {
     for (const host of HOSTS.slice(3)) outside.down.add(host);
     const dollarsOnly = await bookNamed("without the bank").awake((book) => book.table());
     expect(quoteRate({ table: dollarsOnly, ...BTC, currency: "USD", nowMs: START })).toMatchObject({ ok: true });
@@ -121,7 +121,7 @@ describe("the rate book on workerd", () => {
     expect(await bookNamed("without any source").awake((book) => book.table())).toEqual({ assets: {}, fiat: {} });
   });
 
-  it("rates the euro without the bank from two others that agree, and no currency without a bank's rate from fewer than two", async () => {
+  it("rates the euro without the bank if two other sources agree; a currency without a bank rate always needs two sources", async () => {
     outside.down.add("api.frankfurter.dev");
     const { fiat } = await bookNamed("two for the euro").awake((book) => book.table());
     expect(fiat.EUR).toMatchObject({ source: "coinbase+currency-api" });
@@ -136,7 +136,7 @@ describe("the rate book on workerd", () => {
     expect(Object.keys(table.unpriced ?? {}).some((code) => BANK_CODES.includes(code))).toBe(false);
   });
 
-  it("answers from storage after an eviction without calling a source, and its table crosses RPC whole", async () => {
+  it("answers from storage after an eviction without calling a source, and its whole table can be sent over RPC", async () => {
     const { stub, awake } = bookNamed("evicted");
     const before = await awake((book) => book.table());
     await evictDurableObject(stub);
@@ -149,7 +149,7 @@ describe("the rate book on workerd", () => {
     });
   });
 
-  it("is the one that the deployment's rate source calls", async () => {
+  it("is the object that the deployment's rate source calls", async () => {
     const cache = new RateCache();
     const source = rateSourceOf({
       setting: { ok: true, value: { kind: "market", sources: ["coinbase", "kraken"] } },

@@ -1,5 +1,4 @@
-// Requests of one isolate share a table for five seconds; those of two deployments share nothing, and an outage does not outlast its
-// end.
+// Requests in one isolate share a rate table for five seconds. Two deployments share nothing, and an outage has no effect once it has ended.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import type { RateTable } from "../../../src/rates/quote.ts";
@@ -18,7 +17,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The bindings of a deployment whose book has this price of a bitcoin, and how often the book was asked. */
+/** The bindings of a deployment whose rate book has this price for a bitcoin, and how often the book was called. */
 function deployment(price: { usd: string; isDown?: boolean }) {
   const calls: number[] = [];
   const table = async (): Promise<RateTable> => {
@@ -31,7 +30,7 @@ function deployment(price: { usd: string; isDown?: boolean }) {
   return { price, calls, bindings: bindings as unknown as Partial<Env> };
 }
 
-/** The rate that a create locks, or the reason if it locks none. */
+/** Returns a function that creates an invoice, and returns the rate that it locks or the reason why it locks none. */
 async function shop() {
   const merchantId = await seedMerchant();
   const key = await seedKey(merchantId);
@@ -46,7 +45,7 @@ async function shop() {
   };
 }
 
-it("creates at the same time and within five seconds query the rate book once, and the next one queries again", async () => {
+it("invoices created at once or in the next five seconds share one query of the rate book; a later invoice queries it again", async () => {
   const rateOf = await shop();
   const { price, calls, bindings } = deployment({ usd: "50000" });
   expect(await Promise.all([1, 2, 3, 4].map(() => rateOf(bindings)))).toEqual(Array(4).fill("50000"));
@@ -59,7 +58,7 @@ it("creates at the same time and within five seconds query the rate book once, a
   expect(calls).toEqual([START, START + KEPT_MS]);
 });
 
-it("a rate book that could not be reached is queried again by the next create", async () => {
+it("a rate book that could not be reached is queried again for the next invoice", async () => {
   vi.spyOn(console, "error").mockReturnValue();
   const rateOf = await shop();
   const { price, calls, bindings } = deployment({ usd: "50000", isDown: true });
@@ -69,7 +68,7 @@ it("a rate book that could not be reached is queried again by the next create", 
   expect(calls).toHaveLength(2);
 });
 
-it("two deployments in one isolate do not see each other's rates, nor do two settings of one", async () => {
+it("two deployments in one isolate, or two settings of one deployment, do not see each other's rates", async () => {
   const rateOf = await shop();
   const [one, other] = [deployment({ usd: "50000" }), deployment({ usd: "60000" })];
   expect(await Promise.all([rateOf(one.bindings), rateOf(other.bindings)])).toEqual(["50000", "60000"]);

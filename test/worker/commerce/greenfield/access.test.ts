@@ -1,4 +1,4 @@
-// Who may call each of BTCPay Server's routes: every kind of key and caller on each, compared with a handwritten table.
+// Who may call each of BTCPay Server's routes: every kind of key and caller on each route, compared with a handwritten table.
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../../../src/accounts/roles/permissions.ts";
@@ -14,7 +14,7 @@ import { testDb } from "../../../support/worker-merchant.ts";
 
 const STORE = "/api/v1/stores/:merchantId";
 
-/** All permissions that a call needs, as they are spelled on a key; none: any secret key is enough. */
+/** All permissions that a call needs, as they are spelled on a key. If empty, any secret key is enough. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   "GET /api/v1/api-keys/current": [],
   "GET /api/v1/server/info": [],
@@ -28,7 +28,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   [`PUT ${STORE}/invoices/:invoiceId`]: ["INVOICE_VIEW", "INVOICE_UPDATE"],
   [`DELETE ${STORE}/invoices/:invoiceId`]: ["INVOICE_VIEW", "INVOICE_UPDATE"],
   [`GET ${STORE}/invoices/:invoiceId/payment-methods`]: ["INVOICE_VIEW"],
-  // To mark it Settled. Marking it Invalid needs INVOICE_CANCEL.
+  // The permission to mark an invoice as Settled. Marking one as Invalid needs INVOICE_CANCEL.
   [`POST ${STORE}/invoices/:invoiceId/status`]: ["PAYMENT_RESOLVE"],
   [`GET ${STORE}/webhooks`]: ["WEBHOOK_VIEW"],
   [`POST ${STORE}/webhooks`]: ["WEBHOOK_CREATE"],
@@ -45,7 +45,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   "DELETE /api/v1/webhooks/:webhookId": ["WEBHOOK_VIEW", "WEBHOOK_DELETE"],
 };
 
-/** Routes of BTCPay Server that this service does not have: 404 with a message for anyone. */
+/** Routes of BTCPay Server that this service does not have: any caller gets a 404 with a message. */
 const NOWHERE = [
   `POST ${STORE}/pull-payments`,
   `POST ${STORE}/invoices/:invoiceId/refund`,
@@ -102,7 +102,7 @@ function expectRefused(answers: readonly Answer[], status: number, code: string)
 }
 
 describe("the routes of BTCPay Server", () => {
-  it("are those in the table, mounted alongside our own, none of which has such a path", () => {
+  it("are those in the table, and are mounted alongside our own routes without sharing a path", () => {
     expect(GREENFIELD_SPECS.map(nameOf).sort()).toEqual([...Object.keys(NEEDED), ...NOWHERE].sort());
     const paths = SPECS.map(({ path }) => path);
     for (const { path } of GREENFIELD_SPECS) expect(paths).not.toContain(path);
@@ -116,7 +116,7 @@ const guarded = GREENFIELD_SPECS.filter((spec) => nameOf(spec) in NEEDED).map((s
 describe.each(guarded)("%s", (name, spec) => {
   const needed = NEEDED[name] ?? [];
 
-  it("answers the same 401 to every invalid key, to a public one, and to a key in our own header", async () => {
+  it("answers every invalid key, a public key and a key in our own header with the same 401", async () => {
     const answers = await Promise.all(invalid.map((key) => attempt(spec, key)));
     const elsewhere = await Promise.all([
       attempt(spec, undefined, { headers: { "x-api-key": whole } }),
@@ -127,12 +127,12 @@ describe.each(guarded)("%s", (name, spec) => {
     expectRefused([...answers, ...elsewhere].flat(), 401, "unauthenticated");
   });
 
-  it("refuses a key without one of its permissions, whatever is wrong with the body, and writes nothing", async () => {
+  it("refuses a key that lacks one of the route's permissions, whatever is wrong with the body, and writes nothing", async () => {
     const before = await storedRows();
     for (const missing of needed) {
       const key = await seedKey(merchantId, { permissions: ALL.filter((each) => each !== missing) });
       const answers = await attempt(spec, key);
-      // What is read first does not exist.
+      // If a later permission is missing, the answer may also be 404, because the object that is read before the check does not exist.
       if (needed[0] === missing) expectRefused(answers, 403, "missing-permission");
       else expect(answers.filter(({ status }) => status === 200)).toEqual([]);
     }
@@ -140,14 +140,14 @@ describe.each(guarded)("%s", (name, spec) => {
     expect({ ...after, api_keys: null }).toEqual({ ...before, api_keys: null });
   });
 
-  it("accepts a key with only its permissions", async () => {
+  it("accepts a key that has only the route's permissions", async () => {
     const key = await seedKey(merchantId, { permissions: needed });
     for (const { status, text } of await attempt(spec, key))
       expect([200, 404, 422, 400, 413, 415], text).toContain(status);
   });
 
   if (spec.path.startsWith(STORE)) {
-    it("refuses another store's key, whether the store of the path exists or not", async () => {
+    it("refuses another store's key, whether the store in the path exists or not", async () => {
       const existing = await attempt(spec, foreign);
       expectRefused(existing, 403, "missing-permission");
       for (const store of [`mer_${UNKNOWN_ULID}`, "x", "%00"])
@@ -167,7 +167,7 @@ describe.each(guarded)("%s", (name, spec) => {
   });
 });
 
-/** A store's key, and ids of its objects. */
+/** Creates a store; returns its key and the ids of its objects. */
 async function freshStore() {
   const store = await seedMerchant();
   const headers = token(await seedKey(store));
@@ -192,7 +192,7 @@ describe.each(guarded.filter(([, { path }]) => /:(invoice|webhook)Id/.test(path)
       ...(spec.method === "GET" || spec.method === "DELETE" ? {} : { body }),
     });
 
-  it("answers another store's id, and one of another kind, like an unknown one, and works with its own", async () => {
+  it("answers another store's id, and an id of the wrong kind, like an unknown one, and works with its own", async () => {
     const [mine, theirs] = [await freshStore(), await freshStore()];
     const before = await storedRows();
     const unknown = await call(mine, `${place === "invoiceId" ? "inv" : "whk"}_${UNKNOWN_ULID}`);
@@ -207,12 +207,12 @@ describe.each(guarded.filter(([, { path }]) => /:(invoice|webhook)Id/.test(path)
   });
 });
 
-describe("a store that was on BTCPay Server", () => {
+describe("a store that moved from BTCPay Server", () => {
   const FORMER = "9qZxk3Coffee1";
   const nested = guarded.filter(([, { path }]) => path.startsWith(STORE));
 
   it.each(nested)(
-    "%s: is found by its former id with its own key, once set, and with no other key",
+    "is found by %s under its former id, once that is set, but only with its own key",
     async (_, spec) => {
       const [mine, theirs] = [await freshStore(), await freshStore()];
       const body = {
@@ -251,8 +251,8 @@ describe.each(NOWHERE)("%s", (name) => {
   });
 });
 
-describe("a key that may only create", () => {
-  it("marks nothing as settled and cancels nothing", async () => {
+describe("a key that may only create invoices", () => {
+  it("cannot mark an invoice as settled or cancel it", async () => {
     const key = await seedKey(merchantId, { permissions: ["INVOICE_CREATE"] });
     const made = await send(`/api/v1/stores/${merchantId}/invoices`, {
       method: "POST",

@@ -1,5 +1,5 @@
-// What a plugin reads of an invoice and gets by webhook over its life: paid, partly, late, too much, reversed, marked by a user,
-// expired.
+// What a plugin reads about an invoice and receives by webhook when the invoice is paid, partly paid, paid late, overpaid, reversed, marked by a user
+// or expired.
 import { env } from "cloudflare:workers";
 import { desc, eq } from "drizzle-orm";
 import { describe, expect, inject, it } from "vitest";
@@ -45,7 +45,7 @@ async function pluginShop(known?: Known) {
       ...(body === undefined ? {} : { body }),
       headers: { authorization: `token ${secret}`, ...ask.headers },
     });
-    // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
+    // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a response
     return { status, text, body: text === "" ? undefined : (JSON.parse(text) as any) };
   };
   const key = crypto.randomUUID();
@@ -69,7 +69,7 @@ async function order(shop: Shop, more: object = {}): Promise<InvoiceId> {
   return idIn("inv", made.body.id);
 }
 
-/** The invoice after a change, as a watcher makes it. */
+/** Changes the invoice as a watcher does; returns it. */
 async function changed(
   shop: Shop,
   id: InvoiceId,
@@ -112,7 +112,7 @@ async function stateOf(shop: Shop, id: InvoiceId): Promise<string> {
   return `${body.status}/${body.additionalStatus}`;
 }
 
-/** What the endpoint received, each with a valid signature. */
+/** The deliveries to the endpoint, each with a valid signature. */
 async function received(shop: Shop) {
   for (let rounds = 0; rounds < 3; rounds++)
     await deliverMessages([{ body: { webhookId: shop.hook.id } }], env, () => {});
@@ -130,7 +130,7 @@ async function received(shop: Shop) {
 const typesAt = async (shop: Shop) => (await received(shop)).map(({ type }) => type);
 
 describe("an order", () => {
-  it("that is paid is New, Processing and Settled, and each webhook has the shop's own metadata", async () => {
+  it("that is paid is New, then Processing, then Settled, and each webhook has the shop's own metadata", async () => {
     const shop = await pluginShop();
     const id = await order(shop);
     expect(await stateOf(shop, id)).toBe("New/None");
@@ -185,7 +185,7 @@ describe("an order", () => {
     );
   });
 
-  it("that nobody pays is Expired, and Expired/PaidLate once it was fully paid late and confirmed", async () => {
+  it("that is not paid on time is Expired, and Expired/PaidLate once it has been paid in full and confirmed", async () => {
     const shop = await pluginShop();
     const id = await order(shop);
     await end(id);
@@ -208,7 +208,7 @@ describe("an order", () => {
     ["PaidLate", [3_333_333n, 6_666_666n]],
     ["PaidPartial", [3_333_332n, 6_666_666n]],
     ["PaidPartial", [9_999_999n]],
-  ])("with late payments in parts is %s", async (additionalStatus, parts) => {
+  ])("that is paid late, in one part or several, is %s", async (additionalStatus, parts) => {
     const shop = await pluginShop();
     const id = await order(shop);
     await end(id);
@@ -224,7 +224,7 @@ describe("an order", () => {
     expect(await received(shop)).toContainEqual(expect.objectContaining({ type: "InvoiceSettled", overPaid: true }));
   });
 
-  it("that was paid and reversed is Invalid, by webhook too, and needs review", async () => {
+  it("that was paid and reversed is Invalid, also in its webhook, and needs review", async () => {
     const shop = await pluginShop();
     const id = await order(shop);
     const payment = await pay(shop, id, 10);
@@ -238,8 +238,8 @@ describe("an order", () => {
   });
 });
 
-describe("settled by a user", () => {
-  it("is sent as a webhook, audited and emailed, is not PAID with us, and a repeat changes nothing", async () => {
+describe("an order that a user marks as settled", () => {
+  it("is reported by webhook, audited and emailed, is not PAID in our own API, and a repeat changes nothing", async () => {
     const { team, owner } = await freshTeam();
     const shop = await pluginShop({ merchantId: team.merchantId, secret: await seedKey(team.merchantId) });
     const id = await order(shop);
@@ -261,7 +261,7 @@ describe("settled by a user", () => {
     expect(settled).toMatchObject([{ manuallyMarked: true, overPaid: false }]);
   });
 
-  it("sends one email for all within ten minutes, and nothing else a user says leads to PAID", async () => {
+  it("causes one email for all orders marked within ten minutes, and no other request by a user leads to PAID", async () => {
     const { team, owner } = await freshTeam();
     const shop = await pluginShop({ merchantId: team.merchantId, secret: await seedKey(team.merchantId) });
     for (let n = 0; n < 4; n++) await shop.call("POST", `/invoices/${await order(shop)}/status`, { status: "Settled" });
@@ -294,7 +294,7 @@ describe("settled by a user", () => {
 });
 
 describe("an endpoint", () => {
-  it("that a user creates in this format starts with only InvoiceSettled, and accepts no other event of ours", async () => {
+  it("that a user creates in BTCPay Server's format gets only InvoiceSettled by default, and cannot subscribe to events that exist only in our API", async () => {
     const shop = await freshMerchant();
     const url = "https://shop.example.com/btcpay";
     const { status, body, text } = await shop.post("/webhooks", { url, format: "GREENFIELD" });
