@@ -1,4 +1,4 @@
-// A product's page on a deployment that requires Turnstile tokens, with a Turnstile stand-in on another origin, like the real one.
+// A product's page on a deployment that requires Turnstile tokens. A stand-in for Turnstile runs on another origin, as the real one does.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Shop, startShop } from "../../scripts/demo-story/shop.ts";
 import { en } from "../../src/platform/texts/en.ts";
@@ -10,10 +10,10 @@ import { SECRET_KEY, startTurnstile } from "../support/turnstile-stand-in.ts";
 import { xpubWallet } from "../support/wallet-bodies.ts";
 import { describeInBrowser, seenIn, useBrowser } from "./harness.ts";
 
-/** axe messages every frame of a page, even one of another origin, which does not listen. */
+/** axe sends messages to every frame of a page, even to a frame of another origin, which does not listen. */
 const FROM_AXE = { alsoSaid: /postMessage/ };
 
-describeInBrowser("the page of a product with a challenge", () => {
+describeInBrowser("a product page with a challenge", () => {
   const browsing = useBrowser();
   let turnstile: Listening;
   let shop: Shop;
@@ -45,7 +45,7 @@ describeInBrowser("the page of a product with a challenge", () => {
     }
   }
 
-  it("lets a customer through who fills in the form and presses the button", async () => {
+  it("accepts a customer who fills in the form and presses the button", async () => {
     await visited(async ({ page, shifts }) => {
       await page.locator('[name="cf-turnstile-response"][value]').waitFor({ state: "attached" });
       await page.getByLabel(en.buyName).fill("Ann");
@@ -56,7 +56,7 @@ describeInBrowser("the page of a product with a challenge", () => {
     }, FROM_AXE);
   });
 
-  it("comes back filled in if the token failed, and then passes", async () => {
+  it("is shown again with its fields filled in if the token was refused, and accepts the form once a new token is accepted", async () => {
     await visited(
       async ({ page }) => {
         await page.locator('[name="cf-turnstile-response"][value]').waitFor({ state: "attached" });
@@ -76,7 +76,7 @@ describeInBrowser("the page of a product with a challenge", () => {
     );
   });
 
-  it("says that it needs scripts if none run", async () => {
+  it("shows that it needs scripts if the browser runs none", async () => {
     await visited(
       async ({ page }) => {
         expect(await seenIn(page.locator("noscript .note"))).toBe(en.buyNeedsScript);

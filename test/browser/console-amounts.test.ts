@@ -1,5 +1,5 @@
-// Amounts that are typed into the console, by browsers of several countries: the service stores what the field announced, and an ambiguous text is
-// not sent.
+// Amounts typed into the console in browsers of several countries: the service must store the amount that the field showed, and ambiguous text must
+// not be sent.
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
@@ -7,10 +7,10 @@ import { follow, goTo } from "./console-links.ts";
 import { type ConsoleMerchant, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** Mantine removes elements after their transition. */
+/** Turns transitions off, because Mantine removes an element only once its transition has ended. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
-/** What browsers of a country type, and what the service must store. */
+/** Amounts as users in a country type them, and the values that the service must store. */
 const COUNTRIES = [
   {
     locale: "en-US",
@@ -57,17 +57,17 @@ interface Priced {
   readonly data: readonly { readonly rawAmount: string }[];
 }
 
-describeInBrowser("amounts that are typed", () => {
+describeInBrowser("typed amounts", () => {
   const browsing = useBrowser();
 
-  it.each(COUNTRIES)("are stored as browsers of $locale write them", async ({ locale, typed, refused }) => {
+  it.each(COUNTRIES)("are read in the number format of $locale", async ({ locale, typed, refused }) => {
     const { page } = await browsing.visit({ ...QUIET, locale });
     const merchant = await openMerchant(page);
     for (const { text, shown, stored } of typed) {
       const dialog = await openNewInvoice(page, merchant, `For ${text}`);
       await dialog.getByLabel("Amount").pressSequentially(text);
       await dialog.getByText(shown).waitFor();
-      await dialog.getByRole("button", { name: "Create the invoice" }).click();
+      await dialog.getByRole("button", { name: "Create invoice" }).click();
       await untilPage(page, `For ${text}`);
       const { data } = await merchant.call<Priced>("GET", "/invoices?limit=1");
       expect([text, data[0]?.rawAmount]).toEqual([text, stored]);
@@ -75,7 +75,7 @@ describeInBrowser("amounts that are typed", () => {
     const dialog = await openNewInvoice(page, merchant, "Not made");
     await dialog.getByLabel("Amount").pressSequentially(refused.text);
     await dialog.getByText(refused.why).waitFor();
-    await dialog.getByRole("button", { name: "Create the invoice" }).click();
+    await dialog.getByRole("button", { name: "Create invoice" }).click();
     await expect.poll(() => dialog.getByLabel("Amount").getAttribute("aria-invalid")).toBe("true");
     await dialog.getByText(refused.why).waitFor();
     expect(await findings(page)).toEqual([]);
@@ -83,15 +83,15 @@ describeInBrowser("amounts that are typed", () => {
     expect(data).toHaveLength(typed.length);
   });
 
-  it("are stored as they were typed in every form, and shown so that saving them again changes nothing", async () => {
+  it("are stored as typed in every dialog and form, and saving them again unchanged changes nothing", async () => {
     const { page } = await browsing.visit({ ...QUIET, locale: "de-DE" });
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/products`);
-    await page.getByRole("button", { name: "Create the first product" }).click();
+    await page.getByRole("button", { name: "Create your first product" }).click();
     const made = page.getByRole("dialog", { name: "New product" });
     await made.getByLabel("Name", { exact: false }).first().fill("Machine");
     await made.getByLabel("Price").pressSequentially("1.234,50");
-    await made.getByRole("button", { name: "Create the product" }).click();
+    await made.getByRole("button", { name: "Create product" }).click();
     await untilPage(page, "Machine");
     const readPrice = async () => {
       const { data } = await merchant.call<{ readonly data: readonly { readonly price: string }[] }>(
@@ -102,7 +102,7 @@ describeInBrowser("amounts that are typed", () => {
     };
     expect(await readPrice()).toBe("1234.500000");
     await page.getByRole("button", { name: "Edit" }).click();
-    const edited = page.getByRole("dialog", { name: "Edit the product" });
+    const edited = page.getByRole("dialog", { name: "Edit product" });
     expect(await edited.getByLabel("Price").inputValue()).toBe("1234,5");
     await edited.getByRole("button", { name: "Save" }).click();
     await edited.waitFor({ state: "detached" });
@@ -120,7 +120,7 @@ describeInBrowser("amounts that are typed", () => {
     await page.getByText("Settings saved.").first().waitFor();
     await page.getByRole("button", { name: "Close the notice" }).first().click();
     await page.getByRole("button", { name: "Save: Limits" }).click();
-    // The first save's notice may still be closing.
+    // The notice about the first save may still be closing.
     await expect
       .poll(() => merchant.call("GET", "/settings"))
       .toMatchObject({ quorumAboveAmount: "12500.750000", maxActiveInvoices: 1500 });

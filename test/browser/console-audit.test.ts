@@ -1,4 +1,4 @@
-// Audit: who changed what, before and after, with filters kept in the address, and as a file.
+// The audit page: who changed what, before and after, with filters in the page's address, and as a file.
 import { readFileSync } from "node:fs";
 import { expect, inject, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
@@ -6,12 +6,12 @@ import { createOrder, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 import { changeDatabase } from "./testbed.ts";
 
-/** Mantine removes elements after their transition. */
+/** Turns transitions off, because Mantine removes an element only once its transition has ended. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
 const MANY = 1_200;
 
-/** More renames than anyone types: copies of the merchant's first entry, older than it. */
+/** Adds more renames than any user would make, as older copies of the merchant's first entry. */
 function addEntries(merchantId: string, count: number): void {
   changeDatabase(inject("testbed"), (database) => {
     const [first = {}] = database.prepare("SELECT * FROM audit_events WHERE merchant_id = ?").all(merchantId);
@@ -34,7 +34,7 @@ function addEntries(merchantId: string, count: number): void {
 describeInBrowser("the audit log", () => {
   const browsing = useBrowser();
 
-  it("shows changes before and after, and is filtered, paged and exported", async () => {
+  it("shows the values before and after a change, and can be filtered and exported", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await merchant.call("PATCH", "", { name: "=Harbour Coffee" });
@@ -53,22 +53,22 @@ describeInBrowser("the audit log", () => {
     await renamed.waitFor({ state: "detached" });
     await page.getByRole("button", { name: /^You created “Order 9001” for \$49\.90/ }).click();
     await page.getByText(order.id).first().waitFor();
-    await page.getByRole("link", { name: "Open the invoice" }).click();
+    await page.getByRole("link", { name: "View invoice" }).click();
     await untilPage(page, "Order 9001");
     await page.goBack();
     await untilPage(page, "Audit");
     await page.reload();
     await page.getByRole("button", { name: /^You created “Order 9001” for \$49\.90/ }).waitFor();
     await page.getByRole("combobox", { name: "When" }).click();
-    await page.getByRole("option", { name: "Choose the days" }).click();
+    await page.getByRole("option", { name: "Choose dates" }).click();
     await page.getByLabel("To", { exact: true }).fill("2020-01-01");
-    await page.getByText("No entry matches").waitFor();
+    await page.getByText("No matching entries").waitFor();
     expect(await findings(page)).toEqual([]);
     await page.getByRole("button", { name: "Show all entries" }).click();
     await page.getByRole("combobox", { name: "Who" }).click();
     await page.getByRole("option", { name: "Any API key" }).click();
     await page.waitForURL(/actor=API_KEY/);
-    await page.getByText("No entry matches").waitFor();
+    await page.getByText("No matching entries").waitFor();
     await page.getByRole("button", { name: "Show all entries" }).click();
     await renamed.waitFor();
     const saved = page.waitForEvent("download");
@@ -79,7 +79,7 @@ describeInBrowser("the audit log", () => {
     expect(lines.some((line) => line.includes("merchant.updated") && line.includes("Corner shop"))).toBe(true);
   });
 
-  it("is read page after page", async () => {
+  it("is divided into pages, with links to older entries and back to the newest", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     for (let time = 0; time < 30; time++) await merchant.call("PATCH", "", { name: `Shop ${time}` });
@@ -92,7 +92,7 @@ describeInBrowser("the audit log", () => {
     await page.getByText("You renamed the merchant from “Shop 28” to “Shop 29”").waitFor();
   });
 
-  it("is exported whole however many entries it has, and shows its progress", async () => {
+  it("is exported in full, however many entries it has, and the export shows its progress", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     addEntries(merchant.id, MANY);

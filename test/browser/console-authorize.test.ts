@@ -1,5 +1,5 @@
 // A shop's plugin asks for a key, as BTCPay Server's plugins do: it sends the user to the console, and gets the key in a form. The shop is a separate
-// server that ignores anything it did not request.
+// server that ignores any form it did not request.
 import { createServer } from "node:http";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject, it } from "vitest";
@@ -19,7 +19,6 @@ const OPTIONAL = ["btcpay.store.cancreatenonapprovedpullpayments", "btcpay.store
 const HELD_BACK = /form-action/;
 
 interface PluginSite extends Listening {
-  /** The received forms, in order. */
   readonly forms: URLSearchParams[];
 }
 
@@ -62,13 +61,13 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
       alsoSaid: new RegExp(`${EXPECTED_IN_CONSOLE.source}|${HELD_BACK.source}|status of 409`),
       alsoAllowed: [shop.origin, thief.origin],
     });
-  /** As WooCommerce's plugin writes it. */
+  /** The request as WooCommerce's plugin writes it. */
   const question = () =>
     `/api-keys/authorize?${[...RIGHTS, ...OPTIONAL].map((right) => `permissions=${right}`).join("&")}` +
     `&applicationName=WooCommerce&strict=true&selectiveStores=true&redirect=${encodeURIComponent(`${shop.origin}/?callback`)}`;
-  const give = (page: Page) => page.getByRole("button", { name: "Create the key" });
+  const give = (page: Page) => page.getByRole("button", { name: "Create key" });
 
-  it("gets one with exactly its rights, after a user has signed in, read where it goes, and granted it", async () => {
+  it("gets a key with exactly the granted permissions once a user has signed in, seen who will get it, and agreed", async () => {
     const { page } = await visit();
     const owner = await openMerchant(page, { isBare: true });
     const { email } = (await (await page.request.get("/api/v1/me")).json()) as { readonly email: string };
@@ -77,7 +76,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     await proveMailbox(page, email);
     await page.getByText("An application that calls itself").waitFor();
     await page.getByText(shop.origin, { exact: true }).waitFor();
-    await page.getByText(`It also asks for what no application gets: ${OPTIONAL[0]}.`).waitFor();
+    await page.getByText(`It also asks for permissions that no application can have: ${OPTIONAL[0]}.`).waitFor();
     expect(await findings(page)).toEqual([]);
     await give(page).click();
     await page.getByRole("heading", { name: "Settings" }).waitFor();
@@ -95,7 +94,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     ]);
   });
 
-  it("gets none if the user grants nothing, and none for an address that hides where it leads", async () => {
+  it("gets no key if the user refuses, or if the redirect URL hides the real host", async () => {
     const { page } = await visit();
     await openMerchant(page, { isBare: true });
     await page.goto(question());
@@ -110,15 +109,15 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     expect(shop.forms).toEqual([]);
   });
 
-  it("is the only one the page can send to, and gets one key however often the user clicks", async () => {
+  it("gets only one key however often the user clicks, and the page can send the form to no other origin", async () => {
     const { page } = await visit();
     const owner = await openMerchant(page, { isBare: true });
     await page.goto(question());
     await give(page).waitFor();
-    // Not at once: another page may have provoked the click.
+    // The button does not work at once, because another page may have tricked the user into clicking.
     await expect.poll(() => give(page).isEnabled()).toBe(true);
     await page.evaluate(`(() => {
-      const button = [...document.querySelectorAll("button")].find((each) => each.textContent === "Create the key");
+      const button = [...document.querySelectorAll("button")].find((each) => each.textContent === "Create key");
       button.click();
       button.click();
     })()`);
@@ -126,7 +125,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     await page.goBack();
     await give(page).waitFor();
     expect(page.url()).toContain("/api-keys/authorize");
-    // As an injected script would. It is the last step: the driver waits for a navigation that the browser blocked.
+    // Submits the form as an injected script would. This is the last step, because the driver waits for a navigation that the browser blocked.
     const heldBack = await page.evaluate<string>(`new Promise((tell) => {
       document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => tell(effectiveDirective));
       const form = document.createElement("form");

@@ -1,5 +1,5 @@
-// Two users change the same object in the console: one has its form open when the other's change arrives. Fields that only one of them changed are
-// kept.
+// Two users change the same object in the console: one has its form open when the other's change arrives. Fields that only one of them changed must
+// be kept.
 import { setTimeout } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { expect, it, vi } from "vitest";
@@ -17,10 +17,10 @@ interface Thing {
 
 interface Case {
   readonly what: string;
-  /** Below the merchant's routes. */
+  /** The API path of the list that contains the object, below the merchant's path. */
   readonly list: string;
   readonly make: (merchant: ConsoleMerchant) => Promise<Thing>;
-  /** The page with its form, below the merchant's pages, and its heading. */
+  /** The path of the page with the form, below the merchant's pages, and the page's heading. */
   readonly page: (thing: Thing) => string;
   readonly heading: string;
   readonly open: string;
@@ -28,7 +28,7 @@ interface Case {
   /** The field that is changed in the form. */
   readonly field: RegExp;
   readonly mine: string;
-  /** The form user's change and the colleague's, as the API has them. */
+  /** The changes made by the form's user and by the colleague, as the API shows them. */
   readonly ours: object;
   readonly theirs: object;
 }
@@ -41,7 +41,7 @@ const CASES: readonly Case[] = [
     ...OF_ITS_OWN("/products"),
     heading: "Tea",
     open: "Edit",
-    dialog: "Edit the product",
+    dialog: "Edit product",
     make: (merchant) => merchant.call("POST", "/products", { name: "Tea", price: 12, currency: "USD" }),
     field: /^Description/,
     mine: "Green",
@@ -53,7 +53,7 @@ const CASES: readonly Case[] = [
     ...OF_ITS_OWN("/invoices"),
     heading: "Order",
     open: "Edit",
-    dialog: "Edit the invoice",
+    dialog: "Edit invoice",
     make: (merchant) => createOrder(merchant, "Order"),
     field: /^Description/,
     mine: "Chairs",
@@ -65,7 +65,7 @@ const CASES: readonly Case[] = [
     ...OF_ITS_OWN("/customers"),
     heading: "Ada",
     open: "Edit",
-    dialog: "Edit the customer",
+    dialog: "Edit customer",
     make: (merchant) => merchant.call("POST", "/customers", { name: "Ada", email: "ada@example.com" }),
     field: /^Phone/,
     mine: "+123456789",
@@ -76,8 +76,8 @@ const CASES: readonly Case[] = [
     what: "an endpoint",
     list: "/webhooks",
     heading: "shop.example.com",
-    open: "Change",
-    dialog: "Change the endpoint",
+    open: "Edit",
+    dialog: "Edit endpoint",
     make: (merchant) => merchant.call("POST", "/webhooks", { url: "https://shop.example.com/hook", events: ["*"] }),
     page: ({ id }) => `/developers/endpoints/${id}`,
     field: /^Description/,
@@ -89,8 +89,8 @@ const CASES: readonly Case[] = [
     what: "an API key",
     list: "/api-keys",
     heading: "Developers",
-    open: "Change: Shop",
-    dialog: "Change the key",
+    open: "Edit: Shop",
+    dialog: "Edit key",
     make: (merchant) =>
       merchant.call("POST", "/api-keys", { name: "Shop", kind: "SECRET", permissions: ["INVOICE_VIEW"] }),
     page: () => "/developers",
@@ -104,7 +104,7 @@ const CASES: readonly Case[] = [
 describeInBrowser("two people who change the same thing", () => {
   const browsing = useBrowser();
 
-  it.each(CASES)("each keep their own changes of $what", async (of) => {
+  it.each(CASES)("overwrite none of each other's changes to $what", async (of) => {
     const { page } = await browsing.visit(QUIET);
     await page.clock.install();
     const merchant = await openMerchant(page);
@@ -126,8 +126,8 @@ describeInBrowser("two people who change the same thing", () => {
 });
 
 /**
- * Lets the colleague make the change, and comes back to the page after a while, again and again, until it has read the change: it reads nothing when a
- * reading of its own was answered in between.
+ * Lets the colleague make the change, then returns to the page repeatedly until the page has read the change: the page skips a read if another of its
+ * reads was answered shortly before.
  */
 async function untilRead(page: Page, { list, theirs }: Case, change: () => Promise<unknown>): Promise<void> {
   const changed = JSON.stringify(theirs).slice(1, -1);

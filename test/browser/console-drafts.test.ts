@@ -1,11 +1,11 @@
-// Forms that were closed or reloaded before they were sent: what was typed is restored, for the same user only.
+// Forms that were closed or reloaded before they were sent: the typed text must be restored, for the same user only.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, signIn, untilPage } from "./console-harness.ts";
 import { openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** Mantine removes elements after their transition. */
+/** Turns transitions off, because Mantine removes an element only once its transition has ended. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
 const draftsIn = (page: Page) =>
@@ -42,7 +42,7 @@ describeInBrowser("half-filled forms", () => {
     expect(await draftsIn(page)).toEqual([]);
     await name.fill("Order 8");
     await amount.fill("20");
-    await dialog.getByRole("button", { name: "Create the invoice" }).click();
+    await dialog.getByRole("button", { name: "Create invoice" }).click();
     await untilPage(page, "Order 8");
     expect(await draftsIn(page)).toEqual([]);
     await page.goto(`/console/${merchant.id}/invoices`);
@@ -50,17 +50,17 @@ describeInBrowser("half-filled forms", () => {
     expect(await name.inputValue()).toBe("");
   });
 
-  it("for a changed product keep what was typed, not its old values", async () => {
+  it("for a product keep the fields that were typed, and show the current values of other fields if the product was changed meanwhile", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     const { id } = await merchant.call<{ readonly id: string }>("POST", "/products", { name: "Chair", price: 120 });
     await page.goto(`/console/${merchant.id}/products/${id}`);
     await page.getByRole("button", { name: "Edit" }).click();
-    const dialog = page.getByRole("dialog", { name: "Edit the product" });
+    const dialog = page.getByRole("dialog", { name: "Edit product" });
     await dialog.getByLabel("Price").fill("99");
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    // By a colleague, meanwhile.
+    // Meanwhile a colleague changed the product.
     await merchant.call("PATCH", `/products/${id}`, { name: "Armchair" });
     await page.reload();
     await untilPage(page, "Armchair");
@@ -83,7 +83,7 @@ describeInBrowser("half-filled forms", () => {
     await dialog.waitFor({ state: "detached" });
     expect(await draftsIn(page)).toHaveLength(1);
     await page.getByRole("button", { name: /^Signed in as/ }).click();
-    // The console goes to the sign-in page first, and then reloads it.
+    // The console goes to the sign-in page first, and then reloads that page.
     const loaded = page.waitForEvent("load");
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await loaded;

@@ -1,5 +1,5 @@
-// The texts of console-hostile-texts.ts as names of keys and members, as endpoints and as settings: each is shown unchanged on Developers, Team,
-// Settings and Audit, none of it runs, and no page gets wider than a phone.
+// The texts of console-hostile-texts.ts as names of keys and members, as endpoints and as settings: each must be shown unchanged on Developers, Team,
+// Settings and Audit, none may run, and no page may get wider than a phone.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { ROLES } from "../../src/accounts/roles/roles.ts";
@@ -14,10 +14,10 @@ import { changeDatabase, emailOf } from "./testbed.ts";
 
 const ALL_TEXTS = Object.values(TEXTS);
 
-describeInBrowser("hostile texts of a team", () => {
+describeInBrowser("hostile texts written by a team", () => {
   const browsing = useBrowser();
 
-  it("stay text on every page about the merchant itself, and fit a phone", async () => {
+  it("are shown as text on every page about the merchant itself, and fit a phone", async () => {
     const shop = await openShop(["USDT"]);
     await write(shop);
     const { page } = await browsing.visit({
@@ -64,12 +64,12 @@ describeInBrowser("hostile texts of a team", () => {
     await expectFit(page, "the team");
 
     await open("settings", "Settings");
-    const brand = page.getByRole("figure", { name: "Preview of the payment page" });
+    const brand = page.getByRole("figure", { name: "Payment page preview" });
     expect(await brand.textContent()).toContain(brandOf(ALL_TEXTS.at(-1) ?? ""));
     await expectFit(page, "the settings");
 
     await open("audit?action=settings.updated", "Audit");
-    // A sentence has nothing that would turn round the words behind it.
+    // No sentence may contain a character that would reverse the words after it.
     for (const text of ALL_TEXTS) await expectShown(page, [plainText(brandOf(text)).trim()]);
     for (const entry of await page.getByRole("button", { name: /changed the settings/ }).all()) await entry.click();
     await page.getByRole("columnheader", { name: "After" }).waitFor();
@@ -78,7 +78,7 @@ describeInBrowser("hostile texts of a team", () => {
   });
 });
 
-/** A brand's name is short. */
+/** The text, cut to the length that the name of a brand may have. */
 function brandOf(text: string): string {
   return [...text].slice(0, 50).join("").trim();
 }

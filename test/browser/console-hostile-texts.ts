@@ -1,27 +1,26 @@
-// What strangers and colleagues may write, for tests that show it on every page that displays it.
+// Texts that strangers and colleagues may write, for tests that show them on every page that displays such texts.
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
 export const PHONE = { width: 360, height: 800 };
 const DESK = { width: 1280, height: 800 };
 
-/** Each at most as long as the shortest name field. */
+/** No text is longer than the shortest name field. */
 export const TEXTS = {
   "markup that would run": `"'><img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>`,
   "a link that would run": "javascript:alert(document.domain)//https://example.com/",
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it must stay a text
   "a template and an escape": "{{7*7}} ${7*7} %3Cscript%3E &lt;b&gt; \\u003cb\\u003e '; DROP TABLE invoices;--",
   "a text that turns round": "Invoice \u202Egpj.exe\u202C \u2067مرحبا\u2069 \u200Fשלום",
-  "characters that cannot be seen": "pay\u200B\u200C\u200D\u2060pal\uFEFF\u00AD.com",
-  "signs on top of signs": `Z\u0351\u036B\u0343${"\u0325\u0349".repeat(40)} 👩‍👩‍👧‍👦🏳️‍🌈👍🏽`,
-  "no space for two hundred characters": "W".repeat(200),
+  "invisible characters": "pay\u200B\u200C\u200D\u2060pal\uFEFF\u00AD.com",
+  "stacked combining marks": `Z\u0351\u036B\u0343${"\u0325\u0349".repeat(40)} 👩‍👩‍👧‍👦🏳️‍🌈👍🏽`,
+  "two hundred characters without a space": "W".repeat(200),
 } as const;
 
-/** 500 characters, or 1,000, without a space. */
+/** A text of this many characters without a space. */
 export const long = (text: string, length: number) =>
   [...text.replaceAll(" ", "_").repeat(length)].slice(0, length).join("");
 
-/** A browser's own name can be hostile too. */
 export const HOSTILE_AGENT = "<script>alert(4)</script> Chrome/999 javascript:alert(5)";
 
 export async function expectFit(page: Page, what: string): Promise<void> {

@@ -1,19 +1,19 @@
-// Invoices in the console: created with products, customers and methods, found by what is known about them, paid, changed and followed to
-// the end.
+// Invoices in the console: they are created with products, customers and methods, found by any of their details, paid, changed and followed to the
+// end.
 import { expect, it } from "vitest";
 import { randomHex } from "../support/wallet-bodies.ts";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
 import { createOrder, type OrderFacts, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, mine, until, useBrowser } from "./harness.ts";
 
-/** Mantine removes elements after their transition. */
+/** Turns transitions off, because Mantine removes an element only once its transition has ended. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 const PAID_WITHIN_MS = 120_000;
 
 describeInBrowser("invoices in the console", () => {
   const browsing = useBrowser();
 
-  it("ask for a wallet first, and are created with a product, a customer and methods", async () => {
+  it("ask for a wallet if there is none, and are created for a product and a customer", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     await merchant.call("POST", "/products", { name: "Chair", price: 120, currency: "EUR" });
@@ -24,21 +24,21 @@ describeInBrowser("invoices in the console", () => {
     await dialog.getByText("Add a wallet first").waitFor();
     expect(await findings(page)).toEqual([]);
     await dialog.getByLabel("Address or extended public key").fill(`0x${randomHex(20)}`);
-    await dialog.getByRole("button", { name: "Add the wallet" }).click();
+    await dialog.getByRole("button", { name: "Add wallet" }).click();
     await dialog.getByRole("combobox", { name: "Product" }).click();
     await page.getByRole("option", { name: /^Chair/ }).click();
     expect(await dialog.getByLabel("Name", { exact: false }).first().inputValue()).toBe("Chair");
-    await dialog.getByRole("combobox", { name: "Known customer" }).fill("Ada");
+    await dialog.getByRole("combobox", { name: "Existing customer" }).fill("Ada");
     await page.getByRole("option", { name: /^Ada/ }).click();
     expect(await dialog.getByLabel("Customer's email").inputValue()).toBe("ada@example.com");
     expect(await findings(page)).toEqual([]);
-    await dialog.getByRole("button", { name: "Create the invoice" }).click();
+    await dialog.getByRole("button", { name: "Create invoice" }).click();
     await untilPage(page, "Chair");
     await page.getByText("€120.00").first().waitFor();
     await page.getByText("ada@example.com").waitFor();
   });
 
-  it("show their QR code and are changed from the list", async () => {
+  it("can be shown as a QR code and changed from the list", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await createOrder(merchant, "Order 9001");
@@ -46,11 +46,11 @@ describeInBrowser("invoices in the console", () => {
     const actions = page.getByRole("button", { name: "Actions for Order 9001" });
     await actions.click();
     await page.getByRole("menuitem", { name: "Show QR code" }).click();
-    await page.getByRole("img", { name: "QR code of the payment page" }).waitFor();
+    await page.getByRole("img", { name: "Payment page QR code" }).waitFor();
     await page.keyboard.press("Escape");
     await actions.click();
     await page.getByRole("menuitem", { name: "Edit" }).click();
-    const dialog = page.getByRole("dialog", { name: "Edit the invoice" });
+    const dialog = page.getByRole("dialog", { name: "Edit invoice" });
     await dialog.getByLabel("Description").fill("Two chairs");
     await dialog.getByLabel("Customer's email").fill("grace@example.com");
     expect(await findings(page)).toEqual([]);
@@ -75,12 +75,12 @@ describeInBrowser("invoices in the console", () => {
       ({ status }) => status === "PAID",
       PAID_WITHIN_MS,
     );
-    // As with EXPLORERS set.
+    // Answers as if EXPLORERS were set.
     const transaction = "https://explorer.example/tx/{hash}";
     const json = { data: [{ network: "ETH", transaction, address: null }] };
     await page.route("**/api/v1/explorers", (route) => route.fulfill({ json }));
     await page.goto(`/console/${merchant.id}/invoices/${order.id}`);
-    await page.getByText("Credited because the amount belongs to this invoice alone.").waitFor();
+    await page.getByText("Credited because only this invoice expects this amount.").waitFor();
     const link = page.getByRole("link", { name: "The transaction at explorer.example" });
     expect(await link.getAttribute("href")).toMatch(/^https:\/\/explorer\.example\/tx\/0x[0-9a-f]{64}$/);
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
@@ -92,7 +92,7 @@ describeInBrowser("invoices in the console", () => {
     await page.getByText("Credited to an invoice").waitFor();
   });
 
-  it("are found by the transaction that paid them, and by the address that it paid to", async () => {
+  it("can be found by the hash of the transaction that paid them, and by their address", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     const order = await createOrder(merchant, "Order 9101");

@@ -1,10 +1,10 @@
-// Live updates of the console in a browser: pages show what happens without a reload.
+// Live updates in the console, in a browser: pages show what happens without a reload.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, freshAddress, untilPage } from "./console-harness.ts";
 import { addInvoice, addWallet, ownerAtHome, payInFull } from "./console-member.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** As in dashboard/src/api/live.ts. */
+/** The same interval as in dashboard/src/api/live.ts. */
 const POLL_MS = 30_000;
 const GATHER_MS = 1_000;
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
@@ -12,7 +12,7 @@ const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as cons
 describeInBrowser("the console", () => {
   const browsing = useBrowser();
 
-  it("shows what happens while it is open, by one socket, and reads nothing while nothing happens", async () => {
+  it("shows changes while it is open, through one socket, and requests nothing while nothing happens", async () => {
     const { page, sockets } = await browsing.visit(QUIET);
     const member = await ownerAtHome(page, freshAddress());
     await addWallet(member);
@@ -22,7 +22,7 @@ describeInBrowser("the console", () => {
     await payInFull(member, invoice);
     await page.getByText("$25.00", { exact: true }).first().waitFor();
     await page.getByRole("link", { name: "Invoices", exact: true }).click();
-    // The state filter, outside the list, may contain it too.
+    // Only looks in the table, because the status filter may contain "Paid" as well.
     await page.getByRole("main").getByRole("table").getByText("Paid", { exact: true }).waitFor();
     await addInvoice(member, { name: "Order 1002" });
     await page.getByRole("link", { name: "Order 1002" }).waitFor();
@@ -31,7 +31,7 @@ describeInBrowser("the console", () => {
     ]);
   });
 
-  it("rereads everything from time to time while there is no socket", async () => {
+  it("rereads everything at intervals while there is no socket", async () => {
     const { page } = await browsing.visit(QUIET);
     await page.routeWebSocket(/\/live$/, (socket) => socket.close());
     await page.clock.install();
@@ -63,14 +63,14 @@ describeInBrowser("the console", () => {
     const asked = page.waitForRequest(/\/wallets$/);
     await addWallet(member);
     const request = await asked;
-    // By now a page that removes the form while reading has done so.
+    // If the page removed the form while it reads, it would have done so by now.
     await page.evaluate("new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))");
     expect(await name.count()).toBe(1);
     release();
     await request.response();
     expect(await name.inputValue()).toBe("Order 1001");
     await dialog.getByLabel("Amount").fill("25");
-    await dialog.getByRole("button", { name: "Create the invoice" }).click();
+    await dialog.getByRole("button", { name: "Create invoice" }).click();
     await untilPage(page, "Order 1001");
   });
 });

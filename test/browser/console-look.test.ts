@@ -12,11 +12,11 @@ import { emailOf, makeOperator, takeShop } from "./testbed.ts";
 
 const PHONE = 360;
 const DESK = 1280;
-/** A limit for hangs on a busy machine. */
+/** A time limit that stops a test that hangs, generous for a busy machine. */
 const PAGE_WITHIN_MS = 120_000;
 const EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
-/** A page is loaded by its address once per viewer. Its other states are reached through links, as by a user. */
+/** Identifies a page in any of its states. A page is loaded by its address once per viewer; its other states are reached through links. */
 function routeOf({ heading, path }: ConsolePage, seen: Seen): string {
   const [pathname = ""] = path(seen).split(/[?#]/);
   return `${pathname.replace(/\b[a-z]+_\w+/g, ":id")} ${heading?.replace(/^[\d.]+ /, "")}`;
@@ -39,7 +39,7 @@ describeInBrowser("every page of the console", () => {
   describe.each(["NOBODY", "MONTH", "NEWCOMER", "OPERATOR"] as const)("as shown to %s", (viewer) => {
     const pages = CONSOLE_PAGES.filter(({ viewers }) => viewers.includes(viewer));
 
-    it("is accessible, in both schemes, on a phone and a desktop", {
+    it("is accessible in both colour schemes, on a phone and a desktop", {
       timeout: pages.length * PAGE_WITHIN_MS,
     }, async () => {
       const seen = { NOBODY: month, MONTH: month, NEWCOMER: newcomer, OPERATOR: operator }[viewer];
@@ -54,7 +54,7 @@ describeInBrowser("every page of the console", () => {
         );
         if (isInConsole && loaded.has(routeOf(each, seen))) await followToConsolePage(page, each, seen);
         else {
-          // Pages that differ only in the fragment would not be reloaded.
+          // Without this, pages that differ only in the fragment would not be reloaded.
           await page.goto("about:blank");
           await openConsolePage(page, each, seen);
           loaded.add(routeOf(each, seen));
@@ -64,7 +64,7 @@ describeInBrowser("every page of the console", () => {
           expect
             .poll(() => page.evaluate<number>(EXCESS), { message: `${each.name}, ${what}: wider than its window` })
             .toBe(0);
-        // Both schemes where most is shown, one where it is narrow.
+        // Checks both schemes at the wide width, which shows the most, and one scheme at the narrow width.
         await page.emulateMedia({ colorScheme: "light" });
         await isFitting(`${DESK} px, light`);
         found.push(...(await findingsInSchemes(page)).map((finding) => `${each.name}, ${DESK} px, ${finding}`));

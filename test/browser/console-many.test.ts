@@ -6,7 +6,7 @@ import { freshAddress, mailedCode, untilPage } from "./console-harness.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
 import { emailOf } from "./testbed.ts";
 
-/** Browser messages about a failing network, besides those for users who are not signed in. */
+/** Also tolerates the browser's messages about a failing network. */
 const QUIET = {
   reducedMotion: "reduce",
   alsoSaid: /status of 40[13]|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION|ERR_FAILED|ERR_ABORTED/,
@@ -16,7 +16,7 @@ const MOST_TABS = 60;
 describeInBrowser("a hundred thousand invoices", () => {
   const browsing = useBrowser();
 
-  it("are paged, filtered and searched from the list", async () => {
+  it("can be paged, filtered and searched in the list", async () => {
     const { baseUrl, many } = inject("testbed");
     const { page } = await browsing.visit(QUIET);
     await enter(page.context(), baseUrl, emailOf(many.merchantId, "OWNER"));
@@ -26,13 +26,13 @@ describeInBrowser("a hundred thousand invoices", () => {
       await page.getByRole("button", { name: "Older" }).click();
       await page.getByRole("link", { name: `Order ${newest}`, exact: true }).waitFor();
     }
-    // Deep in the list: a page's address says where it starts.
+    // Deep in the list: the address of a page contains the position at which the page starts.
     await page.goto(`/console/${many.merchantId}/invoices?cursor=${cursorAt(1)}`);
     await page.getByRole("link", { name: "Order 0", exact: true }).waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Older" }).isDisabled()).toBe(true);
     await page.getByRole("button", { name: "Newest" }).click();
     await page.getByRole("link", { name: `Order ${many.count - 1}`, exact: true }).waitFor();
-    await page.getByRole("combobox", { name: "State" }).click();
+    await page.getByRole("combobox", { name: "Status" }).click();
     await page.getByRole("option", { name: "Expired" }).click();
     await page.getByRole("link", { name: `Order ${many.count - 10}`, exact: true }).waitFor();
     expect(await rowsOf(page)).toBe(25);
@@ -45,13 +45,13 @@ describeInBrowser("a hundred thousand invoices", () => {
     await page.getByRole("link", { name: "Order 50009", exact: true }).waitFor();
     expect(await rowsOf(page)).toBe(10);
     await search(page, "Nobody ordered this");
-    await page.getByText("No invoice matches").waitFor();
+    await page.getByText("No matching invoices").waitFor();
     await search(page, "Order 77777");
     await page.getByRole("link", { name: "Order 77777", exact: true }).click();
     await untilPage(page, "Order 77777");
   });
 
-  /** The position of the invoice with this number, which the page after it has. */
+  /** The cursor of the page that starts after the invoice with this number. */
   function cursorAt(n: number): string {
     const { many } = inject("testbed");
     const id = `inv_01${String(n).padStart(24, "0")}`;
@@ -87,7 +87,10 @@ describeInBrowser("a network that fails", () => {
     return { page, shop };
   }
 
-  /** The id of the created invoice. If a test intercepts a request and drops its answer, the browser never reports that the request ended. */
+  /**
+   * The heading of the created invoice's page. Tests wait for it, because the browser never reports the end of an intercepted request whose answer
+   * was dropped.
+   */
   const headingOf = (page: Page) => page.getByRole("heading", { level: 1, name: "Order in the storm" });
 
   async function expectOne(shop: PageShop): Promise<void> {
@@ -95,19 +98,19 @@ describeInBrowser("a network that fails", () => {
     expect(data).toHaveLength(1);
   }
 
-  it("after a request was sent leaves exactly one invoice, and the console continues to it", async () => {
+  it("after a request was sent leads to exactly one invoice, which the console opens", async () => {
     const { page, shop } = await writing();
     const keys: (string | undefined)[] = [];
     await page.route("**/invoices", async (route) => {
       if (route.request().method() !== "POST") return route.continue();
       keys.push(route.request().headers()["idempotency-key"]);
       if (keys.length > 1) return route.continue();
-      // The service has it, but its answer is lost with the network.
+      // The service has the invoice, but its answer is lost with the network.
       await route.fetch();
       await page.context().setOffline(true);
       await route.abort("internetdisconnected");
     });
-    await page.getByRole("button", { name: "Create the invoice" }).click();
+    await page.getByRole("button", { name: "Create invoice" }).click();
     await page.getByText("You are offline.").waitFor();
     await expectOne(shop);
     await page.context().setOffline(false);
@@ -117,10 +120,10 @@ describeInBrowser("a network that fails", () => {
     await expectOne(shop);
   });
 
-  it("before a request is sent sends it once it is back", async () => {
+  it("before a request is sent only delays it: the console sends it once the network is back", async () => {
     const { page, shop } = await writing();
     await page.context().setOffline(true);
-    await page.getByRole("button", { name: "Create the invoice" }).click();
+    await page.getByRole("button", { name: "Create invoice" }).click();
     await page.getByText("You are offline.").waitFor();
     expect(await nameOf(page).inputValue()).toBe("Order in the storm");
     await page.context().setOffline(false);
@@ -128,7 +131,7 @@ describeInBrowser("a network that fails", () => {
     await expectOne(shop);
   });
 
-  it("for longer than the console retries, then offers a retry, which creates no second invoice", async () => {
+  it("for longer than the console retries leads to an offer to retry, which creates no second invoice", async () => {
     const { page, shop } = await writing();
     const tries: string[] = [];
     await page.route("**/invoices", async (route) => {
@@ -137,16 +140,16 @@ describeInBrowser("a network that fails", () => {
       if (tries.length === 1) await route.fetch();
       return tries.length > 5 ? route.continue() : route.abort("connectionreset");
     });
-    await page.getByRole("button", { name: "Create the invoice" }).click();
+    await page.getByRole("button", { name: "Create invoice" }).click();
     await page.getByText("Something went wrong").waitFor();
-    await page.getByRole("button", { name: "Create the invoice" }).click();
+    await page.getByRole("button", { name: "Create invoice" }).click();
     await headingOf(page).waitFor();
     expect(tries).toHaveLength(6);
     await expectOne(shop);
   });
 });
 
-describeInBrowser("the keyboard alone", () => {
+describeInBrowser("a user with only a keyboard", () => {
   const browsing = useBrowser();
 
   it("signs in, creates a merchant, creates an invoice and cancels it", async () => {
@@ -166,21 +169,21 @@ describeInBrowser("the keyboard alone", () => {
     await untilPage(page, "Invoices");
     await press(page, page.getByRole("button", { name: "New invoice" }));
     const form = page.getByRole("dialog");
-    // There is no wallet yet, and the form says so first.
+    // There is no wallet yet, so the form first offers to add one.
     await press(page, form.getByRole("button", { name: "Skip" }));
     await typeInto(page, nameOf(page), "Order by hand");
     await typeInto(page, form.getByLabel("Amount"), "12");
-    await press(page, form.getByRole("button", { name: "Create the invoice" }));
+    await press(page, form.getByRole("button", { name: "Create invoice" }));
     await untilPage(page, "Order by hand");
-    await press(page, page.getByRole("button", { name: "Cancel the invoice" }));
+    await press(page, page.getByRole("button", { name: "Cancel invoice" }));
     const question = page.getByRole("dialog");
-    // Enter alone keeps the invoice.
-    await question.getByRole("button", { name: "Keep it" }).and(page.locator(":focus")).waitFor();
-    await press(page, question.getByRole("button", { name: "Cancel the invoice" }));
+    // Pressing Enter alone keeps the invoice.
+    await question.getByRole("button", { name: "Go back" }).and(page.locator(":focus")).waitFor();
+    await press(page, question.getByRole("button", { name: "Cancel invoice" }));
     await page.getByText("Cancelled", { exact: true }).first().waitFor();
   });
 
-  /** Presses Tab until it has visible focus. */
+  /** Presses Tab until the element has visible focus. */
   async function reach(page: Page, wanted: Locator): Promise<void> {
     await wanted.waitFor();
     for (let tabs = 0; tabs < MOST_TABS; tabs++) {

@@ -1,4 +1,4 @@
-// What each role sees of reports (console-roles-harness.ts).
+// What each role sees on the reports page (console-roles-harness.ts).
 import { beforeAll, it } from "vitest";
 import { ROLES } from "../../src/accounts/roles/roles.ts";
 import { enter } from "./console-entry.ts";
@@ -10,7 +10,7 @@ import { emailOf } from "./testbed.ts";
 const EXPORTS = {
   "Export invoices": "invoice:view",
   "Export payments": "payment:view",
-  "Export the statement": "payment:view",
+  "Export statement": "payment:view",
 };
 
 const PLACES: readonly Area<PageShop>[] = [
@@ -45,7 +45,7 @@ describeInBrowser("a member of the team", () => {
   });
 
   const patience = { timeout: PLACES.length * PLACE_WITHIN_MS };
-  it.each(ROLES)("with the role %s sees exactly what it allows of reports", patience, async (role) => {
+  it.each(ROLES)("with the role %s sees exactly what the role allows in reports", patience, async (role) => {
     const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
     await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, role));
     await page.goto(`/console/${shop.merchantId}`);

@@ -1,4 +1,4 @@
-// What each role sees of wallets, products and customers (console-roles-harness.ts).
+// What each role sees on the pages for wallets, products and customers (console-roles-harness.ts).
 import { beforeAll, inject, it } from "vitest";
 import { ROLES } from "../../src/accounts/roles/roles.ts";
 import { enter } from "./console-entry.ts";
@@ -16,9 +16,9 @@ interface Shop extends PageShop {
   readonly customer: string;
 }
 
-const OF_A_WALLET = { "Copy the id": ALL, Disable: "wallet:update", Delete: "wallet:delete" };
+const OF_A_WALLET = { "Copy the ID": ALL, Disable: "wallet:update", Delete: "wallet:delete" };
 const OF_THE_FORM = { Save: "wallet:update" };
-/** Where the address is the same on other networks. */
+/** The button for coins whose address is the same on other networks. */
 const OF_EVM = { "Use this address on other networks": "wallet:create" };
 const PARTS = { Summary: ALL, Confirmations: "wallet:update", Changes: "audit:view" };
 
@@ -28,7 +28,7 @@ const PLACES: readonly Area<Shop>[] = [
     path: ({ merchantId }) => `/console/${merchantId}/wallets`,
     heading: "Wallets",
     needs: "wallet:view",
-    buttons: { "Add a wallet": "wallet:create", "Disable the wallet: ETH": "wallet:update" },
+    buttons: { "Add a wallet": "wallet:create", "Disable wallet: ETH": "wallet:update" },
   },
   {
     name: "a wallet with one address",
@@ -59,7 +59,7 @@ const PLACES: readonly Area<Shop>[] = [
     path: ({ merchantId, altered }) => `/console/${merchantId}/wallets/${altered}`,
     heading: "USDC on ETH",
     needs: "wallet:view",
-    buttons: { "Copy the id": ALL, Delete: "wallet:delete" },
+    buttons: { "Copy the ID": ALL, Delete: "wallet:delete" },
     sections: { Summary: ALL, Changes: "audit:view" },
   },
   {
@@ -83,7 +83,7 @@ const PLACES: readonly Area<Shop>[] = [
     needs: "product:view",
     buttons: {
       "Copy link": ALL,
-      "Copy the id": ALL,
+      "Copy the ID": ALL,
       Edit: "product:update",
       "Take off sale": "product:update",
       Delete: "product:delete",
@@ -102,12 +102,12 @@ const PLACES: readonly Area<Shop>[] = [
     path: ({ merchantId, customer }) => `/console/${merchantId}/customers/${customer}`,
     heading: "Ada Byron",
     needs: "customer:view",
-    buttons: { "Copy the id": ALL, Edit: "customer:update", Erase: "customer:delete" },
+    buttons: { "Copy the ID": ALL, Edit: "customer:update", Erase: "customer:delete" },
     sections: { Details: ALL, Totals: ALL, Invoices: "invoice:view" },
   },
 ];
 
-/** One of each kind that a page treats differently. */
+/** One object of each kind that a page treats differently. */
 async function stockedShop(): Promise<Shop> {
   const shop = await openShop(["USDT", "USDC", "ETH", "BTC"]);
   const { id: product } = await shop.call<{ readonly id: string }>("POST", "/products", {
@@ -138,7 +138,7 @@ describeInBrowser("a member of the team", () => {
   });
 
   const patience = { timeout: PLACES.length * PLACE_WITHIN_MS };
-  it.each(ROLES)("with the role %s sees exactly what it allows of the shop's pages", patience, async (role) => {
+  it.each(ROLES)("with the role %s sees exactly what the role allows on the shop's pages", patience, async (role) => {
     const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
     await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, role));
     await page.goto(`/console/${shop.merchantId}`);

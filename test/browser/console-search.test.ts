@@ -1,4 +1,4 @@
-// Ctrl-K in a browser: finds what the merchant has, and links to it.
+// The search with Ctrl-K in a browser: it must find what the merchant has, and link to it.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, untilPage } from "./console-harness.ts";
 import { addInvoice, ownerAtHome } from "./console-member.ts";
@@ -38,15 +38,15 @@ describeInBrowser("Ctrl-K", () => {
     await untilPage(page, "bob@example.com");
     await page.getByRole("region", { name: "Invoices" }).getByRole("link", { name: "Order 1002" }).waitFor();
     await expect.poll(() => page.getByRole("link", { name: "Order 1001" }).count()).toBe(0);
-    await page.getByRole("link", { name: "Show them in the list" }).click();
+    await page.getByRole("link", { name: "View in invoice list" }).click();
     await untilPage(page, "Invoices");
     await expect.poll(() => page.locator(".row-link").allTextContents()).toEqual(["Order 1002"]);
     expect(await findings(page)).toEqual([]);
-    await page.getByRole("button", { name: "One customer: show all" }).click();
+    await page.getByRole("button", { name: "Clear customer filter" }).click();
     await page.getByRole("link", { name: "Order 1001" }).waitFor();
   });
 
-  it("finds an invoice by any word, part of its number, customer or amount, says why, and so does the list", async () => {
+  it("finds an invoice by any word, part of its number, customer or amount, and, like the list of invoices, shows what matched", async () => {
     const { page } = await browsing.visit(QUIET);
     const member = await ownerAtHome(page, freshAddress());
     const paymentMethods: readonly never[] = [];
@@ -88,7 +88,7 @@ describeInBrowser("Ctrl-K", () => {
       await expect.poll(rows).toEqual(["Red scarf", "Blue winter jacket"]);
     }
     await page.getByLabel("Search invoices").fill("nothing like it");
-    await page.getByText("No invoice matches").waitFor();
+    await page.getByText("No matching invoices").waitFor();
     expect(await findings(page)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Settings: each part explains itself, is saved separately, and shows the customer's page while its brand is chosen.
+// The settings: each part explains itself and is saved separately, and the customer's page is shown while its brand is chosen.
 import { setTimeout } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -8,12 +8,12 @@ import { openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, openShop, useBrowser } from "./harness.ts";
 import { emailOf } from "./testbed.ts";
 
-/** Mantine removes elements after their transition. */
+/** Turns transitions off, because Mantine removes an element only once its transition has ended. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
-/** A form that the service refuses is part of the test. */
+/** Also tolerates the error of a form that the service refuses. */
 const REFUSED = { ...QUIET, alsoSaid: /status of 40[013]/ } as const;
 
-/** Messages are batched (dashboard/src/api/live.ts). */
+/** The console gathers live messages for this long before it rereads (dashboard/src/api/live.ts). */
 const GATHER_MS = 1_000;
 
 interface Settings {
@@ -28,7 +28,7 @@ interface Settings {
 describeInBrowser("settings", () => {
   const browsing = useBrowser();
   const save = async (page: Page, part: string) => {
-    // The previous save's notice may still be closing: only the answer shows that this one is done.
+    // The notice about the previous save may still be closing, so only the answer shows that this save is done.
     const answer = page.waitForResponse(
       (response) => response.request().method() === "PATCH" && response.url().endsWith("/settings"),
     );
@@ -38,17 +38,17 @@ describeInBrowser("settings", () => {
     await page.getByRole("button", { name: "Close the notice" }).first().click();
   };
 
-  it("are explained, checked and saved part by part", async () => {
+  it("have parts that are explained, checked and saved separately", async () => {
     const { page } = await browsing.visit(REFUSED);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/settings`);
     await untilPage(page, "Settings");
     expect(await findings(page)).toEqual([]);
     const read = () => merchant.call<Settings>("GET", "/settings");
-    await page.getByText("$100.00 counts as paid with anything from $99.00 to $105.00.").waitFor();
+    await page.getByText("An invoice for $100.00 counts as paid with $99.00 to $105.00.").waitFor();
     await page.getByLabel("Accept underpayment up to").fill("2.5");
-    await page.getByText("$100.00 counts as paid with anything from $97.50 to $105.00.").waitFor();
-    await page.getByText("$2,000.00 counts as paid with anything from $1,995.00 to $2,100.00.").waitFor();
+    await page.getByText("An invoice for $100.00 counts as paid with $97.50 to $105.00.").waitFor();
+    await page.getByText("An invoice for $2,000.00 counts as paid with $1,995.00 to $2,100.00.").waitFor();
     await save(page, "When an invoice is paid");
     await page.getByLabel("Time to pay an invoice", { exact: true }).fill("800");
     await page.getByRole("button", { name: "Save: Time limits" }).click();
@@ -82,7 +82,7 @@ describeInBrowser("settings", () => {
     expect(await findings(page)).toEqual([]);
   });
 
-  it("have contents, whose links lead to each part, from elsewhere too", async () => {
+  it("have a table of contents with a link to each part, and open at the part that a URL names", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/settings#limits`);
@@ -94,7 +94,7 @@ describeInBrowser("settings", () => {
     };
     await expect.poll(() => isInSight("Limits")).toBe(true);
     expect(await isInSight("Brand")).toBe(false);
-    const contents = page.getByRole("navigation", { name: "Parts of the settings" });
+    const contents = page.getByRole("navigation", { name: "Settings sections" });
     expect(await contents.getByRole("link").count()).toBe(9);
     await contents.getByRole("link", { name: "Brand" }).press("Enter");
     await page.waitForURL(/#brand$/);
@@ -102,13 +102,13 @@ describeInBrowser("settings", () => {
     await expect.poll(() => contents.locator('[aria-current="page"]').allTextContents()).toEqual(["Brand"]);
   });
 
-  it("show the customer's page while the brand is chosen", async () => {
+  it("show a preview of the payment page while the brand is chosen", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/settings`);
     await untilPage(page, "Settings");
     const brand = page.getByRole("region", { name: "Brand" });
-    const preview = brand.getByRole("figure", { name: "Preview of the payment page" });
+    const preview = brand.getByRole("figure", { name: "Payment page preview" });
     await brand.getByLabel("Name", { exact: true }).fill("Harbour <i>Coffee</i>");
     await preview.getByText("Harbour <i>Coffee</i>", { exact: true }).waitFor();
     await brand.getByLabel("Colour").fill("#ffee00");
@@ -116,7 +116,7 @@ describeInBrowser("settings", () => {
     await brand.getByLabel("Support page or contact").fill("https://harbour.example/help");
     await preview.getByText("Contact Harbour <i>Coffee</i>").waitFor();
     const chosen = page.waitForEvent("filechooser");
-    await brand.getByRole("button", { name: "Choose a picture" }).click();
+    await brand.getByRole("button", { name: "Choose an image" }).click();
     await (await chosen).setFiles({ name: "logo.png", mimeType: "image/png", buffer: logoPng("#0f766e") });
     await brand.getByRole("img", { name: "Your logo" }).waitFor();
     expect(await findings(page)).toEqual([]);
@@ -125,7 +125,7 @@ describeInBrowser("settings", () => {
     expect(saved).toMatchObject({ name: "Harbour <i>Coffee</i>", color: "#ffee00", logo: expect.any(String) });
   });
 
-  it("let the owner rename and delete the merchant, and others only read", async () => {
+  it("let the owner rename and delete the merchant; other roles can only read", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/settings`);
@@ -133,16 +133,16 @@ describeInBrowser("settings", () => {
     await page.getByLabel("Merchant name").fill("Harbour Coffee");
     await page.getByRole("button", { name: "Save: Merchant" }).click();
     await page.getByText("Name changed.").waitFor();
-    await page.getByRole("button", { name: "Delete this merchant" }).click();
+    await page.getByRole("button", { name: "Delete merchant" }).click();
     await page.getByRole("dialog").getByLabel("to confirm").fill("Harbour Coffee");
-    // The new name is announced before the answer arrives: nothing of the merchant may be read until it does.
+    // The new name is announced before the answer arrives, and none of the merchant's data may be read until then.
     await page.route(`**/merchant/${merchant.id}`, async (route) => {
       if (route.request().method() !== "DELETE") return route.continue();
       const response = await route.fetch();
       await setTimeout(3 * GATHER_MS);
       await route.fulfill({ response });
     });
-    await page.getByRole("dialog").getByRole("button", { name: "Delete this merchant" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete merchant" }).click();
     await untilPage(page, "Welcome");
     const shop = await openShop(["USDT"]);
     const { page: theirs } = await browsing.visit(QUIET);

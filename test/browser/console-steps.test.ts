@@ -1,4 +1,4 @@
-// The first steps of a merchant on Home, in a browser.
+// A merchant's first steps on Home, in a browser.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, untilPage } from "./console-harness.ts";
 import { addWallet, type Member, newcomerAtHome, ownerAtHome } from "./console-member.ts";
@@ -14,7 +14,7 @@ describeInBrowser("the first steps", () => {
     return arrive(page, freshAddress());
   }
 
-  it("are ticked off as they are taken, and gone for good once the rest is skipped", async () => {
+  it("are ticked off as they are completed, and disappear permanently once the remaining ones are skipped", async () => {
     const member = await atHome(newcomerAtHome);
     const { page } = member;
     const steps = page.getByRole("region", { name: "First steps" });
@@ -36,7 +36,7 @@ describeInBrowser("the first steps", () => {
     expect(await steps.count()).toBe(0);
   });
 
-  it("give three lines of code with a key that creates invoices and is shown once", async () => {
+  it("show three lines of code with a key that can create invoices and is shown only once", async () => {
     const { page } = await atHome();
     await page.getByRole("button", { name: "Start selling" }).click();
     const dialog = page.getByRole("dialog", { name: "Sell something" });

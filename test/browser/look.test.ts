@@ -1,4 +1,4 @@
-// What holds for the checkout's pages at every stage of a payment: size, layout shifts, languages, keyboard, no script, hostile texts, frames.
+// Requirements for the checkout's pages at every stage of a payment: size, layout shifts, languages, keyboard, no script, hostile texts, frames.
 // Nothing is mined here, because another file mines on the same chain at the same time.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
@@ -21,13 +21,13 @@ import {
   useBrowser,
 } from "./harness.ts";
 
-/** 16 by 16, of one colour. */
+/** A picture of 16 by 16 pixels in one colour. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mNkYPhPEmIaVTCqYPgqAAAuKQ8BqkG0ZQAAAABJRU5ErkJggg==";
-/** Never contacted: the test answers for it. */
+/** An origin that is never contacted, because the test answers in its place. */
 const OUTER = "https://shop.example";
 const KILOBYTE = 1_024;
-/** USDT and USDC are on all of these, plus the native coins. */
+/** USDT and USDC are on all of these networks, in addition to their native coins. */
 const EVM_NETWORKS = ["ETH", "POL", "BNB"];
 
 const total = (loads: readonly Load[]) => loads.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -77,7 +77,7 @@ describeInBrowser("the checkout", () => {
     }
   });
 
-  it("says on the first page roughly what each coin costs, and then asks for no more", async () => {
+  it("shows an approximate amount for each coin, and the exact amount after the customer has chosen the coin", async () => {
     const shop = await openShop(["USDT", "ETH", "BTC"]);
     const invoice = await shop.createInvoice({ rawAmount: 19.5 });
     const { page } = await browsing.visit({ javaScriptEnabled: false });
@@ -92,14 +92,14 @@ describeInBrowser("the checkout", () => {
       expect(Number(amount)).toBeGreaterThan(0);
       expect(Number(amount)).toBeLessThanOrEqual(Number(said));
       expect(Number(amount)).toBeGreaterThan(Number(said) * 0.99);
-      // Now it is locked: the choice says it exactly.
+      // Now the amount is locked, so the choice shows it exactly.
       await page.goto(`${payPath(invoice)}?choose=1`);
       expect(await seenIn(page.locator(`button[value^="${code}_"]`))).toContain(`${amount} ${code}`);
       expect(await seenIn(page.locator(`button[value^="${code}_"]`))).not.toContain("≈");
     }
   });
 
-  it("names Base, Arbitrum One and OP Mainnet where one address is on all, with their chain ids, accessibly", async () => {
+  it("names Base, Arbitrum One and OP Mainnet and uses their chain ids when one address is used on all three, and is accessible", async () => {
     const shop = await openShop([]);
     const address = `0x${randomHex(20)}`;
     const rollups = {
@@ -118,7 +118,9 @@ describeInBrowser("the checkout", () => {
       const paymentMethods = [{ cryptocurrency: "USDC", network }];
       await page.goto(payPath(await shop.createInvoice({ rawAmount: 19.5, paymentMethods })));
       await untilStage(page, "pay");
-      expect(await seenIn(page.locator("p.warning"))).toMatch(new RegExp(`^Send only USD Coin, and only on ${name}`));
+      expect(await seenIn(page.locator(".details p.warning"))).toMatch(
+        new RegExp(`^Send only USD Coin, and only on ${name}`),
+      );
       expect(await page.getByRole("link", { name: en.openInWallet }).getAttribute("href")).toContain(
         `@${chainId}/transfer?`,
       );
@@ -142,7 +144,7 @@ describeInBrowser("the checkout", () => {
     expect(await shifts()).toEqual([]);
   });
 
-  it("uses the browser's language and its writing direction, accessibly and within 320 px", async () => {
+  it("uses the browser's language and its writing direction, is accessible, and fits a width of 320 px", async () => {
     const shop = await openShop();
     const choosing = await shop.createInvoice();
     const paying = await shop.createInvoice({ paymentMethods: [ON_ETH("USDT")] });
@@ -244,7 +246,7 @@ describeInBrowser("the checkout", () => {
     }
   });
 
-  it("without scripts offers the choice, shows the address, accepts a claim and changes the language", async () => {
+  it("without scripts offers the payment methods, shows the address, accepts a claim and changes the language", async () => {
     const shop = await openShop(["USDC", "ETH"]);
     const invoice = await shop.createInvoice({ rawAmount: 20 });
     const { page } = await browsing.visit({ javaScriptEnabled: false });
@@ -321,7 +323,7 @@ describeInBrowser("the checkout", () => {
     expect(await framed()).toBe(1);
   });
 
-  it("of a product asks for the product's fields and continues to the payment, with and without scripts", async () => {
+  it("for a product asks for the product's fields and continues to the payment, with and without scripts", async () => {
     const shop = await openShop(["USDC"]);
     const { id } = await shop.call<{ readonly id: string }>("POST", "/products", {
       name: "Coffee, 1 kg",

@@ -1,14 +1,14 @@
-// The monitoring of pages itself: it finds the faults it must find.
+// Tests the checks that every page test runs: each check must find the faults that it is meant to find.
 import { createServer } from "node:http";
 import { expect, inject, it } from "vitest";
 import { listen } from "../support/listen.ts";
 import { startVisit } from "../support/page-visit.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-describeInBrowser("a monitored page", () => {
+describeInBrowser("the monitor of a page", () => {
   const browsing = useBrowser();
 
-  it("has its requests to other origins, policy violations, errors and layout shifts recorded", async () => {
+  it("records requests to other origins, policy violations, errors and layout shifts", async () => {
     const stranger = await listen(createServer((_, response) => response.end()));
     const visit = await startVisit(browsing.browser(), inject("testbed").baseUrl);
     try {
@@ -32,7 +32,7 @@ describeInBrowser("a monitored page", () => {
     }
   });
 
-  it("is measured by its bytes on the wire, compressed and with headers", async () => {
+  it("counts bytes as transferred: compressed, and including headers", async () => {
     const { page, loads } = await browsing.visit();
     const response = await page.goto("/openapi.json", { waitUntil: "networkidle" });
     const text = await response?.text();

@@ -1,4 +1,4 @@
-// Where the code, the amount and the address are on the page for paying, on a wide screen and on a phone.
+// Where the QR code, the amount and the address are on the payment page, on a wide screen and on a phone.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { en } from "../../src/platform/texts/en.ts";
@@ -16,7 +16,7 @@ import {
 
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
-/** As long as many shops write it. */
+/** A description as long as those of many shops. */
 const DESCRIPTION = "Whole beans, roasted this week. Sent tomorrow, with a note on how to grind them.";
 
 interface Box {
@@ -26,7 +26,7 @@ interface Box {
   readonly bottom: number;
 }
 
-/** What is shown of the selector, before the payer scrolls. */
+/** The element's position in the window, before the payer scrolls. Exactly one such element must be visible. */
 function boxOf(page: Page, selector: string): Promise<Box> {
   return page.evaluate<Box>(`(() => {
     const shown = [...document.querySelectorAll(${JSON.stringify(selector)})].filter((each) => each.checkVisibility());
@@ -36,7 +36,7 @@ function boxOf(page: Page, selector: string): Promise<Box> {
   })()`);
 }
 
-describeInBrowser("the page for paying", () => {
+describeInBrowser("the payment page", () => {
   const browsing = useBrowser();
 
   async function openAt(code: Code, of: { readonly viewport: typeof WIDE; readonly locale?: string }): Promise<Page> {
@@ -56,7 +56,7 @@ describeInBrowser("the page for paying", () => {
     ["BTC", "de"],
     ["ETH", "ar"],
   ] as const)(
-    "of %s in %s has the code next to the amount on a wide screen, both above the fold",
+    "for %s in %s has the QR code and the amount side by side and above the fold on a wide screen",
     async (code, locale) => {
       const page = await openAt(code, { viewport: WIDE, locale });
       const qr = await boxOf(page, "svg.qr-address, svg.qr-uri");
@@ -77,21 +77,21 @@ describeInBrowser("the page for paying", () => {
     ["BTC", "ru"],
     ["ETH", "ar"],
   ] as const)(
-    "of %s in %s has the whole code above the details and above the fold on a phone",
+    "for %s in %s has the whole QR code above the details and above the fold on a phone",
     async (code, locale) => {
       const page = await openAt(code, { viewport: PHONE, locale });
       const qr = await boxOf(page, "svg.qr-address, svg.qr-uri");
       const amount = await boxOf(page, ".amount");
       const address = await boxOf(page, ".address");
       expect(qr.bottom).toBeLessThanOrEqual(PHONE.height);
-      // Large enough to be scanned from a hand's distance.
+      // Large enough to be scanned from arm's length.
       expect(qr.right - qr.left).toBeGreaterThanOrEqual(216);
       expect(amount.top).toBeGreaterThanOrEqual(qr.bottom);
       expect(address.top).toBeGreaterThan(amount.bottom);
     },
   );
 
-  it("has the code next to the details from 720 px on, and nothing wider than the screen at any width", async () => {
+  it("has the QR code and the details side by side from 720 px on, and nothing wider than the screen at any width", async () => {
     const page = await openAt("USDT", { viewport: WIDE });
     for (const [width, isBeside] of [
       [320, false],
@@ -108,7 +108,7 @@ describeInBrowser("the page for paying", () => {
     }
   });
 
-  it("shows the whole address, and the code of the payment link first where wallets read it", async () => {
+  it("shows the whole address, and shows the QR code of the payment link first if wallets can read it", async () => {
     const shop = await openShop(["BTC"]);
     const invoice = await shop.createInvoice({ rawAmount: 30 });
     const { page } = await browsing.visit();
@@ -130,7 +130,7 @@ describeInBrowser("the page for paying", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("has one code, of the address, where any amount may be sent", async () => {
+  it("has a single QR code, for the address, if any amount may be sent", async () => {
     const shop = await openShop(["BTC"]);
     const { page } = await browsing.visit({ viewport: PHONE });
     await page.goto(payPath(await shop.createInvoice({ rawAmount: 0 })));

@@ -1,5 +1,5 @@
 // A payer's way through the checkout, live, on a real chain: from the choice back to the shop. At each stage axe looks for accessibility problems, at
-// 320 and 1280 px, in light and dark. Other files mine on the same chain, so a payment that is looked at unconfirmed needs more blocks than they mine.
+// 320 and 1280 px, in light and dark. Other files mine on the same chain, so a payment that is examined unconfirmed needs more blocks than they mine.
 import { createPublicKey, type JsonWebKey, verify } from "node:crypto";
 import { createServer } from "node:http";
 import type { Page } from "playwright-core";
@@ -29,9 +29,9 @@ import { forge, placeOrder, SHOP } from "./modal-shop.ts";
 import { endInvoiceIn } from "./testbed.ts";
 
 const SAME = "window.__same === 1";
-/** Marks the document, so that a reload is detected. */
+/** Marks the document, so that the test detects a reload. */
 const mark = (page: Page) => page.evaluate("window.__same = 1");
-/** The server's answer with one replacement, such as a shorter wait. */
+/** Replaces a part of the page that the server sends, such as the seconds to wait. */
 const alter = (page: Page, path: string, from: RegExp, to: string) =>
   page.route(path, async (route) => {
     const answer = await route.fetch();
@@ -89,7 +89,7 @@ describeInBrowser("a payer", () => {
       expect(await seenIn(page.locator("main"))).toContain(`${amount} USDT`);
       expect(await findingsEverywhere(page)).toEqual([]);
 
-      // Too early: redirects back to the page.
+      // It is too early, so the server redirects back to the page.
       const early = await fetch(`${shop.baseUrl}${payPath(invoice)}/return`, { redirect: "manual" });
       expect([early.status, early.headers.get("location")]).toEqual([303, expect.stringContaining(payPath(invoice))]);
 
@@ -107,7 +107,7 @@ describeInBrowser("a payer", () => {
       expect(await said(page)).toBe(en.paidTitle);
       expect(await page.evaluate("document.activeElement.matches('main h1')")).toBe(true);
       expect(await page.evaluate(SAME)).toBe(true);
-      // One per loaded page.
+      // Each loaded page has opened one socket.
       expect(sockets).toHaveLength(2);
       await page.waitForURL(`${merchant.origin}/back?**`);
       const [back] = asked;
@@ -139,7 +139,7 @@ describeInBrowser("a payer", () => {
     }
   });
 
-  it("with only one payment method is not asked to choose", async () => {
+  it("is not asked to choose if there is only one payment method", async () => {
     const { page } = await waiting();
     expect(await seenIn(page.locator("main"))).not.toContain(en.changeMethod);
   });
@@ -188,7 +188,7 @@ describeInBrowser("a payer", () => {
     },
   );
 
-  it("who paid a part sees the missing amount, and sends it", async () => {
+  it("who paid only a part sees the missing amount, and pays it", async () => {
     const { shop, invoice, page, address } = await waiting({}, ["USDC"], MANY_REQUIRED);
     await send("USDC", "8", address);
     await mine();
@@ -208,7 +208,7 @@ describeInBrowser("a payer", () => {
     expect(await page.evaluate(SAME)).toBe(true);
   });
 
-  it("who paid too much sees both amounts", async () => {
+  it("who paid too much sees the amount asked for and the amount received", async () => {
     const { shop, invoice, page, address } = await waiting({}, ["DAI"]);
     await send("DAI", "30", address);
     await mineUntil(shop, invoice, "OVERPAID");
@@ -244,7 +244,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("sees the truth about one transaction on the pages of three orders, live and after a reload", async () => {
+  it("who claims one transaction on the pages of three orders sees its true state on each page, live and after a reload", async () => {
     const shop = await openShop(["USDC"]);
     const orders: { readonly id: string; readonly page: Page }[] = [];
     for (const rawAmount of [80, 123.45, 16.59]) {
@@ -284,7 +284,7 @@ describeInBrowser("a payer", () => {
       }
   });
 
-  it("who paid too little on time sees the missing amount", async () => {
+  it("who paid on time, but too little, sees the missing amount", async () => {
     const { shop, invoice, page, address } = await waiting();
     await send("USDC", "10", address);
     await mine(REQUIRED);
@@ -315,7 +315,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("of a shop without a wallet sees that paying is unavailable", async () => {
+  it("sees that a shop without a wallet cannot be paid", async () => {
     const shop = await openShop([]);
     const invoice = await shop.createInvoice();
     const { page } = await browsing.visit();
@@ -324,7 +324,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("sees our own page for an invoice that does not exist", async () => {
+  it("sees our own error page for an invoice that does not exist", async () => {
     const { page } = await browsing.visit({ alsoSaid: /404/ });
     const response = await page.goto("/pay/inv_00000000000000000000000000");
     expect(response?.status()).toBe(404);
@@ -349,7 +349,7 @@ describeInBrowser("a payer", () => {
     expect(sheet.toString("latin1").match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
   });
 
-  it("without scripts sees that the invoice is paid after a refresh, and returns only with a button", async () => {
+  it("without scripts sees after a refresh that the invoice is paid, and returns only with a button", async () => {
     const shop = await openShop(["USDC"]);
     const invoice = await shop.createInvoice({ rawAmount: 20, redirectUrl: "https://shop.example/back" });
     const { page } = await browsing.visit({ javaScriptEnabled: false });
@@ -366,7 +366,7 @@ describeInBrowser("a payer", () => {
     expect(await page.locator("a.button").first().getAttribute("href")).toBe(`${payPath(invoice)}/return`);
   });
 
-  it("pays in a frame over the shop, which gets the progress and closes it; a forged message changes nothing, and an unnamed shop shows no frame", async () => {
+  it("pays in a frame over the shop, which gets the progress and closes the frame; a forged message changes nothing, and an unlisted shop shows no frame", async () => {
     const { shop, invoice, address, amount } = await waiting();
     const { page } = await browsing.visit({ alsoAllowed: [SHOP], alsoSaid: /frame/i });
     await placeOrder(page, invoice.id);

@@ -6,7 +6,7 @@ import { open, untilAsked, useStands } from "./stands-harness.ts";
 describeInBrowser("a browser wallet", () => {
   useStands();
   const ACCOUNT = "0xAAaAaAaaAaAaAaaAaAAAAAAAAaaaAaAaAaaAaaAa";
-  /** The call of a token with an address and a number, as EIP-20 and the contract ABI have them. */
+  /** A call to a token's function with an address and a number, as EIP-20 and the contract ABI define it. */
   const callOf = (selector: string, address: string, units: number) =>
     `0x${selector}${address.padStart(64, "0")}${units.toString(16).padStart(64, "0")}`;
   const SHOP = "70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -24,7 +24,7 @@ describeInBrowser("a browser wallet", () => {
     `<div data-part="wallets" data-wallets='${JSON.stringify(transfer)}' data-pay-with="Pay with {wallet}" data-waiting="Confirm in {wallet}"
       data-sent="Sent" data-rejected="Not sent by {wallet}" data-changed="Look again" data-wrong-network="Switch {wallet} to Polygon" hidden><p data-wallet-status></p></div>`;
 
-  /** A wallet that answers as set in `window.wallet`, and records its requests. */
+  /** A wallet that answers as set in `window.wallet`, and records the requests it gets. */
   const walletScript = (info: object = {}) => `
     window.calls ??= [];
     window.wallet ??= { chain: "0x1", switchedTo: "0x89", errors: {}, waits: {} };
@@ -52,7 +52,7 @@ describeInBrowser("a browser wallet", () => {
   const status = (stand: Stand, text: string) => expect.poll(() => stand.text("[data-wallet-status]")).toBe(text);
   const sent = async (stand: Stand) => (await calls(stand)).filter(([method]) => method === "eth_sendTransaction");
 
-  it("has a button with its name and icon, and receives no request before it is pressed", async () => {
+  it("has a button with its name and icon, and receives no request before the button is pressed", async () => {
     const stand = await openWallet();
     expect(await stand.text("[data-wallet]")).toBe("Pay with Test Wallet");
     expect(await stand.page.getAttribute("[data-wallet] img", "src")).toBe("data:image/svg+xml,<svg/>");
@@ -71,7 +71,7 @@ describeInBrowser("a browser wallet", () => {
     },
   );
 
-  it("has a picture of an icon with a script in it, which does not run", async () => {
+  it("has its icon shown as a picture, in which a script does not run", async () => {
     const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" onload="parent.owned=1"><script>parent.owned=1</script></svg>')}`;
     const name = `${"W".repeat(60)}<script>owned=1</script>`;
     const stand = await open(mainOf(panel(TRANSFER), of), { initScripts: [walletScript({ icon, name })] });
@@ -97,7 +97,7 @@ describeInBrowser("a browser wallet", () => {
     ]);
   });
 
-  it("is given the transfer only after the server was asked for it again, at each press", async () => {
+  it("gets the transfer at each press of its button only after the page has requested it from the server again", async () => {
     const stand = await openWallet(TRANSFER, "wallet.errors.eth_sendTransaction = { code: 4001 }");
     for (const times of [1, 2]) {
       await press(stand);
@@ -107,13 +107,13 @@ describeInBrowser("a browser wallet", () => {
     }
   });
 
-  it("is not given an amount that the page does not show, and gets it once the page shows it", async () => {
+  it("gets a new amount only once the page shows it", async () => {
     const stand = await openWallet();
     stand.answer(mainOf(panel({ ...TRANSFER, data: SECOND }), of));
     await press(stand);
     await status(stand, "Look again");
     expect(await sent(stand)).toEqual([]);
-    // The page has been brought up to date.
+    // The page has been updated.
     await untilAsked(stand, 2);
     await press(stand);
     await status(stand, "Sent");
@@ -125,11 +125,11 @@ describeInBrowser("a browser wallet", () => {
     ["another token", { ...TRANSFER, to: "0xc2132D05D31c914a87C6611C10748AEb04B58e8F" }],
     ["another chain", { ...TRANSFER, chainId: "0x1" }],
     ["no transfer", { ...TRANSFER, data: callOf("095ea7b3", SHOP, 10) }],
-  ])("is given nothing when the server names %s than when the button was pressed", async (_, other) => {
+  ])("gets nothing if the server responds with %s after the button was pressed", async (_, other) => {
     const stand = await openWallet(TRANSFER, "wallet.waits.eth_requestAccounts = true");
     await press(stand);
     await status(stand, "Confirm in Test Wallet");
-    // Also not when the page has been replaced meanwhile and shows the same.
+    // The wallet is not asked to send either if the page has meanwhile been updated and names the other transfer.
     stand.answer(mainOf(panel(other), of));
     await stand.hide(false);
     await untilAsked(stand, 1);
@@ -140,20 +140,20 @@ describeInBrowser("a browser wallet", () => {
 
   it.each([
     ["an approval of a token", { ...TRANSFER, data: callOf("095ea7b3", SHOP, 10) }],
-    ["a transfer from somebody", { ...TRANSFER, data: `${callOf("23b872dd", SHOP, 10)}${"0".repeat(64)}` }],
-    ["a transfer with more after it", { ...TRANSFER, data: `${FIRST}00` }],
-    ["a transfer to what is no address", { ...TRANSFER, data: FIRST.replace("a9059cbb0", "a9059cbb1") }],
-    ["a transfer of a token with coins", { ...TRANSFER, value: "0x1" }],
-    ["coins with a call", { ...TRANSFER, value: "0xa", data: "0xd0e30db0" }],
-    ["no coins", { ...TRANSFER, data: "0x" }],
-  ])("is never given %s, even if the page and the server say so", async (_, other) => {
+    ["a transfer from another account", { ...TRANSFER, data: `${callOf("23b872dd", SHOP, 10)}${"0".repeat(64)}` }],
+    ["a transfer with extra bytes after it", { ...TRANSFER, data: `${FIRST}00` }],
+    ["a transfer to an invalid address", { ...TRANSFER, data: FIRST.replace("a9059cbb0", "a9059cbb1") }],
+    ["a token transfer that also sends coins", { ...TRANSFER, value: "0x1" }],
+    ["a contract call that sends coins", { ...TRANSFER, value: "0xa", data: "0xd0e30db0" }],
+    ["a transfer of no coins", { ...TRANSFER, data: "0x" }],
+  ])("never gets %s, even if both the page and the server contain it", async (_, other) => {
     const stand = await openWallet(other);
     await press(stand);
     await status(stand, "Look again");
     expect(await calls(stand)).toEqual([]);
   });
 
-  it("is given nothing when the server does not answer", async () => {
+  it("gets nothing if the server does not answer", async () => {
     const stand = await openWallet();
     stand.answer({ status: 503 });
     await press(stand);
@@ -161,7 +161,7 @@ describeInBrowser("a browser wallet", () => {
     expect(await sent(stand)).toEqual([]);
   });
 
-  it("that is switched to another chain while the server is asked is given nothing", async () => {
+  it("that is switched to another chain while the server is asked gets nothing", async () => {
     const stand = await openWallet(TRANSFER, "wallet.chains = ['0x89', '0x1']");
     await press(stand);
     await status(stand, "Switch Test Wallet to Polygon");
@@ -178,7 +178,7 @@ describeInBrowser("a browser wallet", () => {
 
   it.each([
     ["does not know the chain", "wallet.errors.wallet_switchEthereumChain = { code: 4902 }"],
-    ["says that it switched but did not", "wallet.switchedTo = '0x1'"],
+    ["reports that it switched but did not", "wallet.switchedTo = '0x1'"],
     ["reports an invalid chain id", "wallet.switchedTo = 'polygon'"],
   ])("that %s is not asked to send, and the payer is asked to switch", async (_, before) => {
     const stand = await openWallet(TRANSFER, before);
@@ -212,10 +212,10 @@ describeInBrowser("a browser wallet", () => {
     await stand.page.evaluate("wallet.goOn()");
     await status(stand, "Sent");
     await press(stand);
-    // Nor after the part was replaced, which then says again that it was sent.
+    // A second press sends nothing even after the panel was replaced: the new panel still shows "Sent".
     stand.answer(mainOf(panel({ ...TRANSFER, data: SECOND }), of));
     await stand.hide(false);
-    // A slow page may ask by itself, too.
+    // A slow page may also send a request by itself.
     await expect.poll(() => stand.asked.length).toBeGreaterThan(0);
     expect(await stand.text("[data-wallet-status]")).toBe("Sent");
     await press(stand);
@@ -238,14 +238,14 @@ describeInBrowser("a browser wallet", () => {
       .toMatchObject([{}, { data: SECOND }]);
   });
 
-  it("sends the page's transfer at the time of sending, not at the time its button was pressed", async () => {
+  it("sends the transfer that is shown at the time of sending, not the one that was shown when its button was pressed", async () => {
     const stand = await openWallet(TRANSFER, "wallet.waits.eth_requestAccounts = true");
     await press(stand);
     await status(stand, "Confirm in Test Wallet");
     stand.answer(mainOf(panel({ ...TRANSFER, data: SECOND }), of));
     await stand.hide(false);
     await untilAsked(stand, 1);
-    // The part was replaced: its button is there again, and still disabled.
+    // The panel was replaced: its new button is still disabled.
     expect(await stand.page.getAttribute("[data-wallet]", "aria-disabled")).toBe("true");
     await stand.page.evaluate("wallet.goOn()");
     await status(stand, "Sent");

@@ -1,4 +1,4 @@
-// Each function of the checkout pages' script separately. Other tests of this folder show it on the real pages.
+// Tests each function of the checkout pages' script by itself. Other tests in this folder run the script on the real pages.
 import { expect, it } from "vitest";
 import { describeInBrowser } from "./harness.ts";
 import { mainOf, PAY, SERVER_MS } from "./script-stand.ts";
@@ -16,12 +16,12 @@ describeInBrowser("the countdown", () => {
     expect(await stand.text("time")).toBe("01:05");
   });
 
-  it("uses the server's clock with a running clock too", async () => {
+  it("uses the server's clock even if the machine's clock is hours ahead and keeps running", async () => {
     const stand = await open(mainOf(time(SERVER_MS + 120 * MINUTE)), {
       isHeld: false,
       initScripts: ["const real = Date.now; Date.now = () => real() + 5 * 3600_000;"],
     });
-    // Allows half an hour for the slowest machine, a tenth of the difference between the clocks.
+    // The tolerance of half an hour allows for the slowest machine, and is a tenth of the difference between the clocks.
     expect(await stand.text("time")).toMatch(/^(2:00:00|1:[345]\d:\d\d)$/);
   });
 
@@ -37,7 +37,7 @@ describeInBrowser("the countdown", () => {
   });
 
   it("requests the state at zero, and again after growing pauses while nothing changes", async () => {
-    // Pauses vary by a quarter; here each is exact.
+    // Pauses normally vary by a quarter; here they do not vary.
     const initScripts = ["Math.random = () => 0.5"];
     const main = mainOf(time(SERVER_MS + 5 * SECOND), { pollSeconds: 3_000, hasSocket: false });
     const stand = await open(main, { initScripts });
@@ -51,11 +51,11 @@ describeInBrowser("the countdown", () => {
       await stand.pass(SECOND);
       counts.push(stand.asked.length);
     }
-    // At 0, 1, 3, 7, 15 and 31 seconds, noticed within a second.
+    // The requests are sent at 0, 1, 3, 7, 15 and 31 seconds, and each is noticed within a second.
     expect(counts[0]).toBe(1);
     expect(counts[5]).toBeGreaterThanOrEqual(3);
     expect(counts[39]).toBeLessThanOrEqual(7);
-    // A new amount, with its own deadline.
+    // A new amount, with a deadline of its own.
     stand.answer(
       mainOf(time(SERVER_MS + 100 * SECOND), { pollSeconds: 3_000, hasSocket: false, nowMs: SERVER_MS + 40_000 }),
     );
@@ -69,7 +69,7 @@ describeInBrowser("a copy button", () => {
   const button = `<button type="button" data-copy="0xAbC" data-copied="Copied already" data-say="The address was copied"
     data-failed="Select it" hidden>Copy <b>it</b></button>`;
 
-  it("copies exactly, confirms on the button without resizing it and to screen readers, and then is restored", async () => {
+  it("copies the exact text, confirms this to screen readers and on the button without resizing it, and restores its label later", async () => {
     const stand = await open(mainOf(button), { permissions: ["clipboard-read", "clipboard-write"] });
     const copy = stand.page.locator("[data-copy]");
     const before = await copy.boundingBox();
@@ -97,7 +97,7 @@ describeInBrowser("a copy button", () => {
     expect(await stand.page.inputValue("#paste")).toBe("0xAbC");
   });
 
-  it("says what to do instead when copying is impossible", async () => {
+  it("shows what to do instead if copying is impossible", async () => {
     const stand = await open(mainOf(button), {
       initScripts: [
         "Object.defineProperty(navigator, 'clipboard', { value: undefined }); document.execCommand = () => false;",
@@ -140,7 +140,7 @@ describeInBrowser("the search", () => {
     expect(stand.opened).toEqual([PAY]);
   });
 
-  it("still applies after the list was replaced", async () => {
+  it("continues to filter after the list was replaced", async () => {
     const of = { pollSeconds: 5, hasSocket: false };
     const stand = await open(mainOf(list, of));
     await stand.page.fill("[data-search]", "bitcoin");
@@ -211,7 +211,7 @@ describeInBrowser("the automatic return to the shop", () => {
   });
 
   it("does not happen again after going back from the shop", async () => {
-    // The clock runs here, so the page must not leave automatically before the link is pressed.
+    // The clock is running, so the automatic return is far in the future: the link must be pressed first.
     const stand = await open(back.replace('seconds="8"', 'seconds="80000"'), { isHeld: false });
     await stand.page.click("a");
     await stand.page.waitForURL("**/return");
@@ -223,7 +223,7 @@ describeInBrowser("the automatic return to the shop", () => {
 describeInBrowser("the script also", () => {
   useStands();
 
-  it("leaves the change of language to its button: selecting an option alone changes nothing", async () => {
+  it("changes the language only when its button is pressed, not when an option is selected", async () => {
     const form = `<form method="get" action="${PAY}" data-language><input type="hidden" name="method" value="USDT_TRX">
       <select name="lang"><option>en</option><option>de</option></select><button>Go</button></form>`;
     const stand = await open(mainOf(""), { before: form });
@@ -251,7 +251,7 @@ describeInBrowser("the script also", () => {
     expect(await heard()).toHaveLength(2);
   });
 
-  it("in the frame over a shop reports that it is ready, the payment's progress in BTCPay's terms, and that it should be closed", async () => {
+  it("reports from a frame over a shop when it is ready, how the payment progresses in BTCPay's terms, and when to close it", async () => {
     const initScripts = [
       "if (window.top === window) { window.heard = []; onmessage = ({ data }) => heard.push(data.status ?? data.stage ?? data); }",
     ];

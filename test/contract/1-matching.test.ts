@@ -1,5 +1,5 @@
-// Interface 1: a transfer is matched by its amount if invoices share an address, and by its address if each has its own. So two
-// invoices that could be confused never ask for the same amount or address (decisions 3 "Index", 4 "Amount for a direct wallet").
+// Interface 1: a transfer is matched by its amount if invoices share an address, and by its address if each has its own. So two invoices that could
+// be confused must never ask for the same amount or address (decisions 3 "Index", 4 "Amount for a direct wallet").
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import {
   atOnce,
@@ -35,7 +35,7 @@ const isNear = (amount: string | null, plain: string | null) =>
   compare(exact(amount), exact(plain)) <= 0 && compare(exact(amount), times(exact(plain), exact("0.995"))) >= 0;
 
 describe("on a shared address", () => {
-  test("the first invoice of a price asks for the plain amount, later ones for distinct amounts slightly below it", async () => {
+  test("the first invoice at a price asks for the plain amount, later ones for distinct amounts slightly below it", async () => {
     const { address } = await registerWallet(shop, directWallet("USDT", "ETH", evmAddress()));
     const methods: PaymentMethod[] = [];
     for (let count = 0; count < 8; count += 1) methods.push(first(await createInvoice(shop, { rawAmount: 100 })));
@@ -65,7 +65,7 @@ describe("on a shared address", () => {
     expect(new Set(invoices.map((invoice) => first(invoice).amount)).size).toBe(16);
   });
 
-  test("a merchant takes at most half of the amounts that merchants without proof may hold on an address that two share", async () => {
+  test("each of two merchants that have not proven control of an address gets at most about half of the amounts at a price", async () => {
     const body = directWallet("WBTC", "ETH", evmAddress());
     await registerWallet(shop, body);
     await registerWallet(stranger, body);
@@ -90,8 +90,8 @@ describe("on a shared address", () => {
     expect(first(await createInvoice(shop, { rawAmount: 30 })).amount).not.toBe(first(cancelled).amount);
   });
 
-  test("when a price leaves no distinct amount, the second invoice's method is UNAVAILABLE, and picking it answers AMOUNTS_EXHAUSTED", async () => {
-    // About 150 units of 10^-8: half a percent of it is less than one unit, so there is no salt.
+  test("once a price has no distinct amount left, the next invoice's method is UNAVAILABLE, and picking it fails with AMOUNTS_EXHAUSTED", async () => {
+    // About 150 units of 10^-8: half a percent of that is less than one unit, so there is no salt.
     const pair = { cryptocurrency: "WBTC", network: "ETH" };
     await registerWallet(shop, directWallet("WBTC", "ETH", evmAddress()));
     expect(first(await createInvoice(shop, { rawAmount: 0.1 })).status).toBe("ACTIVE");
@@ -106,7 +106,7 @@ describe("with an extended key", () => {
   test("200 invoices created in parallel get the 200 addresses at indexes 0 to 199", async () => {
     const key = extendedKey();
     const { id } = await registerWallet(shop, xpubWallet(key));
-    // With keys, so that a busy machine can be asked again.
+    // Sent with idempotency keys, so that requests can be repeated on a busy machine.
     const invoices = await atOnce(200, async () => {
       const headers = { "idempotency-key": unique() };
       return expectOk(await shop.post<Invoice>("/invoices", { name: "Order", rawAmount: 10 }, headers), 201);
@@ -117,7 +117,7 @@ describe("with an extended key", () => {
     expect(wallet).toMatchObject({ lastUsedIndex: 199, nextIndex: 200, gap: 200 });
   });
 
-  test("all invoices of the same price ask for the same plain amount", async () => {
+  test("all invoices at the same price ask for the same plain amount", async () => {
     await registerWallet(shop, xpubWallet(extendedKey()));
     const invoices = await atOnce(5, () => createInvoice(shop));
     expect(new Set(invoices.map((invoice) => first(invoice).amount)).size).toBe(1);
@@ -132,7 +132,7 @@ describe("with an extended key", () => {
     expect(first(await createInvoice(shop)).address).toBe(key.address(1));
   });
 
-  test("two merchants who share a key never hand out the same address, and each holds at most two unpaid addresses", async () => {
+  test("two merchants who share a key never get the same address, and each gets at most two unpaid addresses", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     const mine = await createInvoice(shop);

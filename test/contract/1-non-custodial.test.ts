@@ -1,5 +1,5 @@
-// Interface 1: the service never controls a private key. Anything that looks like one is refused and appears nowhere: not in the answer,
-// a log or a table (decisions 3). Every secret is new in this run, so finding one means a leak.
+// Interface 1: the service never controls a private key. Anything that looks like one must be refused and appear nowhere: not in the answer, a log or
+// a table (decisions 3). Every secret is new in this run, so finding one means a leak.
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ const planted = new Set<string>();
 describe("a secret sent to the API", () => {
   const cases = SECRETS.flatMap(([kind, secret]) => FIELDS.map((field) => ({ kind, field, secret })));
 
-  test.each(cases)("in a wallet: $kind as $field is refused and not returned", async ({ field, secret }) => {
+  test.each(cases)("is refused in a new wallet and not echoed: $kind as $field", async ({ field, secret }) => {
     planted.add(secret);
     const bodies = [
       { ...xpubWallet(extendedKey()), [field]: secret },
@@ -83,13 +83,13 @@ describe("a secret sent to the API", () => {
     }
   });
 
-  test.each(SECRETS.slice(0, 20))("%s with white space around it is refused too", async (_, secret) => {
+  test.each(SECRETS.slice(0, 20))("is also refused if surrounded by white space: %s", async (_, secret) => {
     planted.add(secret);
     const body = { ...xpubWallet(extendedKey()), xpub: ` ${secret}\n` };
     expectRefusal(await shop.post("/wallets", body), 400, "PRIVATE_KEY_REFUSED");
   });
 
-  test("is not shown when the field is unknown, the JSON is broken or the content type is wrong", async () => {
+  test("is not echoed when the field is unknown, the JSON is broken or the content type is wrong", async () => {
     const secret = xprv({});
     planted.add(secret);
     const answers = [
@@ -106,8 +106,8 @@ describe("a secret sent to the API", () => {
     }
   });
 
-  test("is not shown when it was in the path or the query", async () => {
-    // Not searched for in the logs: the development server prints the path of every request before the service sees it.
+  test("is not echoed when it is in the path or the query", async () => {
+    // The logs are not searched for this secret, because the development server prints the path of every request before the service sees it.
     const secret = xprv({});
     for (const path of [`/wallets/${secret}`, `/invoices?cursor=${secret}`, `/nowhere/${secret}`]) {
       const answer = await shop.get(path);
@@ -116,7 +116,7 @@ describe("a secret sent to the API", () => {
     }
   });
 
-  test("is refused in an invoice too, where it is certainly a key", async () => {
+  test("is refused in an invoice too if it is certainly a key", async () => {
     for (const [kind, secret] of SECRETS.filter(([name]) => /^an? (?:[xyz]prv|compressed WIF)$/.test(name))) {
       planted.add(secret);
       const answer = await shop.post("/invoices", { name: "Order", rawAmount: 1, description: secret });
@@ -125,7 +125,7 @@ describe("a secret sent to the API", () => {
     }
   });
 
-  test("is not suspected in an invoice's digest or sentence", async () => {
+  test("is not wrongly detected in an invoice's hexadecimal external id or in an ordinary sentence", async () => {
     const externalId = randomBytes(32).toString("hex");
     const description = "please leave the parcel with the neighbour at the green door thanks";
     expect(await createInvoice(shop, { externalId, description })).toMatchObject({ externalId, description });
@@ -135,11 +135,11 @@ describe("a secret sent to the API", () => {
     expect(expectOk(await shop.get<Wallet[]>("/wallets"), 200)).toEqual([]);
   });
 
-  test("is in no log and no table afterwards", async () => {
+  test("appears in no log and no table", async () => {
     const marker = evmAddress().toUpperCase().replace("0X", "0x");
     const { id } = await registerWallet(shop, directWallet("ETH", "ETH", marker));
     const files = filesBelow(service.home);
-    // The search finds what is really stored; otherwise it would prove nothing.
+    // The search must find what is really stored; otherwise it would prove nothing.
     expect(files.some((file) => file.bytes.includes(id))).toBe(true);
     expect(planted.size).toBeGreaterThan(SECRETS.length - 1);
     for (const secret of planted) {
@@ -148,13 +148,13 @@ describe("a secret sent to the API", () => {
     }
   });
 
-  test("does not block its public form: the extended public key is accepted", async () => {
+  test("does not prevent the matching extended public key from being accepted", async () => {
     await registerWallet(shop, xpubWallet(extendedKey()));
   });
 });
 
 describe("the service's own keys", () => {
-  test("are stored as digests: no table and no log holds a key that was used", async () => {
+  test("are stored as digests: no table and no log contains a key that was used", async () => {
     const secrets = [service.secretKey, service.publicKey, service.other.secretKey, ...Object.values(service.keys)];
     for (const key of secrets) await apiOf(service.merchantId, key).get("/invoices");
     const files = filesBelow(service.home).filter((file) => !file.path.endsWith(".json"));
@@ -180,7 +180,7 @@ function filesBelow(folder: string): { path: string; bytes: Buffer }[] {
       try {
         return [{ path, bytes: readFileSync(path) }];
       } catch (error) {
-        // An unused object closes its database, and SQLite's extra files disappear.
+        // An unused object closes its database, and SQLite's extra files then disappear.
         if (existsSync(path)) throw error;
         return [];
       }

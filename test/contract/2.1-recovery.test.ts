@@ -21,7 +21,7 @@ const FORMS: readonly { scheme: Scheme; network: UtxoNetwork; form: RegExp }[] =
 ];
 
 describe("the recovery export", () => {
-  test.each(FORMS)("of a $scheme wallet on $network holds a descriptor for wallet software", async (each) => {
+  test.each(FORMS)("for a $scheme wallet on $network contains a descriptor for wallet software", async (each) => {
     const key = extendedKey(each);
     const wallet = await registerWallet(shop, xpubWallet(key, each.network));
     const answer = await shop.get(`/wallets/${wallet.id}/recovery`);
@@ -30,7 +30,7 @@ describe("the recovery export", () => {
     const [descriptor = "", checksum] = found.split("#");
     expect(checksum).toBe(descriptorChecksum(descriptor));
     const inner = each.form.exec(descriptor)?.[1] ?? "";
-    // Descriptors know xpub and tpub only: the same key under the plain version bytes, then /0/* for the receiving addresses.
+    // Descriptors know only xpub and tpub: the same key under the plain version bytes, then /0/* for the receiving addresses.
     const plain = /^(?:\[[^\]]*\])?([xt]pub[1-9A-HJ-NP-Za-km-z]+)\/0\/\*$/.exec(inner)?.[1] ?? "";
     expect(plain.startsWith(each.network.endsWith("TESTNET") ? "tpub" : "xpub")).toBe(true);
     expect(base58check.decode(plain).slice(4)).toEqual(base58check.decode(key.xpub).slice(4));
@@ -50,7 +50,7 @@ describe("the recovery export", () => {
     });
   });
 
-  test("is a table of index, address and invoice when requested as CSV", async () => {
+  test("is a table of indexes, addresses and invoices if requested as CSV", async () => {
     const key = extendedKey();
     const wallet = await registerWallet(shop, xpubWallet(key));
     const invoices = [await createInvoice(shop), await createInvoice(shop)];
@@ -66,7 +66,7 @@ describe("the recovery export", () => {
     });
   });
 
-  test("is refused for a direct wallet, and 404 for an unknown wallet", async () => {
+  test("is refused for a direct wallet, and is a 404 for an unknown one", async () => {
     const { id } = await registerWallet(shop, freshDirectWallet("ETH", "ETH"));
     expect((await shop.get(`/wallets/${id}/recovery`)).status).toBeGreaterThanOrEqual(400);
     expect((await shop.get("/wallets/wal_01ARZ3NDEKTSV4RRFFQ69G5FAV/recovery")).status).toBe(404);

@@ -36,8 +36,8 @@ const BIP49_VECTOR = {
   address: "2Mww8dCYPUpKHofjgcXcBCEGmniw9CoaiD2",
 };
 
-describe("the wallet object", () => {
-  test("a direct wallet has its address, and null in the fields only extended keys have", async () => {
+describe("in responses about wallets,", () => {
+  test("a direct wallet has its address, and null in the fields that only extended keys have", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("ETH", "ETH"));
     expectWalletShape(wallet);
     expect(wallet).toMatchObject({ merchantId: shop.merchantId, walletType: "DIRECT_WALLET", isEnabled: true });
@@ -56,7 +56,7 @@ describe("the wallet object", () => {
     expect((await registerWallet(shop, patient)).requiredConfirmations).toBe(12);
   });
 
-  test("a wallet with fewer confirmations than its network's recommendation carries a warning", async () => {
+  test("a wallet that requires fewer confirmations than recommended for its network carries a warning", async () => {
     const hasty = await registerWallet(shop, xpubWallet(extendedKey()));
     await removeWallets(shop);
     const patient = await registerWallet(shop, { ...xpubWallet(extendedKey()), requiredConfirmations: 3 });
@@ -64,7 +64,7 @@ describe("the wallet object", () => {
     expect(only).toHaveLength(1);
   });
 
-  test("the list is a plain array of the merchant's own wallets, and each can be read by its id", async () => {
+  test("the list is a plain array of the merchant's own wallets, and each wallet can be read by its id", async () => {
     const direct = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     const { firstAddress, ...xpub } = await registerWallet(shop, xpubWallet(extendedKey()));
     expect(firstAddress).toBeDefined();
@@ -79,7 +79,7 @@ describe("the wallet object", () => {
   });
 });
 
-describe("one wallet for each pair", () => {
+describe("with one wallet for each pair of coin and network,", () => {
   test("one coin may have a wallet on each of two networks, but a second wallet for the same pair is refused", async () => {
     await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     await registerWallet(shop, freshDirectWallet("USDT", "TRX"));
@@ -96,7 +96,7 @@ describe("one wallet for each pair", () => {
     expectRefusal(await shop.post("/wallets", xpubWallet(extendedKey())), 409, "WALLET_EXISTS");
   });
 
-  test("of twenty simultaneous registrations of one pair exactly one succeeds", async () => {
+  test("exactly one of twenty simultaneous registrations of a pair succeeds", async () => {
     const answers = await atOnce(20, () => shop.post<Wallet>("/wallets", freshDirectWallet("USDC", "POL")));
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
     for (const answer of answers.filter((each) => each.status !== 201)) expectRefusal(answer, 409, "WALLET_EXISTS");
@@ -193,7 +193,7 @@ describe("networks and coins", () => {
   });
 });
 
-describe("derivation", () => {
+describe("in the derivation of addresses,", () => {
   const schemes: Scheme[] = ["BIP44", "BIP49", "BIP84"];
   const networks: UtxoNetwork[] = ["BTC", "LTC", "BTC_TESTNET", "LTC_TESTNET"];
   const cases = networks.flatMap((network) => schemes.map((scheme) => ({ scheme, network })));
@@ -232,14 +232,14 @@ describe("derivation", () => {
     );
   });
 
-  test("a key of a later account derives its own addresses", async () => {
+  test("a key of a later account derives that account's addresses", async () => {
     const key = extendedKey({ account: 7 });
     expect((await registerWallet(shop, xpubWallet(key))).firstAddress).toBe(key.address(0));
   });
 });
 
-describe("the counters of an extended key", () => {
-  test("lastUsedIndex is 0 before and after the first invoice and then rises by one; nextIndex is the next to be used", async () => {
+describe("for an extended key,", () => {
+  test("lastUsedIndex is 0 before and after the first invoice and then rises by one; nextIndex is the next index to be used", async () => {
     const key = extendedKey();
     const { id } = await registerWallet(shop, xpubWallet(key));
     for (const index of [0, 1, 2]) {
@@ -279,7 +279,7 @@ describe("the address preview", () => {
   });
 });
 
-/** The pairs of index and address in a preview, wherever the body has them. */
+/** The pairs of index and address in a preview, wherever they are in the body. */
 async function preview(wallet: Wallet, query: string): Promise<{ index: number; address: string }[]> {
   expect(wallet.id).toMatch(idOf("wal"));
   const answer = await shop.get(`/wallets/${wallet.id}/addresses${query}`);

@@ -1,4 +1,4 @@
-// Interface 2.2 and decisions 4 "rawAmount", "currency": the only JSON number of the contract that is money. Texts are sent unchanged,
+// Interface 2.2 and decisions 4 "rawAmount", "currency": rawAmount is the only money in the contract that is a JSON number. Texts are sent unchanged,
 // because a serializer would write most of them differently.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, createInvoice, expectOk, expectRefusal, removeWallets, shop } from "./client.ts";
@@ -40,7 +40,7 @@ describe("rawAmount is rounded half up at the sixth digit of its shortest decima
     ["1000000", "1000000.000000"],
     ["1000000.000000", "1000000.000000"],
     ["1e6", "1000000.000000"],
-    // The nearest double is 1000000 itself: a JSON parser drops the digits beyond it.
+    // The nearest double is exactly 1000000: a JSON parser drops the digits beyond it.
     ["1000000.00000000001", "1000000.000000"],
   ])("%s becomes %s", async (written, kept) => {
     const invoice = expectOk(await createFor(written), 201);
@@ -85,7 +85,7 @@ describe("rawAmount is refused if it is not a JSON number, is outside 0 to 10000
     expectRefusal(await createFor(written), 400);
   });
 
-  test("a request without rawAmount is refused", async () => {
+  test("a missing rawAmount", async () => {
     const refusal = expectRefusal(await shop.post("/invoices", { name: "Order" }), 400);
     expect(refusal.details?.map((detail) => detail.path)).toContain("rawAmount");
   });
@@ -122,7 +122,7 @@ describe("currency", () => {
   });
 
   test.each(["XYZ", "US", "DOLLAR", "BTC_TESTNET"])(
-    "%s is refused, and the answer lists the known currencies",
+    "%s is refused, and the refusal lists the known currencies",
     async (code) => {
       const answer = await createFor("10", code);
       expectRefusal(answer, 400);

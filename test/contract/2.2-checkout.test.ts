@@ -1,5 +1,5 @@
-// Interface 2.2 (`checkoutUrl`, `redirectUrl`) and security.md 4: the page customers are sent to, used as a browser without scripts would,
-// and its JSON for shops with their own page.
+// Interface 2.2 (`checkoutUrl`, `redirectUrl`) and security.md 4: the checkout page, used as by a browser without scripts, and the checkout as JSON
+// for shops that have their own page.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, createInvoice, expectOk, expectRefusal, registerWallet, removeWallets, shop, unique } from "./client.ts";
 import { extendedKey, freshDirectWallet, xpubWallet } from "./key-material.ts";
@@ -35,7 +35,7 @@ const sendForm = (path: string, fields: Record<string, string>) =>
     headers: { "content-type": "application/x-www-form-urlencoded" },
   });
 
-test("checkoutUrl is a page that anyone can open; it shows what is paid for, but nothing about the customer", async () => {
+test("checkoutUrl is a page that anyone can open; it shows what the invoice is for, but nothing about the customer", async () => {
   const invoice = await createInvoice(shop, { name: "Two <b>coffees</b>", redirectUrl, ...privately() });
   const page = await call(pathOf(invoice));
   expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -54,12 +54,12 @@ test("a plain form picks a payment method, and the page then shows its address",
   const { paymentMethods } = expectOk(await shop.get<Invoice>(`/invoices/${invoice.id}`), 200);
   const [method] = paymentMethods;
   expect(method).toMatchObject({ ...USDT, status: "ACTIVE" });
-  // Shown in groups that join to the whole address, and once unbroken for copying.
+  // Shown in groups that together form the whole address, and once unbroken for copying.
   expect(page.text).toContain(method?.address);
   expect(page.text.replaceAll(/<[^>]*>/g, "")).toContain(method?.address);
 });
 
-test("before payment neither the page, its JSON nor the return route reveals the shop's redirectUrl", async () => {
+test("until payment neither the page, its JSON nor the return route reveals the shop's redirectUrl", async () => {
   const invoice = await createInvoice(shop, { redirectUrl });
   const path = pathOf(invoice);
   for (const rest of ["", "/state", "/receipt"])
@@ -93,7 +93,7 @@ test("a shop's own page can read the checkout and pick a method with only the in
   expect(first.body).toMatchObject({ ...BTC, status: "ACTIVE", address: expect.stringMatching(/^bc1/) });
 });
 
-test("an unknown invoice id is 404", async () => {
+test("an unknown invoice id is a 404", async () => {
   const unknown = `inv_${"0".repeat(26)}`;
   expect((await call(`/pay/${unknown}`)).status).toBe(404);
   expectRefusal(await call(`/api/v1/checkout/${unknown}`), 404, "INVOICE_NOT_FOUND");

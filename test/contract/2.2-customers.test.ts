@@ -1,4 +1,4 @@
-// Interface 2.2 and decisions 4: the customer of an invoice, found again by their mailbox.
+// Interface 2.2 and decisions 4: an invoice's customer, who is recognized by their email address.
 import { describe, expect, test } from "vitest";
 import { atOnce, createInvoice, expectOk, expectRefusal, shop, stranger, unique } from "./client.ts";
 import { type Invoice, idOf } from "./shapes.ts";
@@ -19,7 +19,7 @@ describe("the customer of an invoice", () => {
     expect(second.customer?.email?.toLowerCase()).toBe(customerEmail.toLowerCase());
   });
 
-  test("is updated with the fields a later invoice gives and keeps the others", async () => {
+  test("is updated with the fields that a later invoice gives, and keeps its other fields", async () => {
     const customerEmail = mailbox();
     const first = await createInvoice(shop, { customerEmail, customerName: "Ann", customerAddress: "1 Old Street" });
     await createInvoice(shop, { customerEmail, customerAddress: "2 New Street", customerPhoneNumber: "555" });
@@ -43,7 +43,7 @@ describe("the customer of an invoice", () => {
     expect(second.customerId).not.toBe(first.customerId);
   });
 
-  test("can be read by id; location is null before a checkout page was opened", async () => {
+  test("can be read by id; its location is null until a checkout page is opened", async () => {
     const { customerId, customer } = await createInvoice(shop, { customerEmail: mailbox(), customerName: "Ann" });
     const read = expectOk(await shop.get(`/customers/${customerId}`), 200);
     expect(read).toMatchObject({ ...customer, location: null });
@@ -86,14 +86,14 @@ describe("the customer of an invoice", () => {
   });
 
   test.each(["ann", "ann@", "@example.com", "a b@example.com", "ann@exa mple.com", "", "ann@@example.com"])(
-    "the email address %j is refused",
+    "is refused with the email address %j",
     async (customerEmail) => {
       expectRefusal(await shop.post("/invoices", { name: "Order", rawAmount: 1, customerEmail }), 400);
     },
   );
 
   test.each(["customerEmail", "customerName", "customerAddress", "customerPhoneNumber"])(
-    "%s is refused when it is not text",
+    "is refused if %s is not text",
     async (field) => {
       expectRefusal(await shop.post("/invoices", { name: "Order", rawAmount: 1, [field]: 7 }), 400);
     },

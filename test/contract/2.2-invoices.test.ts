@@ -105,7 +105,7 @@ describe("lengths are counted in code points", () => {
   });
 });
 
-describe("text is stored as sent", () => {
+describe("text is stored as it was sent", () => {
   test.each([
     ["bidirectional controls", "a\u202Eb\u2066c\u2069\u200F"],
     ["control characters", "a\u0001b\tc\nd\u007Fe\u0085f"],
@@ -113,8 +113,8 @@ describe("text is stored as sent", () => {
     ["joined emoji", "\u{1F468}\u200D\u{1F469}\u200D\u{1F467}"],
     ["markup", "<script>alert('x')</script> & \"quotes\""],
     ["a byte order mark and unassigned code points", "\uFEFFa\uFFFFb\u{10FFFF}"],
-    ["space around", "  padded  "],
-  ])("%s are returned unchanged", async (_, text) => {
+    ["surrounding spaces", "  padded  "],
+  ])("text with %s is returned unchanged", async (_, text) => {
     const { id } = await createInvoice(shop, { name: text, description: text, customerName: text });
     const invoice = expectOk(await shop.get<Invoice>(`/invoices/${id}`), 200);
     expect(invoice).toMatchObject({ name: text, description: text, customer: { name: text } });
@@ -187,7 +187,7 @@ describe("metadata", () => {
   const entries = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, "v"]));
 
-  test("holds up to fifty text values", async () => {
+  test("may have up to fifty text values", async () => {
     expect((await createInvoice(shop, { metadata: entries(50) })).metadata).toEqual(entries(50));
     await refuse({ metadata: entries(51) }, "metadata");
   });
@@ -206,7 +206,7 @@ describe("metadata", () => {
     },
   );
 
-  test("a name such as __proto__ is stored like any other", async () => {
+  test("may have a name such as __proto__, which is stored like any other", async () => {
     const raw = '{"name":"Order","rawAmount":10,"metadata":{"__proto__":"a","constructor":"b"}}';
     const answer = await shop.postRaw<Invoice>("/invoices", raw);
     expect(Object.entries(expectOk(answer, 201).metadata ?? {})).toEqual([
@@ -231,7 +231,7 @@ describe("externalId", () => {
     expect((await createInvoice(stranger, { externalId })).externalId).toBe(externalId);
   });
 
-  test("of twenty simultaneous creations with one externalId exactly one succeeds", async () => {
+  test("is accepted only once when twenty invoices are created at once with the same value", async () => {
     const body = { name: "Order", rawAmount: 1, externalId: unique("order") };
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.post<Invoice>("/invoices", body)));
     const created = answers.filter((answer) => answer.status === 201);
@@ -254,7 +254,7 @@ describe("expiresInSeconds", () => {
     const invoice = await createInvoice(shop, { expiresInSeconds });
     expect(lifetime(invoice)).toBe(expiresInSeconds * 1_000);
     expect(Date.parse(invoice.monitorUntil) - Date.parse(invoice.expiresAt)).toBe(86_400_000);
-    // Otherwise its expiry would appear in another file's tests.
+    // The invoice is cancelled, because its expiry would appear in another file's tests.
     expectOk(await shop.post(`/invoices/${invoice.id}/cancel`), 200);
   });
 
@@ -263,8 +263,8 @@ describe("expiresInSeconds", () => {
   });
 });
 
-describe("unknown fields", () => {
-  test("are refused by name, so that a misspelt field is not silently dropped", async () => {
+describe("a request body", () => {
+  test("with an unknown field is refused, and the refusal names the field, so that a misspelt field is not silently dropped", async () => {
     const refusal = await refuse({ descripton: "slip" });
     expect(JSON.stringify(refusal)).toContain("descripton");
     await refuse({ status: "PAID" });
@@ -272,7 +272,10 @@ describe("unknown fields", () => {
     await refuse({ paymentMethods: [{ cryptocurrency: "BTC", network: "BTC", address: "x" }] });
   });
 
-  test.each(["[]", "null", "7", '"text"', "true"])("the body %s is refused as it is not an object", async (raw) => {
-    expectRefusal(await shop.postRaw("/invoices", raw), 400);
-  });
+  test.each(["[]", "null", "7", '"text"', "true"])(
+    "is refused if it is %s, because that is not an object",
+    async (raw) => {
+      expectRefusal(await shop.postRaw("/invoices", raw), 400);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// Decisions 4 "Payment methods": what a customer may pay with, when an address is allocated, and what the customer is asked for.
+// Decisions 4 "Payment methods": what a customer may pay with, when an address is allocated, and what amount the customer is asked for.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { atOnce, createInvoice, expectOk, expectRefusal, registerWallet, removeWallets, shop } from "./client.ts";
 import { compare, exact, minus, times, units } from "./exact.ts";
@@ -36,14 +36,14 @@ describe("at creation", () => {
     expect(method).toMatchObject({ address: key.address(0), amountDue: method?.amount });
   });
 
-  test("nothing is activated when there are several wallets and the request names none", async () => {
+  test("nothing is activated if there are several wallets and the request lists no pair", async () => {
     await registerWallet(shop, xpubWallet(extendedKey()));
     await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     const invoice = await createInvoice(shop);
     expect(invoice).toMatchObject({ paymentMethods: [], warnings: [] });
   });
 
-  test("every pair the request names is activated, and no other", async () => {
+  test("every pair that the request lists is activated, and no other", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     const direct = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
@@ -60,7 +60,7 @@ describe("at creation", () => {
     expect((await createInvoice(shop, { paymentMethods: [USDT] })).paymentMethods).toHaveLength(1);
   });
 
-  test("a network may be named in any spelling and is returned in one", async () => {
+  test("a network may be given as an alias, and is returned under its own code", async () => {
     await registerWallet(shop, freshDirectWallet("USDT", "TRX"));
     const invoice = await createInvoice(shop, { paymentMethods: [{ cryptocurrency: "USDT", network: "tron" }] });
     expect(invoice.paymentMethods[0]).toMatchObject({ network: "TRX", status: "ACTIVE" });
@@ -74,7 +74,7 @@ describe("at creation", () => {
     }
   });
 
-  test("a pair named twice is refused, even in two spellings", async () => {
+  test("a pair listed twice is refused, even in two spellings", async () => {
     await registerWallet(shop, freshDirectWallet("TRX", "TRX"));
     for (const network of ["TRX", "TRON"]) {
       const paymentMethods = [
@@ -152,7 +152,7 @@ describe("on demand", () => {
     expectRefusal(answer, 422, "INVOICE_NOT_PAYABLE");
   });
 
-  test("a pick is refused without a complete pair or with extra fields, and is 404 for an unknown invoice", async () => {
+  test("a pick is refused without a complete pair or with extra fields, and is a 404 for an unknown invoice", async () => {
     const invoice = await createInvoice(shop);
     for (const body of [{}, { cryptocurrency: "BTC" }, { ...BTC, amount: "1" }, []]) {
       expectRefusal(await shop.post(`/invoices/${invoice.id}/payment-methods`, body), 400);
@@ -164,7 +164,7 @@ describe("on demand", () => {
 });
 
 describe("the amount", () => {
-  /** Pair, digits of its grain (chains.md 4). */
+  /** Each pair, with the number of decimal places of its grain, which is the smallest step of its amounts (chains.md 4). */
   const GRAINS = [
     ["BTC", "BTC", 8],
     ["LTC", "LTC", 7],
@@ -218,8 +218,8 @@ describe("the amount", () => {
   });
 });
 
-describe("an invoice of any amount", () => {
-  test("has no amount, neither in the method nor in its payment URI", async () => {
+describe("an invoice for any amount", () => {
+  test("has no amount in the method or in its payment URI", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     const invoice = await createInvoice(shop, { rawAmount: 0 });
@@ -291,7 +291,7 @@ describe("the payment URI", () => {
     expect(method?.paymentUri).toBe(`ethereum:${contract}@${chainId}/transfer?${call}`);
   });
 
-  test("for TRON names the address", async () => {
+  test("for TRON contains the address", async () => {
     const address = tronAddress();
     await registerWallet(shop, directWallet("TRX", "TRX", address));
     const [method] = (await createInvoice(shop)).paymentMethods;

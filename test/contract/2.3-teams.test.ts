@@ -8,7 +8,7 @@ const ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7";
 
 const codeOf = (secret: string) => new TOTP({ secret: Secret.fromBase32(secret) }).generate();
 
-/** Sets up an authenticator app; answers its secret. */
+/** Sets up an authenticator app; returns its secret. */
 async function enrolTotp(user: Browser): Promise<string> {
   const begun = await user.post("/api/v1/me/totp");
   expect(begun.body).toMatchObject({ secret: expect.stringMatching(/^[A-Z2-7]{32}$/) });
@@ -37,12 +37,12 @@ const memberId = async (who: Browser, merchant: string, email: string): Promise<
   return body.data.find((each: { email: string }) => each.email === email).id;
 };
 
-describe("a team, from the first sign-in to an invoice", () => {
+describe("in a team, from the first sign-in to an invoice,", () => {
   it("members join, change roles, transfer ownership and enforce a second factor, and a key creates an invoice", async () => {
     const [anna, ben] = [await signedIn("anna"), await signedIn("ben")];
     const merchant = await teamOfTwo(anna, ben, "VIEWER");
 
-    // A viewer sees and changes nothing; an admin does.
+    // A viewer can list wallets but not register one; an admin can.
     const wallet = { walletType: "DIRECT_WALLET", cryptocurrency: "USDT", network: "ETH", address: ADDRESS };
     expect(await ben.get(`${merchant}/wallets`)).toMatchObject({ status: 200, body: [] });
     expect(await ben.post(`${merchant}/wallets`, wallet)).toMatchObject({
@@ -54,7 +54,7 @@ describe("a team, from the first sign-in to an invoice", () => {
     expect(promoted).toMatchObject({ status: 200, body: { id: bensSeat, role: "ADMIN" } });
     expect(await ben.post(`${merchant}/wallets`, wallet)).toMatchObject({ status: 201 });
 
-    // Ownership transfers completely.
+    // Ownership is transferred completely.
     const moved = await anna.post(`${merchant}/team/members/${bensSeat}/transfer-ownership`);
     expect(moved).toMatchObject({ status: 200 });
     const roles = async (who: Browser) => {
@@ -70,7 +70,7 @@ describe("a team, from the first sign-in to an invoice", () => {
         .sort(),
     ).toEqual(["ADMIN", "OWNER"]);
 
-    // The new owner enforces a second factor, which they must have themselves.
+    // The new owner makes a second factor a requirement, which they must meet themselves.
     expect(await ben.patch(`${merchant}/team/security`, { enforceTfa: true })).toMatchObject({
       status: 422,
       body: { code: "OWNER_LACKS_FACTOR", missing: ["tfa"] },
@@ -93,7 +93,7 @@ describe("a team, from the first sign-in to an invoice", () => {
     await enrolTotp(anna);
     expect(await anna.get(`${merchant}/invoices`)).toMatchObject({ status: 200 });
 
-    // A key, and an invoice with it.
+    // Creates a key, and an invoice with this key.
     const key = await anna.post(`${merchant}/api-keys`, {
       name: "Shop server",
       kind: "SECRET",
@@ -110,7 +110,7 @@ describe("a team, from the first sign-in to an invoice", () => {
       { status: "AWAITING_PAYMENT", rawAmount: "49.900000", paymentMethods: [{ address: ADDRESS, status: "ACTIVE" }] },
     ]);
 
-    // A user who signs in again must give the second factor first.
+    // A user who signs in again must pass the second factor first.
     const signedInAgain = await anna.signIn();
     expect(signedInAgain).toMatchObject({ status: 200, body: { state: "pending_2fa" } });
     expect(await anna.get(`${merchant}/invoices`)).toMatchObject({
@@ -119,7 +119,7 @@ describe("a team, from the first sign-in to an invoice", () => {
     });
   });
 
-  it("keys created by a member still work after they leave; a member who leaves loses access, and the owner cannot leave", async () => {
+  it("keys created by a member continue to work after the member leaves; the former member loses access, and the owner cannot leave", async () => {
     const [owner, admin] = [await signedIn("owner"), await signedIn("admin")];
     const merchant = await teamOfTwo(owner, admin, "ADMIN");
     const key = await admin.post(`${merchant}/api-keys`, {
@@ -187,7 +187,7 @@ describe("an invitation", () => {
 });
 
 describe("signing in", () => {
-  it("gives the same answer for a known and an unknown address", async () => {
+  it("returns the same response for a known and an unknown address", async () => {
     const known = await signedIn("known");
     const ask = async (email: string) => {
       const response = await fetch(`${baseUrl}/api/v1/auth/email/start`, {

@@ -1,6 +1,6 @@
-// Interface 3.1 and decisions 4: how an invoice starts, what may be changed while it awaits payment, and how it is cancelled. EXPIRED
-// cannot be tested here without sleeping, because the shortest lifetime is 60 seconds: tests with their own clock cover it (expiry on
-// read and by sweep).
+// Interface 3.1 and decisions 4: how an invoice starts, what may be changed while it awaits payment, and how it is cancelled. EXPIRED cannot be
+// tested here without long waits, because the shortest lifetime is 60 seconds: tests with a clock of their own cover it (expiry on read and by
+// sweep).
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import {
   createInvoice,
@@ -33,7 +33,7 @@ describe("creation", () => {
     expect(Math.abs(Date.parse(invoice.createdAt) - Date.now())).toBeLessThan(60_000);
   });
 
-  test("an invoice read before its expiry is unchanged", async () => {
+  test("returns the same invoice as a read right after it", async () => {
     const invoice = await createInvoice(shop, { expiresInSeconds: 60 });
     expect(await read(invoice)).toEqual(invoice);
     await cancel(invoice);
@@ -139,7 +139,7 @@ describe("cancelling an invoice", () => {
     expect(await read(invoice)).toEqual(cancelled);
   });
 
-  test("twice is refused the second time and changes nothing", async () => {
+  test("that is already cancelled is refused and changes nothing", async () => {
     const invoice = await createInvoice(shop);
     const cancelled = expectOk(await cancel(invoice), 200);
     expectRefusal(await cancel(invoice), 422, "INVOICE_NOT_CANCELLABLE");

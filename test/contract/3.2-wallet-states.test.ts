@@ -1,5 +1,4 @@
-// Interface 3.2 and decisions 3: a wallet is enabled, disabled or removed, and what each means for existing and new
-// invoices.
+// Interface 3.2 and decisions 3: what it means for existing and new invoices that a wallet is enabled, disabled or removed.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createInvoice, expectOk, expectRefusal, registerWallet, removeWallets, shop } from "./client.ts";
 import { extendedKey, freshDirectWallet, xpubWallet } from "./key-material.ts";
@@ -13,7 +12,7 @@ const setEnabled = async (wallet: Wallet, isEnabled: boolean) =>
   expectOk(await shop.patch<Wallet>(`/wallets/${wallet.id}`, { isEnabled }), 200);
 
 describe("a disabled wallet", () => {
-  test("is not used by a new invoice, whether or not the invoice names its pair", async () => {
+  test("is not used by a new invoice, whether or not the invoice asks for its pair", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     expect((await setEnabled(wallet, false)).isEnabled).toBe(false);
     expect(await createInvoice(shop)).toMatchObject({ paymentMethods: [], warnings: ["NO_ENABLED_WALLET"] });
@@ -49,14 +48,14 @@ describe("a disabled wallet", () => {
     expect((await createInvoice(shop)).paymentMethods[0]).toMatchObject({ status: "ACTIVE", address: wallet.address });
   });
 
-  test("still blocks a second wallet for its pair", async () => {
+  test("continues to block a second wallet for its pair", async () => {
     await registerWallet(shop, { ...freshDirectWallet("USDT", "ETH"), isEnabled: false });
     expectRefusal(await shop.post("/wallets", freshDirectWallet("USDT", "ETH")), 409, "WALLET_EXISTS");
   });
 });
 
 describe("a removed wallet", () => {
-  test("is gone from the list, and 404 for reads, changes and a second deletion", async () => {
+  test("is gone from the list, and is a 404 for reads, changes and a second deletion", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     expectOk(await shop.delete(`/wallets/${wallet.id}`), 200);
     expect(expectOk(await shop.get<Wallet[]>("/wallets"), 200)).toEqual([]);

@@ -14,12 +14,12 @@ async function register(network: UtxoNetwork, xpub: string, derivationPath: stri
 }
 
 describe("derivationPath", () => {
-  test.each(["m/84'/0'/0'", "m/84h/0h/0h", "m/84h/0'/0h"])("%s is accepted for a zpub of Bitcoin", async (path) => {
+  test.each(["m/84'/0'/0'", "m/84h/0h/0h", "m/84h/0'/0h"])("%s is accepted for a Bitcoin zpub", async (path) => {
     const wallet = await registerWallet(shop, { ...xpubWallet(extendedKey()), derivationPath: path });
     expect(wallet.scheme).toBe("BIP84");
   });
 
-  test("may name the receiving chain of the account, as clients of older servers do, and changes no address", async () => {
+  test("may include the receiving chain of the account, as sent by clients of older servers, which changes no address", async () => {
     const body = xpubWallet(extendedKey());
     const wallet = await registerWallet(shop, { ...body, derivationPath: `${body.derivationPath}/0` });
     expect(wallet.derivationPath).toBe(body.derivationPath);
@@ -56,7 +56,7 @@ describe("derivationPath", () => {
   });
 });
 
-describe("the key", () => {
+describe("the extended key", () => {
   test.each([
     ["an xpub under a BIP84 path", extendedKey({ scheme: "BIP44" }).xpub, "m/84'/0'/0'"],
     ["a ypub under a BIP44 path", extendedKey({ scheme: "BIP49" }).xpub, "m/44'/0'/0'"],

@@ -26,7 +26,7 @@ const MISCHECKSUMMED = CHECKSUMMED.replace(/(?<=^0x[0-9]*)[a-fA-F]/, (letter) =>
 const BITCOIN_SEGWIT = segwitAddress("bc");
 const TRON_ZERO = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb";
 
-describe("an address of its network is accepted", () => {
+describe("an address on the wallet's network is accepted", () => {
   test.each([
     ["BTC", "BTC", "P2PKH", legacyAddress(0x00)],
     ["BTC", "BTC", "P2SH", legacyAddress(0x05)],
@@ -47,7 +47,7 @@ describe("an address of its network is accepted", () => {
     expect((await registerWallet(shop, directWallet(cryptocurrency, network, address))).address).toBe(address);
   });
 
-  test("and stored in one spelling: EIP-55 for EVM, lower case for bech32, without surrounding space", async () => {
+  test("and is stored in one spelling: EIP-55 for EVM, lower case for bech32, without surrounding space", async () => {
     const body = (address: string) => directWallet("ETH", "ETH", address);
     const spellings = [CHECKSUMMED.toLowerCase(), `0x${CHECKSUMMED.slice(2).toUpperCase()}`, ` ${CHECKSUMMED} `];
     for (const spelling of spellings) {
@@ -59,7 +59,7 @@ describe("an address of its network is accepted", () => {
   });
 });
 
-describe("a string that is not an address of the network is refused", () => {
+describe("a string that is not an address on the wallet's network is refused", () => {
   const mixedCase = BITCOIN_SEGWIT.replace(/[a-z](?=[^a-z]*$)/, (letter) => letter.toUpperCase());
   const mistyped = BITCOIN_SEGWIT.slice(0, -1) + (BITCOIN_SEGWIT.endsWith("q") ? "p" : "q");
   const tron = tronAddress();
@@ -85,7 +85,7 @@ describe("a string that is not an address of the network is refused", () => {
     ["BTC", "BTC", "a taproot key off the curve", bech32m.encode("bc", [1, ...bech32m.toWords(new Uint8Array(32))])],
     ["BTC", "BTC_TESTNET", "a mainnet address", BITCOIN_SEGWIT, /mainnet|main network|bitcoin address/i],
     ["BTC", "BTC_TESTNET", "a legacy mainnet address", legacyAddress(0x00)],
-    ["LTC", "LTC", "a 3... address, which reads as Bitcoin's", legacyAddress(0x05)],
+    ["LTC", "LTC", "a 3... address, which could also be Bitcoin's", legacyAddress(0x05)],
     ["LTC", "LTC", "an MWEB address", `ltcmweb1${"q".repeat(118)}`, /mweb/i],
     ["LTC", "LTC", "a testnet address", segwitAddress("tltc"), /testnet/i],
     ["LTC", "LTC_TESTNET", "a mainnet address", segwitAddress("ltc")],
@@ -94,7 +94,7 @@ describe("a string that is not an address of the network is refused", () => {
     ["ETH", "ETH", "no 0x", evmAddress().slice(2)],
     ["ETH", "ETH", "39 digits", evmAddress().slice(0, -1)],
     ["ETH", "ETH", "41 digits", `${evmAddress()}0`],
-    ["ETH", "ETH", "a letter that is no digit", `${evmAddress().slice(0, -1)}g`],
+    ["ETH", "ETH", "a letter that is not a hexadecimal digit", `${evmAddress().slice(0, -1)}g`],
     ["ETH", "ETH", "the zero address", `0x${"0".repeat(40)}`],
     ["ETH", "ETH", "a precompile", `0x${"0".repeat(39)}1`],
     ["ETH", "ETH", "a burn address", `0x${"0".repeat(36)}dEaD`],
@@ -108,10 +108,10 @@ describe("a string that is not an address of the network is refused", () => {
     ["TRX", "TRX", "the prefix of the old test network", tronAddress(0xa0)],
     ["TRX", "TRX", "a mistyped character", tron.slice(0, -1) + (tron.endsWith("a") ? "b" : "a")],
     ["USDT", "TRX", "the token's own contract", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"],
-    ["BTC", "BTC", "no-break space around", `\u00A0${BITCOIN_SEGWIT}`],
+    ["BTC", "BTC", "no-break space before it", `\u00A0${BITCOIN_SEGWIT}`],
     ["BTC", "BTC", "an address link", `bitcoin:${BITCOIN_SEGWIT}`],
     ["BTC", "BTC", "nothing", ""],
-    ["ETH", "ETH", "a page of text", "0x".repeat(5_000)],
+    ["ETH", "ETH", "a text of 10,000 characters", "0x".repeat(5_000)],
   ];
 
   const cases: Wrong[] = rows.map(([cryptocurrency, network, what, address, hint]) => ({
@@ -138,7 +138,7 @@ describe("the body of a registration", () => {
     expectRefusal(await shop.post("/wallets", without(field)), 400);
   });
 
-  test.each(["xpub", "derivationPath"])("of an extended key needs %s", async (field) => {
+  test.each(["xpub", "derivationPath"])("for an extended key needs %s", async (field) => {
     const body = Object.entries(xpubWallet(extendedKey())).filter(([name]) => name !== field);
     expectRefusal(await shop.post("/wallets", Object.fromEntries(body)), 400);
   });
@@ -164,21 +164,21 @@ describe("the body of a registration", () => {
     expectRefusal(await shop.post("/wallets", both), 400);
   });
 
-  test("may have null for the members of the other kind, and for optional ones", async () => {
+  test("may have null in the fields of the other kind of wallet, and in optional fields", async () => {
     const nulls = { xpub: null, derivationPath: null, requiredConfirmations: null, isEnabled: null };
     expect(await registerWallet(shop, { ...whole(), ...nulls })).toMatchObject({ requiredConfirmations: 1 });
   });
 
-  test.each([1, 1_000])("accepts %i confirmations", async (requiredConfirmations) => {
+  test.each([1, 1_000])("may require %i confirmations", async (requiredConfirmations) => {
     const wallet = await registerWallet(shop, { ...whole(), requiredConfirmations });
     expect(wallet.requiredConfirmations).toBe(requiredConfirmations);
   });
 
-  test.each([0, -1, 1_001, 1.5, "3"])("refuses %j confirmations", async (requiredConfirmations) => {
+  test.each([0, -1, 1_001, 1.5, "3"])("may not require %j confirmations", async (requiredConfirmations) => {
     expectRefusal(await shop.post("/wallets", { ...whole(), requiredConfirmations }), 400);
   });
 
-  test("repeated with its idempotency key returns the first answer, not a conflict", async () => {
+  test("repeated with its idempotency key returns the first response, not a conflict", async () => {
     const body = xpubWallet(extendedKey());
     const headers = { "idempotency-key": unique() };
     const first = await shop.post("/wallets", body, headers);

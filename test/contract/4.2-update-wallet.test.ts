@@ -1,4 +1,4 @@
-// Interface 4.2 and decisions 3: what a PATCH may change, and that anything else requires a new wallet.
+// Interface 4.2 and decisions 3: what a PATCH may change; anything else requires a new wallet.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createInvoice, expectOk, expectRefusal, registerWallet, removeWallets, shop, stranger } from "./client.ts";
 import { evmAddress, extendedKey, freshDirectWallet, xpubWallet } from "./key-material.ts";
@@ -10,7 +10,7 @@ afterAll(() => removeWallets(shop));
 const patch = (wallet: Wallet, body: unknown) => shop.patch<Wallet>(`/wallets/${wallet.id}`, body);
 
 describe("PATCH of a wallet", () => {
-  test("sets isEnabled and returns the wallet as it now is", async () => {
+  test("sets isEnabled and returns the changed wallet", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("ETH", "ETH"));
     const disabled = expectOk(await patch(wallet, { isEnabled: false }), 200);
     expectWalletShape(disabled);
@@ -27,7 +27,7 @@ describe("PATCH of a wallet", () => {
     expect([before, after].map((invoice) => invoice.paymentMethods[0]?.requiredConfirmations)).toEqual([1, 6]);
   });
 
-  test("sets both at once", async () => {
+  test("sets isEnabled and requiredConfirmations in one request", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("ETH", "ETH"));
     const both = { isEnabled: false, requiredConfirmations: 12 };
     expect(expectOk(await patch(wallet, both), 200)).toMatchObject(both);
@@ -54,7 +54,7 @@ describe("PATCH of a wallet", () => {
     expect(expectOk(await shop.get<Wallet>(`/wallets/${wallet.id}`), 200)).toEqual(wallet);
   });
 
-  test("is 404 for another merchant's wallet, an unknown id and a malformed id", async () => {
+  test("is a 404 for another merchant's wallet, an unknown id and a malformed id", async () => {
     await removeWallets(stranger);
     const theirs = await registerWallet(stranger, freshDirectWallet("ETH", "ETH"));
     for (const id of [theirs.id, "wal_01ARZ3NDEKTSV4RRFFQ69G5FAV", "wal_1", "1", "inv_01ARZ3NDEKTSV4RRFFQ69G5FAV"]) {

@@ -1,4 +1,4 @@
-// Interface 4.3 and decisions 3 "Tied to a wallet": a wallet with an open invoice cannot be deleted, and how an extended key is rotated.
+// Interface 4.3 and decisions 3 "Tied to a wallet": that a wallet with an open invoice cannot be deleted, and how an extended key is rotated.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import {
   atOnce,
@@ -32,7 +32,7 @@ const KINDS = [
 ] as const;
 
 describe.each(KINDS)("a %s wallet", (_, body) => {
-  test("that no invoice uses is deleted, and the answer is the deleted wallet", async () => {
+  test("that no invoice uses can be deleted, and the response is the deleted wallet", async () => {
     const { firstAddress: __, ...wallet } = await registerWallet(shop, body());
     const deleted = expectOk(await remove(wallet), 200);
     expectWalletShape(deleted);
@@ -107,7 +107,7 @@ describe.each(KINDS)("a %s wallet", (_, body) => {
     }
   });
 
-  test("once deleted is unavailable to new invoices, but an earlier creation can still be replayed", async () => {
+  test("is unavailable to new invoices once deleted, but earlier requests that used it can be replayed", async () => {
     const wallet = await registerWallet(shop, body());
     const request = { name: "Order", rawAmount: 10 };
     const headers = { "idempotency-key": unique() };
@@ -158,7 +158,7 @@ describe("rotating an extended key", () => {
     expect((await createInvoice(shop)).paymentMethods[0]?.address).toBe(newKey.address(0));
   });
 
-  test("back to a key used before continues at its next index, so no address is used twice", async () => {
+  test("back to a key used earlier continues at that key's next index, so that no address is used twice", async () => {
     const key = extendedKey();
     const old = await registerWallet(shop, xpubWallet(key));
     for (const invoice of [await createInvoice(shop), await createInvoice(shop)]) await cancel(invoice);

@@ -1,4 +1,4 @@
-// Interface 4.4 and decisions 1 "Drop-in": the main job, from a merchant's wallet to an invoice a customer can pay.
+// Interface 4.4 and decisions 1 "Drop-in": the main use, from a merchant's wallet to an invoice that a customer can pay.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type Answer,
@@ -20,7 +20,7 @@ beforeAll(() => removeWallets(shop));
 afterAll(() => removeWallets(shop));
 
 describe("creating an invoice", () => {
-  test("answers 201 with the invoice as it can be read afterwards", async () => {
+  test("returns 201 with the same invoice as a later read", async () => {
     const answer = await shop.post<Invoice>("/invoices", { name: "Order", rawAmount: 10 });
     const invoice = expectOk(answer, 201);
     expectInvoiceShape(invoice);
@@ -45,7 +45,7 @@ describe("creating an invoice", () => {
     expectInvoiceShape(JSON.parse(await response.text()));
   });
 
-  test("gives an address of the merchant's wallet right after its registration", async () => {
+  test("works right after a wallet is registered, and uses an address of that wallet", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     const invoice = await createInvoice(shop, { rawAmount: 49.99 });
@@ -61,7 +61,7 @@ describe("creating an invoice", () => {
 });
 
 describe("an invoice", () => {
-  test("of another merchant is the same 404 as an unknown or malformed id", async () => {
+  test("of another merchant gives the same 404 as an unknown or malformed id", async () => {
     const theirs = await createInvoice(stranger);
     const seen = (answer: Answer<unknown>) => {
       const { requestId, ...rest } = expectRefusal(answer, 404, "INVOICE_NOT_FOUND");
@@ -96,22 +96,22 @@ describe("the request", () => {
   const post = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>
     call<Invoice>(path, { method: "POST", key: service.secretKey, raw, headers });
 
-  test("may have any white space and order of fields", async () => {
+  test("may have its fields in any order and with any white space", async () => {
     const invoice = expectOk(await post(' \r\n{\t"rawAmount" : 10 ,\n"name":"Order" } '), 201);
     expect(invoice).toMatchObject({ name: "Order", rawAmount: "10.000000" });
   });
 
-  test("may escape any character of its JSON", async () => {
+  test("may contain escaped characters in the names and values of its JSON", async () => {
     const invoice = expectOk(await post('{"n\\u0061me":"\\u004f\\ud83d\\ude00\\/","rawAmount":10}'), 201);
     expect(invoice.name).toBe("O\u{1F600}/");
   });
 
-  test("is refused when it is not UTF-8, because it could not be returned as sent", async () => {
+  test("is refused if it is not UTF-8, because it could not be returned as it was sent", async () => {
     const bytes = Uint8Array.of(...Buffer.from('{"rawAmount":10,"name":"a'), 0xff, 0xfe, ...Buffer.from('"}'));
     expectRefusal(await post(bytes), 400);
   });
 
-  test("may have a content type with parameters, in any case", async () => {
+  test("may have a content type with parameters, in upper or lower case", async () => {
     for (const type of ["application/json;charset=UTF-8", "Application/JSON", 'application/json; charset="utf-8"']) {
       expectOk(await post(body, { "content-type": type }), 201);
     }

@@ -19,7 +19,7 @@ import { freshDirectWallet } from "./key-material.ts";
 const NOWHERE = "mer_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const WALLET = "/wallets/wal_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const INVOICE = "/invoices/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-/** Every route of a merchant in this part of the interface, each with a body that would pass. */
+/** Every merchant route in this part of the interface, each with a valid body. */
 const ROUTES: readonly (readonly [string, string, unknown?])[] = [
   ["GET", "/wallets"],
   ["POST", "/wallets", freshDirectWallet("ETH", "ETH")],
@@ -52,31 +52,31 @@ describe("without a valid key", () => {
   const BAD: readonly (readonly [string, string | null])[] = [
     ["no key", null],
     ["an empty key", ""],
-    ["another text", "letmein"],
-    ["a prefix alone", "sk_"],
-    ["one character turned", turned],
-    ["one character less", secret.slice(0, -1)],
+    ["unrelated text", "letmein"],
+    ["only the prefix", "sk_"],
+    ["one character changed", turned],
+    ["one character missing", secret.slice(0, -1)],
     ["one character more", `${secret}0`],
-    ["another case", secret.toUpperCase()],
-    ["a secret key called public", secret.replace("sk_", "pk_")],
-    ["a public key called secret", service.publicKey.replace("pk_", "sk_")],
+    ["a different case", secret.toUpperCase()],
+    ["a secret key with the prefix of a public one", secret.replace("sk_", "pk_")],
+    ["a public key with the prefix of a secret one", service.publicKey.replace("pk_", "sk_")],
     ["a key within other text", `Bearer ${secret}`],
     ["an expired key", service.keys.expired],
     ["a revoked key", service.keys.revoked],
-    ["a page of text", "sk_".repeat(2_000)],
+    ["a text of 6,000 characters", "sk_".repeat(2_000)],
   ];
 
   test.each(BAD)("%s: every route answers 401", async (_, key) => {
     for (const route of ROUTES) expectRefusal(await send(key, service.merchantId, route), 401);
   });
 
-  test("the answer does not reveal what was wrong with the key", async () => {
+  test("the response does not reveal what was wrong with the key", async () => {
     const answers = await Promise.all(BAD.map(([, key]) => shopAnswer(key)));
     const [first, ...rest] = answers.map((answer) => refusalOf(answer, 401));
     for (const each of rest) expect(each).toEqual(first);
   });
 
-  test("the answer is the same for the caller's own, another's and an unknown merchant", async () => {
+  test("the response is the same for the caller's own merchant, another one and an unknown one", async () => {
     const answers = [service.merchantId, service.other.merchantId, NOWHERE].map((id) =>
       call(merchantPath(id, "/invoices")),
     );
@@ -112,7 +112,7 @@ describe("the secret key of a merchant", () => {
     await removeWallets(shop);
   });
 
-  test("is used even when the request has a cookie, and a cookie alone is refused", async () => {
+  test("is used even if the request has a cookie, and a cookie alone is refused", async () => {
     const headers = { cookie: "session=x; __Host-session=y" };
     const path = merchantPath(service.merchantId, "/invoices");
     expectOk(await call(path, { key: service.secretKey, headers }), 200);
@@ -138,10 +138,10 @@ describe("the secret key of a merchant", () => {
   });
 });
 
-describe("permissions", () => {
+describe("with limited permissions or IP addresses,", () => {
   const isRead = ([method]: (typeof ROUTES)[number]) => method === "GET";
 
-  test("a key without permissions is refused everywhere", async () => {
+  test("a key without permissions is refused on every route", async () => {
     for (const route of ROUTES) {
       expectRefusal(await send(service.keys.noPermissions, service.merchantId, route), 403, "PERMISSION_DENIED");
     }
@@ -155,14 +155,14 @@ describe("permissions", () => {
     }
   });
 
-  test("are checked before the body", async () => {
+  test("a key's permissions are checked before the body", async () => {
     const weak = apiOf(service.merchantId, service.keys.viewOnly);
     expectRefusal(await weak.post("/invoices", { rawAmount: "x" }), 403, "PERMISSION_DENIED");
     expectRefusal(await weak.postRaw("/invoices", "{"), 403, "PERMISSION_DENIED");
     expectRefusal(await weak.postRaw("/invoices", "x", { "content-type": "text/plain" }), 403, "PERMISSION_DENIED");
   });
 
-  test("are checked after the merchant", async () => {
+  test("a key's permissions are checked only after its merchant", async () => {
     const weak = apiOf(service.other.merchantId, service.keys.noPermissions);
     expectRefusal(await weak.post("/invoices", {}), 403, "MERCHANT_MISMATCH");
   });
@@ -174,7 +174,7 @@ describe("permissions", () => {
     }
   });
 
-  test("a key restricted to IP addresses ignores the forwarding headers of the caller", async () => {
+  test("the caller's forwarding headers do not help a key restricted to IP addresses", async () => {
     for (const header of ["x-forwarded-for", "x-real-ip", "forwarded", "true-client-ip"]) {
       const headers = { [header]: header === "forwarded" ? "for=203.0.113.7" : "203.0.113.7" };
       const answer = await call(merchantPath(service.merchantId, "/invoices"), { key: service.keys.otherIp, headers });

@@ -1,5 +1,5 @@
-// Signing in with Google and GitHub over HTTP: against a real OpenID Connect provider and a stand-in for GitHub, both on loopback, and a separate
-// server configured for them. The browser here keeps cookies and follows redirects one by one.
+// Signing in with Google and GitHub over HTTP, with a real OpenID Connect provider and a stand-in for GitHub, both on loopback, and a separate server
+// configured for them. The browser here stores cookies and follows redirects one by one.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ interface Answer {
   readonly body: any;
 }
 
-/** It may appear in no log line and no answer. */
+/** A secret that must not appear in any log line or answer. */
 const CLIENT_SECRET = `canary-${randomUUID()}`;
 const home = mkdtempSync(join(tmpdir(), "edgetill-oauth-"));
 const logFile = join(home, "server.log");
@@ -73,12 +73,12 @@ beforeEach(() => {
   github.outage = null;
 });
 
-/** Keeps each origin's cookies separate, and never follows redirects automatically. */
+/** Keeps the cookies of each host and port separate, and never follows redirects automatically. */
 class Browser {
   readonly #cookies = new Map<string, Map<string, string>>();
 
   jar(url: string): Map<string, string> {
-    // Cookies ignore ports, but our names and the provider's differ anyway.
+    // Real browsers ignore the port of a cookie, but our cookies and the provider's have different names anyway.
     const { host } = new URL(url);
     const jar = this.#cookies.get(host) ?? new Map<string, string>();
     this.#cookies.set(host, jar);
@@ -110,9 +110,7 @@ class Browser {
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
   }
 
-  /**
-   * Follows the redirects to the provider and through it; returns the callback URL of ours that it sends the browser to.
-   */
+  /** Follows the redirects to the provider and through it; returns the callback URL to which the provider sends the browser. */
   async throughProvider(url: string): Promise<string> {
     let at = url;
     for (let hop = 0; hop < 10; hop++) {
@@ -133,7 +131,7 @@ class Browser {
     return location;
   }
 
-  /** Signs in; returns the answer of the callback, as JSON. */
+  /** Signs in; returns the callback's answer as JSON. */
   async signIn(provider: ProviderName): Promise<Answer> {
     const back = await this.throughProvider(await this.start(provider));
     return this.call("GET", back, { accept: "application/json" });
@@ -146,7 +144,7 @@ class Browser {
 
 const freshEmail = () => `${randomUUID()}@example.com`;
 
-/** Makes this the user who signs in at Google next. */
+/** Sets the user who signs in at Google next. */
 function atGoogle(email = freshEmail(), isEmailVerified = true): string {
   google.user = { subject: randomUUID(), email, isEmailVerified };
   return email;
@@ -184,7 +182,7 @@ function expectRefused(result: Answer, status: number, code: string, message?: R
 }
 
 describe.each(["google", "github"] as const)("signing in with %s", (provider) => {
-  it("creates an account for a verified email, and later finds it by the subject even under another email", async () => {
+  it("creates an account for a verified email, and later finds it by the subject even under a different email", async () => {
     const email = at[provider]();
     const browser = new Browser();
     const result = await browser.signIn(provider);
@@ -198,7 +196,7 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     expect(await new Browser().signIn(provider)).toMatchObject({ status: 200, body: { user: result.body.user } });
   });
 
-  it("sends the browser back where it came from, signed in", async () => {
+  it("returns the browser, signed in, to the page from which it came", async () => {
     const email = at[provider]();
     const browser = new Browser();
     const back = await browser.throughProvider(await browser.start(provider, "/invitations?x=é"));
@@ -208,7 +206,7 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     expect(await browser.me).toMatchObject({ body: { email } });
   });
 
-  it("asks to prove an email that already has an account; the emailed code then links the accounts and signs in", async () => {
+  it("requires proof of an email that already has an account; the emailed code then links the accounts and signs in", async () => {
     const other = provider === "google" ? "github" : "google";
     const email = at[other]();
     const first = await new Browser().signIn(other);
@@ -229,12 +227,12 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     expect(await new Browser().signIn(provider)).toMatchObject({ body: { state: "active", user: first.body.user } });
   });
 
-  it("accepts a callback once, and only in the browser that started", async () => {
+  it("accepts a callback once, and only in the browser that started the sign-in", async () => {
     at[provider]();
     const browser = new Browser();
     const back = await browser.throughProvider(await browser.start(provider));
     expectRefused(await new Browser().call("GET", back), 400, "SIGN_IN_REFUSED", /another browser/);
-    // The other browser's attempt has used it up.
+    // The other browser's attempt has used up the callback.
     expectRefused(await browser.call("GET", back), 400, "SIGN_IN_REFUSED", /unknown, used, expired/);
     const again = await browser.throughProvider(await browser.start(provider));
     expect((await browser.call("GET", again)).status).toBe(303);
@@ -269,7 +267,7 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     expect(linked).toMatchObject({ status: 200, body: { state: "linked", identity: { provider } } });
     expect((await browser.call("GET", `${baseUrl}/api/v1/me/identities`)).body.data).toMatchObject([{ provider }]);
     expect(await new Browser().signIn(provider)).toMatchObject({ body: { state: "active", user: me.user } });
-    // Signed in with the other account, and without a step-up: nothing to link with.
+    // The user signed in with the other account and without a step-up, so there is nothing to link with.
     at[other]();
     const stranger = new Browser();
     await stranger.signIn(other);
@@ -279,18 +277,22 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
 
 describe("an ID token", () => {
   const lies: readonly [string, Lie, RegExp][] = [
-    ["with another nonce", { claims: (honest) => ({ ...honest, nonce: "replayed" }) }, /another nonce/],
+    ["with a different nonce", { claims: (honest) => ({ ...honest, nonce: "replayed" }) }, /another nonce/],
     ["without a nonce", { claims: ({ nonce: _, ...honest }) => honest }, /not valid/],
-    ["of another issuer", { claims: (honest) => ({ ...honest, iss: "http://127.0.0.1:1" }) }, /another issuer/],
+    ["from another issuer", { claims: (honest) => ({ ...honest, iss: "http://127.0.0.1:1" }) }, /another issuer/],
     ["for another client", { claims: (honest) => ({ ...honest, aud: "somebody-else" }) }, /another audience/],
-    ["for others beside us", { claims: (honest) => ({ ...honest, aud: ["client-google", "x"] }) }, /another audience/],
+    [
+      "for us and another client",
+      { claims: (honest) => ({ ...honest, aud: ["client-google", "x"] }) },
+      /another audience/,
+    ],
     ["that has expired", { claims: (honest) => ({ ...honest, exp: seconds(-60), iat: seconds(-120) }) }, /expired/],
     ["that is not valid yet", { claims: (honest) => ({ ...honest, nbf: seconds(3_600) }) }, /not valid yet/],
     ["that never expires", { claims: ({ exp: _, ...honest }) => honest }, /not valid/],
-    ["that somebody else signed", { isSignedByStranger: true }, /not signed by the provider/],
+    ["that was signed with another key", { isSignedByStranger: true }, /not signed by the provider/],
     ["whose email is not verified", { claims: (honest) => ({ ...honest, email_verified: false }) }, /not verified/],
     [
-      "whose email is verified in words",
+      'whose email_verified is the text "true"',
       { claims: (honest) => ({ ...honest, email_verified: "true" }) },
       /not verified/,
     ],
@@ -303,11 +305,11 @@ describe("an ID token", () => {
     expectRefused(await browser.signIn("google"), 400, "SIGN_IN_REFUSED", reason);
     expect([...browser.jar(baseUrl).keys()]).toEqual(["signin"]);
     google.lie = {};
-    // No account was created: the genuine sign-in is the first.
+    // The refused sign-in created no account, so the genuine one creates it.
     expect(await browser.signIn("google")).toMatchObject({ body: { state: "active", user: { email } } });
   });
 
-  it("that was signed again without changes is accepted: the refusals above are due to what was changed", async () => {
+  it("is accepted if it was signed again without changes: the refusals above are due to what was changed", async () => {
     atGoogle();
     google.lie = { claims: (honest) => ({ ...honest }) };
     expect(await new Browser().signIn("google")).toMatchObject({ status: 200 });
@@ -315,7 +317,7 @@ describe("an ID token", () => {
 });
 
 describe("a provider", () => {
-  it("returns a refusal without the provider's message when the user cancels", async () => {
+  it("at which the user cancels causes a refusal without the provider's own message", async () => {
     google.user = null;
     const result = await new Browser().signIn("google");
     expectRefused(result, 400, "SIGN_IN_REFUSED", /cancelled/);
@@ -331,11 +333,14 @@ describe("a provider", () => {
 
   const nonsense: readonly [string, { status: number; body: string }][] = [
     ["that is down", { status: 502, body: "<html>canary</html>" }],
-    ["that answers with a page", { status: 200, body: "<html>canary</html>" }],
-    ["that answers with something else", { status: 200, body: '{"canary":true}' }],
-    ["that does not know us", { status: 401, body: '{"error":"invalid_client","error_description":"canary"}' }],
+    ["that answers with an HTML page", { status: 200, body: "<html>canary</html>" }],
+    ["that answers with unexpected JSON", { status: 200, body: '{"canary":true}' }],
+    [
+      "that does not know our client id",
+      { status: 401, body: '{"error":"invalid_client","error_description":"canary"}' },
+    ],
   ];
-  it.each(nonsense)("%s is a 503, and may be retried", async (_, answer) => {
+  it.each(nonsense)("%s causes a 503, and the sign-in may be retried", async (_, answer) => {
     atGoogle();
     google.lie = { answer };
     const result = await new Browser().signIn("google");
@@ -351,7 +356,7 @@ describe("a provider", () => {
     ["a primary address that is not verified", [{ email: freshEmail(), primary: true, verified: false }]],
     ["a verified address that is not primary", [{ email: freshEmail(), primary: false, verified: true }]],
   ];
-  it.each(unverified)("GitHub with %s does not sign in", async (_, emails) => {
+  it.each(unverified)("such as GitHub that reports %s does not sign the user in", async (_, emails) => {
     atGithub();
     github.user = { ...github.user, emails };
     expectRefused(await new Browser().signIn("github"), 400, "SIGN_IN_REFUSED", /no primary email/);

@@ -33,7 +33,7 @@ function expectPublic(invoice: Invoice): void {
   const values = new Map(Object.entries(invoice));
   for (const field of SHOWN) expect(values.get(field), field).not.toBeUndefined();
   for (const field of HIDDEN) expect(values.get(field), field).toBeNull();
-  // A client of the interface reads productId; nothing else may be shown.
+  // All members outside the public projection must be null.
   for (const [field, value] of values) if (!SHOWN.includes(field)) expect(value, field).toBeNull();
 }
 
@@ -70,7 +70,7 @@ describe("a public key", () => {
     { metadata: { a: "b" } },
     { expiresInSeconds: 600 },
     { paymentMethods: [USDT, BTC] },
-  ])("cannot ask for %j", async (fields) => {
+  ])("cannot create an invoice with %j", async (fields) => {
     expectRefusal(await browser.post("/invoices", { name: "Order", rawAmount: 10, ...fields }), 403);
   });
 
@@ -98,7 +98,7 @@ describe("a public key", () => {
     expect(theirs.body.id).not.toBe(mine.body.id);
   });
 
-  test("gets at most twenty unpaid addresses; invoices with the secret key still get theirs", async () => {
+  test("gets at most twenty unpaid addresses, after which invoices created with the secret key continue to get addresses", async () => {
     const fields = { name: "Order", rawAmount: 10, paymentMethods: [BTC] };
     const invoices: Invoice[] = [];
     for (let count = 0; count < 22; count += 1) {

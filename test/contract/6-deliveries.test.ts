@@ -32,7 +32,7 @@ async function settled(read: () => Promise<Delivery>, status = "SUCCEEDED", atte
   }, WITHIN);
 }
 
-/** The delivery to `hook` of its newest event. */
+/** The delivery of the endpoint's newest event. */
 async function newest(hook: Awaited<ReturnType<typeof register>>): Promise<Delivery> {
   const [delivery] = await hook.deliveries("?limit=1");
   if (delivery === undefined) throw new Error("the endpoint has no delivery");
@@ -50,7 +50,7 @@ describe("a delivery", () => {
     const all = await register(["*"]);
     const some = await register(["payment.created"]);
     const invoice = await createInvoice(shop, { externalId: unique() });
-    // Sent at the same time, so either may arrive first.
+    // Both are sent at the same time, so either may arrive first.
     const came = (await all.arrivals(2)).toSorted((one, other) => sequenceOf(one) - sequenceOf(other));
     expect(typesOf(came)).toEqual(["invoice.created", "payment.created"]);
     for (const reception of came) {
@@ -94,7 +94,7 @@ describe("a delivery", () => {
     });
   });
 
-  test("has a sequence that counts from 1 for each invoice, and only types the endpoint subscribes to", async () => {
+  test("is sent only for event types that the endpoint subscribes to; its event has a sequence number, counted from 1 for each invoice", async () => {
     const hook = await register(["invoice.cancelled", "payment.created"]);
     const invoices = [await createInvoice(shop), await createInvoice(shop)];
     for (const { id } of invoices) expectOk(await shop.post(`/invoices/${id}/cancel`), 200);
@@ -135,7 +135,7 @@ describe("a delivery", () => {
     expect(await hook.log()).toHaveLength(3);
   });
 
-  test("logs each attempt: what was sent, the answer and the latency", async () => {
+  test("has a log of each attempt: the request headers, the response and the latency", async () => {
     const hook = await register(["invoice.created"], { retryCount: 1 });
     await hook.tell("status/503?body=closed%20for%20the%20night");
     await createInvoice(shop);
@@ -168,7 +168,7 @@ describe("a delivery", () => {
     expect(JSON.stringify(delivery)).not.toContain(hook.secret);
   });
 
-  test("does not follow a redirect, and fails with TIMEOUT without an answer in time", async () => {
+  test("does not follow a redirect, and fails with TIMEOUT if the receiver does not answer within the limit", async () => {
     const moved = await register(["invoice.created"], { retryCount: 0 }, "redirect/302");
     const silent = await register(["invoice.created"], { retryCount: 0, timeout: 1_000 }, "hang");
     await createInvoice(shop);
@@ -193,7 +193,7 @@ describe("a delivery", () => {
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(7_900);
   });
 
-  test("answered with 410 disables the endpoint and emits an event; enabling it again sends what was waiting", async () => {
+  test("answered with 410 disables the endpoint and emits an event; enabling the endpoint again sends the waiting deliveries", async () => {
     const watch = await register(["webhook.endpoint_disabled"]);
     const hook = await register(["invoice.created"]);
     await hook.tell("status/410");
@@ -228,7 +228,7 @@ describe("a delivery", () => {
     expectRefusal(await shop.post(`${nothing}/redeliver`), 404, "DELIVERY_NOT_FOUND");
   });
 
-  test("can be replayed for a range of times, including events from before the endpoint existed", async () => {
+  test("can be repeated for all events in a time range, including events from before the endpoint existed", async () => {
     const from = new Date().toISOString();
     const invoices = [await createInvoice(shop), await createInvoice(shop), await createInvoice(shop)];
     const to = new Date(Date.now() + 1).toISOString();
@@ -238,7 +238,7 @@ describe("a delivery", () => {
     const log = await hook.arrivals(3);
     const ids = invoices.map(({ id }) => id);
     expect(log.map((each) => happening(each).data.invoiceId).sort()).toEqual([...ids].sort());
-    // A delivery in progress is not scheduled again, and the receiver has it before the server has recorded it.
+    // A delivery in progress is not scheduled again; the receiver has it before the server has recorded it.
     for (const { id } of await hook.deliveries()) await settled(() => hook.delivery(id));
     const everything = { from, to, types: ["*"] };
     const again = await shop.post<{ scheduled: number }>(`${hook.path}/replay`, everything);
@@ -287,7 +287,7 @@ describe("a delivery", () => {
     expect(typesOf(await other.arrivals(2))).not.toContain("ping");
   });
 
-  test("stops once its endpoint is deleted, even when it was waiting for a retry", async () => {
+  test("stops once its endpoint is deleted, even if it was waiting for a retry", async () => {
     const [hook, other] = [await register(["invoice.created"]), await register(["invoice.created"])];
     await Promise.all([hook.tell("status/500"), other.tell("status/500")]);
     await createInvoice(shop);
@@ -296,7 +296,7 @@ describe("a delivery", () => {
     expect([answer.status, answer.text]).toEqual([204, ""]);
     expectRefusal(await shop.get(hook.path), 404, "WEBHOOK_NOT_FOUND");
     expectRefusal(await shop.get(`${hook.path}/deliveries`), 404, "WEBHOOK_NOT_FOUND");
-    // An attempt in flight at that moment may still arrive, but before the other endpoint's next attempt.
+    // An attempt that was in flight during the deletion may still arrive, but before the other endpoint's next attempt.
     await other.arrivals((await other.log()).length + 1);
     const before = (await hook.log()).length;
     await createInvoice(shop);

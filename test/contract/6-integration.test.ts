@@ -1,4 +1,4 @@
-// The integration in docs/examples, run unchanged: a shop that sends a customer to pay and learns of the payment once.
+// The integration in docs/examples, run unchanged: a shop that sends a customer to pay, and is notified of the payment once.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Webhook } from "standardwebhooks";
@@ -86,7 +86,7 @@ test.each([
     "is overpaid, and then paid because one payment was reversed",
     ["invoice.overpaid", "invoice.reversed", "invoice.paid"],
   ],
-])("an order that %s is shipped once", async (_, types) => {
+])("an order that is %s is shipped once", async (_, types) => {
   const order = orderId();
   const events = types.map((type, n) => ({ id: `evt_${order}${n}`, type, data: { invoice: { externalId: order } } }));
   for (const event of [...events, ...events]) expect((await deliver(event)).status).toBe(204);
@@ -117,7 +117,7 @@ test("an unsigned, wrongly signed or too old request is refused and changes noth
   expect(timesPaid(order)).toBe(0);
 });
 
-test("a refusal by the service is written to the shop's log, and its customer gets a 502", async () => {
+test("a refusal by the service is written to the shop's log, and the customer gets a 502", async () => {
   const externalId = orderId();
   await edgetill.invoices.create({ name: "Made elsewhere", rawAmount: 1, externalId });
   expect((await pay(externalId)).status).toBe(502);
@@ -125,7 +125,7 @@ test("a refusal by the service is written to the shop's log, and its customer ge
   expect(printed).not.toContain(service.secretKey);
 });
 
-test("an accepted invoice marks its order paid once, by the service's delivery and its redelivery", async () => {
+test("an accepted invoice marks its order paid once, even if the service delivers the event again", async () => {
   const order = orderId();
   await pay(order);
   const [invoice] = (await edgetill.invoices.list({ externalId: order })).data;

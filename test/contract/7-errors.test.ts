@@ -21,7 +21,7 @@ const GOOD = '{"name":"Order","rawAmount":10}';
 const postRaw = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>
   shop.postRaw("/invoices", raw, headers);
 
-describe("the refusal", () => {
+describe("a refusal", () => {
   test("of an invalid body names every wrong field", async () => {
     const body = { name: "x".repeat(201), rawAmount: "10", redirectUrl: "ftp://x", nonsense: 1 };
     const refusal = expectRefusal(await shop.post("/invoices", body), 400, "VALIDATION_FAILED");
@@ -43,7 +43,7 @@ describe("the refusal", () => {
     expectRefusal(await call("/nowhere"), 404);
   });
 
-  test("of an empty id is 404, like a malformed one", async () => {
+  test("of an empty id is 404, like that of a malformed one", async () => {
     for (const path of [`${INVOICES}/`, `${WALLETS}/`, `${INVOICES}//payments`]) {
       expectRefusal(await call(path, { key }), 404);
     }
@@ -102,7 +102,7 @@ describe("the refusal", () => {
     }
   });
 
-  test("never shows a long text", async () => {
+  test("never repeats a long text from the request", async () => {
     const marker = unique("echo").repeat(50);
     expect((await shop.post("/invoices", { name: marker, rawAmount: 10 })).text.length).toBeLessThan(4_000);
   });
@@ -144,7 +144,7 @@ describe("a POST without a body", () => {
   });
 });
 
-describe("every answer", () => {
+describe("every response", () => {
   const ANSWERS: readonly (readonly [string, () => Promise<Answer<unknown>>])[] = [
     ["200", () => shop.get("/invoices?limit=1")],
     ["201", () => shop.post("/invoices", { name: "Order", rawAmount: 1 })],
@@ -155,12 +155,12 @@ describe("every answer", () => {
     ["405", () => call(INVOICES, { method: "PUT", key })],
     ["413", () => postRaw(" ".repeat(70_000))],
     ["415", () => postRaw(GOOD, { "content-type": "text/plain" })],
-    ["200 of the document", () => call("/openapi.json")],
-    ["200 of the pages", () => call("/docs")],
-    ["200 of the health", () => call("/healthz")],
+    ["200 of the OpenAPI document", () => call("/openapi.json")],
+    ["200 of the documentation page", () => call("/docs")],
+    ["200 of the health check", () => call("/healthz")],
   ];
 
-  test.each(ANSWERS)("%s has its own request id and the security headers", async (status, ask) => {
+  test.each(ANSWERS)("(%s) has its own request id and the security headers", async (status, ask) => {
     const [answer, again] = [await ask(), await ask()];
     expect(answer.status).toBe(Number.parseInt(status, 10));
     const id = answer.headers.get("x-request-id");
@@ -174,7 +174,7 @@ describe("every answer", () => {
     expect(answer.headers.get("set-cookie")).toBeNull();
   });
 
-  test("of the API may not be cached", async () => {
+  test("from the API forbids caching", async () => {
     const { id } = await createInvoice(shop);
     expect((await shop.get(`/invoices/${id}`)).headers.get("cache-control")).toMatch(/no-store|private/);
   });
@@ -200,7 +200,7 @@ describe("cross-origin requests", () => {
     [one, "GET"],
     [`${one}/payment-methods`, "GET"],
     [`${one}/payment-methods`, "POST"],
-  ])("the preflight of %s for %s is answered, because a public key may call it", async (path, method) => {
+  ])("the preflight for %s with %s is answered, because a public key may call it", async (path, method) => {
     const answer = await ask(path, method);
     expect([200, 204]).toContain(answer.status);
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
@@ -218,7 +218,7 @@ describe("cross-origin requests", () => {
     [`${one}/payments`, "GET"],
     ["/nowhere", "GET"],
     ["/healthz", "GET"],
-  ])("the preflight of %s for %s is not allowed, because no browser may call it", async (path, method) => {
+  ])("the preflight for %s with %s is not allowed, because no browser may call it", async (path, method) => {
     const answer = await ask(path, method);
     const isAllowed =
       answer.headers.has("access-control-allow-origin") &&
@@ -227,7 +227,7 @@ describe("cross-origin requests", () => {
     expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test("answers to public keys may be read by any origin, refusals included; others may not", async () => {
+  test("responses to public keys may be read by any origin, refusals included; other responses may not", async () => {
     const headers = { origin };
     const { id } = await createInvoice(shop);
     const readable = [
@@ -244,7 +244,7 @@ describe("cross-origin requests", () => {
   });
 });
 
-/** A POST of an invoice by node:http, which adds neither a content type nor a length. */
+/** A POST of an invoice with node:http, which adds neither a content type nor a length. */
 function send(options: {
   headers: Record<string, string>;
   chunks: readonly string[];

@@ -1,4 +1,4 @@
-// The client's in-memory fake held to the service: each behaviour runs on both, and every answer must be equal.
+// Compares the client's in-memory fake with the service: each behaviour runs on both, and every answer must be equal.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CODES } from "../../client/testing/refusal.ts";
 import { type Behaviours, INVOICES } from "./fake-invoice-behaviours.ts";
@@ -16,10 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => stages?.close());
 
-/** Codes that both returned. */
+/** Error codes that both the service and the fake returned. */
 const seen = new Set<string>();
 
-describe.each(Object.entries(ALL))("%s, by the service and by the fake", (_, behaviours) => {
+describe.each(Object.entries(ALL))("%s, with the same responses from service and fake", (_, behaviours) => {
   it.each(Object.entries(behaviours))("%s", async (_name, behave) => {
     const real = await stages.real();
     await behave(real);
@@ -30,6 +30,6 @@ describe.each(Object.entries(ALL))("%s, by the service and by the fake", (_, beh
   });
 });
 
-it("every code that the fake can return was returned by both, and no other", () => {
+it("the service and the fake each returned every code that the fake can return, and no other code", () => {
   expect([...seen].filter((code) => code !== "undefined").sort()).toEqual([...CODES].sort());
 });

@@ -1,4 +1,4 @@
-// The published client, in every runtime that it names, against a real service: packed, installed offline, and run.
+// The published client in every runtime that it names, with a real service: packed, installed offline, and run.
 import { execFile, execFileSync } from "node:child_process";
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -46,7 +46,8 @@ let given: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
   packed = packClient();
-  // Packing kept this process busy for seconds. The server may have closed idle connections meanwhile, which must be noticed before one is used again.
+  // Packing kept this process busy for seconds. Meanwhile the server may have closed idle connections, which must be noticed before any of them
+  // is used again.
   await sleep(100);
   cpSync("test/support/packed-story.mjs", join(packed.shop, "story.mjs"));
   const product = { name: unique("coffee"), price: 19.5 };
@@ -91,7 +92,7 @@ function nodes(): readonly (readonly [string, string])[] {
   ];
 }
 
-describe("the packed client does everything against a real service", () => {
+describe("all methods of the packed client work against a real service", () => {
   it.each(nodes())("in %s", async (_, program) => {
     const run = `import { pageStory, serverStory } from "./story.mjs";
       const given = JSON.parse(process.argv[2]);
@@ -133,7 +134,7 @@ describe("the packed client does everything against a real service", () => {
     expect(await answer.json()).toEqual([SERVER_FACTS, PAGE_FACTS]);
   });
 
-  // Without a browser it fails in CI and is skipped elsewhere, with instructions to install it.
+  // Without a browser this test fails in CI and is skipped elsewhere, with instructions to install it.
   const inChromium = isBrowserWanted() ? it : it.skip;
   inChromium(
     `in Chromium, what a public key may${isBrowserWanted() ? "" : ` (${howToInstallChromium()})`}`,
@@ -154,7 +155,7 @@ describe("the packed client does everything against a real service", () => {
   );
 });
 
-/** The shop's own pages, on an origin other than the service's: a page without a build step. */
+/** The shop's own pages, without a build step, on an origin other than the service's. */
 function shopSite() {
   const map = JSON.stringify({
     imports: Object.fromEntries([

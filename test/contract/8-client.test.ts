@@ -1,4 +1,4 @@
-// Interface 8 "Client retry guidance": the client of this repository against the real service.
+// Interface 8 "Client retry guidance": the client of this repository, with the real service.
 import { createServer, request as forward } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { Edgetill, EdgetillConnectionError, EdgetillError, type NewInvoice } from "../../client/edgetill.ts";
@@ -15,7 +15,7 @@ async function failure(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** A proxy to the service that loses the first answers, so the client does not know what was done. */
+/** A proxy to the service that loses the first answers, so that the client does not know what was done. */
 async function losingAnswers(count: number): Promise<{ readonly baseUrl: string; readonly keys: readonly unknown[] }> {
   const keys: unknown[] = [];
   const server = createServer((request, response) => {
@@ -103,14 +103,14 @@ test("an invalid body throws an error with its code and details, and is not retr
   expect(keys).toHaveLength(1);
 });
 
-test("another body under a used idempotency key throws a conflict, and is not retried", async () => {
+test("a different body under a used idempotency key throws a conflict, and is not retried", async () => {
   const idempotencyKey = unique();
   await edgetill.invoices.create({ name: "Order", rawAmount: 10 }, { idempotencyKey });
   const error = await failure(edgetill.invoices.create({ name: "Order", rawAmount: 11 }, { idempotencyKey }));
   expect(error).toMatchObject({ status: 409, code: "IDEMPOTENCY_KEY_REUSED", attempts: 1, idempotencyKey });
 });
 
-test("an error has the facts of the refusal", async () => {
+test("an error has the details that the refusal contains", async () => {
   const externalId = unique();
   const { id } = await edgetill.invoices.create({ name: "Order", rawAmount: 10, externalId });
   const error = await failure(edgetill.invoices.create({ name: "Order", rawAmount: 10, externalId }));
@@ -131,7 +131,7 @@ test("an invoice can be read, changed and cancelled", async () => {
   expect(await edgetill.invoices.get(id)).toEqual((await shop.get(`/invoices/${id}`)).body);
 });
 
-test("polling events yields each event of an invoice once and in order, the same as when read by id", async () => {
+test("polling events yields each event of an invoice once and in order, with the same content as a read by id", async () => {
   const { id: invoiceId } = await edgetill.invoices.create({ name: "Order", rawAmount: 10 });
   await edgetill.invoices.cancel(invoiceId);
   const types: string[] = [];

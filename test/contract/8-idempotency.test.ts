@@ -59,14 +59,14 @@ describe("the same key and body", () => {
     ["white space", '{"name":"Order","rawAmount":10}', '{ "name" : "Order",\n\t"rawAmount" : 10 }\r\n'],
     ["a number's fraction", '{"name":"Order","rawAmount":10}', '{"name":"Order","rawAmount":10.0}'],
     ["a number's exponent", '{"name":"Order","rawAmount":10}', '{"name":"Order","rawAmount":1e1}'],
-    ["a number's sign of zero", '{"name":"Order","rawAmount":0}', '{"name":"Order","rawAmount":-0}'],
+    ["the sign of a zero", '{"name":"Order","rawAmount":0}', '{"name":"Order","rawAmount":-0}'],
     ["escapes", '{"name":"Order","rawAmount":10}', '{"n\\u0061me":"\\u004frder","rawAmount":10}'],
     [
-      "the order within an object within",
+      "the order of fields in a nested object",
       '{"name":"O","rawAmount":1,"metadata":{"a":"1","b":"2"}}',
       '{"name":"O","rawAmount":1,"metadata":{"b":"2","a":"1"}}',
     ],
-  ])("match whatever the spelling of the JSON: %s", async (_, one, other) => {
+  ])("match even if the JSON is written differently: %s", async (_, one, other) => {
     const key = unique();
     const first = await createRaw(key, one);
     expectOk(first, 201);
@@ -120,7 +120,7 @@ describe("the same key with a different request", () => {
     expectConflict(await create(key, { ...ORDER, name: "Other" }));
   });
 
-  test("is a conflict on another path", async () => {
+  test("is a conflict if sent to a different path", async () => {
     const headers = { "idempotency-key": unique() };
     const wallet = freshDirectWallet("ETH", "ETH");
     const first = await shop.post("/wallets", wallet, headers);
@@ -130,7 +130,7 @@ describe("the same key with a different request", () => {
     await removeWallets(shop);
   });
 
-  test("at the same time creates one invoice and answers one conflict", async () => {
+  test("sent at the same time creates one invoice and causes one conflict", async () => {
     const key = unique();
     const answers = await Promise.all([create(key), create(key, { ...ORDER, name: "Other" })]);
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409]);
@@ -161,7 +161,7 @@ describe("an idempotency key", () => {
     expect(third.id).not.toBe(fourth.id);
   });
 
-  test("of a request that changes something gives its first answer again, and belongs to that request", async () => {
+  test("replays the first response to a cancellation, and is a conflict if used to cancel another invoice", async () => {
     const [one, other] = [await createInvoice(shop), await createInvoice(shop)];
     const headers = { "idempotency-key": unique() };
     const first = await shop.post(`/invoices/${one.id}/cancel`, undefined, headers);
@@ -171,7 +171,7 @@ describe("an idempotency key", () => {
     expectRefusal(await shop.post(`/invoices/${one.id}/cancel`), 422, "INVOICE_NOT_CANCELLABLE");
   });
 
-  test("of one merchant does not give another merchant the stored answer", async () => {
+  test("of one merchant does not give another merchant the stored response", async () => {
     const key = unique();
     const first = await create(key);
     expectOk(first, 201);
@@ -190,7 +190,7 @@ describe("a refusal is not stored", () => {
     expectOk(await create(key), 201);
   });
 
-  test("an invalid body under a used key answers 400 and keeps the stored answer", async () => {
+  test("an invalid body under a used key gets a 400, and the stored response is kept", async () => {
     const key = unique();
     const first = await create(key);
     expectRefusal(await create(key, { name: "Order" }), 400);

@@ -1,6 +1,6 @@
-// Interface 8: the table of limits, each at its boundary. Bounds of invoice fields are in 2.2, one wallet per pair in 2.1, replays in
-// 8-idempotency. The rate limit is off on the server under test (its refusals are tested where a clock can be set): this file only shows
-// that no other limit applies instead.
+// Interface 8: the table of limits, each tested at its boundary. Bounds of invoice fields are in 2.2, one wallet per pair in 2.1, replays in
+// 8-idempotency. The rate limit is off on the server under test (its refusals are tested where a clock can be set): this file only shows that no
+// other limit applies instead.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   atOnce,
@@ -37,7 +37,7 @@ describe("limits", () => {
     }
   });
 
-  test("a pair has one wallet and requiredConfirmations is 1 by default", async () => {
+  test("a pair can have only one wallet, whose requiredConfirmations is 1 by default", async () => {
     expect((await registerWallet(shop, freshDirectWallet("ETH", "ETH"))).requiredConfirmations).toBe(1);
     expectRefusal(await shop.post("/wallets", freshDirectWallet("ETH", "ETH")), 409, "WALLET_EXISTS");
   });
@@ -56,7 +56,7 @@ describe("limits", () => {
     expectRefusal(await shop.post("/invoices", body, tooLong), 400, "IDEMPOTENCY_KEY_INVALID");
   });
 
-  test("an Idempotency-Key is counted in UTF-8 characters, and refused when it is not UTF-8", async () => {
+  test("the length of an Idempotency-Key is counted in characters, and a key that is not UTF-8 is refused", async () => {
     const body = { name: "Order", rawAmount: 1 };
     const post = (key: Buffer) => shop.post<Invoice>("/invoices", body, { "idempotency-key": key.toString("latin1") });
     for (const letter of ["é", "ж", "€", "😀"]) {
@@ -67,12 +67,12 @@ describe("limits", () => {
       expect([again.headers.get("idempotent-replayed"), again.body.id]).toEqual(["true", first.id]);
       expectRefusal(await post(Buffer.concat([key, Buffer.from(letter)])), 400, "IDEMPOTENCY_KEY_INVALID");
     }
-    // Latin-1, as some clients send it: é and è would be one key.
+    // Some clients send the key in Latin-1. Read as UTF-8, its é and è would be the same invalid character, and so the same key.
     const latin1 = (letter: string) => Buffer.from(`order-${letter}`, "latin1");
     for (const letter of ["é", "è"]) expectRefusal(await post(latin1(letter)), 400, "IDEMPOTENCY_KEY_INVALID");
   });
 
-  test("four hundred concurrent requests of one key all succeed when no rate limit is set", async () => {
+  test("four hundred concurrent requests with one API key all succeed if no rate limit is set", async () => {
     const answers = await atOnce(400, () => shop.get("/wallets"));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
   });

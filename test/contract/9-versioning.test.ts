@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { call, service, shop } from "./client.ts";
 
-/** Every route of this part of the interface, with names in braces left out. */
+/** Every route of this part of the interface, with the names in braces left out. */
 const ROUTES: Readonly<Record<string, readonly string[]>> = {
   "/wallets": ["get", "post"],
   "/wallets/{}": ["get", "patch", "delete"],
@@ -58,7 +58,7 @@ describe("the OpenAPI document", () => {
     expect(document.info).toMatchObject({ title: expect.stringMatching(/\S/), version: expect.stringMatching(/\S/) });
   });
 
-  test.each(Object.entries(ROUTES))("describes %s for %j", async (route, methods) => {
+  test.each(Object.entries(ROUTES))("describes the route %s with the methods %j", async (route, methods) => {
     const { document, byRoute } = await operations();
     const item = byRoute.get(`/api/v1/merchants/merchant/{}${route}`) ?? {};
     expect(Object.keys(item)).toEqual(expect.arrayContaining([...methods]));
@@ -96,7 +96,7 @@ describe("the OpenAPI document", () => {
     expect([...(schema.required as string[])].sort()).toEqual(["name", "rawAmount"]);
   });
 
-  test("documents the Idempotency-Key header of a creation", async () => {
+  test("documents the Idempotency-Key header for creating an invoice", async () => {
     const { document, byRoute } = await operations();
     expect(document.paths).toBeDefined();
     const post = byRoute.get("/api/v1/merchants/merchant/{}/invoices")?.post;
@@ -105,7 +105,7 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the pages outside the API", () => {
-  // What the page shows in a browser: test/browser/reference.test.ts.
+  // What the page shows in a browser is tested in test/browser/reference.test.ts.
   test("/docs loads nothing from other origins and links to the document for readers without scripts", async () => {
     const answer = await call("/docs");
     expect(answer.status).toBe(200);

@@ -1,4 +1,4 @@
-// Requests that are invalid in every way we could think of, for both the service and the client's fake: each field of each operation gets each
+// Requests that are invalid in every way we could think of, for both the service and the client's fake. Each field of each operation gets each
 // invalid value, so that all messages are compared.
 import { expect } from "vitest";
 import { ROUTES } from "../../client/api-types.ts";
@@ -61,7 +61,7 @@ const VALUES: readonly unknown[] = [
   { a: "x".repeat(8_200) },
   Object.fromEntries(Array.from({ length: 51 }, (_, place) => [`k${place}`, "x".repeat(200)])),
 ];
-/** The fake does not support it. */
+/** The field that the fake does not support. */
 const LEFT_OUT = "image";
 
 /** Bodies that break rules between fields, or are invalid as a whole. */
@@ -126,7 +126,7 @@ function routeOf(operation: string): readonly [string, string] {
   return [method, path];
 }
 
-/** As many requests as there are values: each with another value for each field, so that every field gets every value once. */
+/** One request for each value. In each request every field has a different value, and over all requests every field gets every value. */
 function wrongRequests(operation: string, values: readonly unknown[]): readonly Readonly<Record<string, unknown>>[] {
   const fields = Object.entries(FIELDS[operation] ?? {}).filter(([field]) => field !== LEFT_OUT);
   return values.map((_, turn) =>
@@ -136,7 +136,7 @@ function wrongRequests(operation: string, values: readonly unknown[]): readonly 
   );
 }
 
-/** The service also counts the items of a list where a string is expected, and vice versa; the fake does not. */
+/** Makes a value of the wrong type short: the service also checks its length, and the fake does not. */
 function ofOneLength(value: unknown, type: string | undefined): unknown {
   if (typeof value === "string") return type === "array" ? "x" : value;
   return Array.isArray(value) && type !== "array" ? value.slice(0, 1) : value;
@@ -169,13 +169,13 @@ export const REFUSED: Behaviours = {
       (stage: Stage) => refuseEach(operation, stage),
     ]),
   ),
-  "the URL of an endpoint is refused for what is wrong with it": async ({ ask }) => {
+  "an invalid URL of an endpoint is refused with the same reason": async ({ ask }) => {
     for (const url of URLS) {
       const { body } = await ask("POST", "/webhooks", { body: { url, events: ["*"] } });
       expect(Object(body).code, url).toBe("WEBHOOK_URL_REFUSED");
     }
   },
-  "a method that a path does not have is refused with those that it has": async ({ ask }) => {
+  "an unsupported method is refused with the methods that the path supports": async ({ ask }) => {
     for (const path of [
       "/invoices",
       "/invoices/none",

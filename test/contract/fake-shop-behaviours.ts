@@ -16,7 +16,7 @@ async function refusalOf(promise: Promise<unknown>): Promise<string> {
   return error instanceof EdgetillError ? `${error.status} ${error.code}` : String(error);
 }
 
-/** An invoice's events up to one of a type: later ones come when the chain is final. */
+/** An invoice's events up to the first of a type. Later events depend on when the chain is final. */
 async function eventsUntil({ edgetill }: Stage, { id }: Pick<Invoice, "id">, last: string): Promise<readonly string[]> {
   const types: string[] = [];
   for await (const { type } of edgetill.events.poll({ invoiceId: id, intervalMs: 50 }))
@@ -52,7 +52,7 @@ export const PAYMENTS: Behaviours = {
     const again = { action: "IGNORE", reason: "no" } as const;
     expect(await refusalOf(edgetill.payments.resolve(id, again))).toBe("422 PAYMENT_NOT_RESOLVABLE");
   },
-  "a part is paid, then the rest that is asked for": async (stage) => {
+  "an invoice is paid in part, and then by exactly the amount still due": async (stage) => {
     const { edgetill, pay, confirm } = stage;
     const invoice = await edgetill.invoices.create(ORDER);
     const part = await pay(invoice.id, "20");
@@ -66,7 +66,7 @@ export const PAYMENTS: Behaviours = {
     expect((await edgetill.invoices.get(invoice.id)).status).toBe("PAID");
     await eventsUntil(stage, invoice, "payment.paid");
   },
-  "a little less is enough": async ({ edgetill, pay, confirm }) => {
+  "an amount within the tolerance pays the invoice": async ({ edgetill, pay, confirm }) => {
     const near = await edgetill.invoices.create(ORDER);
     await confirm((await pay(near.id, "49.6")).id);
     expect(await edgetill.invoices.get(near.id)).toMatchObject({
@@ -74,7 +74,7 @@ export const PAYMENTS: Behaviours = {
       payments: [{ matchedBy: "TOLERANCE" }],
     });
   },
-  "much more is overpaid": async (stage) => {
+  "an amount above the tolerance overpays the invoice": async (stage) => {
     const { edgetill, pay, confirm } = stage;
     const over = await edgetill.invoices.create({ ...ORDER, rawAmount: 80 });
     await confirm((await pay(over.id, "90")).id);
@@ -83,7 +83,7 @@ export const PAYMENTS: Behaviours = {
     const back = { action: "RETURNED", reason: "sent ten back", txHash: "0x1" } as const;
     expect((await edgetill.invoices.resolve(over.id, back)).needsReview).toBe(false);
   },
-  "an invoice expires, unpaid or with a part": async (stage) => {
+  "an invoice expires if it is unpaid, and is underpaid if it was paid in part": async (stage) => {
     const { edgetill, pay, confirm, end, ask } = stage;
     const unpaid = await edgetill.invoices.create(ORDER);
     await end(unpaid.id);
@@ -95,7 +95,7 @@ export const PAYMENTS: Behaviours = {
     expect((await edgetill.invoices.get(half.id)).status).toBe("UNDERPAID");
     await eventsUntil(stage, half, "payment.underpaid");
   },
-  "a payment that nobody asked for is decided by hand": async (stage) => {
+  "a payment that matches no invoice is resolved by a user": async (stage) => {
     const { edgetill, pay, ask } = stage;
     const { id: invoiceId } = await edgetill.invoices.create({ ...ORDER, rawAmount: 1_000 });
     const { id } = await pay(undefined, "77");
@@ -121,7 +121,7 @@ export const PAYMENTS: Behaviours = {
 };
 
 export const SHOP: Behaviours = {
-  "products are made, changed, listed and deleted": async ({ edgetill, ask }) => {
+  "products are created, changed, listed and deleted": async ({ edgetill, ask }) => {
     const { products } = edgetill;
     const coffee = await products.create({ name: "Coffee", price: 19.5 });
     const tea = { name: "Tea", price: 5, currency: "EUR", description: "Green", askForName: true } as const;
@@ -145,7 +145,7 @@ export const SHOP: Behaviours = {
     expect(await refusalOf(products.get(coffee.id))).toBe("404 PRODUCT_NOT_FOUND");
     expect((await edgetill.invoices.get(invoice.id)).product?.name).toBe("Coffee, 1 kg");
   },
-  "customers are kept by email, changed and forgotten": async ({ edgetill, ask }) => {
+  "customers are found by email, changed and deleted": async ({ edgetill, ask }) => {
     const { customers } = edgetill;
     const ann = await customers.upsert({ email: "Ann@example.com", name: "Ann" });
     await customers.upsert({ email: "ann@example.com", phoneNumber: "1", metadata: { vip: "yes" } });
@@ -164,7 +164,7 @@ export const SHOP: Behaviours = {
     await edgetill.invoices.create({ ...ORDER, customerEmail: "ann@example.com" });
     await customers.list();
   },
-  "a page sells with a public key, and may nothing else": async ({ edgetill, page, ask, transcript }) => {
+  "a page can sell with a public key, and do nothing else": async ({ edgetill, page, ask, transcript }) => {
     const { id: productId } = await edgetill.products.create({ name: "Coffee", price: 19.5 });
     const hidden = await edgetill.products.create({ name: "Tea", price: 5, isActive: false });
     const known = await edgetill.invoices.create({ ...ORDER, customerEmail: "ann@example.com", metadata: { a: "b" } });
@@ -191,7 +191,7 @@ export const SHOP: Behaviours = {
     const body = { productId, externalId: "1" };
     expect(codeOf(await ask("POST", "/invoices", { body, isOfPage: true }))).toBe("403 PUBLIC_KEY_FORBIDDEN");
   },
-  "endpoints get what they subscribe to, signed": async ({ edgetill, hookUrl, delivered, ask, note }) => {
+  "endpoints get the events they subscribe to, signed": async ({ edgetill, hookUrl, delivered, ask, note }) => {
     const { webhooks, invoices } = edgetill;
     const { id, secret } = await webhooks.create({ url: hookUrl, events: ["invoice.*", "invoice.paid"] });
     await webhooks.list();

@@ -1,4 +1,4 @@
-// Each shop plugin of BTCPay Server in its own sequence of calls, as in its public source: the header, the bodies, and 200 for every success.
+// Each shop plugin of BTCPay Server in its own sequence of calls, taken from its public source: the header, the bodies, and 200 for every success.
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { call, expectOk, registerWallet, removeWallets, shop, unique } from "./client.ts";
@@ -17,7 +17,7 @@ async function ask(method: string, path: string, body?: unknown, headers: Record
   return call<Body>(`/api/v1${path}`, { method, body, headers: { authorization, ...headers } });
 }
 
-/** A call the plugin considers successful: only 200. */
+/** A call that the plugin considers successful only with status 200. */
 async function succeed(method: string, path: string, body?: unknown): Promise<Body> {
   const answer = await ask(method, path, body);
   expect(answer.status, answer.text).toBe(200);
@@ -27,7 +27,7 @@ async function succeed(method: string, path: string, body?: unknown): Promise<Bo
 const placeOrder = (body: object) => succeed("POST", `${STORE}/invoices`, body);
 const read = (id: string) => succeed("GET", `${STORE}/invoices/${id}`);
 
-/** How a plugin verifies a webhook: over the raw body, refusing other secrets. */
+/** Whether a webhook is genuine, as plugins check it: by an HMAC of the raw body with the endpoint's secret. */
 function isGenuine({ body, headers }: { body: string; headers: Readonly<Record<string, string>> }, secret: string) {
   return headers["btcpay-sig"] === `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 }
@@ -44,7 +44,7 @@ beforeAll(() => removeWallets(shop));
 beforeEach(() => removeWallets(shop));
 afterAll(() => removeWallets(shop));
 
-test("WooCommerce: connects, lists methods, registers its endpoint, places an order, replaces it, and gets its webhook", async () => {
+test("WooCommerce connects, lists methods, registers its endpoint, places an order, replaces it, and gets its webhook", async () => {
   await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
   const key = await succeed("GET", "/api-keys/current");
   expect(key.permissions.every((right: string) => right.endsWith(`:${shop.merchantId}`))).toBe(true);
@@ -86,7 +86,7 @@ test("WooCommerce: connects, lists methods, registers its endpoint, places an or
   expect(methods).toMatchObject([
     { paymentMethodId: "USDT-ETH", totalPaid: "0", payments: [], due: methods[0].amount },
   ]);
-  // The customer changes the cart: the first is marked as invalid, and a second invoice of the same order is normal.
+  // The customer changes the cart: the first invoice is marked as invalid, and creating a second one for the same order is normal.
   expect(await succeed("POST", `${STORE}/invoices/${first.id}/status`, { status: "Invalid" })).toMatchObject({
     status: "Invalid",
   });
@@ -100,10 +100,10 @@ test("WooCommerce: connects, lists methods, registers its endpoint, places an or
   await succeed("DELETE", `${STORE}/webhooks/${hook.id}`);
 });
 
-test("PrestaShop: chooses the secret of its endpoint, and finds, changes and deletes the endpoint", async () => {
+test("PrestaShop chooses the secret of its endpoint, and finds, changes and deletes the endpoint", async () => {
   await registerWallet(shop, xpubWallet(extendedKey()));
   await succeed("GET", "/server/info");
-  // Its settings page reads all of these.
+  // The plugin's settings page reads all of these members.
   expect(await succeed("GET", STORE)).toMatchObject({
     id: shop.merchantId,
     name: expect.any(String),
@@ -112,7 +112,7 @@ test("PrestaShop: chooses the secret of its endpoint, and finds, changes and del
     speedPolicy: "MediumSpeed",
     defaultCurrency: "USD",
   });
-  // Its form accepts only letters and digits, so the key works without its `_`, and is stored in the returned form.
+  // The plugin's form accepts only letters and digits, so the key must work without its `_`, and is stored in the form that is returned.
   const bare = shop.key.replace("_", "");
   const current = await ask("GET", "/api-keys/current", undefined, { authorization: `token ${bare}` });
   expect([current.status, current.body.apiKey]).toEqual([200, bare]);
@@ -150,7 +150,7 @@ test("PrestaShop: chooses the secret of its endpoint, and finds, changes and del
   expect((await ask("GET", `${STORE}/webhooks/${made.id}`)).status).toBe(404);
 });
 
-test("Magento: finds its endpoint by its URL, and its invoices by several orders", async () => {
+test("Magento finds its endpoint by the URL, and its invoices by several order ids at once", async () => {
   const url = receiver.url("ok", unique("mg"));
   const made = await succeed("POST", `${STORE}/webhooks`, { url, secret: "a".repeat(64) });
   const all: Body[] = await succeed("GET", `${STORE}/webhooks`);
@@ -174,7 +174,7 @@ test("Magento: finds its endpoint by its URL, and its invoices by several orders
   await succeed("DELETE", `${STORE}/webhooks/${made.id}`);
 });
 
-test("OpenCart: reads the store, registers an endpoint, places an order and reads it", async () => {
+test("OpenCart reads the store, registers an endpoint, places an order and reads it", async () => {
   await succeed("GET", STORE);
   const hook = await succeed("POST", `${STORE}/webhooks`, {
     url: receiver.url("ok", unique("oc")),
@@ -192,7 +192,7 @@ test("OpenCart: reads the store, registers an endpoint, places an order and read
   await succeed("DELETE", `${STORE}/webhooks/${hook.id}`);
 });
 
-test("Medusa: reads a rate, changes metadata, captures manually, archives, and is told that there are no refunds", async () => {
+test("Medusa reads a rate, changes metadata, captures manually and archives; its refunds are refused as not supported", async () => {
   const [rate] = await succeed("GET", `${STORE}/rates?currencyPair=BTC_USD`);
   expect(rate).toMatchObject({ currencyPair: "BTC_USD", errors: [], rate: expect.stringMatching(/^\d/) });
   const order = await placeOrder({
@@ -215,7 +215,7 @@ test("Medusa: reads a rate, changes metadata, captures manually, archives, and i
   }
 });
 
-test("Shopware: names the payment method of a button, and is told which field is wrong if there is none", async () => {
+test("Shopware places an order with its button's payment method; the refusal of an unknown method names the invalid field", async () => {
   await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
   const order = (paymentMethods: readonly string[]) => ({
     amount: "10",
@@ -231,7 +231,7 @@ test("Shopware: names the payment method of a button, and is told which field is
   expect(wrong.body.map(({ path }: Body) => path).toSorted()).toEqual(["amount", "currency"]);
 });
 
-test("XBoard, which treats every signed webhook as a payment: a manually created endpoint gets none for a cancelled invoice", async () => {
+test("XBoard, which treats every signed webhook as a payment, gets no webhook for a cancelled invoice at a manually created endpoint", async () => {
   const key = unique("xb");
   const url = receiver.url("ok", key);
   const made = expectOk(await shop.post<Body>("/webhooks", { url, format: "GREENFIELD" }), 201);
@@ -245,14 +245,14 @@ test("XBoard, which treats every signed webhook as a payment: a manually created
   expect((await shop.delete(`/webhooks/${made.id}`)).status).toBe(204);
 });
 
-test("Zapier: asks for the server, and finds an invoice by its order", async () => {
+test("Zapier reads the server information, and finds an invoice by its order id", async () => {
   await succeed("GET", "/server/info");
   const orderId = unique("zap");
   const { id } = await placeOrder({ amount: "1", currency: "USD", metadata: { orderId } });
   expect(await succeed("GET", `${STORE}/invoices?orderId=${orderId}`)).toMatchObject([{ id }]);
 });
 
-test("Invoice Ninja: places an order and reads it, with the store in the path or without", async () => {
+test("Invoice Ninja places an order and reads it, with or without the store in the path", async () => {
   const { id } = await placeOrder({
     amount: "10",
     currency: "USD",
@@ -268,7 +268,7 @@ test("Invoice Ninja: places an order and reads it, with the store in the path or
   });
 });
 
-describe("a repeated create", () => {
+describe("a repeated request for an invoice", () => {
   test("with the same Idempotency-Key makes one invoice", async () => {
     const body = { amount: "10", currency: "USD", metadata: { orderId: unique("once") } };
     const once = { "idempotency-key": unique("key") };

@@ -1,4 +1,4 @@
-// Runs the commands of each guide in its own shell and compares their output with what the guide shows.
+// Runs the commands of each guide in a shell of its own and compares their output with what the guide shows.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,23 +11,23 @@ import { signedIn } from "./people.ts";
 
 const FOLDER = "docs/guides";
 const INDEX = "README.md";
-/** The README of the repository, from the folder of the guides. */
+/** The README of the repository, relative to the folder of the guides. */
 const ROOT = "../../README.md";
 const GUIDES = readdirSync(FOLDER).filter((name) => name.endsWith(".md") && name !== INDEX);
-/** Separate users for each run. */
+/** Makes the users of this run different from those of earlier runs. */
 const RUN = `g${Date.now()}`;
-/** Printed on its own line after each block's output. */
+/** Printed on a line of its own after the output of each block. */
 const END = "=== end of block ===";
 
 interface Block {
   readonly commands: string;
-  /** Keeps running in its own terminal until the guide is done. */
+  /** Whether the block keeps running in a terminal of its own until the guide is done. */
   readonly isTerminal: boolean;
-  /** What the guide shows after the commands: the last one's answer, or what a terminal prints when ready. */
+  /** What the guide shows after the commands: the answer to the last one, or what a terminal prints when it is ready. */
   readonly shown: { readonly kind: string; readonly text: string } | undefined;
 }
 
-/** Where a guide's commands run. */
+/** The environment in which a guide's commands run. */
 interface Place {
   /** The folder used instead of `.edgetill`. */
   readonly home: string;
@@ -47,7 +47,7 @@ function blocksOf(name: string): readonly Block[] {
   });
 }
 
-/** A guide's text with a place's ports, folders and addresses. */
+/** A guide's text with the ports, folders and addresses of an environment. */
 function at({ home, ports }: Place, text: string): string {
   return text
     .replaceAll("localhost:8787", `localhost:${ports.server}`)
@@ -65,12 +65,12 @@ function environmentOf({ home, ports }: Place, port: number): NodeJS.ProcessEnv 
     PORT: String(port),
     CHAIN_PORT: String(ports.chain),
     RECEIVER_STATE: join(home, "receiver.ids"),
-    // The scripts that npm runs before the named one install packages.
+    // Without this, npm would first run scripts that install packages.
     npm_config_ignore_scripts: "true",
   };
 }
 
-/** What commands printed as JSON values, one after the other with at most a line end between. */
+/** The commands' output as JSON values, one after another with at most a line end between them. */
 function valuesIn(output: string): readonly unknown[] {
   return output
     .split(/(?<=[}\]])\n?(?=[{[])/)
@@ -99,7 +99,7 @@ function check({ commands, shown }: Block, output: string, place: Place): void {
   const values = valuesIn(output);
   const last = shown === undefined ? undefined : values.at(-1);
   if (shown !== undefined) expect(last, printed).toMatchObject(patternOf(at(place, shown.text)) as object);
-  // An output that is not shown must not be a refusal.
+  // Outputs that the guide does not show must not be refusals.
   for (const value of values) if (value !== last) expect(value, printed).not.toHaveProperty("statusCode");
 }
 
@@ -108,7 +108,7 @@ async function run(blocks: readonly Block[], place: Place): Promise<void> {
   const script = blocks.map(({ commands }) => `${at(place, commands)}\nprintf '\\n${END}\\n'\n`).join("");
   const shell = start(`set -e\n${script}`, environmentOf(place, place.ports.receiver));
   const [status] = await once(shell.process, "close");
-  // Ends what a failed command left in the background.
+  // Ends what a failed command left running in the background.
   endGroup(shell.process);
   const outputs = shell.printed().split(`\n${END}\n`).slice(0, -1);
   for (const [n, block] of blocks.entries()) {
@@ -125,7 +125,7 @@ interface Started {
   readonly failed: () => string;
 }
 
-/** A shell in its own process group, so everything it starts can be ended by its id. */
+/** A shell in a process group of its own, so that everything it starts can be ended by its id. */
 function start(commands: string, env: NodeJS.ProcessEnv): Started {
   const shell = spawn("sh", ["-c", commands], { detached: true, env, stdio: ["ignore", "pipe", "pipe"] });
   let [printed, failed] = ["", ""];
@@ -143,13 +143,16 @@ function endGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** A merchant as after a fresh `npm start`: a secret key with all permissions, a public key, no wallets. Writes its `demo.json`. */
+/**
+ * Creates a merchant like that of a fresh `npm start`, with a secret key with all permissions, a public key and no wallets, and writes its
+ * `demo.json`.
+ */
 async function freshMerchant(home: string): Promise<void> {
   const owner = await signedIn("guides");
   const { body: merchant } = await owner.post("/api/v1/merchants", { name: "Demo shop" });
   const keys = expectOk(await shop.get<{ data: { kind: string; permissions: string[] }[] }>("/api-keys"), 200).data;
   const secretOf = async (kind: string) => {
-    // The tests' server also has keys with fewer.
+    // The tests' merchant also has keys with fewer permissions.
     const held = keys.filter((key) => key.kind === kind).map(({ permissions }) => permissions);
     const [permissions] = held.toSorted((one, other) => other.length - one.length);
     const path = `/api/v1/merchants/merchant/${merchant.id}/api-keys`;
@@ -164,10 +167,10 @@ async function freshMerchant(home: string): Promise<void> {
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
-describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
+describe.skipIf(!hasCurl)("the commands print the output shown in", () => {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-guides-"));
   const terminals = new Map<string, ChildProcess>();
-  /** On the server shared by all contract tests, and on one that a guide starts. */
+  /** The environment with the server of this test worker, and the one with a server that a guide starts. */
   let onService: Place;
   let onOwn: Place;
 
@@ -199,7 +202,7 @@ describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
     await vi.waitFor(() => expect(terminal.printed(), terminal.failed()).toContain(ready), within);
   }
 
-  // Two of them first start a chain and a server.
+  // Some of these guides first start a chain and a server.
   test.each(GUIDES)("%s", { timeout: 300_000 }, async (guide) => {
     const blocks = blocksOf(guide);
     const opened = blocks.filter(({ isTerminal }) => isTerminal);
@@ -209,13 +212,13 @@ describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
     await run([...blocksOf(INDEX).slice(0, 1), ...blocks.filter(({ isTerminal }) => !isTerminal)], place);
   });
 
-  test("the commands of their index print it too", async () => {
+  test("the guides' index", async () => {
     await freshMerchant(onService.home);
     await run(blocksOf(INDEX), onService);
   });
 
-  // Last, because it uses an address of the key whose first two the wallets guide shows.
-  test("the commands of the README print it too", async () => {
+  // This guide runs last, because it uses an address of the key whose first two addresses the wallets guide shows.
+  test("the README", async () => {
     await freshMerchant(onService.home);
     await run(blocksOf(ROOT), onService);
   });

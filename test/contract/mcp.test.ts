@@ -1,4 +1,4 @@
-// The Model Context Protocol over HTTP, with its own client, as docs/guides/mcp.md describes.
+// The Model Context Protocol over HTTP, with the protocol's own client, as docs/guides/mcp.md describes.
 import { readFileSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
@@ -7,8 +7,8 @@ import { service } from "./client.ts";
 const GUIDE = readFileSync("docs/guides/mcp.md", "utf8");
 const { baseUrl, secretKey } = service;
 
-describe.each([["legacy"], [{ pin: "2026-07-28" }]] as const)("a client of the era %j", (mode) => {
-  test("sees the tools of the guide, and uses them", async () => {
+describe.each([["legacy"], [{ pin: "2026-07-28" }]] as const)("a client with protocol version %j", (mode) => {
+  test("lists the tools that the guide names, and can call them", async () => {
     const client = new Client({ name: "assistant", version: "1" }, { versionNegotiation: { mode } });
     const requestInit = { headers: { authorization: `Bearer ${secretKey}` } };
     await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", baseUrl), { requestInit }));

@@ -16,7 +16,7 @@ import { type Api, expectOk, service } from "./client.ts";
 import { newMerchant, runMove, type Source, stateOf } from "./movers.ts";
 import type { Wallet } from "./shapes.ts";
 
-/** Accounts of the published seed that no guide uses, because limits for shared keys count the merchants of both. */
+/** Accounts of the published seed that no guide uses, because the limits for a shared key would also count the guides' merchants. */
 const [ACCOUNT, OTHER_ACCOUNT] = [24, 25];
 const BTC = { code: "BTC", account: btcpayAccount("BTC", "segwit", ACCOUNT) };
 const LTC = { code: "LTC", account: btcpayAccount("LTC", "p2sh", ACCOUNT) };
@@ -44,7 +44,7 @@ const STORE: StandInStore = {
   hasLightning: true,
   webhooks: HOOKS,
 };
-/** The operator's statements that let both keys move. */
+/** The flags with which the operator states that both keys are unused, so that they can be moved. */
 const UNUSED = ["--unused", "BTC", "--unused", "LTC"];
 const MOVED = {
   wallets: [
@@ -96,7 +96,7 @@ describe.each([1, 2] as const)("from BTCPay Server %i.x", (version) => {
   });
 
   it.each([
-    ["a no", ["n"]],
+    ["the answer no", ["n"]],
     ["an empty answer", [""]],
     ["no terminal", undefined],
   ])("%s writes nothing and exits with an error", async (_, answers) => {
@@ -107,7 +107,7 @@ describe.each([1, 2] as const)("from BTCPay Server %i.x", (version) => {
     expect(await stateOf(merchant)).toEqual(nothing);
   });
 
-  it("yes writes everything, and a second run finds it", async () => {
+  it("answering yes writes everything, and a second run finds nothing left to write", async () => {
     const { source } = await standIn({ version });
     const first = await runMove(source, merchant, { args: UNUSED, answers: ["y"] });
     expect([first.status, first.printed]).toEqual([0, expect.stringContaining("5 made.")]);
@@ -124,12 +124,12 @@ describe("a shop that keeps its plugin", () => {
   const SECRET = "2xMoved8Secret5OfThePlugin";
   const PLUGIN = { args: [...UNUSED, "--plugin", "--yes"], environment: { MOVE_WEBHOOK_SECRETS: `W1=${SECRET}` } };
 
-  it("has its webhooks in the plugin's format, with the given secrets, and its store id works", async () => {
+  it("keeps its store id, and gets its webhooks in the plugin's format with the given secrets", async () => {
     const { source } = await standIn();
     const merchant = await newMerchant();
     const first = await runMove(source, merchant, PLUGIN);
     expect([first.status, first.printed]).toEqual([0, expect.stringContaining("5 made.")]);
-    // The other one has a new secret, and waits until the plugin has it.
+    // The other endpoint gets a new secret, and stays disabled until a user has entered it in the plugin.
     expect(first.printed.match(/secret of (\S+) /g)).toEqual([`secret of ${HOOKS[1]?.url} `]);
     expect(first.printed).not.toContain(SECRET);
     type Hook = { url: string; events: string[]; isActive: boolean; format: string };
@@ -145,7 +145,7 @@ describe("a shop that keeps its plugin", () => {
     expect([second.status, second.printed]).toEqual([0, expect.stringContaining("There is nothing to write.")]);
   });
 
-  it("is shown that a webhook is missing, or was moved in the other format", async () => {
+  it("gets an error if a webhook is missing, or was moved in the other format", async () => {
     const { source } = await standIn();
     const merchant = await newMerchant();
     const wrong = { ...PLUGIN, environment: { MOVE_WEBHOOK_SECRETS: `W7=${SECRET}` } };
@@ -156,14 +156,17 @@ describe("a shop that keeps its plugin", () => {
     expect([status, printed]).toEqual([1, expect.stringMatching(/\/paid: whk_\w+ is there in the format STANDARD/)]);
   });
 
-  it.each(["W1", "=x", "W1=a W2"])("is shown what secrets look like: %s", async (MOVE_WEBHOOK_SECRETS) => {
-    const { source } = await standIn();
-    const { status, printed } = await runMove(source, await newMerchant(), {
-      ...PLUGIN,
-      environment: { MOVE_WEBHOOK_SECRETS },
-    });
-    expect([status, printed]).toEqual([1, expect.stringContaining("MOVE_WEBHOOK_SECRETS must be")]);
-  });
+  it.each(["W1", "=x", "W1=a W2"])(
+    "gets an error that explains the format of MOVE_WEBHOOK_SECRETS if its value is %s",
+    async (MOVE_WEBHOOK_SECRETS) => {
+      const { source } = await standIn();
+      const { status, printed } = await runMove(source, await newMerchant(), {
+        ...PLUGIN,
+        environment: { MOVE_WEBHOOK_SECRETS },
+      });
+      expect([status, printed]).toEqual([1, expect.stringContaining("MOVE_WEBHOOK_SECRETS must be")]);
+    },
+  );
 });
 
 describe("an interruption", () => {
@@ -172,7 +175,7 @@ describe("an interruption", () => {
     Array.from({ length: WRITES }, (_, at) => [at, when] as const),
   );
 
-  it.each(cases)("at write %i, %s the server has it, is repaired by a second run", async (at, when) => {
+  it.each(cases)("at write %i, %s the server receives it, is repaired by a second run", async (at, when) => {
     const { source } = await standIn();
     const merchant = await newMerchant();
     const line = await startBrokenLine(service.baseUrl);
@@ -188,7 +191,7 @@ describe("an interruption", () => {
     expect(await stateOf(merchant)).toEqual(MOVED);
   });
 
-  it("of the reader of its output, such as `| head`, stops nothing", async () => {
+  it("of the output by a reader that closes early, such as `| head`, does not stop the run", async () => {
     const { source } = await standIn();
     const merchant = await newMerchant();
     const into = ["--to", service.baseUrl, "--merchant", merchant.merchantId];
@@ -214,7 +217,7 @@ describe("a wallet", () => {
     ["BTC_TESTNET", "p2sh"],
   ];
 
-  it.each(FORMS)("of %s, %s, gives the addresses BTCPay Server shows", async (on, kind) => {
+  it.each(FORMS)("for %s (%s) gives the addresses that BTCPay Server shows", async (on, kind) => {
     const account = btcpayAccount(on, kind, ACCOUNT);
     const [code = ""] = on.split("_");
     const { source } = await standIn({ stores: [{ ...STORE, methods: [{ code, account }], webhooks: [] }] });
@@ -228,7 +231,7 @@ describe("a wallet", () => {
     expect(expectOk(shown, 200).data.map(({ address }) => address)).toEqual(account.addresses);
   });
 
-  it("for which BTCPay Server shows other addresses is not written, and the rest is", async () => {
+  it("is not written if BTCPay Server shows other addresses for it, but the rest is", async () => {
     const other = { ...BTC, previewed: btcpayAccount("BTC", "segwit", OTHER_ACCOUNT).addresses };
     const { source } = await standIn({ stores: [{ ...STORE, methods: [other, LTC] }] });
     const merchant = await newMerchant();
@@ -237,7 +240,7 @@ describe("a wallet", () => {
     expect(await stateOf(merchant)).toEqual({ ...MOVED, wallets: MOVED.wallets.slice(1) });
   });
 
-  it("of a store with invoices is not written, even if the operator confirms; a new account's key is", async () => {
+  it("of a store with invoices is not written, even if the operator confirms; a new account's key is written", async () => {
     const { source } = await standIn({ stores: [{ ...STORE, methods: [BTC], invoices: [{ id: "I1" }] }] });
     const merchant = await newMerchant();
     const refused = await runMove(source, merchant, { args: [...UNUSED, "--plan"] });
@@ -262,7 +265,7 @@ describe("a wallet", () => {
     },
   );
 
-  it("conflicting with the merchant's existing one stays unwritten, and the command fails", async () => {
+  it("that conflicts with one that the merchant already has is not written, and the command fails", async () => {
     const { source } = await standIn({ stores: [{ ...STORE, methods: [BTC], webhooks: [] }] });
     const merchant = await newMerchant();
     const [address] = btcpayAccount("BTC", "segwit", OTHER_ACCOUNT).addresses;
@@ -274,8 +277,8 @@ describe("a wallet", () => {
   });
 });
 
-describe("a key of BTCPay Server", () => {
-  it("that may only view stores gives a plan that lists its missing permissions", async () => {
+describe("a BTCPay Server key", () => {
+  it("that may only view stores produces a plan that lists its missing permissions", async () => {
     const { source } = await standIn({ permissions: [BTCPAY_PERMISSIONS.view] });
     const { status, printed } = await runMove(source, await newMerchant(), { args: [...UNUSED, "--plan"] });
     expect(status).toBe(0);
@@ -294,22 +297,22 @@ describe("a key of BTCPay Server", () => {
   });
 });
 
-describe("an answer that BTCPay Server never gives", () => {
+describe("a response that BTCPay Server never sends", () => {
   const PATHS = ["", "/CoffeeStore1/payment-methods", "/CoffeeStore1/webhooks", "/CoffeeStore1/invoices"];
   const lies = [
     {
       what: "a web page",
       lie: { status: 200, headers: { "content-type": "text/html" }, body: "<html>Sign in</html>" },
     },
-    { what: "half an answer", lie: { status: 200, body: '[{"id":"Coff', isCutOff: true } },
+    { what: "half a response", lie: { status: 200, body: '[{"id":"Coff', isCutOff: true } },
     { what: "other JSON", lie: { status: 200, body: '[{"id": 7}, 7]' } },
-    { what: "a fault", lie: { status: 500, body: "{}" } },
-    { what: "401", lie: { status: 401, body: "{}" } },
+    { what: "a server error", lie: { status: 500, body: "{}" } },
+    { what: "a 401", lie: { status: 401, body: "{}" } },
   ];
   const cases = PATHS.flatMap((path) => lies.map(({ what, lie }) => ({ path, what, lie })));
 
   it.each(cases.filter(({ path, what }) => !path.endsWith("/invoices") || what !== "other JSON"))(
-    "$what at /stores$path ends the move before anything is written",
+    "such as $what at /stores$path ends the move before anything is written",
     async ({ path, lie }) => {
       const at = `/api/v1/stores${path}`;
       const { source } = await standIn({ lie: (asked) => (asked === at ? lie : undefined) });
@@ -320,7 +323,7 @@ describe("an answer that BTCPay Server never gives", () => {
     },
   );
 
-  it("a redirect to another host is not followed, so that host never sees the key", async () => {
+  it("is not followed if it redirects to another host, so the other host never sees the key", async () => {
     const other = await standIn();
     const location = `${other.origin}/api/v1/stores`;
     const { source } = await standIn({ lie: () => ({ status: 307, headers: { location } }) });

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close();
 });
 
-/** A merchant with something of each kind. */
+/** A merchant with data of every kind that is moved. */
 async function oldShop(): Promise<Api> {
   const shop = await newMerchant();
   const pair = { cryptocurrency: "USDT", network: "ETH" };
@@ -56,8 +56,8 @@ const MOVED = {
   customers: ["Ann@example.com Ann", "Ben@example.com Ben"],
 };
 
-describe("from another server of the interface", () => {
-  it("the plan writes nothing, yes writes everything, and a second run finds it", async () => {
+describe("from another server with the same interface", () => {
+  it("the plan writes nothing, answering yes writes everything, and a second run finds nothing left to write", async () => {
     const [source, merchant] = [sourceOf(await oldShop()), await newMerchant()];
     const nothing = await stateOf(merchant);
     const plan = await runMove(source, merchant, { args: ["--plan"] });
@@ -73,11 +73,11 @@ describe("from another server of the interface", () => {
   });
 
   it.each(["before", "after"] as const)(
-    "an interruption at each of its writes, %s the server has it, is repaired",
+    "an interruption at any write, %s the server receives it, is repaired",
     async (when) => {
       const [source, merchant] = [sourceOf(await oldShop()), await newMerchant()];
       const line = await startBrokenLine(service.baseUrl);
-      // Each run is broken at its second write, so each gets one or two steps further.
+      // Each run is interrupted at its second write, so each run completes one or two more steps.
       for (let run = 0; run < 8; run += 1) {
         line.breakAt(1, when);
         await runMove(source, merchant, { args: ["--yes"], to: line.origin });
@@ -93,7 +93,7 @@ describe("from another server of the interface", () => {
 });
 
 describe("from an older server", () => {
-  /** Lists by page, wallets without nextIndex, no webhooks. */
+  /** An older server: lists are paged by number, wallets have no nextIndex, and there are no webhooks. */
   async function olderServer(lastUsedIndex: number): Promise<Source> {
     const products = ["Tea", "Cake", "Pie"].map((name) => ({ name, price: "1.000000", currency: "USD", image: null }));
     const xpub = {
@@ -121,7 +121,7 @@ describe("from an older server", () => {
     return { args: ["interface", "--from", listening.origin, "--from-merchant", "old_1"], key: "sk_old_key" };
   }
 
-  it("all pages move, and what it lacks is listed", async () => {
+  it("every page of each list is moved, and whatever the server does not offer is reported", async () => {
     const merchant = await newMerchant();
     const { status, printed } = await runMove(await olderServer(0), merchant, { args: ["--unused", "BTC", "--yes"] });
     expect([status, printed]).toEqual([0, expect.stringContaining("webhooks: the server does not show them")]);

@@ -1,4 +1,4 @@
-// What a move does when its server misbehaves, and how it asks.
+// What a move does when its server misbehaves, and how it asks for keys that are not in the environment.
 import { createServer } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { move } from "../../scripts/move/run.ts";
@@ -28,8 +28,8 @@ async function sourceOf(store: Partial<StandInStore> = {}): Promise<Source> {
   return { args: ["btcpay", "--from", btcpay.origin, "--store", STORE.id, "--key", FRESH], key: btcpay.key };
 }
 
-describe("a server that misbehaves", () => {
-  it("by showing other addresses for a new wallet than were compared gets it disabled", async () => {
+describe("a target server that misbehaves", () => {
+  it("by showing unexpected addresses for a new wallet makes the move disable that wallet", async () => {
     const merchant = await newMerchant();
     const line = await startBrokenLine(service.baseUrl);
     line.alter = (path, text) =>
@@ -42,7 +42,7 @@ describe("a server that misbehaves", () => {
     expect(expectOk(await merchant.get<Wallet[]>("/wallets"), 200)).toMatchObject([{ isEnabled: false }]);
   });
 
-  it("by refusing one webhook gets the rest, and the run fails", async () => {
+  it("by refusing one webhook gets everything else anyway, and the run fails", async () => {
     const merchant = await newMerchant();
     const urls = ["http://shop.example.com/open", "http://127.0.0.1:4242/fine"];
     const webhooks = urls.map((url, index) => ({ id: `W${index}`, url, enabled: true }));
@@ -51,7 +51,7 @@ describe("a server that misbehaves", () => {
     expect(await stateOf(merchant)).toMatchObject({ webhooks: [{ url: urls[1] }], wallets: [{ network: "BTC" }] });
   });
 
-  it("by returning a cached answer for something deleted meanwhile is detected", async () => {
+  it("by returning a cached response for a wallet deleted meanwhile is detected", async () => {
     const merchant = await newMerchant([...MOVE_PERMISSIONS, "WALLET_DELETE"]);
     const source = await sourceOf();
     expect(await runMove(source, merchant, { args: ["--yes"] })).toMatchObject({ status: 0 });
@@ -62,7 +62,7 @@ describe("a server that misbehaves", () => {
     expect(expectOk(await merchant.get<Wallet[]>("/wallets"), 200)).toEqual([]);
   });
 
-  it("by returning a cached answer for a webhook deleted meanwhile is detected", async () => {
+  it("by returning a cached response for a webhook deleted meanwhile is detected", async () => {
     const merchant = await newMerchant([...MOVE_PERMISSIONS, "WEBHOOK_DELETE"]);
     const source = await sourceOf({ webhooks: [{ id: "W1", url: "http://127.0.0.1:4242/fine", enabled: true }] });
     expect(await runMove(source, merchant, { args: ["--yes"] })).toMatchObject({ status: 0 });
@@ -74,7 +74,7 @@ describe("a server that misbehaves", () => {
 });
 
 describe("a second run", () => {
-  it("recognises what the server spells differently", async () => {
+  it("recognises rows that the server spells differently", async () => {
     const source = await newMerchant();
     const address = btcpayAccount("BTC", "segwit", 29).addresses[0]?.toUpperCase();
     const pages: Readonly<Record<string, unknown>> = {
@@ -102,7 +102,7 @@ describe("a second run", () => {
 });
 
 describe("the command", () => {
-  it("asks for keys missing from the environment, and shows none", async () => {
+  it("asks for keys missing from the environment, and does not print them", async () => {
     const [merchant, { args, key }] = [await newMerchant(), await sourceOf()];
     const lines: string[] = [];
     const asked: string[] = [];
@@ -128,7 +128,7 @@ describe("the command", () => {
     expect(lines.join("\n")).not.toMatch(new RegExp(`${key}|${merchant.key}`));
   });
 
-  it("without keys and without a terminal asks nothing", async () => {
+  it("without keys and without a terminal sends no request", async () => {
     const lines: string[] = [];
     const { args } = await sourceOf();
     const around = { environment: {}, print: (line: string) => lines.push(line), ask: undefined, askSecret: undefined };
@@ -136,7 +136,7 @@ describe("the command", () => {
     expect(open[0]?.requests).toEqual([]);
   });
 
-  it("with several stores prints each, and writes none", async () => {
+  it("lists the stores and writes nothing if there are several and none is chosen", async () => {
     const btcpay = await startBtcpay({ version: 2, stores: [STORE, { ...STORE, id: "CakeStore1", name: "Cake" }] });
     open.push(btcpay);
     const merchant = await newMerchant();

@@ -19,7 +19,7 @@ describe("a file that a page loads", () => {
   test.each([
     ["the checkout", "/pay/inv_none", { js: 1, css: 0 }],
     ["the console", "/console", { css: 1, svg: 1 }],
-  ])("of %s has its hash in its name, may be cached forever, and is not sent again", async (_, page, counts) => {
+  ])("(%s) has its hash in its name, may be cached forever, and is not sent again", async (_, page, counts) => {
     const paths = await assetsOf(page);
     for (const [ending, count] of Object.entries(counts))
       expect(paths.filter((path) => path.endsWith(`.${ending}`))).toHaveLength(count);
@@ -41,7 +41,7 @@ describe("a file that a page loads", () => {
   });
 });
 
-test("the script of shops has the name BTCPay Server's plugins use, is for pages of any origin, and is cached briefly", async () => {
+test("the script for shops has the path that BTCPay Server's plugins use, can be loaded by any origin, and is cached briefly", async () => {
   for (const path of ["/modal/btcpay.js", "/modal/btcpay.js?ver=2.7.1"]) {
     const answer = await call(path);
     expect([answer.status, Object.fromEntries(answer.headers)]).toMatchObject([
@@ -72,7 +72,7 @@ describe("an unlisted path", () => {
     "/console/",
     "/console/mer_1/nothing",
     "/consoles",
-  ])("is a 404 at %s, even for a browser that navigates there", async (path) => {
+  ])("is a 404, even for a browser that navigates there: %s", async (path) => {
     for (const headers of [{}, { accept: "text/html", "sec-fetch-mode": "navigate" }]) {
       const answer = await call(path, { headers });
       expect(answer.status).toBe(404);
@@ -82,7 +82,7 @@ describe("an unlisted path", () => {
     }
   });
 
-  test("is a 404 when an encoded path leads to a file that only the Worker may serve", async () => {
+  test("is a 404 even if it encodes the path of a file that only the Worker may serve", async () => {
     const paths = ["/%72eference/docs.html", "/assets/%2e%2e/reference/docs.html", "/%63onsole/page.html"];
     for (const path of [...paths, "/reference%2fdocs.html"]) {
       const answer = await call(path);

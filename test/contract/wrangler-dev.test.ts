@@ -10,7 +10,7 @@ import { configurationOf, configurationText, type RawConfiguration } from "../..
 import { deploymentOf } from "../../scripts/deploy/deployment.ts";
 import { findFreePort } from "../../scripts/free-port.ts";
 
-/** Settings of this machine or another test must not do the clone's work. */
+/** The environment without the settings of this machine or of another test, because the clone must work without them. */
 const {
   WRANGLER_COMMAND: _,
   EDGETILL_STARTED: __,
@@ -20,7 +20,7 @@ const {
 } = process.env;
 const ENVIRONMENT = {
   ...inherited,
-  // As in a terminal: npx must find what npm adds to the PATH for its scripts.
+  // The PATH of a terminal, without the folders that npm adds for its scripts: npx must find wrangler by itself.
   PATH: (process.env.PATH ?? "")
     .split(delimiter)
     .filter((folder) => !folder.includes("node_modules"))
@@ -46,13 +46,13 @@ function makeClone(): void {
   for (const file of tracked.filter((each) => each !== "")) cpSync(file, join(clone, file));
   symlinkSync(resolve("node_modules"), join(clone, "node_modules"));
   git("init", "--quiet");
-  // .gitignore names a folder, and a link is not one.
+  // The pattern in .gitignore matches only a folder, and node_modules is a link here.
   writeFileSync(join(clone, ".git/info/exclude"), "node_modules\n");
   git("add", "--all");
   git("-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "all");
 }
 
-/** Its own group, so all of it can be ended by its id. */
+/** A process group of its own, so that all of it can be ended by its id. */
 function wrangler(args: readonly string[]): ChildProcess {
   const child = spawn("npx", ["wrangler", ...args], { cwd: clone, env: ENVIRONMENT, detached: true });
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (printed += chunk));
@@ -112,7 +112,7 @@ function writeConfiguration(name: string): string {
 
 describe("in a fresh clone", () => {
   it.each([
-    ["wrangler.toml, with no file edited,", () => "wrangler.toml"],
+    ["an unedited wrangler.toml", () => "wrangler.toml"],
     ["a deployment's own configuration", () => writeConfiguration("shop")],
   ])("%s can be deployed, and a deploy creates neither settings nor a database", async (_, configuration) => {
     const dryRun = wrangler(["deploy", "--dry-run", "--config", configuration(), "--outdir", `${clone}-out`]);
@@ -124,7 +124,7 @@ describe("in a fresh clone", () => {
     expect(git("status", "--porcelain")).toBe("");
   });
 
-  it("`npx wrangler dev` serves with settings that git ignores, and says what `npm start` does in addition", async () => {
+  it("`npx wrangler dev` serves with settings that git ignores, and prints what `npm start` does in addition", async () => {
     const origin = await start();
     const health = await (await fetch(`${origin}/healthz`)).json();
     expect(health).toMatchObject({ status: "ok", database: "ok" });
@@ -132,7 +132,7 @@ describe("in a fresh clone", () => {
     expect(await (await fetch(`${origin}/openapi.json`)).json()).toMatchObject({ openapi: expect.any(String) });
     const refused = await fetch(`${origin}/api/v1/merchants/merchant/mer_1/invoices`);
     expect(await refused.json()).toMatchObject({ statusCode: 401, code: "UNAUTHORIZED" });
-    // Sends nothing, and shows emails: the mark of development.
+    // Only a development server shows emails here instead of sending them.
     expect((await fetch(`${origin}/dev/mail`)).status).toBe(200);
 
     expect(settings()).toMatch(/^MASTER_KEY=dev1:[\w+/]{43}=$/m);

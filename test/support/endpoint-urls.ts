@@ -1,4 +1,4 @@
-// Checks the rule with the table of test/vectors/endpoint-urls.ts, in each runtime that imports it, since URL parsers differ.
+// Checks the rule for endpoint URLs against test/vectors/endpoint-urls.ts, in each runtime that imports this file, since URL parsers differ.
 import { describe, expect, it } from "vitest";
 import { type EndpointRules, parseEndpointUrl } from "../../src/notifications/webhooks/endpoint-url.ts";
 import { ALLOWED, LOOPBACK, NEAR_LOOPBACK, OWN, OWN_HOSTS, REFUSED } from "../vectors/endpoint-urls.ts";
@@ -7,7 +7,7 @@ const CLOSED: EndpointRules = { isLoopbackOpen: false, ownHost: OWN_HOSTS.closed
 const OPEN: EndpointRules = { isLoopbackOpen: true, ownHost: OWN_HOSTS.open };
 const BOTH = [CLOSED, OPEN];
 
-/** The stored form, or why it is refused. */
+/** The stored form of a URL, or why the URL is refused. */
 function verdict(text: string, rules: EndpointRules): string {
   const url = parseEndpointUrl(text, rules);
   return url.ok ? `stored as ${url.value.href}` : url.error;
@@ -19,7 +19,7 @@ function expectRefused(urls: readonly string[], why: string, rules: EndpointRule
 
 export function describeEndpointUrls(): void {
   describe("an endpoint's URL", () => {
-    it("has a table of more than 500 hostile cases and 60 good ones, without duplicates", () => {
+    it("is tested with more than 500 hostile cases and 60 good ones, without duplicates", () => {
       const hostile = [...REFUSED, ...NEAR_LOOPBACK].flatMap(({ urls }) => urls);
       const good = ALLOWED.map(([text]) => text);
       expect(hostile.length).toBeGreaterThan(500);
@@ -27,21 +27,21 @@ export function describeEndpointUrls(): void {
       expect(new Set([...hostile, ...good, ...OWN]).size).toBe(hostile.length + good.length + OWN.length);
     });
 
-    it.each(REFUSED)("is refused with $what, loopback open or not: $why", ({ urls, why }) => {
+    it.each(REFUSED)("is refused with $what, whether or not loopback is open: $why", ({ urls, why }) => {
       for (const rules of BOTH) expectRefused(urls, why, rules);
     });
 
-    it.each(NEAR_LOOPBACK)("is refused with $what, when loopback is almost open: $why", ({ urls, why }) => {
+    it.each(NEAR_LOOPBACK)("is refused with $what, even if loopback is open: $why", ({ urls, why }) => {
       expectRefused(urls, why, OPEN);
       for (const url of urls) expect(parseEndpointUrl(url, CLOSED).ok).toBe(false);
     });
 
-    it.each(ALLOWED)("%s is accepted, loopback open or not", (text, href) => {
+    it.each(ALLOWED)("%s is accepted, whether or not loopback is open", (text, href) => {
       const value = { href, host: new URL(href).host, isLoopback: false };
       for (const rules of BOTH) expect(parseEndpointUrl(text, rules)).toEqual({ ok: true, value });
     });
 
-    it.each(LOOPBACK)("%s is accepted only where loopback is open", (text, href) => {
+    it.each(LOOPBACK)("%s is accepted only if loopback is open", (text, href) => {
       const value = { href, host: new URL(href).hostname, isLoopback: true };
       expect(parseEndpointUrl(text, OPEN)).toEqual({ ok: true, value });
       expectRefused([text], "it must start with https:// and a host", CLOSED);

@@ -1,4 +1,4 @@
-// What the client that POSTs to receivers guarantees, against a real one on loopback. `fetch` in Node and workerd differs in redirects,
+// Tests what the client that POSTs to receivers guarantees, with a real receiver on loopback. `fetch` in Node and in workerd differ in redirects,
 // aborts and cancelled bodies, so each runs the whole suite.
 import { describe, expect, it, vi } from "vitest";
 import { postToReceiver, type ReceiverAnswer } from "../../src/notifications/webhooks/receiver-client.ts";
@@ -7,7 +7,7 @@ import { signedHeaders } from "../../src/notifications/webhooks/signature.ts";
 import { receiverAt } from "./receiver-control.ts";
 
 const LIMIT_MS = 400;
-/** Far past the limit, before the slow behaviour would answer, and generous for a busy machine. */
+/** Long after the limit and before the slow behaviour would answer. It is long enough for a busy machine. */
 const LATE_MS = 20_000;
 const PATIENT_MS = 60_000;
 
@@ -17,12 +17,12 @@ const body = '{"name":"Päckchen 🏦"}';
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const chunked = "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n";
-/** These whole responses announce that the connection closes; otherwise a POST sent on it meanwhile would be lost. */
+/** A whole response. It must announce that the connection closes; otherwise a POST that is sent on the connection meanwhile would be lost. */
 const http = (text: string) => `raw/${hex(utf8(text.replaceAll("\n", "\r\n")))}`;
 
 type Posting = ReturnType<typeof postingTo>;
 
-/** The client, against the test's receiver, which keeps a log per key. */
+/** The client, sending to the test's receiver, which keeps a log per key. */
 function postingTo(origin: () => string) {
   const postTo = (url: string, timeoutMs: number): Promise<ReceiverAnswer> =>
     postToReceiver(
@@ -50,7 +50,7 @@ export function describeReceiverClient(origin: () => string): void {
 }
 
 function describeRequests({ origin, post, log }: Posting): void {
-  it("posts the body and headers unchanged, without cookies or credentials", async () => {
+  it("sends the body and headers unchanged, without cookies or credentials", async () => {
     const key = crypto.randomUUID();
     const cookie = http("HTTP/1.1 200 OK\nset-cookie: a=b\ncontent-length: 0\nconnection: close\n\n");
     for (const behaviour of [cookie, "ok"])
@@ -65,7 +65,7 @@ function describeRequests({ origin, post, log }: Posting): void {
     }
   });
 
-  it("signs so that standardwebhooks verifies each secret in force, and no other", async () => {
+  it("is signed so that standardwebhooks verifies it with each valid secret, and with no other", async () => {
     const key = crypto.randomUUID();
     const control = receiverAt(origin());
     const [newest, older, another] = [1, 2, 3].map((byte) => webhookSecret(new Uint8Array(32).fill(byte)));
@@ -84,7 +84,7 @@ function describeRequests({ origin, post, log }: Posting): void {
     expect(await log(key)).toMatchObject([{ headers: signed, signedBy: secrets }, { signedBy: [] }]);
   });
 
-  it("reads the failures of a receiver that fails as often as it is told to", async () => {
+  it("returns every failure of a receiver that is set to fail a number of times", async () => {
     const key = crypto.randomUUID();
     const control = receiverAt(origin());
     const statuses = async (behaviour: string, key: string) => {
@@ -128,7 +128,7 @@ function describeStatuses({ post, log }: Posting): void {
 }
 
 function describeLimit({ post, cut }: Posting): void {
-  describe("applies one time limit to headers and body", () => {
+  describe("with one time limit for headers and body,", () => {
     const timed = async (behaviour: string, limitMs: number) => {
       const key = crypto.randomUUID();
       const startMs = Date.now();
@@ -138,7 +138,7 @@ function describeLimit({ post, cut }: Posting): void {
       await cut(key);
       return answer;
     };
-    /** On a busy machine even immediate headers may miss a short limit: then a longer one is tried. */
+    /** On a busy machine even immediate headers may miss a short limit. A longer limit is then tried. */
     const timedAfterHeaders = async (
       behaviour: string,
       limitMs = LIMIT_MS,
@@ -149,7 +149,7 @@ function describeLimit({ post, cut }: Posting): void {
         : { answer, limitMs };
     };
 
-    it.each(["hang", "slow/30000"])("headers too late count as no response: %s", async (behaviour) => {
+    it.each(["hang", "slow/30000"])("late headers count as no response: %s", async (behaviour) => {
       const answer = await timed(behaviour, LIMIT_MS);
       expect(answer).toMatchObject({ statusCode: null, error: "TIMEOUT", response: null, retryAfter: null });
       expect(answer.latencyMs).toBeGreaterThanOrEqual(LIMIT_MS - 50);
@@ -181,12 +181,12 @@ function describeFailedConnections({ post, postTo }: Posting): void {
     ["speaks another protocol", http("SSH-2.0-OpenSSH_9.6\n")],
     ["sends nothing at all", "raw/"],
     ["closes within the headers", http("HTTP/1.1 200 OK\ncontent-le")],
-  ])("a receiver that %s is a failed connection", async (_, behaviour) => {
+  ])("a receiver that %s counts as a failed connection", async (_, behaviour) => {
     const answer = await post(behaviour);
     expect(answer).toMatchObject({ statusCode: null, error: "CONNECTION_FAILED", response: null, retryAfter: null });
   });
 
-  it("no server listening is a failed connection", async () => {
+  it("a port without a server counts as a failed connection", async () => {
     const answer = await postTo("http://127.0.0.1:4/", PATIENT_MS);
     expect(answer).toMatchObject({ statusCode: null, error: "CONNECTION_FAILED" });
   });
@@ -197,13 +197,13 @@ function describeFailedConnections({ post, postTo }: Posting): void {
     expect("h".repeat(500)).toContain(answer.response);
   });
 
-  it("a body that is not the gzip it claims does not invalidate a 200", async () => {
+  it("a body falsely labelled as gzip does not invalidate a 200", async () => {
     const behaviour = http("HTTP/1.1 200 OK\ncontent-encoding: gzip\ncontent-length: 4\nconnection: close\n\nabcd");
     expect(await post(behaviour)).toMatchObject({ statusCode: 200, error: null });
   });
 }
 
-/** Responses that a runtime may accept or reject. */
+/** Responses that some runtimes accept and others reject. */
 const STRANGE: readonly (readonly [string, string])[] = [
   ["headers of 256 KB", "huge-headers/262144"],
   [
@@ -211,12 +211,12 @@ const STRANGE: readonly (readonly [string, string])[] = [
     http("HTTP/1.1 103 Early Hints\nlink: </a>\n\nHTTP/1.1 200 OK\ncontent-length: 2\nconnection: close\n\nok"),
   ],
   [
-    "another protocol to switch to",
+    "a switch to another protocol",
     http("HTTP/1.1 101 Switching Protocols\nupgrade: websocket\nconnection: upgrade\n\n"),
   ],
   ["status 999", http("HTTP/1.1 999 Beyond\ncontent-length: 0\nconnection: close\n\n")],
   ["status 000", http("HTTP/1.1 000 Nothing\ncontent-length: 0\nconnection: close\n\n")],
-  // Whether the headers arrive separately is up to the network.
+  // The result depends on whether the headers arrive separately, and so on the network.
   ["a later chunk without a length", http(`${chunked}5\nhello\nnothing hexadecimal\n`)],
   ["a first chunk without a length", http(`${chunked}nothing hexadecimal\n`)],
   ["two lengths", http("HTTP/1.1 200 OK\ncontent-length: 1\ncontent-length: 2\n\nab")],
@@ -229,7 +229,7 @@ const STRANGE: readonly (readonly [string, string])[] = [
 
 function describeStrangeAnswers({ post }: Posting): void {
   it.each(STRANGE)(
-    "%s is a status or a failure, depending on the runtime, and never an exception",
+    "%s results in a status or a failure, depending on the runtime, and never in an exception",
     async (_, behaviour) => {
       const answer = await post(behaviour, LIMIT_MS);
       expect(answer.statusCode === null).toBe(answer.error !== null);
@@ -238,16 +238,16 @@ function describeStrangeAnswers({ post }: Posting): void {
   );
 }
 
-/** What is kept of a text. */
+/** What response bodies contain, and how much of their text is stored. */
 const TEXTS: readonly (readonly [string, Uint8Array, string])[] = [
   ["of characters", utf8("päh 🏦"), "päh 🏦"],
-  ["of nothing", new Uint8Array(), ""],
+  ["that is empty", new Uint8Array(), ""],
   ["of 4,096 bytes: all of it", utf8("x".repeat(4_096)), "x".repeat(4_096)],
-  ["that is longer: up to that byte", utf8(`${"x".repeat(4_096)}y`), "x".repeat(4_096)],
-  ["up to the character that the 4,096th byte belongs to", utf8(`${"x".repeat(4_094)}€€`), "x".repeat(4_094)],
-  ["including a character that ends exactly there", utf8(`${"x".repeat(4_093)}€€`), `${"x".repeat(4_093)}€`],
-  ["up to that character after NULs were removed", utf8(`\0\0${"x".repeat(4_092)}€€`), "x".repeat(4_092)],
-  ["without NUL", utf8("a\0b\0"), "ab"],
+  ["of 4,097 bytes: without the last byte", utf8(`${"x".repeat(4_096)}y`), "x".repeat(4_096)],
+  ["without a character that the limit cuts in two", utf8(`${"x".repeat(4_094)}€€`), "x".repeat(4_094)],
+  ["with a character that ends exactly at the limit", utf8(`${"x".repeat(4_093)}€€`), `${"x".repeat(4_093)}€`],
+  ["cut at the limit before NULs are removed", utf8(`\0\0${"x".repeat(4_092)}€€`), "x".repeat(4_092)],
+  ["without its NULs", utf8("a\0b\0"), "ab"],
   ["with invalid UTF-8 replaced", Uint8Array.of(0x61, 0xff, 0x62, 0xc3), "a\ufffdb\ufffd"],
   ["full of replacement characters, no longer than 4 KB", new Uint8Array(4_000).fill(0xff), "\ufffd".repeat(1_365)],
 ];
@@ -265,7 +265,7 @@ function describeBodies({ post, cut }: Posting): void {
     await cut(key);
   });
 
-  it.each(TEXTS)("keeps text %s", async (_, bytes, text) => {
+  it.each(TEXTS)("stores response text %s", async (_, bytes, text) => {
     expect(await post(`bytes/${hex(bytes)}`)).toMatchObject({ statusCode: 200, response: text });
   });
 }

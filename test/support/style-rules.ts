@@ -1,9 +1,9 @@
 // The rules about length and style: the same for every handwritten file, whatever its kind.
 import { lineCount, type Node, nodes, parse, type Sources, visit } from "./syntax-tree.ts";
 
-/** Limit for files that are not generated. */
+/** The most lines of a file that is not generated. */
 const MAX_LINES = 350;
-/** Limit for a function or method. */
+/** The most lines of a function or method. */
 export const MAX_FUNCTION_LINES = 60;
 
 /** A violation, and where in the text it starts. */
@@ -12,14 +12,14 @@ export interface Problem {
   readonly what: string;
 }
 
-/** By path: how many casts, `any` and `!` a file has, and why it needs them. */
+/** How many casts, `any` and `!` a file may have, by path, and why it needs them. */
 export type Leaves = Readonly<
   Record<string, { readonly casts?: number; readonly claims?: number; readonly why: string }>
 >;
 
 /**
- * Every violation of these rules; empty if there is none. `path:line: what`.
- * A file has exactly as many casts, `any` and `!` as it is allowed, so no exception outlives its reason.
+ * Every violation of these rules, as `path:line: what`; empty if there is none. A file must have exactly as many casts, `any` and `!` as it is
+ * allowed, so that no exception outlives its reason.
  */
 export function styleProblemsIn(sources: Sources, leaves: Leaves = {}): readonly string[] {
   return [...sources].flatMap(([path, text]) => {
@@ -35,19 +35,19 @@ export function styleProblemsIn(sources: Sources, leaves: Leaves = {}): readonly
   });
 }
 
-/** Problems of one kind, if their number is not the one allowed. */
+/** The problems of one kind; empty if there are exactly as many as the file is allowed. */
 function beyond(allowed = 0, found: readonly Problem[], kind: string): readonly Problem[] {
   if (found.length === allowed) return [];
-  const fewer = { start: 0, what: `has leave for ${allowed} ${kind}, and has ${found.length}` };
+  const fewer = { start: 0, what: `is allowed ${allowed} ${kind}, but has ${found.length}` };
   return found.length > allowed ? found : [fewer];
 }
 
-/** As `styleProblemsIn` prints it. */
+/** A problem in the form that `styleProblemsIn` prints. */
 export function printed(path: string, text: string, { start, what }: Problem): string {
   return `${path}:${text.slice(0, start).split("\n").length}: ${what}`;
 }
 
-/** No `any`, and no `!`. */
+/** Uses of `any` and `!`. */
 export function claims(program: Node): Problem[] {
   const found: Problem[] = [];
   visit(program, (node) => {
@@ -60,7 +60,7 @@ export function claims(program: Node): Problem[] {
   return found;
 }
 
-/** No cast but `as const`. */
+/** Casts other than `as const`. */
 export function casts(program: Node): Problem[] {
   const found: Problem[] = [];
   visit(program, (node) => {
@@ -76,7 +76,7 @@ function isAsConst(node: Node): boolean {
   return name?.name === "const";
 }
 
-/** Functions and methods that are too long. */
+/** Finds functions and methods that are too long. */
 export function longFunctions(text: string, program: Node): Problem[] {
   const found: Problem[] = [];
   visit(program, ({ type, start, end }) => {
@@ -87,7 +87,7 @@ export function longFunctions(text: string, program: Node): Problem[] {
   return found;
 }
 
-/** Reported at the file's first line, if it is too long. */
+/** Reported at the first line of a file that is too long. */
 export function longFile(text: string): Problem[] {
   const lines = lineCount(text);
   return lines > MAX_LINES ? [{ start: 0, what: `has ${lines} lines, more than ${MAX_LINES}` }] : [];

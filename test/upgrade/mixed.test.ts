@@ -1,15 +1,15 @@
-// For some minutes after a deploy or a rollback, one release's edge calls objects that run another. The edge release's contract tests pass against
-// both, except for what needs this release's objects. `npm run test:upgrade` runs all of them, `npm run test:all` a few.
+// For some minutes after a deploy or a rollback, one release's edge calls objects that run another. The contract tests of the edge's release must
+// pass with both, except for what needs this release's objects. `npm run test:upgrade` runs all of them, `npm run test:all` a few.
 import { globSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { checkOutMixed, PREVIOUS_RELEASE, runContract, whyMissing } from "./previous-release.ts";
 
-/** Rights granted and revoked, keys, and their invoices. */
+/** Tests about granted and revoked rights, keys, and their invoices. */
 const CHOSEN = ["test/contract/2.3-teams.test.ts"];
-/** About something other than the Worker's answers; or everything new in this release, repeated by the fake. */
+/** Tests that do not depend on the Worker's responses, and the tests of the fake, which cover everything that is new in this release. */
 const LEFT_OUT = ["8-client-fake", "8-client-package", "guides", "static-assets", "wrangler-dev"];
 
-/** In an invoice, a customer has `merchantId`, `createdAt` and `updatedAt`: objects of the previous release leave them out. */
+/** In this release, the customer of an invoice has `merchantId`, `createdAt` and `updatedAt`, which objects of the previous release omit. */
 const CUSTOMER = [
   "2.2-customers.test.ts > the customer of an invoice > is a new customer every time when no email is given",
   "2.2-invoices.test.ts > the invoice object > reads the same as in the answer to its creation",
@@ -20,15 +20,15 @@ const CUSTOMER = [
   "4.4-list-invoices.test.ts > a list > shows complete invoices, newest first",
   "5-public-keys.test.ts > a public key > can neither change a customer nor learn about one",
 ];
-/** They do not treat null as an absent field either. */
+/** These also fail because objects of the previous release do not treat null as an absent field. */
 const NULLS = [
   "2.2-amounts.test.ts > currency > defaults to USD when it is null",
   "2.2-customers.test.ts > the customer of an invoice > is the same in a create and a change as on the customer's own route, times included",
 ];
-/** They leave the search index to a job. These tests find their data once it has run. */
+/** Objects of the previous release leave the search index to a job. These tests find their data only after it has run. */
 const SEARCH = [
   "4.4-list-invoices.test.ts > search > finds by words of the name and by the start of a word, in any order and case",
-  "4.4-list-invoices.test.ts > search > has no wildcards: what is neither a letter nor a digit only parts words",
+  "4.4-list-invoices.test.ts > search > has no wildcards: characters other than letters and digits only separate words",
   "8-client.test.ts > a creation that failed can be finished later with the idempotency key from the error",
   "8-client.test.ts > creating an invoice twice with one idempotency key makes one invoice",
   "8-client.test.ts > iterating over a list yields every row once, newest first",
@@ -39,29 +39,29 @@ const SEARCH = [
 ];
 
 const isWhole = process.env.UPGRADE === "whole";
-/** Ends hung runs. A busy machine takes five minutes for the few. */
+/** Stops runs that hang. On a busy machine the few tests take five minutes. */
 const TIMEOUT_MS = isWhole ? 3_600_000 : 1_200_000;
 
 interface Pair {
   readonly name: string;
-  /** A release; undefined for this one. */
+  /** A release; undefined means this release. */
   readonly edge: string | undefined;
   readonly objects: string | undefined;
-  /** Fail, because what they test comes with the objects; and may fail, because it comes later. */
+  /** `waiting`: tests that fail because they depend on the objects' release. `late`: tests that may fail because their data is indexed later. */
   readonly waiting: readonly string[];
   readonly late: readonly string[];
 }
 
 const PAIRS: readonly Pair[] = [
   {
-    name: "this release's edge with objects of the release before",
+    name: "this release's edge with the previous release's objects",
     edge: undefined,
     objects: PREVIOUS_RELEASE,
     waiting: [...CUSTOMER, ...NULLS],
     late: SEARCH,
   },
   {
-    name: "the edge of the release before with this release's objects",
+    name: "the previous release's edge with this release's objects",
     edge: PREVIOUS_RELEASE,
     objects: undefined,
     waiting: CUSTOMER,
@@ -75,7 +75,9 @@ afterAll(() => {
 });
 
 describe.each(PAIRS)("$name", ({ edge, objects, waiting, late }) => {
-  it("keeps the contract, except for what comes with the objects", { timeout: TIMEOUT_MS }, async ({ skip }) => {
+  it("keeps the contract, except for features that depend on the objects", { timeout: TIMEOUT_MS }, async ({
+    skip,
+  }) => {
     const missing = whyMissing(PREVIOUS_RELEASE);
     skip(missing !== undefined, missing);
     const checkout = checkOutMixed({ edge, objects });
@@ -93,7 +95,7 @@ function filesIn(folder: string): readonly string[] {
   return files.filter((file) => !LEFT_OUT.some((name) => file.endsWith(`/${name}.test.ts`)));
 }
 
-/** Tests, and files that failed to load. */
+/** Tests that failed, and files that could not be loaded. */
 function failedIn(output: string): readonly string[] {
   const found = output.matchAll(/^ *FAIL +(?:\|contract\||contract) +test\/contract\/(.*)$/gm);
   return [...new Set([...found].map(([, name = ""]) => name.trim()))].sort();

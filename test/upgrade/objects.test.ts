@@ -1,10 +1,10 @@
-// For some minutes after a deploy the new Worker calls objects that still run the previous release, and vice versa.
+// For some minutes after a deploy, the new Worker calls objects that still run the previous release, and vice versa.
 import { describe, expect, it } from "vitest";
 import { ADDED_METHODS } from "../support/added-methods.ts";
 import { methodsOfObjects, PREVIOUS_RELEASE, whyMissing } from "./previous-release.ts";
 
 describe("the objects of this release", () => {
-  it("have every method of the previous release, and all added ones are listed", ({ skip }) => {
+  it("have every method of the previous release, and all methods that were added are listed", ({ skip }) => {
     const missing = whyMissing(PREVIOUS_RELEASE);
     skip(missing !== undefined, missing);
     const before = methodsOfObjects(PREVIOUS_RELEASE);

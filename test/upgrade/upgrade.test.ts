@@ -1,6 +1,6 @@
-// An upgrade applies the migrations first, so for a while the previous release's Worker runs on this release's tables, and after a failed deploy
-// it stays there. So its own contract tests must pass on our tables. `npm run test:upgrade` runs all of them, `npm run test:all` the few that
-// together write everywhere.
+// An upgrade applies the migrations first. The Worker of the previous release then runs on this release's tables for a while, or permanently if the
+// deploy fails. So its own contract tests must pass on our tables. `npm run test:upgrade` runs all of them; `npm run test:all` runs the few that
+// together write to all tables.
 import { afterAll, describe, expect, it } from "vitest";
 import { type Checkout, checkOutOnOurTables, PREVIOUS_RELEASE, runContract, whyMissing } from "./previous-release.ts";
 
@@ -11,7 +11,7 @@ const CHOSEN = [
   "test/contract/4.4-create-invoice.test.ts",
   "test/contract/6-webhooks.test.ts",
 ];
-/** `wrangler dev` in a fresh clone does not depend on tables, and takes minutes. */
+/** All tests except `wrangler dev` in a fresh clone, which takes minutes and does not depend on tables. */
 const ALL = ["--exclude", "test/contract/wrangler-dev.test.ts"];
 
 const isWhole = process.env.UPGRADE === "whole";
@@ -27,12 +27,12 @@ describe("the previous release", () => {
     checkout = checkOutOnOurTables(PREVIOUS_RELEASE);
     const { isGood, output } = await runContract(checkout, isWhole ? ALL : CHOSEN);
     expect(isGood, output).toBe(true);
-    // Missing files would pass too.
+    // A run with missing files would also be reported as successful.
     const [, passed = "0"] = /^(\d+) passed, 0 failed/m.exec(output) ?? [];
     expect(Number(passed), output).toBeGreaterThan(isWhole ? 400 : 100);
   });
 
-  it("is skipped with a reason if the clone does not have it", () => {
+  it("is skipped, with the reason, if the clone does not contain it", () => {
     expect(whyMissing("HEAD")).toBeUndefined();
     expect(whyMissing("0".repeat(40))).toContain("git fetch --unshallow --tags");
   });

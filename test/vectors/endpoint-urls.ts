@@ -1,5 +1,5 @@
-// Where a webhook may go, as a table: what is refused and why, what is let through and as what. Written for this project from the URL
-// Standard's host parser, UTS #46 and the known tricks of server-side request forgery. Judged in Node and in workerd alike.
+// Which URLs a webhook may have: what is refused and why, what is accepted and in which form. Written for this project from the URL Standard's host
+// parser, UTS #46 and the known tricks of server-side request forgery. Tested in both Node and workerd.
 
 const REASONS = {
   long: "it is longer than 2,048 characters",
@@ -33,7 +33,7 @@ const REASONS = {
   private: `the host's ending "private" is reserved`,
 } as const;
 
-/** The host of the deployment that judges the table, where loopback is closed and where it is open. */
+/** The host of the deployment under test, without and with loopback allowed. */
 export const OWN_HOSTS = { closed: "pay.edgetill.com", open: "localhost:8787" } as const;
 
 export interface RefusedUrls {
@@ -42,15 +42,14 @@ export interface RefusedUrls {
   readonly urls: readonly string[];
 }
 
-/** A run of one letter. */
 const letters = (length: number) => "a".repeat(length);
 const LABEL = letters(63);
 const ORIGIN = "https://shop.acme.com/";
 
-/** Refused for this reason whether loopback is open or not. */
+/** URLs that are refused for this reason, whether or not loopback is allowed. */
 export const REFUSED: readonly RefusedUrls[] = [
   {
-    what: "an IPv4 address as it is",
+    what: "an IPv4 address in dotted decimal",
     why: REASONS.ip,
     urls: [
       "https://127.0.0.1/",
@@ -70,7 +69,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "an IPv4 address as one number",
+    what: "an IPv4 address written as one number",
     why: REASONS.ip,
     urls: [
       "https://2130706433/",
@@ -132,7 +131,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "an IPv4 address in short forms",
+    what: "an IPv4 address in a short form",
     why: REASONS.ip,
     urls: [
       "https://127.1/",
@@ -146,7 +145,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "an IPv4 address with a dot behind it",
+    what: "an IPv4 address with a trailing dot",
     why: REASONS.ip,
     urls: [
       "https://127.0.0.1./",
@@ -157,7 +156,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "an IPv4 address with a number too great or too many of them",
+    what: "an IPv4 address with too large or too many numbers",
     why: REASONS.unparsed,
     urls: [
       "https://256.0.0.1/",
@@ -196,7 +195,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "digits in circles, raised, lowered and of mathematics that spell an address",
+    what: "circled, superscript, subscript and mathematical digits that spell an address",
     why: REASONS.ip,
     urls: [
       "https://\u2460\u2461\u2466.\u24ea.\u24ea.\u2460/",
@@ -214,7 +213,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "an address in percent-encoding",
+    what: "a percent-encoded address",
     why: REASONS.ip,
     urls: [
       "https://%31%32%37.0.0.1/",
@@ -233,7 +232,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "an IPv6 address, mapped and translated ones as well",
+    what: "an IPv6 address, including mapped and translated ones",
     why: REASONS.ip,
     urls: [
       "https://[::1]/",
@@ -266,7 +265,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "an IPv6 address that is none: zones, IPv4 in other bases, bad abbreviations, no end",
+    what: "an invalid IPv6 address: zones, IPv4 in other bases, bad abbreviations, missing brackets",
     why: REASONS.unparsed,
     urls: [
       "https://[fe80::1%25eth0]/",
@@ -298,7 +297,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a user name, a password or the sign of one",
+    what: "a user name, a password, or an @ before the host",
     why: REASONS.user,
     urls: [
       "https://me@shop.acme.com/",
@@ -329,7 +328,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a fragment, an empty one too",
+    what: "a fragment, even an empty one",
     why: REASONS.fragment,
     urls: [
       "https://shop.acme.com/#",
@@ -346,7 +345,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a backslash, which a parser takes for a slash",
+    what: "a backslash, which a parser treats as a slash",
     why: REASONS.unseen,
     urls: [
       "https:\\\\shop.acme.com/",
@@ -363,7 +362,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a control character or a space, which a parser drops, encodes or chokes on",
+    what: "a control character or a space, which a parser drops, encodes or refuses",
     why: REASONS.unseen,
     urls: [
       " https://shop.acme.com/",
@@ -401,7 +400,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a character that nobody sees: of no width, of direction, ignorable, half a pair",
+    what: "an invisible character: zero-width, direction mark, ignorable, or half of a surrogate pair",
     why: REASONS.unseen,
     urls: [
       "https://local\u200bhost/",
@@ -432,7 +431,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "the name localhost, whatever it is mapped from",
+    what: "the name localhost, in any spelling that maps to it",
     why: REASONS.localhost,
     urls: [
       "https://localhost/",
@@ -471,12 +470,12 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "other names of one's own machine and network",
+    what: "the name localdomain, or a name below it",
     why: REASONS.localdomain,
     urls: ["https://localhost.localdomain/", "https://localdomain/", "https://a.LOCALDOMAIN/"],
   },
   {
-    what: "a name of multicast DNS",
+    what: "a name for multicast DNS",
     why: REASONS.local,
     urls: [
       "https://printer.local/",
@@ -490,7 +489,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a name of clouds and containers",
+    what: "an internal name of a cloud or a container",
     why: REASONS.internal,
     urls: [
       "https://metadata.google.internal/computeMetadata/v1/",
@@ -507,7 +506,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a name of the DNS's own workings",
+    what: "a name of the DNS's own infrastructure",
     why: REASONS.arpa,
     urls: [
       "https://nas.home.arpa/",
@@ -521,22 +520,22 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a name for tests",
+    what: "a name that is reserved for tests",
     why: REASONS.test,
     urls: ["https://a.test/", "https://test/", "https://a.te\u017ft/", "https://A.TEST/"],
   },
   {
-    what: "a name that is invalid by its name",
+    what: "a name that is reserved as invalid",
     why: REASONS.invalidEnd,
     urls: ["https://a.invalid/", "https://invalid/"],
   },
   {
-    what: "a name for examples, where nobody receives",
+    what: "a name that is reserved for examples",
     why: REASONS.example,
     urls: ["https://shop.example/", "https://example/", "https://a.b.EXAMPLE/hook", "https://a.e\u02e3ample/"],
   },
   {
-    what: "a name of an onion service",
+    what: "an onion service's name",
     why: REASONS.onion,
     urls: [
       "https://duckduckgogg42xjoc72x3sjasowoarfbgcmvfimaftt6twagswzczad.onion/",
@@ -549,11 +548,11 @@ export const REFUSED: readonly RefusedUrls[] = [
     why: REASONS.alt,
     urls: ["https://shop.alt/", "https://alt/", "https://a.b.Alt/"],
   },
-  { what: "a company's own name", why: REASONS.corp, urls: ["https://wiki.corp/", "https://corp/"] },
-  { what: "a house's own name", why: REASONS.home, urls: ["https://router.home/", "https://home/"] },
-  { what: "an office's own name", why: REASONS.intranet, urls: ["https://hr.intranet/", "https://intranet/"] },
-  { what: "a router's own name", why: REASONS.lan, urls: ["https://nas.lan/", "https://lan/", "https://openwrt.LAN/"] },
-  { what: "a name of mail hosts", why: REASONS.mail, urls: ["https://mx.mail/", "https://mail/"] },
+  { what: "a name in a company's network", why: REASONS.corp, urls: ["https://wiki.corp/", "https://corp/"] },
+  { what: "a name in a home network", why: REASONS.home, urls: ["https://router.home/", "https://home/"] },
+  { what: "a name in an intranet", why: REASONS.intranet, urls: ["https://hr.intranet/", "https://intranet/"] },
+  { what: "a name in a local network", why: REASONS.lan, urls: ["https://nas.lan/", "https://lan/", "https://openwrt.LAN/"] },
+  { what: "a mail host's name", why: REASONS.mail, urls: ["https://mx.mail/", "https://mail/"] },
   { what: "a private name", why: REASONS.private, urls: ["https://db.private/", "https://private/"] },
   {
     what: "a host of one label",
@@ -627,7 +626,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a host with characters that no name has, or in the wrong place",
+    what: "a host with a character that no name may contain, or not at that position",
     why: REASONS.invalid,
     urls: [
       "https://-shop.acme.com/",
@@ -660,7 +659,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a host that the parser does not take",
+    what: "a host that the parser refuses",
     why: REASONS.unparsed,
     urls: [
       "https://shop<.acme.com/",
@@ -700,7 +699,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "another port",
+    what: "a different port",
     why: REASONS.port,
     urls: [
       "https://shop.acme.com:80/",
@@ -719,7 +718,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "a port that is none",
+    what: "an invalid port",
     why: REASONS.unparsed,
     urls: [
       "https://shop.acme.com:65536/",
@@ -736,7 +735,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     ],
   },
   {
-    what: "another scheme, or none",
+    what: "a different scheme, or none",
     why: REASONS.start,
     urls: [
       "",
@@ -791,7 +790,7 @@ export const REFUSED: readonly RefusedUrls[] = [
     why: REASONS.long,
     urls: [
       ORIGIN.padEnd(2_049, "a"),
-      // Short enough once the port is gone.
+      // Short enough once the port has been removed.
       "https://shop.acme.com:443/".padEnd(2_049, "a"),
       ORIGIN.padEnd(100_000, "a"),
       `${ORIGIN}?${letters(2_048)}`,
@@ -800,7 +799,7 @@ export const REFUSED: readonly RefusedUrls[] = [
       `${ORIGIN}?${"'".repeat(700)}`,
       `https://${letters(2_048)}.com/`,
       `${"https://shop.acme.com".padEnd(2_048, "/")}<`,
-      // One character more by the slash that the parser adds.
+      // One character too long because of the slash that the parser adds.
       `https://shop.acme.com?${letters(2_026)}`,
     ],
   },
@@ -818,7 +817,7 @@ export const REFUSED: readonly RefusedUrls[] = [
   },
 ];
 
-/** The deployment's own host, in the spellings of `OWN_HOSTS.closed`. */
+/** Spellings of the deployment's own host, `OWN_HOSTS.closed`. */
 export const OWN: readonly string[] = [
   "https://pay.edgetill.com/",
   "https://PAY.EDGETILL.COM/api/v1",
@@ -828,7 +827,7 @@ export const OWN: readonly string[] = [
   "https://\uff50\uff41\uff59.edgetill.com/",
 ];
 
-/** The only other addresses, and only where loopback is open: the given one and what it is stored as. */
+/** URLs that are accepted only if loopback is allowed: as given, and as stored. */
 export const LOOPBACK: readonly (readonly [text: string, href: string])[] = [
   ["http://127.0.0.1:3000/hook", "http://127.0.0.1:3000/hook"],
   ["http://127.0.0.1:3000", "http://127.0.0.1:3000/"],
@@ -845,10 +844,10 @@ export const LOOPBACK: readonly (readonly [text: string, href: string])[] = [
   ["http://[::1]", "http://[::1]/"],
 ];
 
-/** Refused where loopback is open too. */
+/** URLs that are refused even if loopback is allowed. */
 export const NEAR_LOOPBACK: readonly RefusedUrls[] = [
   {
-    what: "another spelling or another address of loopback",
+    what: "a different spelling or address of loopback",
     why: REASONS.start,
     urls: [
       "http://127.0.0.2:3000/",
@@ -892,10 +891,10 @@ export const NEAR_LOOPBACK: readonly RefusedUrls[] = [
       "//localhost:3000",
     ],
   },
-  { what: "a port that is none", why: REASONS.unparsed, urls: ["http://localhost:65536/", "http://127.0.0.1:99999/"] },
-  { what: "what no URL may hold", why: REASONS.fragment, urls: ["http://localhost:3000/#", "http://[::1]/x#y"] },
+  { what: "an invalid port", why: REASONS.unparsed, urls: ["http://localhost:65536/", "http://127.0.0.1:99999/"] },
+  { what: "a fragment", why: REASONS.fragment, urls: ["http://localhost:3000/#", "http://[::1]/x#y"] },
   {
-    what: "what nobody sees",
+    what: "a backslash or an invisible character",
     why: REASONS.unseen,
     urls: [
       "http:\\\\localhost:3000\\",
@@ -904,15 +903,15 @@ export const NEAR_LOOPBACK: readonly RefusedUrls[] = [
       "http://local\u00adhost/",
     ],
   },
-  { what: "too much", why: REASONS.long, urls: ["http://localhost:3000/".padEnd(2_049, "a")] },
+  { what: "more than 2,048 characters", why: REASONS.long, urls: ["http://localhost:3000/".padEnd(2_049, "a")] },
   {
-    what: "this server itself",
+    what: "this server's own host",
     why: REASONS.own,
     urls: ["http://localhost:8787/hook", "http://127.0.0.1:8787/", "http://[::1]:8787", "http://LOCALHOST:08787/"],
   },
 ];
 
-/** Let through, loopback open or not: what was given, and what it is stored and asked for as. */
+/** URLs that are accepted whether or not loopback is allowed: as given, and as stored and requested. */
 export const ALLOWED: readonly (readonly [text: string, href: string])[] = [
   ["https://shop.acme.com/", "https://shop.acme.com/"],
   ["https://shop.acme.com", "https://shop.acme.com/"],
@@ -976,7 +975,7 @@ export const ALLOWED: readonly (readonly [text: string, href: string])[] = [
   ["https://shop.\u4e2d\u56fd/", "https://shop.xn--fiqs8s/"],
   ["https://\u0643\u0634\u0643.com/", "https://xn--zgb3ab.com/"],
   ["https://\u{1f382}.acme.com/", "https://xn--5j8h.acme.com/"],
-  // Neither is a slash: names that do not resolve.
+  // Neither character counts as a slash, so these are names that do not resolve.
   ["https://127.0.0.1\u2044x.acme.com/", "https://127.0.0.xn--1x-c6t.acme.com/"],
   ["https://localhost\u2215x.com/", "https://xn--localhostx-gh1f.com/"],
   ["https://\u212aiosk.com/", "https://kiosk.com/"],

@@ -51,7 +51,7 @@ for (const coin of COINS) {
         expect(good(await client.finalizedHeight())).toBeNull();
       });
 
-      test("a transaction that pays three recipients is three transfers, first unconfirmed and then in its block", async () => {
+      test("a transaction that pays three recipients counts as three transfers, first unconfirmed and then in its block", async () => {
         const client = open();
         const recipients = new Set([await newAddress(), await newAddress(), await newAddress()]);
         const [one = "", two = "", three = ""] = recipients;
@@ -97,7 +97,7 @@ for (const coin of COINS) {
         expect(transfersIn(found).map(transferKey).sort()).toEqual(pending.map(transferKey).sort());
       });
 
-      test("a payment replaced at a higher fee is reported as replaced, and the replacement is a payment", async () => {
+      test("a payment replaced at a higher fee is reported as replaced, and the replacement is reported as a payment", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -112,7 +112,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash: second, spends, recipients }))).toMatchObject({ kind: "mined" });
       });
 
-      test("a double-spent payment is reported as replaced, before and after the double spend is mined", async () => {
+      test("a double-spent payment is reported as replaced, both before and after the double spend is mined", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -141,7 +141,7 @@ for (const coin of COINS) {
         await node.mine();
       });
 
-      test("a payment whose block is undone is pending again, and then mined in another block", async () => {
+      test("a payment whose block is undone is pending again, and is mined in another block later", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -180,7 +180,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
       });
 
-      test("a payment that was mined, undone and then left out by the mempool is unknown, and counts again once it is resent", async () => {
+      test("a payment that was mined, undone and then evicted from the mempool is unknown, and counts again once it is resent", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -218,7 +218,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash, spends: [`${other}:1`], recipients }))).toEqual({ kind: "unknown" });
       });
 
-      test("every payment of a busy address is found, only within the range of blocks", async () => {
+      test("every payment to a busy address is found, but only within the requested range of blocks", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -239,7 +239,7 @@ for (const coin of COINS) {
         expect(await read(start + 3, to)).toEqual([]);
       });
 
-      test("a recipient added later is found even if its payment was already in the mempool", async () => {
+      test("a payment to a recipient added later is found even if it was already in the mempool", async () => {
         const client = open();
         const [early, late] = [await newAddress(), await newAddress()];
         await node.pay({ [late]: "0.3" });

@@ -22,7 +22,7 @@ for (const coin of COINS) {
   describeOn(coin, () => {
     useSources(coin);
 
-    describe("a failing Esplora", () => {
+    describe("the limits and faults of an Esplora", () => {
       const FAULTS: readonly (readonly [EsploraFault, Partial<Outage>])[] = [
         ["429", { kind: "RATE_LIMITED", retryAfterMs: 3_000 }],
         ["502", { kind: "BAD_STATUS" }],
@@ -31,10 +31,10 @@ for (const coin of COINS) {
         ["hang", { kind: "TIMEOUT" }],
       ];
 
-      test.each(FAULTS)("%s for one of twelve recipients fails the scan with its outage", async (fault, outage) => {
+      test.each(FAULTS)("%s for one of twelve recipients fails the scan with that outage", async (fault, outage) => {
         const recipients = new Set(await Promise.all(Array.from({ length: 12 }, newAddress)));
         const patient = sources.esplora();
-        // A short timeout only for answers that never arrive.
+        // A short timeout, only for the fault where no answer arrives.
         const timeoutMs = fault === "hang" ? { timeoutMs: 400 } : {};
         const client = esploraClient({ ...settingsOf(node.network, "esplora", esplora.url), ...timeoutMs });
         const to = good(await patient.tip());
@@ -72,7 +72,7 @@ for (const coin of COINS) {
         }
       });
 
-      test("a scan costs one request per recipient and one for its end, at most four at once; the mempool right after it costs none", async () => {
+      test("a scan sends one request per recipient and one at its end, with at most four open at a time; a mempool read directly after the scan sends none", async () => {
         const recipients = new Set(await Promise.all(Array.from({ length: 15 }, newAddress)));
         const [address = ""] = recipients;
         await node.pay({ [address]: "0.4" });
@@ -83,7 +83,7 @@ for (const coin of COINS) {
         expect(esplora.asked).toHaveLength(16);
         expect(good(await client.mempool(recipients))).toHaveLength(1);
         expect(esplora.asked).toHaveLength(16);
-        // Only once: the next reading costs requests again.
+        // After another block, reading the mempool needs requests again.
         await node.mine();
         expect(good(await client.mempool(recipients))).toEqual([]);
         expect(esplora.asked.length).toBeGreaterThan(16);
@@ -91,14 +91,14 @@ for (const coin of COINS) {
       });
     });
 
-    describe("a failing node", () => {
+    describe("the limits and faults of a node", () => {
       test("a wrong password is reported without revealing it", async () => {
         const url = node.url.replace(/:\w+@/, ":canary-of-a-password@");
         const outage = outageIn(await coreClient(settingsOf(node.network, "core-rpc", url)).verify());
         expect(outage).toMatchObject({ kind: "BAD_STATUS", message: "status 401" });
       });
 
-      test("a node that is gone is UNREACHABLE", async () => {
+      test("a node that cannot be reached is UNREACHABLE", async () => {
         const gone = await startEsplora(node);
         await gone.close();
         const client = esploraClient(settingsOf(node.network, "esplora", gone.url));
@@ -126,7 +126,7 @@ for (const coin of COINS) {
           const spends = await spentBy(bare, lost);
           await bare.doubleSpend(lost);
           await bare.mine();
-          // Its inputs are spent in a block: nothing proves that this transaction did not spend them.
+          // The transaction's inputs are spent in a block, and nothing proves that the transaction itself did not spend them.
           expect(good(await client.lookup({ txHash: lost, spends, recipients }))).toEqual({ kind: "unknown" });
         } finally {
           await bare.stop();
@@ -134,11 +134,11 @@ for (const coin of COINS) {
       });
     });
 
-    // Bitcoin has no such feature.
+    // Bitcoin has no MWEB.
     if (coin === "litecoin")
-      test("a payment out of MWEB is not found before it is mined, and then by the txid it has in the block", async () => {
+      test("a payment from MWEB is not found before it is mined; then it is found under its txid in the block", async () => {
         const height = await node.rpc<number>("getblockcount");
-        // Mines the block in which MWEB is activated, and puts the first coins into it.
+        // Mines the block in which MWEB is activated, and moves the first coins into MWEB.
         await node.mine(Math.max(0, 431 - height));
         const inside = node.wallet("mweb");
         await node.pay({ [await inside<string>("getnewaddress", "", "mweb")]: "3" });

@@ -1,5 +1,4 @@
-// A merchant spends from a watched address, and the change goes back to it: each source must say that the payment came from
-// there.
+// A merchant spends from a watched address, and the change goes back to it. Each source must report that the payment came from that address.
 import { expect, test } from "vitest";
 import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
@@ -65,7 +64,7 @@ for (const coin of COINS) {
       expect(transfersIn(found)).toMatchObject([{ fromAddress: null }, { fromAddress: address }]);
     });
 
-    test("a node without a transaction index reports it for its mempool, and a Bitcoin node also for a block", async () => {
+    test("a node without a transaction index reports an address's payment to itself in its mempool, and a Bitcoin node also in a block", async () => {
       const small = await startCoreNode(coin, { hasTxIndex: false });
       try {
         const client = coreClient(settingsOf(small.network, "core-rpc", small.url));
@@ -78,7 +77,7 @@ for (const coin of COINS) {
         await small.mine();
         const to = good(await client.tip());
         const { transfers } = good(await client.scan({ from: to.height, to, recipients, assets: [] }));
-        // Litecoin Core 0.21 has no record of it without the index.
+        // Without the index, Litecoin Core 0.21 does not show where the inputs of a mined transaction came from.
         expect(transfers).toMatchObject([{ txHash, fromAddress: coin === "bitcoin" ? address : null }]);
         const mined = { kind: "mined", transfers };
         expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject(mined);

@@ -1,4 +1,5 @@
-// The EVM client over real nodes: it finds what the chain did, whatever forged logs say, and the same after remining.
+// The EVM client over real nodes: it must find what happened on the chain, whatever forged logs claim, and find the same after blocks are mined
+// again.
 import { describe, expect, it } from "vitest";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
 import type { Hex } from "../../support/anvil.ts";
@@ -23,7 +24,7 @@ import {
 useChains();
 
 describe.each(NAMES)("on %s", (name) => {
-  it("transfers of USDT, which returns nothing, and of a standard token are found with the facts of their logs", async () => {
+  it("transfers of USDT (whose transfer() returns no value) and of a standard token are found, with the details from their logs", async () => {
     const chain = chainOf(name);
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -49,7 +50,7 @@ describe.each(NAMES)("on %s", (name) => {
     expect(found[0]?.block?.timeMs).toBe(Number(block.timestamp) * 1000);
   });
 
-  it("a token with a transfer fee counts with the amount received", async () => {
+  it("a payment in a token with a transfer fee counts with the amount received", async () => {
     const chain = chainOf(name);
     const [shop, collector] = await recipients(chain);
     const setFee = (basisPoints: bigint) =>
@@ -86,7 +87,7 @@ describe.each(NAMES)("on %s", (name) => {
     });
   });
 
-  it("the native coin is found when a transaction pays it, and not when the transaction was reverted", async () => {
+  it("the native coin is found when a transaction pays it, and not when the transaction is reverted", async () => {
     const chain = chainOf(name);
     const { anvil } = chain;
     const [shop, closed] = await recipients(chain);

@@ -29,7 +29,7 @@ describe("native coins sent by a contract", () => {
     return { forwarded, parted, destroyed };
   }
 
-  it("are found in Polygon's logs, each by its position in the transaction", async () => {
+  it("are found in Polygon's logs, and identified by their positions in the transaction", async () => {
     const chain = chainOf("POL");
     const shops = await recipients(chain);
     const [one, two] = shops;
@@ -49,7 +49,7 @@ describe("native coins sent by a contract", () => {
     expect(await lookUp(chain, parted.transactionHash, shops)).toMatchObject({ transfers: found.slice(1) });
   });
 
-  it.each(["ETH", "BNB", "CRO"] as const)("are found as growth of the balance on %s, block by block", async (name) => {
+  it.each(["ETH", "BNB", "CRO"] as const)("are found in each block as growth of the balance on %s", async (name) => {
     const chain = chainOf(name);
     const shops = await recipients(chain);
     const [one, two] = shops;
@@ -73,7 +73,7 @@ describe("native coins sent by a contract", () => {
     ).toEqual([named(forwarded, one, 9n), named(parted, one, 5n), named(parted, two, 5n), named(destroyed, two, 11n)]);
     expect(new Set(found.map(transferKey)).size).toBe(5);
 
-    // Another range over the same blocks, and a lookup of one block, find the same.
+    // A scan of a different range over these blocks, and a lookup in one of them, must find the same growth.
     const later = await paid(chain, Number(parted.blockNumber), shops);
     expect(later.filter(({ growth }) => growth !== undefined)).toEqual(grown.slice(1));
     expect(await lookUp(chain, grown[2]?.txHash ?? "", [two])).toMatchObject({
@@ -83,7 +83,7 @@ describe("native coins sent by a contract", () => {
     });
   });
 
-  it("keep their identity when a reorg mines them in another block, and are gone if that block does not have them", async () => {
+  it("keep their identity when a reorg mines them in another block, and disappear if that block does not have them", async () => {
     const chain = chainOf("ETH");
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -136,7 +136,7 @@ describe("native coins sent by a contract", () => {
   });
 });
 
-describe("balances of recipients (BNB, Cronos)", () => {
+describe("when recipients' balances are read,", () => {
   const moved = ({ proxy }: Chain) => proxy.asked.filter(({ params }) => params[1] === true).length;
 
   it("no block is read while no balance or nonce has changed", async () => {
@@ -196,7 +196,7 @@ describe("balances of recipients (BNB, Cronos)", () => {
       { from: shop, to: shop, value: 6n },
       { from: shop, to: PAYER, value: 7n, data: dataOf("forward", shop) },
     ]);
-    // The third sends 7 out, and the same 7 come back in through a contract: growth that nothing else explains.
+    // The third transaction sends 7 out, and the same 7 come back through a contract: growth that nothing else explains.
     expect(await paid(chain, from, [shop])).toMatchObject([
       { outputIndex: "native", amountUnits: 6n },
       { growth: {}, amountUnits: 7n },
@@ -206,7 +206,7 @@ describe("balances of recipients (BNB, Cronos)", () => {
   const FORGOTTEN = { error: { code: -32_000, message: "missing trie node 5e (path )" } };
   const STATE = new Set(["eth_call", "eth_getBalance"]);
 
-  it.each(["ETH", "BNB"] as const)("a node of %s without state reports which blocks are unread", async (name) => {
+  it.each(["ETH", "BNB"] as const)("a scan reports the blocks for which a node of %s has no state", async (name) => {
     const chain = chainOf(name);
     const shops = await recipients(chain);
     const from = await next(chain);
@@ -221,7 +221,7 @@ describe("balances of recipients (BNB, Cronos)", () => {
   });
 
   it.each(["ETH", "BNB"] as const)(
-    "a node of %s that pruned the first blocks reports growth in later ones",
+    "a scan through a node of %s that pruned the first blocks finds growth in later ones",
     async (name) => {
       const chain = chainOf(name);
       const shops = await recipients(chain);
@@ -250,16 +250,19 @@ describe("balances of recipients (BNB, Cronos)", () => {
     expect(await paid(chain, from, shops, chain.proxied)).toMatchObject([{ amountUnits: 5n }, { amountUnits: 6n }]);
   });
 
-  it.each(["eth_call", "eth_getTransactionCount"])("throttling of %s is an outage", async (throttled) => {
-    const chain = chainOf("BNB");
-    const shop = await recipient(chain);
-    const from = await next(chain);
-    await chain.anvil.mine();
-    chain.proxy.rule = ({ method }) =>
-      method === throttled ? { error: { code: 429, message: "slow down" } } : undefined;
-    const scan = await chain.proxied.scan(await rangeOf(chain, from, [shop]));
-    expect(scan).toMatchObject({ ok: false, error: { kind: "RATE_LIMITED" } });
-  });
+  it.each(["eth_call", "eth_getTransactionCount"])(
+    "a source that throttles %s is reported as an outage",
+    async (throttled) => {
+      const chain = chainOf("BNB");
+      const shop = await recipient(chain);
+      const from = await next(chain);
+      await chain.anvil.mine();
+      chain.proxy.rule = ({ method }) =>
+        method === throttled ? { error: { code: 429, message: "slow down" } } : undefined;
+      const scan = await chain.proxied.scan(await rangeOf(chain, from, [shop]));
+      expect(scan).toMatchObject({ ok: false, error: { kind: "RATE_LIMITED" } });
+    },
+  );
 
   it("a scan from the first block on has no earlier balance to compare with, and reads all blocks", async () => {
     const chain = chainOf("CRO");
@@ -273,7 +276,7 @@ describe("balances of recipients (BNB, Cronos)", () => {
     expect(chain.proxy.asked.filter(({ method }) => method === "eth_call")).toEqual([]);
   });
 
-  it("a lookup of growth in a block returns only what its transactions do not explain", async () => {
+  it("a lookup in a block with growth of a balance returns only the part that the block's transactions do not explain", async () => {
     const chain = chainOf("CRO");
     const shop = await recipient(chain);
     const { blockNumber, blockHash } = await chain.anvil.execute({ to: shop, value: 9n });
@@ -283,7 +286,7 @@ describe("balances of recipients (BNB, Cronos)", () => {
     expect(await lookUp(chainOf("POL"), "block:1", [shop])).toEqual({ kind: "unknown" });
   });
 
-  it("with too many recipients to read nonces for, blocks are read directly", async () => {
+  it("blocks are read directly if there are too many recipients to read nonces for", async () => {
     const chain = chainOf("BNB");
     const shop = await recipient(chain);
     const many = Array.from({ length: 1_200 }, (_, i) => getAddress(`0x${(2n ** 159n + BigInt(i)).toString(16)}`));

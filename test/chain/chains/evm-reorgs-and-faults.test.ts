@@ -18,7 +18,7 @@ import {
 
 useChains();
 
-describe("a reorg", () => {
+describe("in a reorg", () => {
   it("a payment mined again with a lower log index is the same transfer", async () => {
     const chain = chainOf("ETH");
     const { anvil, usdt, dai, other } = chain;
@@ -41,7 +41,7 @@ describe("a reorg", () => {
     expect(await lookUp(chain, first?.txHash ?? "", [shop])).toEqual({ kind: "unknown" });
   });
 
-  it("of two transactions with the same nonce only the mined one counts", async () => {
+  it("counts only the mined one of two transactions with the same nonce", async () => {
     const chain = chainOf("POL");
     const { anvil, usdt } = chain;
     const shop = await recipient(chain);
@@ -57,7 +57,7 @@ describe("a reorg", () => {
     expect(await paid(chain, from, [shop])).toMatchObject([{ txHash: second, amountUnits: 6n }]);
   });
 
-  it.each(NAMES)("a scan up to a block that is no longer on %s fails as a whole", async (name) => {
+  it.each(NAMES)("a scan up to a block that is no longer on %s fails, and returns no payments", async (name) => {
     const chain = chainOf(name);
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -124,7 +124,7 @@ describe("a provider that", () => {
     expect(logCalls(chain).map(({ params }) => topicsOf(params))).toEqual([500, 250, 125, 125, 125, 125, 100]);
   });
 
-  it("has to look for more than 1,000 recipients is asked for all transfers of the tokens", async () => {
+  it("would have to filter for more than 1,000 recipients is asked for all transfers of the tokens instead", async () => {
     const chain = chainOf("POL");
     const shops = await recipients(chain);
     const [shop, nobody] = shops;
@@ -162,7 +162,7 @@ describe("a provider that", () => {
     expect(chain.proxy.requests).toBe(1);
   });
 
-  it("makes a scan too expensive ends it early, at a block up to which everything was read", async () => {
+  it("allows only tiny ranges makes a long scan end early, at a block up to which everything was read", async () => {
     const chain = chainOf("CRO");
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -182,7 +182,7 @@ describe("a provider that", () => {
     expect(second).toMatchObject({ to: range.to, transfers: [{ amountUnits: 5n }] });
   });
 
-  it("would have to send more than 200 whole blocks is asked for 200", async () => {
+  it("would have to send more than 200 full blocks is asked for only 200", async () => {
     const chain = chainOf("ETH");
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -195,7 +195,7 @@ describe("a provider that", () => {
     expect(scan.transfers).toMatchObject([{ amountUnits: 5n }]);
   });
 
-  it.each(NAMES)("is behind on %s skips no block", async (name) => {
+  it.each(NAMES)("is behind on %s fails the scan, so that no block is skipped", async (name) => {
     const chain = chainOf(name);
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -223,7 +223,7 @@ describe("a provider that", () => {
     expect(must(await proxied.finalizedHeight())).toBe(height);
   });
 
-  it("answers a block above its tip with an error counts as not having it", async () => {
+  it("answers a block above its tip with an error counts as not having the block", async () => {
     const { proxy, proxied } = chainOf("ETH");
     proxy.rule = () => ({ error: { code: -32_000, message: "header not found" } });
     expect(must(await proxied.block(10 ** 9))).toBeNull();

@@ -1,4 +1,4 @@
-// Both interfaces to TRON over one chain: they find exactly the same.
+// Both interfaces to TRON must find exactly the same on one chain.
 import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { transferKey } from "../../../src/chains/sources/transfer.ts";
@@ -36,7 +36,7 @@ useTron();
 const other = account(0x33);
 
 describe("transfers on TRON", () => {
-  it("of USDT and TRX are the same by both interfaces: identity, block, addresses and amount", async () => {
+  it("of USDT and TRX are the same through both interfaces: identity, block, addresses and amount", async () => {
     const [many, plain] = await mined(
       {
         to: contract(USDT),
@@ -142,7 +142,7 @@ describe("TRX sent by a contract", () => {
   const PAYER = `0x${"5e".repeat(20)}`;
   const forwarding = (to: string, value: bigint) => ({ to: PAYER, value, data: dataOf("forward", contract(to)) });
 
-  it("is a transfer of its transaction, by its index among the internal transactions", async () => {
+  it("is a transfer in its transaction, identified by its index among the internal transactions", async () => {
     await install(chain, "Payer", PAYER);
     const parts = [contract(other), contract(shop)];
     const [forwarded, split] = await mined(forwarding(shop, 21n), {
@@ -177,7 +177,7 @@ describe("TRX sent by a contract", () => {
     expect(shown(await scanned(rpc, { from }))).toEqual([["TRX", "internal:0", 22n]]);
   });
 
-  it("fails the scan if the reporting node is on another block", async () => {
+  it("makes the scan fail if the node that reports it is at a different block", async () => {
     await install(chain, "Payer", PAYER);
     await mined(forwarding(shop, 23n));
     const to = await good(rpc.tip());
@@ -226,8 +226,8 @@ describe("a lookup on TRON", () => {
   });
 });
 
-describe("the chain of TRON", () => {
-  it("has the same blocks, tip and finalized height by both interfaces, and no block above the tip", async () => {
+describe("the TRON chain", () => {
+  it("has the same blocks, tip and finalized height through both interfaces, and no block above the tip", async () => {
     await mine(25);
     const tip = await good(rpc.tip());
     expect(await good(grid.tip())).toEqual(tip);
@@ -253,7 +253,7 @@ describe("the chain of TRON", () => {
     for (const client of nile) expect(await failure(client.verify())).toEqual(["WRONG_CHAIN", null]);
   });
 
-  it("fails a scan during a reorg, so that no answer mixes two chains", async () => {
+  it("makes a scan fail during a reorg, so that no result mixes two chains", async () => {
     await mined({ to: contract(USDT), data: transfers([payer, shop, 21n]) });
     const to = await good(rpc.tip());
     await chain.rpc("anvil_reorg", 1, []);

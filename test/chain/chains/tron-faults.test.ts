@@ -38,12 +38,12 @@ describe("failing TRON sources", () => {
     }
   });
 
-  it("a refused API key is paused like a ban, because the two cannot be distinguished", async () => {
+  it("a refused API key counts as a ban, because the two cannot be distinguished", async () => {
     tron.fault = "forbidden";
     for (const client of [rpc, grid]) expect(await failure(client.tip())).toEqual(["BANNED", null]);
   });
 
-  it("a node without the last block is BEHIND, never an empty answer", async () => {
+  it("a node without the last block is BEHIND, and never gives an empty result", async () => {
     await mine(5);
     await mined({ to: contract(USDT), data: transfers([payer, shop, 31n]) });
     const to = await good(rpc.tip());
@@ -54,7 +54,7 @@ describe("failing TRON sources", () => {
     }
   });
 
-  it("a wrong empty answer is an empty scan; the hidden transfers are found when the overlap is reread", async () => {
+  it("a wrongly empty response gives an empty scan, and the hidden transfers are found when the overlap is read again", async () => {
     await mined({ to: contract(USDT), data: transfers([payer, shop, 41n]) });
     const to = await good(rpc.tip());
     tron.isBlind = true;
@@ -66,10 +66,10 @@ describe("failing TRON sources", () => {
   });
 });
 
-describe("the limits of the sources", () => {
+describe("in a scan of TRON,", () => {
   const tokens = TRX.assets.filter(({ contract: at }) => at !== null);
 
-  it("with more than a thousand recipients all transfers of the token are read, and only theirs are returned", async () => {
+  it("with more than a thousand recipients, all transfers of the token are read, and only those to the recipients are returned", async () => {
     await mined({ to: contract(USDT), data: transfers([payer, shop, 51n], [payer, payer, 1n]) });
     const to = await good(rpc.tip());
     const crowd = Array.from(
@@ -89,7 +89,7 @@ describe("the limits of the sources", () => {
     expect(await scanned(rpc, { from: to.height - 5, assets: tokens })).toHaveLength(6);
   });
 
-  it("a range of more than 200 blocks is read from its start, and the scan returns how far it got", async () => {
+  it("a range of more than 200 blocks is read from its start, and the result has the last block that was read", async () => {
     await mine(210);
     const to = await good(rpc.tip());
     const from = to.height - 205;
@@ -114,7 +114,7 @@ describe("the limits of the sources", () => {
     ]);
   });
 
-  it("TronGrid's lists are read page by page to their end", async () => {
+  it("TronGrid's lists are read to their last page", async () => {
     tron.pageRows = 3;
     const token = { to: contract(USDT), data: transfers([payer, shop, 1n], [payer, shop, 2n]) };
     const coin = { to: contract(shop), value: 5n };

@@ -1,5 +1,5 @@
-// From a customer's transaction on a real Bitcoin node to the invoice as the merchant reads it: everything a mempool and a chain can do to
-// a payment, and what happens to the invoice each time. The node is two sources, so that each is asked for what the other lacks.
+// From a customer's transaction on a real Bitcoin node to the invoice as the merchant reads it: everything that a mempool and a chain can do to a
+// payment, and what happens to the invoice each time. The node serves as two sources, so that each is asked for what the other lacks.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
@@ -36,7 +36,7 @@ const order = (fields: Readonly<Record<string, unknown>> = {}) =>
 const due = (invoice: Invoice) => shownTo(invoice, BTC);
 const hasPayments = (count: number) => (invoice: Invoice) => invoice.payments.length === count;
 
-/** By transaction. */
+/** The status of each payment, by transaction. */
 const statusesIn = ({ payments }: Invoice) =>
   Object.fromEntries(payments.map(({ txHash, status }) => [txHash, status]));
 
@@ -55,7 +55,7 @@ async function pending(fields = {}): Promise<{ readonly invoice: Invoice; readon
 
 describeOn("bitcoin", () => {
   beforeAll(async () => {
-    // One request thread, so the shop never sees the mempool between undoing a block and emptying the mempool.
+    // The node has one request thread, so that the shop never sees the mempool between undoing a block and emptying the mempool.
     node = await startCoreNode("bitcoin", { args: ["-rpcthreads=1"] });
     relay = await startRelay(node);
     shop = await startShop({
@@ -85,7 +85,7 @@ describeOn("bitcoin", () => {
       await shop.call("DELETE", `/wallets/${walletId}`);
     });
 
-    it("is matched by an amount that differs in one satoshi", async () => {
+    it("is matched by its own amount, even if another invoice's differs by only one satoshi", async () => {
       const [one, other] = [await order({ rawAmount: 68 }), await order({ rawAmount: 68 })];
       expect([due(one), due(other)]).toMatchObject([
         { address, amount: "0.001" },
@@ -211,7 +211,7 @@ describeOn("bitcoin", () => {
       expect(await untilStatus(shop, invoice.id, "PAID")).toMatchObject({ amountConfirmed: "68.000000" });
     });
 
-    it("awaits payment again when its payment is double-spent, even after that is mined, and is then paid by a new payment", async () => {
+    it("awaits payment again when its payment is double-spent, even after the double spend is mined, and is then paid by a new payment", async () => {
       const { invoice, txid } = await pending();
       await spendInstead(node, txid, {});
       const back = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
@@ -227,12 +227,12 @@ describeOn("bitcoin", () => {
       expect(pathOf(paid)).toEqual(["AWAITING_PAYMENT", "PENDING_CONFIRMATION", ...PAID_PATH]);
     });
 
-    it("stays pending when the mempool forgets its payment, and is paid when it is resent and mined", async () => {
+    it("stays pending when the mempool forgets its payment, and is paid when the payment is resent and mined", async () => {
       const { invoice, txid } = await pending();
       const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
       await node.evict();
       expect(await node.rpc("getrawmempool")).not.toContain(txid);
-      // At least one full pass after it is gone.
+      // Waits for at least one full pass after the payment is gone.
       await mineAndRead(shop, node);
       await mineAndRead(shop, node);
       expect(await shop.invoice(invoice.id)).toMatchObject({
@@ -246,7 +246,7 @@ describeOn("bitcoin", () => {
       expect(pathOf(paid)).toEqual(PAID_PATH);
     });
 
-    it("is pending again when its block is undone, and is paid by the same payment when that is mined again", async () => {
+    it("is pending again when its block is undone, and is paid by the same payment when it is mined again", async () => {
       const { invoice, txid } = await pending();
       await node.mine();
       const [{ id = "", blockHeight = 0 } = {}] = (await untilStatus(shop, invoice.id, "PAID")).payments;
@@ -268,7 +268,7 @@ describeOn("bitcoin", () => {
       expect(await shop.payments(`txHash=${txid}`)).toHaveLength(1);
     });
 
-    it("awaits payment again when its undone payment is in no mempool, and is paid by it once it is resent and mined", async () => {
+    it("awaits payment again when its undone payment is in no mempool, and is paid once that payment is resent and mined", async () => {
       const { invoice, txid } = await pending();
       const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
       await node.mine();
@@ -297,7 +297,7 @@ describeOn("bitcoin", () => {
       expect(back.payments).toMatchObject([{ txHash: txid, confirmations: 0, blockHeight: null }]);
     });
 
-    it("is paid by two payments, each with its own row", async () => {
+    it("is paid by two payments, each stored as a row of its own", async () => {
       const invoice = await order({ rawAmount: 68 });
       const { address, amount } = due(invoice);
       expect(amount).toBe("0.001");
@@ -333,7 +333,7 @@ describeOn("bitcoin", () => {
       expect(outputs).toHaveLength(3);
     });
 
-    it("stays cancelled when it is paid afterwards, and needs review", async () => {
+    it("stays cancelled when it is paid later, and needs review", async () => {
       const invoice = await order();
       await shop.cancelInvoice(invoice.id);
       const txid = await pay(invoice);
@@ -361,7 +361,7 @@ describeOn("bitcoin", () => {
       expect(paid.payments).toMatchObject([{ status: "CONFIRMED", isLate: false }]);
     });
 
-    it("is paid through the second source when the first is gone, and /healthz shows no outage", async () => {
+    it("is paid through the second source when the first is unreachable, and /healthz shows no outage", async () => {
       await relay.close();
       const { invoice, txid } = await pending();
       await node.mine();

@@ -1,5 +1,5 @@
 // Payments on a real Bitcoin node that are replaced, that depend on an unconfirmed one, or that are coinbases, and what a reorganisation does to
-// each. In the end the shop credits exactly the chain's outputs.
+// each. In the end the shop must credit exactly the chain's outputs.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
 import { describeOn } from "../../support/describe-on.ts";
@@ -21,9 +21,9 @@ import {
 } from "./harness.ts";
 
 const BTC = coinOf({ network: "BTC_REGTEST" });
-/** Blocks before consensus allows spending a coinbase. */
+/** The number of blocks before consensus allows a coinbase to be spent. */
 const MATURITY = 100;
-/** A block's coinbase from this height on, after two halvings, at 68,000 per coin. */
+/** The value of a block's coinbase from this height on, after two halvings, at 68,000 dollars per coin. */
 const SUBSIDY = { height: 300, coins: "12.5", amount: 850_000 };
 
 let node: CoreNode;
@@ -47,7 +47,7 @@ async function mineOnly(hexes: readonly string[]): Promise<void> {
   await node.rpc("generateblock", await node.wallet()<string>("getnewaddress"), hexes);
 }
 
-/** Spends the change of an unconfirmed payment on these outputs, at a fee for both. */
+/** Spends the change of an unconfirmed payment to these outputs, at a fee that covers both transactions. */
 async function spendChangeOf(txid: string, paid: Readonly<Record<string, string>>, notTo: string): Promise<string> {
   const payer = node.wallet();
   const { vout } = await node.rpc<{
@@ -125,7 +125,7 @@ describeOn("bitcoin", () => {
   });
 
   describe("a payment replaced by another transaction", () => {
-    it("pays the invoice that its replacement pays, and its own again if a reorganisation mines it after all", async () => {
+    it("does not pay its invoice, until a reorg mines it instead of the replacement", async () => {
       const [one, other] = [await order(), await order()];
       const first = await pay(one);
       await untilPayment(one, first, "DETECTED");
@@ -158,7 +158,7 @@ describeOn("bitcoin", () => {
       ]);
     });
 
-    it("counts on the branch that wins, no matter which of two conflicting transactions is in it", async () => {
+    it("counts only if the winning branch contains it, and the same is true of its replacement", async () => {
       const [one, other] = [await order(), await order()];
       const first = await pay(one);
       await untilPayment(one, first, "DETECTED");
@@ -193,7 +193,7 @@ describeOn("bitcoin", () => {
       return { one, other, parent, child };
     }
 
-    it("is never confirmed once that one is replaced, and its invoice is paid by another", async () => {
+    it("is never confirmed once its parent is replaced, and its invoice is paid by another payment", async () => {
       const { one, other, parent, child } = await both();
       await spendInstead(node, parent, {});
       expect(await node.rpc("getrawmempool")).not.toContain(child);
@@ -209,7 +209,7 @@ describeOn("bitcoin", () => {
       await asOnChain(one, other);
     });
 
-    /** Like `both`, with both confirmed. */
+    /** Like `both`, but with both payments confirmed. */
     async function bothMined() {
       const of = await both();
       await node.mine();
@@ -218,9 +218,9 @@ describeOn("bitcoin", () => {
       return of;
     }
 
-    it("disappears with it when its block is undone and the parent is double-spent", async () => {
+    it("disappears when its block is undone and its parent is double-spent", async () => {
       const { one, other, parent, child } = await bothMined();
-      // No pass sees them in the mempool in between.
+      // No pass sees the two payments in the mempool in between.
       await node.undoAndEvict(1);
       await spendInstead(node, parent, {});
       await node.mine(2);
@@ -233,7 +233,7 @@ describeOn("bitcoin", () => {
       await asOnChain(one, other);
     });
 
-    it("is unconfirmed if it is seen in the mempool before the parent is double-spent", async () => {
+    it("stays pending if it was seen in the mempool before its parent was double-spent", async () => {
       const { one, other, parent, child } = await bothMined();
       await node.undo(1);
       await mineEmpty(node, 2);
@@ -247,7 +247,7 @@ describeOn("bitcoin", () => {
       expect(waiting).toMatchObject({ status: "PENDING_CONFIRMATION", amountConfirmed: "0.000000" });
     });
 
-    it("is pending when both are undone and in no mempool, and then counts once remined", async () => {
+    it("no longer counts when it and its parent are undone and in no mempool, and counts once both are mined again", async () => {
       const { one, other, parent, child } = await bothMined();
       const hexes = [
         await node.rpc<string>("getrawtransaction", parent),
@@ -257,7 +257,7 @@ describeOn("bitcoin", () => {
       await mineEmpty(node, 2);
       await untilStatus(shop, one.id, "AWAITING_PAYMENT");
       const back = await untilStatus(shop, other.id, "AWAITING_PAYMENT");
-      // Nothing has spent its input, which exists in no block or mempool either.
+      // No other transaction has spent the child's input, and its parent is in no block or mempool either.
       expect(statusOf(back, child)).toBe("REORGED");
       await mineOnly(hexes);
       await untilStatus(shop, one.id, "PAID");

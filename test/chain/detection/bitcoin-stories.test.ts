@@ -1,5 +1,6 @@
-// Stories of the reorg simulator on a real node: the simulator plays thousands against its own sources, and these show that a node behaves the same.
-// Forks of up to five blocks, branches that win again, transactions mined elsewhere, forgotten or replaced by a rival, outputs of all sizes.
+// Block trees of the reorg simulator on a real node. The simulator runs thousands of trees with its own sources, and these show that a node behaves
+// the same: forks of up to five blocks, branches that win again, transactions mined in another block, forgotten or replaced by a rival, outputs of
+// all sizes.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
 import { describeOn } from "../../support/describe-on.ts";
@@ -27,11 +28,11 @@ describeOn("bitcoin", () => {
     await node?.stop();
   });
 
-  it("includes stories that undo several blocks", () => {
+  it("is tested with block trees that undo several blocks", () => {
     expect(Math.max(...STORIES.map(({ plan }) => plan.tree.deepestFork))).toBeGreaterThan(2);
   });
 
-  it.each(STORIES)("ends as the final chain says (story $seed)", async (story) => {
+  it.each(STORIES)("leaves the shop in the state of the final chain (tree $seed)", async (story) => {
     await playStory(new BitcoinStory({ shop, node, walletId }), story);
   });
 });

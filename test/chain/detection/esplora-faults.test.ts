@@ -1,4 +1,4 @@
-// Invoices whose only source is a failing Esplora: whatever it answers, no payment is lost or credited twice, and /healthz shows the outage
+// Invoices whose only source is a failing Esplora. Whatever it answers, no payment may be lost or credited twice, and /healthz must show the outage
 // for as long as it lasts. The stand-in answers from a real Bitcoin node.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
@@ -39,7 +39,7 @@ function heal(): void {
   Object.assign(esplora, { fault: null, failsAt: () => true, behind: 0 });
 }
 
-/** Waits until the source was requested this often from now on. */
+/** Waits until the source has received this many further requests. */
 async function untilAsked(times: number): Promise<void> {
   const before = esplora.asked.length;
   await until(
@@ -79,8 +79,8 @@ describeOn("bitcoin", () => {
 
   const FAULTS: readonly EsploraFault[] = ["429", "502", "html", "truncated", "hang"];
 
-  describe.each(FAULTS)("behind an Esplora that answers %s", (fault) => {
-    it("a payment mined meanwhile is credited once when it recovers, and /healthz shows the outage", async () => {
+  describe.each(FAULTS)("behind an Esplora with the fault %s", (fault) => {
+    it("a payment mined meanwhile is credited once when the source recovers, and /healthz shows the outage", async () => {
       const invoice = await order();
       await untilRead(shop, node);
       esplora.fault = fault;
@@ -95,7 +95,7 @@ describeOn("bitcoin", () => {
   });
 
   describe("behind an Esplora that fails for one address only", () => {
-    it("payments to other addresses are credited meanwhile, and the one to that address once it is answered", async () => {
+    it("payments to other addresses are credited meanwhile, and a payment to that address once the source answers for it", async () => {
       const [invoice, other] = [await order(), await order()];
       await untilRead(shop, node);
       const { address } = due(invoice);
@@ -115,7 +115,7 @@ describeOn("bitcoin", () => {
   });
 
   describe("behind an Esplora that still shows a removed block's transactions", () => {
-    it("a paid invoice awaits payment again when its payment is in no block or mempool, and counts it once it is resent", async () => {
+    it("a paid invoice awaits payment again when its payment is in no block or mempool, and counts the payment once it is resent", async () => {
       const invoice = await order();
       const txid = await node.pay({ [due(invoice).address]: "0.001" });
       const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
@@ -133,7 +133,7 @@ describeOn("bitcoin", () => {
   });
 
   describe("behind an Esplora whose tip lags", () => {
-    it("a payment in a block that it does not have is credited once when it catches up", async () => {
+    it("a payment in a block that the source does not have is credited once when the source catches up", async () => {
       const invoice = await order();
       await untilRead(shop, node);
       esplora.behind = 2;
@@ -145,7 +145,7 @@ describeOn("bitcoin", () => {
       await expectPaidOnce(invoice.id, txid);
     });
 
-    it("a paid invoice stays paid when it falls behind the payment's block", async () => {
+    it("a paid invoice stays paid when the source falls behind the payment's block", async () => {
       const invoice = await order();
       const txid = await node.pay({ [due(invoice).address]: "0.001" });
       await untilInvoice(shop, invoice.id, ({ status }) => status === "PENDING_CONFIRMATION");

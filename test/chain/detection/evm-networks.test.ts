@@ -1,6 +1,6 @@
-// From a customer's transaction to the invoice as the merchant reads it, on a real chain with each EVM network's id: tokens at their real
-// addresses, the coin in each network's own way, and what looks like a payment but is not. One shop accepts payments on all, and two of
-// its networks have an unusable first source. Each scenario has its own pair, or amounts far from the others.
+// From a customer's transaction to the invoice as the merchant reads it, on a real chain with the id of each EVM network: tokens at their real
+// addresses, each network's own way to pay its coin, and what looks like a payment but is not. One shop accepts payments on all networks, and two of
+// them have an unusable first source. Each scenario has a pair of its own, or amounts far from the others.
 import { readFileSync } from "node:fs";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -27,10 +27,10 @@ const NAMES = ["ETH", "POL", "BNB", "CRO", "BASE", "ARBITRUM", "OPTIMISM"] as co
 type Name = (typeof NAMES)[number];
 const TOKENS = ["USDT", "USDC", "DAI"] as const;
 
-/** Test contracts may have any address. */
+/** Arbitrary addresses for test contracts. */
 const PAYER: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const SPOOFER: Hex = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
-/** Nobody has their keys. */
+/** Addresses without known keys. */
 const TILL: Hex = getAddress(`0x${"abcde1".padEnd(40, "7")}`);
 const COIN_TILL: Hex = getAddress(`0x${"abcde2".padEnd(40, "7")}`);
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await Promise.all(NAMES.map(async (name) => chains.set(name, await startChain(name))));
   const source = (url: string) => ({ kind: "evm-rpc", url });
   const own = Object.fromEntries(NAMES.map((name) => [name, [source(chainOf(name).url)]]));
-  // A port that no program gets by chance: one that is only free now may be taken a moment later.
+  // Nothing listens on port 1. Any other port that is free now may be taken a moment later.
   const nobody = source("http://127.0.0.1:1");
   const { ETH: others = [], POL = [], CRO = [] } = own;
   const sources = { ...own, POL: [...others, ...POL], CRO: [nobody, ...CRO] };
@@ -66,7 +66,7 @@ async function startChain(name: Name): Promise<Anvil> {
   if (nativeBy === "balances") await install(anvil, "Multicall", MULTICALL);
   if (nativeBy === "logs") {
     await install(anvil, "PolygonCoin", POLYGON_COIN);
-    // The chain's own client logs every transfer of value.
+    // On Polygon the chain's client logs every transfer of the coin. anvil does not, so this contract does.
     await install(anvil, "PolygonRecipient", COIN_TILL);
   }
   for (const code of tokensOf(name))
@@ -91,11 +91,11 @@ function contractOf(name: Name, code: string): Hex {
 const order = (name: Name, cryptocurrency: string, rawAmount: number) =>
   shop.createInvoice({ rawAmount, paymentMethods: [{ cryptocurrency, network: name }] });
 
-/** What the customer is shown, in base units. */
+/** The amount that the customer is shown, in base units. */
 const asked = (invoice: Invoice, name: Name, code: string) =>
   unitsOf(shownTo(invoice, { cryptocurrency: code, network: name }).amount, assetOn(network(name), code)?.decimals);
 
-/** Mines the customer's transaction, of this many base units or the amount asked for; returns its hash. */
+/** Mines the customer's transaction, of this many base units or of the amount asked for; returns its hash. */
 async function pay(invoice: Invoice, name: Name, code: string, units = asked(invoice, name, code)): Promise<Hex> {
   const { address } = shownTo(invoice, { cryptocurrency: code, network: name });
   const to: Hex = `0x${address.slice(2)}`;
@@ -115,8 +115,8 @@ const facts = ({ txHash, outputIndex, currency, chainId, status, matchedBy }: Pa
 });
 
 describe.each(NAMES.filter((name) => tokensOf(name).includes("USDT")))("on %s", (name) => {
-  // Before all others of its coin: a paid invoice stays a candidate for partial payments until it ends.
-  it("a token with a transfer fee counts with the amount received: a part, or within tolerance if the fee is small", async () => {
+  // Runs before all other tests of its coin, because a paid invoice stays a candidate for partial payments until it ends.
+  it("a payment in a token with a transfer fee counts with the amount received: as partial, or as complete if the fee is within the tolerance", async () => {
     const anvil = chainOf(name);
     const setFee = (basisPoints: bigint) =>
       anvil.execute({ to: contractOf(name, "USDT"), data: dataOf("setFee", basisPoints, PAYER) });
@@ -146,7 +146,7 @@ describe.each(NAMES)("on %s", (name) => {
   const confirmed = { chainId, status: "CONFIRMED", matchedBy: "EXACT_AMOUNT" };
 
   const payments = [
-    ["a token whose transfer returns nothing", "USDT", 49.9, "0"],
+    ["a token whose transfer() returns no value", "USDT", 49.9, "0"],
     ["a standard token", "DAI", 20, "0"],
     ["the coin", coinOf(name), 70, "native"],
   ] as const;
@@ -162,7 +162,7 @@ describe.each(NAMES)("on %s", (name) => {
     },
   );
 
-  it("spoofed, empty and reverted transfers and those of other tokens are not payments; the real ones after them are", async () => {
+  it("spoofed, empty and reverted transfers and transfers of other tokens are not payments; real transfers after them are", async () => {
     const anvil = chainOf(name);
     const [customer] = anvil.accounts;
     const usdc = contractOf(name, "USDC");
@@ -173,7 +173,7 @@ describe.each(NAMES)("on %s", (name) => {
     await install(anvil, "Collectible", usdc);
     const collectible = await anvil.execute({ to: usdc, data: dataOf("mint", TILL, units) });
     await install(anvil, "PlainToken", usdc);
-    // More than the balance, value that is reverted, and value that the recipient refuses.
+    // A transfer of more than the balance, a reverted payment, and below a payment that the recipient refuses.
     const [moreThanHad, takenBack] = await anvil.together([
       { to: usdc, data: dataOf("transfer", TILL, 10n ** 40n) },
       { to: PAYER, value, data: dataOf("revertAfter", COIN_TILL) },
@@ -194,7 +194,7 @@ describe.each(NAMES)("on %s", (name) => {
 });
 
 describe.each(["POL", "BNB", "CRO", "BASE", "ARBITRUM", "OPTIMISM"] as const)("a reorg on %s", (name) => {
-  it("undoes a payment in the coin, which counts once when it is mined again", async () => {
+  it("undoes a payment in the native coin, which counts once when it is mined again", async () => {
     const anvil = chainOf(name);
     const invoice = await order(name, coinOf(name), 330);
     const [, from = "0x"] = anvil.accounts;
@@ -212,7 +212,7 @@ describe.each(["POL", "BNB", "CRO", "BASE", "ARBITRUM", "OPTIMISM"] as const)("a
     expect(paid).toMatchObject({ amountReceived: "330.000000", amountConfirmed: "330.000000" });
     expect(paid.payments).toMatchObject([{ txHash: before.transactionHash, status: "CONFIRMED" }]);
 
-    // Another block replaces its block.
+    // The payment's block is replaced by another one.
     await anvil.reorg(1, [raw]);
     const { blockHash } = await anvil.receipt(before.transactionHash);
     await untilInBlock(shop, before.transactionHash, blockHash);
@@ -247,7 +247,7 @@ describe("a coin sent by a contract", () => {
     },
   );
 
-  it("is the same payment when another block at its height has it", async () => {
+  it("remains the same payment when a reorg moves it to another block at the same height", async () => {
     const anvil = chainOf("BNB");
     const invoice = await order("BNB", "BNB", 7_000);
     const before = await forward(invoice, "BNB");
@@ -266,7 +266,7 @@ describe("an unusable first source", () => {
   it.each([
     ["POL", "SERVES ANOTHER CHAIN"],
     ["CRO", "failed: UNREACHABLE"],
-  ] as const)("is logged for %s and skipped: the second one serves, and /healthz is ok", async (name, logged) => {
+  ] as const)("is logged for %s and skipped; the second source is used, and /healthz is ok", async (name, logged) => {
     const invoice = await order(name, "USDT", 3_000);
     await pay(invoice, name, "USDT");
     await untilStatus(shop, invoice.id, "PAID");
@@ -289,7 +289,7 @@ describe("the address of a wallet", () => {
       const { networks } = await shop.call<WalletNetworks>("GET", `/wallets/${id}/networks`);
       return Object.fromEntries(networks.map(({ network: name, state }) => [name, state]));
     };
-    // All coins have wallets there; and one of Polygon's and Cronos's two sources is unusable.
+    // All coins of the first three networks already have wallets. Polygon and Cronos have two sources each, one of them unusable.
     const full = { BNB: "REGISTERED", ARBITRUM: "REGISTERED", OPTIMISM: "REGISTERED" };
     const silent = { POL: "NO_ANSWER", CRO: "NO_ANSWER" };
     expect(await states()).toEqual({ ...full, ...silent, ETH: "FREE", BASE: "FREE" });

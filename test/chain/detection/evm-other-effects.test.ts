@@ -1,5 +1,5 @@
-// One transaction whose effect depends on its block, on a real chain: remined at the same position in its receipt it pays less, someone else or
-// another token. Only what the chain says now counts.
+// One transaction whose effect depends on its block, on a real chain. Mined again, at the same position in its receipt it pays less, someone else, or
+// another token. Only what the chain shows now may count.
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
@@ -21,10 +21,10 @@ import {
 const ETH = network("ETH");
 const USDT = { cryptocurrency: "USDT", network: "ETH" };
 const CONTRACT: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-/** Nobody has their keys. */
+/** Addresses without known keys. */
 const TILL: Hex = getAddress(`0x${"abcde5".padEnd(40, "7")}`);
 const STRANGER: Hex = getAddress(`0x${"abcde6".padEnd(40, "7")}`);
-/** The first and second effect belong to them, by the last digit of their addresses. */
+/** The last digit of the miner's address selects the first or the second effect. */
 const MINERS = [`0x${"e".repeat(39)}0`, `0x${"e".repeat(39)}1`] as const;
 
 let chain: Anvil;
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await chain.mine();
   shop = await startShop({ sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] }, pollSeconds: POLL_SECONDS });
   await shop.registerWallet({ walletType: "DIRECT_WALLET", ...USDT, address: TILL });
-  // anvil gives a reorg's blocks the time of the block below them. This keeps that from predating a slow shop start.
+  // anvil gives the blocks of a reorg the time of the block below them. This block makes that time later than the start of the shop.
   await chain.mine();
 });
 afterAll(async () => {
@@ -59,7 +59,7 @@ interface Effect {
   readonly units: bigint;
 }
 
-/** The contract's effect for either miner. */
+/** A call whose effect depends on the miner: the first effect for the first miner, the second for the second. */
 function paying(...either: readonly Effect[]) {
   const effects = either.map(({ token, to, units }) => [{ token: contractOf(token), to, value: units }]);
   return { to: CONTRACT, data: dataOf("payByMiner", 0n, effects), gas: 300_000n };
@@ -70,11 +70,11 @@ const mineBy = (miner: string) => chain.rpc("anvil_setCoinbase", miner);
 
 const OTHER: readonly (readonly [string, (paid: Effect) => Effect])[] = [
   ["less", (paid) => ({ ...paid, units: 10_000n })],
-  ["somebody else", (paid) => ({ ...paid, to: STRANGER })],
+  ["someone else", (paid) => ({ ...paid, to: STRANGER })],
   ["another token", (paid) => ({ ...paid, token: "DAI" })],
 ];
 
-describe("a transaction that is mined again and then pays", () => {
+describe("a transaction that, mined again in another block, pays", () => {
   it.each(OTHER)("%s no longer pays an invoice, until it is mined with its old effect", async (_, otherOf) => {
     const invoice = await shop.createInvoice({ rawAmount: 100, paymentMethods: [USDT] });
     const paid = { token: "USDT", to: TILL, units: asked(invoice) };

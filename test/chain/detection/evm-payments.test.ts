@@ -1,6 +1,6 @@
-// From a customer's transaction on a rollup to the invoice as the merchant reads it, on each rollup alike. Payments of less or more than asked use
-// their own coins, because one address serves all scenarios and such payments are credited only to a lone invoice. The second of two sources may
-// disagree, and a test network's sequencer is stopped.
+// From a customer's transaction on a rollup to the invoice as the merchant reads it, the same on each rollup. Payments of less or more than asked for
+// use coins of their own, because all scenarios share one address, and such payments are credited only if a single invoice is open. The second of two
+// sources may disagree, and the sequencer of a test network is stopped.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
@@ -29,7 +29,7 @@ const ROLLUPS = [
 type RollupName = (typeof ROLLUPS)[number]["name"];
 type Code = "USDC" | "DAI" | "EURC" | "ETH";
 
-/** None of the paying accounts: a payment of an address to itself does not count. */
+/** The shop's address, from which no customer pays, because a payment of an address to itself does not count. */
 const ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const REQUIRED = 2;
 const WALLET = { walletType: "DIRECT_WALLET", address: ADDRESS } as const;
@@ -37,12 +37,12 @@ const WALLET = { walletType: "DIRECT_WALLET", address: ADDRESS } as const;
 interface Running {
   readonly chain: EvmChain;
   readonly second: RpcProxy;
-  /** Its newest block is an hour old. */
+  /** A source whose newest block is an hour old. */
   readonly still: Anvil;
 }
 
 const running = new Map<RollupName, Running>();
-/** Expires while the other scenarios run. */
+/** An invoice that expires while the other scenarios run. */
 const left = new Map<RollupName, Invoice>();
 let shop: Shop;
 
@@ -87,7 +87,7 @@ afterAll(async () => {
 const order = (name: RollupName, cryptocurrency: Code, rawAmount: number, more: object = {}) =>
   shop.createInvoice({ rawAmount, paymentMethods: [{ cryptocurrency, network: name }], ...more });
 
-/** Sends whole coins for the invoice, by default what it shows, and mines them into the next block; returns the transaction. */
+/** Pays the invoice in whole coins, by default the amount it shows, and mines the payment into the next block; returns the transaction. */
 async function pay(name: RollupName, invoice: Invoice, cryptocurrency: Code, coins?: string): Promise<string> {
   const { chain } = on(running, name);
   const asset = assetOn(network(name), cryptocurrency);
@@ -104,7 +104,7 @@ async function pay(name: RollupName, invoice: Invoice, cryptocurrency: Code, coi
 describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillName, blockMs }) => {
   const { chainId } = network(name);
 
-  it("goes from awaiting payment through pending to paid as its block gets deeper", async () => {
+  it("goes from awaiting payment through pending to paid as the payment's block gets deeper", async () => {
     const invoice = await order(name, "USDC", 49.9);
     const hash = await pay(name, invoice, "USDC");
     const seen = await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
@@ -122,7 +122,7 @@ describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillN
     expect(await shop.payments(`invoiceId=${invoice.id}`)).toEqual(paid.payments);
   });
 
-  it("is paid at the pace of the real chain", async () => {
+  it("is paid when blocks come as fast as on the real chain", async () => {
     const invoice = await order(name, "USDC", 21);
     await pay(name, invoice, "USDC");
     const { chain } = on(running, name);
@@ -161,7 +161,7 @@ describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillN
     expect(over.payments).toMatchObject([{ currency: other, amount: "45", chainId }]);
   });
 
-  it("is not confirmed above the merchant's quorum amount by one of two sources alone, until the other shows it too", async () => {
+  it("above the merchant's quorum amount is not confirmed until a second source shows its payment too", async () => {
     await shop.changeSettings({ quorumAboveAmount: 1_000 });
     const { chain, second } = on(running, name);
     second.rule = ({ method }) => (method.startsWith("eth_getTransaction") ? { result: null } : undefined);
@@ -170,7 +170,7 @@ describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillN
     const small = await order(name, "USDC", 600);
     await pay(name, small, "USDC");
     await chain.mine();
-    // Both have the same depth, and were asked for in the same way.
+    // The larger payment has more confirmations than this one, so only the quorum keeps it from being confirmed.
     await untilStatus(shop, small.id, "PAID");
     const seen = await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
     expect(seen.payments).toMatchObject([{ status: "DETECTED" }]);
@@ -179,7 +179,7 @@ describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillN
     expect(await untilStatus(shop, invoice.id, "PAID")).toMatchObject({ amountConfirmed: "1500.000000" });
   });
 
-  it("is undecided while the sequencer is stopped and its network is degraded; once it continues, payments made meanwhile count", async () => {
+  it("stays undecided while the sequencer is stopped and the network degraded; payments made during the stop count once the sequencer continues", async () => {
     const { still } = on(running, name);
     const pair = { cryptocurrency: "ETH", network: stillName };
     const invoice = await shop.createInvoice({ rawAmount: 35, paymentMethods: [pair] });
@@ -200,7 +200,7 @@ describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillN
   it("stays EXPIRED if it had expired, and its payment is late and needs a decision", async () => {
     const { chain } = on(running, name);
     const { id, expiresAt } = on(left, name);
-    // Nothing expires before its network has been read past its end: the chain must continue.
+    // An invoice expires only once its network has been read past its expiry, so the chain must continue.
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, Date.parse(expiresAt) + 1_000 - Date.now())));
     await chain.mine();
     const expired = await untilStatus(shop, id, "EXPIRED");
@@ -213,7 +213,7 @@ describe.each(ROLLUPS)("an invoice paid on $name", ({ name, other, still: stillN
   });
 });
 
-it("payments on each of them while the service is down are found when it is back", async () => {
+it("payments made on every rollup while the service is down are found when it is back", async () => {
   const names = ROLLUPS.map(({ name }) => name);
   const invoices = new Map<RollupName, Invoice>();
   for (const name of names) invoices.set(name, await order(name, "USDC", 12));

@@ -1,5 +1,5 @@
-// Payments and invoices on a real EVM chain in less simple cases: replaced blocks and transactions, one transaction for many invoices and
-// many for one, two merchants at one address, and a failing provider. Scenarios with the same token have amounts far apart.
+// Payments and invoices on a real EVM chain in less simple cases: replaced blocks and transactions, one transaction for many invoices and many for
+// one, two merchants at one address, and a failing provider. Scenarios with the same token use amounts that are far apart.
 import { encodeFunctionData, getAddress, parseAbi } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
@@ -29,7 +29,7 @@ import {
 const ETH = network("ETH");
 const TOKENS = ["USDT", "USDC", "DAI", "EURC"] as const;
 type Code = (typeof TOKENS)[number] | "ETH";
-/** Nobody has its key. */
+/** An address without a known key. */
 const TILL: Hex = getAddress(`0x${"abcde3".padEnd(40, "7")}`);
 
 let chain: Anvil;
@@ -51,7 +51,7 @@ beforeAll(async () => {
   });
   for (const cryptocurrency of [...TOKENS, "ETH"]) await shop.registerWallet(walletOf(cryptocurrency));
   await call(another(), "POST", "/wallets", walletOf("EURC"));
-  // anvil gives a reorg's blocks the time of the block below them. This keeps that from predating a slow shop start.
+  // anvil gives the blocks of a reorg the time of the block below them. This block makes that time later than the start of the shop.
   await chain.mine();
 });
 afterAll(async () => {
@@ -144,7 +144,7 @@ describe("a reorg", () => {
   });
 });
 
-describe("of two transactions with one nonce", () => {
+describe("of two transactions with the same nonce,", () => {
   const nonceOf = async (place: number) =>
     Number(await chain.rpc("eth_getTransactionCount", chain.accounts[place], "latest"));
 
@@ -168,7 +168,7 @@ describe("of two transactions with one nonce", () => {
     expect(await shop.invoice(first.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
   });
 
-  it("the one that a reorg replaced no longer counts, and the replacement does", async () => {
+  it("the one that a reorg replaced no longer counts, and the other does", async () => {
     const [first, second] = [await order("USDC", 110), await order("USDC", 170)];
     const nonce = await nonceOf(5);
     const replaced = await chain.execute({ ...sending("USDC", asked(first, "USDC"), 5), nonce });
@@ -183,7 +183,7 @@ describe("of two transactions with one nonce", () => {
 });
 
 describe("payments and invoices", () => {
-  // Before all others of its coin: a paid invoice stays a candidate for partial payments until it ends.
+  // Runs before all other tests of its coin, because a paid invoice stays a candidate for partial payments until it ends.
   it("two payments in one block are added up for one invoice", async () => {
     const invoice = await order("DAI", 300);
     const parts = [100n, 200n].map((coins, place) => sending("DAI", coins * 10n ** 18n, 6 + place));
@@ -257,7 +257,7 @@ describe("an address that two merchants share", () => {
     expect(await paymentsOfAnother(second.transactionHash)).toEqual([]);
   });
 
-  it("lists a payment that matches no invoice for both, and each may assign it to their own invoice", async () => {
+  it("shows a payment that matches no invoice to both merchants, and each may assign it to an invoice of their own", async () => {
     const mine = await order("EURC", 540);
     const others = await call<Invoice>(another(), "POST", "/invoices", { name: "Order", ...termsOf("EURC", 540) });
     const { transactionHash } = await chain.execute(sending("EURC", unitsOf("250", assetOn(ETH, "EURC")?.decimals), 2));
@@ -275,14 +275,14 @@ describe("an address that two merchants share", () => {
     const part = await untilInvoice(shop, mine.id, ({ payments }) => payments[0]?.status === "CONFIRMED");
     expect(part).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "270.000000" });
     expect(await ofAnother(others.id)).toMatchObject({
-      // Its amount was slightly lower so that the two invoices differ: the payment is worth slightly more to it.
+      // This invoice asked for a slightly lower amount than the other one, so the same payment is worth slightly more to it.
       amountReceived: expect.stringMatching(/^270\.00/),
       payments: [{ matchedBy: "MANUAL" }],
     });
   });
 });
 
-describe("a provider that fails while the shop runs", () => {
+describe("the failure of a provider while the shop runs", () => {
   async function payThrough(rawAmount: number) {
     const invoice = await order("USDC", rawAmount);
     const { transactionHash } = await chain.execute(sending("USDC", asked(invoice, "USDC"), 7));
@@ -296,7 +296,7 @@ describe("a provider that fails while the shop runs", () => {
     return until(async () => vendor.asked, isScanned, SEEN_WITHIN_MS);
   };
 
-  it("by throttling loses no payment: the next one serves until the first recovers", async () => {
+  it("loses no payment if the provider throttles: the next one is used until the first recovers", async () => {
     await chain.mine();
     await untilRead();
     expect(vendor.asked).not.toEqual([]);
@@ -307,7 +307,7 @@ describe("a provider that fails while the shop runs", () => {
     await payThrough(3_500);
   });
 
-  it("by going away loses no payment: the next one serves", async () => {
+  it("loses no payment if the provider becomes unreachable: the next one is used", async () => {
     await untilAsked();
     await vendor.close();
     await payThrough(4_500);

@@ -1,5 +1,6 @@
-// Stories of the reorg simulator on anvil, like bitcoin-stories.test.ts on bitcoind: forks as deep as Ethereum's may be, branches that win again,
-// transactions mined elsewhere, forgotten, replaced, failed, or with other effects in another block. Two merchants, tokens and the coin.
+// Block trees of the reorg simulator on anvil, like bitcoin-stories.test.ts on bitcoind: forks as deep as Ethereum's may be, branches that win again,
+// transactions mined in another block, forgotten, replaced, failed, or with other effects in another block. There are two merchants, and payments in
+// tokens and in the coin.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { shopApi } from "../../../scripts/demo-story/shop.ts";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
@@ -26,7 +27,7 @@ const OF_TOKENS = storiesOf(process.env.DEEP ? 200 : 9, (seed) => {
   const plan = planOn("ETH", seed, ["effects"]);
   return plan !== undefined && hasOtherEffects(plan) && isPlainWithCoins(plan) ? plan : undefined;
 });
-// Few: a plain transaction pays one recipient in the coin, and has the same effect in every block.
+// There are few trees with payments in the coin, because a plain transaction pays one recipient in the coin, and has the same effect in every block.
 const OF_COINS = storiesOf(3, (seed) => {
   const plan = planOn("ETH", seed);
   return plan !== undefined && hasCoins(plan) && isPlainWithCoins(plan) ? plan : undefined;
@@ -60,7 +61,7 @@ afterAll(async () => {
   await chain?.stop();
 });
 
-/** Every account has it, and allows the contract to spend it. */
+/** Installs a token that every account holds and allows the contract to spend. */
 async function bringToken(code: string): Promise<void> {
   const { contract } = await installToken(
     chain,
@@ -83,13 +84,13 @@ async function withWallets(
   return { shop: of, walletIds };
 }
 
-it("includes stories that undo many blocks", () => {
+it("the block trees include some that undo many blocks", () => {
   expect(Math.max(...OF_TOKENS.map(({ plan }) => plan.tree.deepestFork))).toBeGreaterThan(10);
 });
 
 it.each([
   ...OF_TOKENS.map((story) => ({ ...story, of: "tokens" })),
   ...OF_COINS.map((story) => ({ ...story, of: "the coin" })),
-])("ends as the final chain says (story $seed of $of)", async (story) => {
+])("the shop ends in the state of the final chain (tree $seed, paid in $of)", async (story) => {
   await playStory(new EvmStory({ shop, chain, network: ETH, merchants }), story);
 });

@@ -84,7 +84,7 @@ describeOn("litecoin", () => {
     expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "0.000000" });
   });
 
-  it("an invoice is pending again when its block is undone, and is paid by the same payment when that is mined again", async () => {
+  it("an invoice is pending again when its block is undone, and is paid by the same payment when it is mined again", async () => {
     const invoice = await order();
     const txid = await node.pay({ [due(invoice).address]: "1" });
     await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
@@ -131,7 +131,7 @@ describeOn("litecoin", () => {
       await node.mine();
       const first = (await untilStatus(shop, invoice.id, "PAID")).payments[0]?.txHash ?? "";
       await node.undo(1);
-      // All of a block's payments out of MWEB are one transaction: another customer's payment changes its id.
+      // All payments out of MWEB in a block are one transaction, so that another customer's payment changes its id.
       await node.wallet("mweb")("sendtoaddress", await node.wallet()("getnewaddress"), "0.5");
       await node.mine(2);
       const again = await untilInvoice(shop, invoice.id, ({ payments }) =>

@@ -1,6 +1,6 @@
-// From a customer's transaction on TRON to the invoice as the merchant reads it, over TRON's two interfaces: a node's JSON-RPC first and
-// TronGrid second, each a stand-in with the real limits and faults, both over one real chain. Amounts are far apart, because one address
-// serves all scenarios.
+// From a customer's transaction on TRON to the invoice as the merchant reads it, over TRON's two interfaces: a node's JSON-RPC first and TronGrid
+// second. Each is a stand-in with the real limits and faults, and both read one real chain. Amounts are far apart, because one address serves all
+// scenarios.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { addressOfHex, hexOfAddress } from "../../../src/chains/tron/tron-hex.ts";
 import { type Anvil, type Hex, type Receipt, startAnvil } from "../../support/anvil.ts";
@@ -26,11 +26,11 @@ const USDT = hex("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t");
 const PAYER: Hex = `0x${"5a".repeat(20)}`;
 const SPOOFER: Hex = `0x${"5f".repeat(20)}`;
 const COLLECTIBLE: Hex = `0x${"5c".repeat(20)}`;
-/** Nobody has its key. */
+/** An address without a known key. */
 const TILL = addressOfHex("abcde4".padEnd(40, "7")) ?? "";
 const TILL_HEX = hex(TILL);
 const REQUIRED = 2;
-/** Seconds: an invoice's shortest lifetime. Only our own clock ends it, so the test must wait. */
+/** In seconds: the shortest lifetime of an invoice. Only the shop's own clock ends it, so the test must wait. */
 const LIFETIME = 60;
 
 type Code = "USDT" | "TRX";
@@ -70,7 +70,7 @@ afterAll(async () => {
   await chain?.stop();
 });
 
-/** As the chain behind it spells it. */
+/** The address as the chain behind TRON spells it. */
 function hex(address: string): Hex {
   return `0x${hexOfAddress(address) ?? ""}`;
 }
@@ -78,7 +78,7 @@ function hex(address: string): Hex {
 const order = (cryptocurrency: Code, rawAmount: number, terms = {}) =>
   shop.createInvoice({ rawAmount, paymentMethods: [{ cryptocurrency, network: "TRX" }], ...terms });
 
-/** What the customer is shown, in base units. */
+/** The amount that the customer is shown, in base units. */
 const asked = (invoice: Invoice, cryptocurrency: Code) =>
   unitsOf(shownTo(invoice, { cryptocurrency, network: "TRX" }).amount, 6);
 
@@ -90,7 +90,7 @@ function pay(invoice: Invoice, code: Code): Promise<Receipt> {
   );
 }
 
-/** As TRON shows it. */
+/** The hash as TRON shows it. */
 const idOf = ({ transactionHash }: Receipt) => transactionHash.slice(2);
 
 async function untilPaid(invoice: Invoice, ...receipts: readonly Receipt[]): Promise<Invoice> {
@@ -113,8 +113,8 @@ async function untilRead(): Promise<void> {
 const isSeen = ({ payments }: Invoice) => payments.length === 1;
 
 describe("an invoice paid on TRON", () => {
-  // Before all others of its coin: a paid invoice stays a candidate for partial payments until it ends.
-  it("by two transfers of one transaction has two payments, each counted once", async () => {
+  // Runs before all other tests of its coin, because a paid invoice stays a candidate for partial payments until it ends.
+  it("by two transfers in one transaction has two payments, each counted once", async () => {
     const invoice = await order("USDT", 300);
     const units = asked(invoice, "USDT");
     await chain.execute({ to: USDT, data: dataOf("approve", PAYER, units) });
@@ -160,8 +160,8 @@ describe("an invoice paid on TRON", () => {
       { to: USDT, data: dataOf("transfer", TILL_HEX, 0n) },
       { to: USDT, data: dataOf("transfer", TILL_HEX, 10n ** 40n) },
       { to: PAYER, value, data: dataOf("revertAfter", TILL_HEX) },
-      // The JSON-RPC shows an amount of a worthless token as TRX.
     ]);
+    // The JSON-RPC interface shows a transfer of this worthless token as TRX.
     const worthless = await chain.send({ to: TILL_HEX, value });
     for (const each of [node, grid]) each.tokenTransfers.add(worthless);
     await chain.mine();
@@ -191,7 +191,7 @@ describe("an invoice paid on TRON", () => {
 });
 
 describe("failing TRON sources", () => {
-  it("that wrongly answer with nothing hide a payment only until they are read again", async () => {
+  it("that wrongly return nothing hide a payment only until they are read again", async () => {
     const invoice = await order("USDT", 400);
     for (const each of [node, grid]) each.isBlind = true;
     const receipt = await pay(invoice, "USDT");
@@ -223,7 +223,7 @@ describe("failing TRON sources", () => {
     await chain.mine();
     await untilRead();
     expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
-    // An invoice expires with a block after its expiry: a stopped chain does not prove that nothing was paid.
+    // An invoice expires only with a block after its expiry, because a stopped chain does not prove that nothing was paid.
     await chain.rpc("evm_setIntervalMining", network("TRX").blockSeconds);
     await until(
       () => shop.invoice(invoice.id),
@@ -250,13 +250,13 @@ describe("failing TRON sources", () => {
     await untilPaid(byCoin, receipts[1]);
   });
 
-  it("with the first one throttled are replaced by the second, which confirms the same payment", async () => {
+  it("that are throttled one after the other lose no payment: one source confirms what the other has found", async () => {
     const invoices = [
       ["USDT", await order("USDT", 20_000)],
       ["TRX", await order("TRX", 700)],
     ] as const;
     const receipts: Receipt[] = [];
-    // Only the node can find them.
+    // Only the node can find the payments now.
     grid.fault = "throttled";
     node.asked.length = 0;
     await until(
@@ -268,7 +268,7 @@ describe("failing TRON sources", () => {
       receipts.push(await pay(invoice, code));
       await untilInvoice(shop, invoice.id, isSeen);
     }
-    // The key is suspended for 30 s: the node is not asked again in this file.
+    // The key is suspended for 30 s, so the node is not asked again in this file.
     node.fault = "suspended";
     grid.fault = null;
     await chain.mine();

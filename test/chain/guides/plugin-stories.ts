@@ -1,5 +1,5 @@
-// Shops in PHP that make the calls of BTCPay Server's plugins (plugins/), from the key request to the last webhook. PHP warns about everything
-// missing, and must not have warned.
+// Shops in PHP that make the calls of BTCPay Server's plugins (plugins/), from the key request to the last webhook. PHP warns about every missing
+// value, and there must be no warnings.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SEEN_WITHIN_MS, until } from "../detection/harness.ts";
 import { type Merchant, type Person, signIn } from "./person.ts";
@@ -7,14 +7,14 @@ import { openPluginShop, PLUGINS, type Plugin, type PluginShop } from "./plugin-
 import { isTested, nameOf, type ShopOfGuide } from "./shops.ts";
 import { invoiceIdIn, type World } from "./world.ts";
 
-/** Each plugin's names for an order's states. */
+/** How each plugin names an order's states. */
 const WORDS = {
   woocommerce: { paid: "processing", invalid: "failed", expired: "cancelled", partial: "failed" },
   prestashop: { paid: "paid", invalid: "failed", expired: "failed", partial: "failed" },
   magento: { paid: "processing", invalid: "invalid", expired: "canceled", partial: "underpaid" },
 } as const satisfies Readonly<Record<Plugin, object>>;
 
-/** The shortest a merchant can set. */
+/** The shortest expiry that a merchant can set. */
 const SOON = { invoiceLifetimeSeconds: 60 };
 const USUAL = { invoiceLifetimeSeconds: 3_600 };
 
@@ -32,17 +32,17 @@ interface Delivery {
   readonly attempts: number;
 }
 
-/** Joins a file that has opened the world. */
+/** Defines the tests of the plugins, in the environment that a test file has opened. */
 export function tellPluginStories(worldOf: () => World): void {
   const stands = new Map<Plugin, Stand>();
-  // Before all tests of the file, so unpaid orders expire meanwhile.
+  // Runs before all tests of the file, so that unpaid orders expire meanwhile.
   beforeAll(async () => {
     for (const plugin of PLUGINS) if (isTested(asShop(plugin))) stands.set(plugin, await openStand(worldOf(), plugin));
   });
   afterAll(async () => {
     for (const stand of stands.values()) await stand.close();
   });
-  describe.each(PLUGINS.map((plugin) => ({ plugin, name: nameOf(asShop(plugin)) })))("the plugin of $name", (of) => {
+  describe.each(PLUGINS.map((plugin) => ({ plugin, name: nameOf(asShop(plugin)) })))("the plugin for $name", (of) => {
     const test = isTested(asShop(of.plugin)) ? it : it.skip;
     let stand: Stand;
     beforeAll(() => {
@@ -50,17 +50,17 @@ export function tellPluginStories(worldOf: () => World): void {
       if (opened !== undefined) stand = opened;
     });
 
-    test("accepts the key that a user granted, with exactly its rights, and one that was entered", async () => {
+    test("accepts a key that a user granted with exactly the requested permissions, and a key that was typed in", async () => {
       await connect(worldOf(), stand);
     });
 
-    test("is paid on a chain, and a forged or repeated webhook changes nothing", async () => {
+    test("gets its order paid on a chain, and a forged or repeated webhook changes nothing", async () => {
       const { shop, merchant } = stand;
       const { order, invoice } = await stand.buy();
       const before = await shop.order(order);
       const forged = { type: "InvoiceSettled", invoiceId: invoice, storeId: merchant.id, overPaid: false };
       expect(await shop.send(forged, "0".repeat(64))).toBe(500);
-      // Only the signature was wrong.
+      // With the right secret a webhook is accepted, so only the signature was wrong.
       expect(await shop.send({ ...forged, type: "InvoiceCreated" })).toBe(200);
       expect(await shop.order(order)).toEqual(before);
       await stand.payAll(invoice);
@@ -69,7 +69,7 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(await shop.order(order)).toMatchObject({ status: stand.words.paid, paid: 1 });
     });
 
-    test("treats an order that is paid twice as paid, once", async () => {
+    test("marks an order that is paid twice as paid only once", async () => {
       const { order, invoice } = await stand.buy();
       await stand.payAll(invoice);
       await stand.untilOrder(order, stand.words.paid);
@@ -79,10 +79,9 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(await stand.shop.order(order)).toMatchObject({ status: stand.words.paid, paid: 1 });
     });
 
-    test("is told that an invoice was cancelled, and gets a second one of the same order paid", async () => {
+    test("learns that an invoice was cancelled, and gets a second invoice for the same order paid", async () => {
       const { order, invoice } = await stand.buy();
-      // WooCommerce's plugin does it itself when the customer chooses another coin; otherwise a user does, in the
-      // console.
+      // WooCommerce's plugin marks the invoice itself when the customer chooses another coin; with other plugins a user does this in the console.
       if (of.plugin === "woocommerce") expect(await stand.shop.mark(order, "Invalid")).toBe("Marked");
       else await stand.merchant.call("POST", `/invoices/${invoice}/cancel`);
       await stand.untilOrder(order, stand.words.invalid);
@@ -93,9 +92,9 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(await stand.shop.order(order)).toMatchObject({ invoices: [invoice, second], paid: 1 });
     });
 
-    test("ships what was marked as settled manually, which pays nothing here", async () => {
+    test("ships an order that was manually marked as settled, while its invoice still awaits payment", async () => {
       const { order, invoice } = await stand.buy();
-      // Magento's module has a button for it; for the others a user does it in the console.
+      // Magento's module has a button for this; for the others a user does it in the console.
       if (of.plugin === "magento") expect(await stand.shop.mark(order, "Settled")).toBe("Marked");
       else
         await stand.merchant.call("POST", `/invoices/${invoice}/resolve`, { action: "MARK", reason: "paid in cash" });
@@ -103,7 +102,7 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(await stand.read(invoice)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
     });
 
-    test("is told that nobody paid, or too little, and ships nothing for a part that comes too late", async () => {
+    test("learns that an invoice was unpaid or underpaid, and ships nothing for a late partial payment", async () => {
       const { left, words, shop } = stand;
       await stand.untilOrder(left.nothing.order, words.expired);
       await stand.untilInvoice(left.part.invoice, ({ status }) => status === "UNDERPAID");
@@ -113,7 +112,8 @@ export function tellPluginStories(worldOf: () => World): void {
       await stand.untilInvoice(left.late.invoice, confirmed(1));
       await settled(stand);
       for (const { order } of Object.values(left)) expect(await shop.order(order)).toMatchObject({ paid: 0 });
-      // The full amount, too late: WooCommerce reads the invoice again and ships, PrestaShop does if it reads it after the last confirmation.
+      // The full amount, but too late. WooCommerce reads the invoice again and ships; PrestaShop ships if it reads the invoice after the last
+      // confirmation.
       await stand.payAll(left.late.invoice);
       await stand.untilInvoice(left.late.invoice, confirmed(2));
       await settled(stand);
@@ -121,9 +121,9 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(taken[of.plugin]).toContain((await shop.order(left.late.order)).paid);
     });
 
-    test("never lacked a value that it reads", async () => {
+    test("reads no value that is missing from a response", async () => {
       expect(stand.shop.warnings()).toBe("");
-      // PHP does report it.
+      // Shows that PHP does report warnings.
       await fetch(`${stand.shop.origin}/orders`, { method: "POST" });
       expect(stand.shop.warnings()).toMatch(/^\[.*\] PHP Warning: {2}Undefined array key "amount"/);
     });
@@ -146,13 +146,13 @@ interface Stand {
   readonly merchant: Merchant;
   readonly words: (typeof WORDS)[Plugin];
   readonly plugin: Plugin;
-  /** Expiring orders: the first gets no payment, the second a part, the third a late one. */
+  /** Expiring orders: the first gets no payment, the second a partial one, the third a late one. */
   readonly left: { readonly nothing: Sale; readonly part: Sale; readonly late: Sale };
   buy(): Promise<Sale>;
   read(invoice: string): Promise<InvoiceFacts>;
-  /** Sends what the invoice asks for. */
+  /** Sends the amount that the invoice asks for. */
   payAll(invoice: string): Promise<void>;
-  /** Sends another amount, which the user assigns to the invoice before it is confirmed. */
+  /** Sends a different amount, which the user assigns to the invoice before it is confirmed. */
   payPart(invoice: string, amount: string): Promise<void>;
   untilOrder(order: string, status: string): Promise<void>;
   untilInvoice(invoice: string, isIt: (facts: InvoiceFacts) => boolean): Promise<void>;
@@ -224,11 +224,11 @@ async function openStand(world: World, plugin: Plugin): Promise<Stand> {
   }
 }
 
-/** Ways to get a key, other than the one used to open the stand. */
+/** Offers the shop invalid keys, then connects it in every way that the plugin supports. */
 async function connect(world: World, { plugin, shop, person, merchant }: Stand): Promise<void> {
   const server = world.edgetill.baseUrl;
   expect(await shop.status()).toBe("connected");
-  // Invalid lists of rights: with one too many, and one missing.
+  // Invalid lists of permissions: one has too many, the other only the first.
   const question = await shop.saveSettings({ server });
   const { to = "", form } = await person.answer(question, merchant);
   const more = new URLSearchParams(form);
@@ -243,9 +243,7 @@ async function connect(world: World, { plugin, shop, person, merchant }: Stand):
   await forgetOldEndpoints(merchant);
 }
 
-/**
- * WooCommerce's plugin registers another endpoint whenever it gets a key, and knows only the newest one's secret. Ids sort by time.
- */
+/** WooCommerce's plugin registers another endpoint whenever it gets a key, and knows only the secret of the newest one. Ids sort by time. */
 async function forgetOldEndpoints({ call }: Merchant): Promise<void> {
   const endpoints = await call<readonly { readonly id: string }[]>("GET", "/webhooks");
   const [newest, ...old] = endpoints
@@ -274,7 +272,7 @@ interface Shown extends Pick<Stand, "shop" | "person" | "merchant"> {
   readonly question: string;
 }
 
-/** The "Create API key" button names no address: the page shows the key. */
+/** A request without a redirect URL, as from the "Create API key" button: the page shows the key. */
 async function enterShownKey({ server, shop, person, merchant, question }: Shown): Promise<void> {
   const shown = new URL(question);
   shown.searchParams.delete("redirect");
@@ -286,7 +284,7 @@ async function enterShownKey({ server, shop, person, merchant, question }: Shown
   expect(await shop.saveSettings({ server, key, store: "" })).toBe("connected");
 }
 
-/** The deliveries to the shop's endpoints, all accepted. */
+/** The deliveries to the shop's endpoints, once all of them are accepted. */
 async function settled({ merchant }: Stand): Promise<readonly (Delivery & { readonly path: string })[]> {
   const endpoints = await merchant.call<readonly { readonly id: string }[]>("GET", "/webhooks");
   const read = async () => {
@@ -300,7 +298,7 @@ async function settled({ merchant }: Stand): Promise<readonly (Delivery & { read
   return until(read, (all) => all.every(({ status }) => status === "SUCCEEDED"), SEEN_WITHIN_MS);
 }
 
-/** Has every webhook of an invoice redelivered, and waits until the shop accepts it. */
+/** Redelivers every webhook of an invoice, and waits until the shop accepts it. */
 async function sendAgain(stand: Stand, invoice: string): Promise<void> {
   const { merchant } = stand;
   type Events = { readonly data: readonly { readonly id: string }[] };

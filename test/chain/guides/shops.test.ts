@@ -1,4 +1,4 @@
-// The shops of the guides, each started as its chapter says: a customer pays on a chain, and whatever can go wrong does.
+// The shops of the guides, each started as its chapter says: a customer pays on a chain, and everything that can go wrong goes wrong.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SEEN_WITHIN_MS, until } from "../detection/harness.ts";
 import { hiddenIn, type Led, openPage, type Page, pressButton, textOf } from "./customer.ts";
@@ -37,7 +37,7 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
   beforeEach(({ skip }) => skip(missing !== undefined, missing));
   afterAll(() => stand?.close());
 
-  /** Pays at the checkout and waits until the shop says so. */
+  /** Pays at the checkout and waits until the shop shows the payment. */
   async function payOnChain({ checkoutUrl, orderId }: Purchase): Promise<void> {
     await world.pay(checkoutUrl);
     await world.mineUntil(
@@ -46,13 +46,13 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     );
   }
 
-  test("is paid on a chain: from the button through the checkout to Paid", async () => {
+  test("gets an order paid on a chain, from the button through the checkout to Paid", async () => {
     const purchase = await stand.buy();
     const { orderId, checkoutUrl, invoiceId } = purchase;
     const invoice = await world.edgetill.invoice(invoiceId);
     expect(invoice).toMatchObject({ rawAmount: "12.500000", currency: "USD", status: "AWAITING_PAYMENT" });
     expect((await openPage(checkoutUrl)).status).toBe(200);
-    // Where the checkout leads back to.
+    // The page of the shop to which the checkout returns.
     const back = await openPage(invoice.redirectUrl ?? "");
     expect(back.url).toBe((await stand.orderPage(orderId)).url);
     expect(textOf(back)).toContain("Waiting for payment");
@@ -67,7 +67,7 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     expect(await stand.timesPaid(orderId)).toBe(1);
   });
 
-  test("refuses what Edgetill has not signed, and changes nothing", async () => {
+  test("refuses anything that Edgetill has not signed, and changes nothing", async () => {
     const purchase = await stand.buy();
     const event = await stand.eventOf(purchase, { status: "PAID", sequence: 100 });
     const other = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
@@ -80,7 +80,7 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     expect(REFUSED).toContain(await stand.deliver(small, { sent: JSON.stringify({ ...event, id: small.id }) }));
     expect(await stand.stateOf(purchase.orderId)).toEqual({ id: purchase.orderId, status: "AWAITING_PAYMENT" });
     expect(await stand.timesPaid(purchase.orderId)).toBe(0);
-    // Only the signature was wrong.
+    // With the right signature the event is accepted.
     expect(ACCEPTED).toContain(await stand.deliver(event));
     expect(await stand.stateOf(purchase.orderId)).toEqual({ id: purchase.orderId, status: "PAID" });
   });
@@ -90,7 +90,7 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     const event = await stand.eventOf(purchase, { status: "PAID", sequence: 100 });
     const statuses = await Promise.all([1, 2, 3].map(() => stand.deliver(event)));
     statuses.push(await stand.deliver(event));
-    // A delivery that arrives while another is being stored may be told to retry.
+    // A delivery that arrives while another is being stored may be refused with a request to retry.
     expect(ACCEPTED).toContain(statuses.at(-1));
     expect(await stand.stateOf(purchase.orderId)).toEqual({ id: purchase.orderId, status: "PAID" });
     expect(await stand.timesPaid(purchase.orderId)).toBe(1);
@@ -119,10 +119,10 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
   });
 
   test.each([
-    ["another invoice", { id: "inv_01M7YZMHG000GP4KNXK4JTRR1G" }],
-    ["another amount", { rawAmount: "0.010000" }],
-    ["another currency", { currency: "JPY" }],
-  ])("is not paid by %s", async (_, change) => {
+    ["an event for a different invoice", { id: "inv_01M7YZMHG000GP4KNXK4JTRR1G" }],
+    ["an event with a different amount", { rawAmount: "0.010000" }],
+    ["an event with a different currency", { currency: "JPY" }],
+  ])("does not treat an order as paid by %s", async (_, change) => {
     const purchase = await stand.buy();
     const { orderId } = purchase;
     const event = await stand.eventOf(purchase, { ...change, status: "PAID", sequence: 100 });
@@ -131,7 +131,7 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     expect(await stand.timesPaid(orderId)).toBe(0);
   });
 
-  test("accepts events for orders that are not its own", async () => {
+  test("accepts events about invoices that do not belong to its orders", async () => {
     const { id } = await world.edgetill.createInvoice({ name: "Of another program" });
     const purchase = { orderId: "", invoiceId: id, checkoutUrl: "" };
     for (const externalId of [null, "0123456789abcdef"]) {
@@ -140,7 +140,7 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     }
   });
 
-  test("keeps an order whose invoice got no answer, and creates no second invoice when the customer tries again", async () => {
+  test("keeps an order whose request for an invoice got no response, and creates no second invoice when the customer tries again", async () => {
     const { gate } = stand;
     const before = await invoiceCount(world);
     const asked = gate.keys.length;
@@ -165,12 +165,12 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     const page = pageOf(await pressButton(await stand.frontPage()).finally(gate.pass));
     const orderId = hiddenIn(page);
     expect(await stand.stateOf(orderId)).toEqual({ id: orderId, status: "AWAITING_PAYMENT" });
-    // As if the shop had created it more than a day ago: its key has expired.
+    // As if the shop had created it more than a day ago, so that its key has expired.
     const invoice = await world.edgetill.createInvoice({ name: "Coffee", rawAmount: 12.5, externalId: orderId });
     expect(await pressButton(page)).toEqual({ location: invoice.checkoutUrl });
   });
 
-  test("knows its orders after it was killed, and learns of a payment it missed", async () => {
+  test("still has its orders after a crash, and learns of a payment it missed", async () => {
     const [paid, waiting] = [await stand.buy(), await stand.buy()];
     await stand.deliver(await stand.eventOf(paid, { status: "PAID", sequence: 100 }));
     await stand.kill();
@@ -208,7 +208,7 @@ async function invoiceCount({ edgetill }: World): Promise<number> {
   return pagination.total;
 }
 
-/** Has Edgetill send the event `invoice.paid` once more, and waits until the shop accepts it again. */
+/** Makes Edgetill send the event `invoice.paid` once more, and waits until the shop accepts it again. */
 async function sendAgain({ webhookId }: Stand, invoiceId: string): Promise<void> {
   const { call } = world.edgetill;
   const events = await call<{ data: readonly { id: string }[] }>(

@@ -22,9 +22,12 @@ async function seatedLab(): Promise<Lab> {
 }
 
 it.each([
-  ["an invitation makes one member, who gets a success, and only while the inviter may still invite", acceptScenario],
   [
-    "a merchant always has exactly one OWNER, ownership is transferred once, and every answer is true",
+    "an invitation adds one member, whose response reports success, and only while the inviter may still invite",
+    acceptScenario,
+  ],
+  [
+    "a merchant always has exactly one OWNER, ownership is transferred once, and every response states what happened",
     transferScenario,
   ],
 ] as const)(
@@ -39,7 +42,7 @@ it.each([
   CAMPAIGN_LIMIT_MS,
 );
 
-it("every fault hit every point of the team operations often enough", () => {
+it("every fault is injected often enough at every point of the team operations", () => {
   expect([...totalHits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
   expect(totalHits.size).toBeGreaterThan(35);
 });
@@ -52,13 +55,13 @@ describe("within 1,000 schedules the simulator catches a check followed by an un
     expect(caught?.problem).toMatch(problem);
   };
 
-  it("in accepting an invitation: the inviter has lost the rank when the guest joins", async () =>
+  it("in accepting an invitation: the guest joins although the inviter was demoted or removed", async () =>
     caughtBy(
       acceptScenario(await seatedLab(), "broken: accept without assertion", acceptUnasserted),
       /could not invite/,
     ));
 
-  it("in transferring ownership: there are two OWNERs, or none", async () =>
+  it("in transferring ownership: two OWNERs remain, or none", async () =>
     caughtBy(
       transferScenario(await seatedLab(), "broken: transfer without assertion", transferUnasserted),
       /\d owners|transfers by one owner/,

@@ -1,5 +1,5 @@
-// Amounts of one address for invoices of several merchants: allocated, kept, released, looked up, and taken over by a new object, at colliding
-// prices with few candidates, around both ends of each period. Every answer must match a model that reads every reserved amount.
+// Allocates amounts at one address for invoices of several merchants, at colliding prices with few candidates. The amounts are kept, released, looked
+// up, and handed to a new object, around both ends of their periods. Every answer must match a model that reads every reserved amount.
 import { expect, it } from "vitest";
 import { pairOf } from "../../../src/chains/registry/pair.ts";
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
@@ -36,7 +36,7 @@ const KINDS = [
   "looked up",
 ];
 
-/** In grains: prices with one candidate, two, or a dozen, and one with coarse steps. */
+/** Prices in grains: with one, two or about a dozen candidates, and one whose candidates are in coarse steps. */
 const PRICES = {
   "BTC BTC": [1n, 2n, 199n, 200n, 600n, 2_400n, 8_000n],
   "ETH ETH": [1n, 199n, 200n, 600n, 2_400n],
@@ -67,7 +67,7 @@ class System {
     this.real = new AmountAllocations(this.storage, this.place);
   }
 
-  /** An invoice's request is the same each time, except for price and time. */
+  /** A request for a random invoice. Requests for the same invoice differ only in price and time. */
   request(): AmountRequest {
     const { dice } = this;
     const n = dice.below(INVOICES);
@@ -87,7 +87,7 @@ class System {
     };
   }
 
-  /** Merchant 0 has proof; another merchant matters only if the address is shared. */
+  /** Merchant 0 has proof of the address (decisions 12). The other merchants matter only if the address is shared. */
   #sharing(merchant: number): Sharing {
     if (!this.isShared) return { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
     const isProven = merchant === 0;
@@ -95,14 +95,14 @@ class System {
   }
 }
 
-/** Which invoice the low-on-amounts warning for an allocation names, keyed by `invoiceId price`. */
+/** Predicts which invoice the warning that few amounts are left must name, for each `invoiceId price`. */
 class Lows {
   readonly #asks = new Map<
     string,
     { readonly price: bigint; readonly merchantId: string; readonly rank: number; low: string | null }
   >();
 
-  /** Which invoice was named is not carried over. */
+  /** A new object does not know which invoices earlier warnings named. */
   forget(): void {
     for (const each of this.#asks.values()) each.low = null;
   }
@@ -111,7 +111,7 @@ class Lows {
     for (const key of this.#asks.keys()) if (!model.given.has(key)) this.#asks.delete(key);
   }
 
-  /** When a fifth of a price's amounts is left: the invoice that crosses the line is named to all later ones. */
+  /** Once only a fifth of a price's amounts is left, every warning names the invoice that crossed this threshold. */
   expected(
     { invoiceId, merchantId, priceUnits: price }: AmountRequest,
     rank: number,
@@ -161,14 +161,14 @@ function allocates(system: System, lows: Lows): void {
   expect(answer.lowSince).toBe(lows.expected(request, answer.rank, candidates.length));
 }
 
-/** More than any chain can move is never allocated: texts of its length would not sort like numbers. */
+/** An amount larger than any chain can move is never allocated, because texts of its length would not sort like numbers. */
 function asksForTooMuch({ real, asset, storage }: System, request: AmountRequest): void {
   const beyond = 10n ** 78n * asset.grainUnits;
   expect(() => real.allocate([{ ...request, invoiceId: "inv_absurd", priceUnits: beyond }])).toThrow();
   expect(storage.sql.exec("select 1 from amounts where invoice_id = 'inv_absurd'").toArray()).toEqual([]);
 }
 
-/** Asks to release the amounts of one invoice: what ends in this very millisecond is still reserved. */
+/** Asks to release the amounts of one invoice. An amount whose period ends in this very millisecond is still reserved. */
 function releases({ model, real, dice, nowMs }: System): void {
   const one = model.held[dice.below(Math.max(1, model.held.length))];
   if (one === undefined) return;
@@ -183,7 +183,7 @@ function releases({ model, real, dice, nowMs }: System): void {
   expect(real.release([{ invoiceId: "inv_nobody", units: one.units }], atMs)).toEqual([true]);
 }
 
-/** An amount without a row is no longer counted, and is free an hour after its end. */
+/** An amount without a row is no longer counted, and is free an hour after its hold ends. */
 function looksUp({ model, real, dice, nowMs }: System): void {
   const overdue = real.overdue(nowMs, dice.oneOf([1, 3, 100]));
   const isDue = (each: Held) =>
@@ -195,7 +195,7 @@ function looksUp({ model, real, dice, nowMs }: System): void {
   model.count((each) => (isDue(each) ? stored.has(each) : undefined));
 }
 
-/** A new object elsewhere, told which amounts are reserved and why. */
+/** Moves to a new object, which receives the reserved amounts and their invoices. */
 function takesOver(system: System, lows: Lows): void {
   const { model, place } = system;
   const standing = [...model.given].flatMap(([key, units]): readonly StandingAmount[] => {
@@ -246,7 +246,7 @@ const ACTS = [
 ] as const;
 
 it(
-  `an amount is allocated, kept and released as the model says: ${count} histories of an address`,
+  `amounts at an address are allocated, kept and released as the model predicts: ${count} histories`,
   () => {
     for (const seed of campaignSeeds(count)) {
       try {

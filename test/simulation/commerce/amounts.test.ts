@@ -14,7 +14,7 @@ import { stockShop } from "./shop.ts";
 const count = schedulesOf(600);
 
 it(
-  `an amount belongs to one invoice to its end and is then free, whatever is lost or crashes: ${count} schedules`,
+  `an amount is reserved for one invoice until its reservation ends, and is available again after that, despite lost calls and crashes: ${count} schedules`,
   async () => {
     const lab = new Lab();
     await stockShop(lab);
@@ -32,10 +32,10 @@ it(
   CAMPAIGN_LIMIT_MS,
 );
 
-/** Broken releases that work if every network lags by a minute. */
+/** Deliberately broken variants. They would work if every network lagged by one minute. */
 const BROKEN: readonly AmountsVariant[] = [
-  { name: "releases before its network was read", passedMs: (_, __, nowMs) => nowMs },
-  { name: "uses the network that is read furthest", passedMs: (read) => Math.max(...read.values()) },
+  { name: "releases amounts before their network was read", passedMs: (_, __, nowMs) => nowMs },
+  { name: "waits only for the network that is read furthest", passedMs: (read) => Math.max(...read.values()) },
 ];
 
 describe("within 200 schedules the simulator catches a job that", () => {

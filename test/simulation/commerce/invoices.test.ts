@@ -13,8 +13,11 @@ it.each([
     "invoices created under one idempotency key are a single invoice, with its own address and amount",
     createInvoiceScenario,
   ],
-  ["a method picked concurrently is activated once, and all answers are equal", activateMethodScenario],
-  ["a deleted wallet has no invoice that still awaits payment to it", deleteWalletScenario],
+  [
+    "a payment method picked concurrently is activated once, and all callers get the same answer",
+    activateMethodScenario,
+  ],
+  ["no invoice still awaits payment to a deleted wallet", deleteWalletScenario],
   [
     "a product's form creates one invoice per rendering, at a price that the product had",
     buyProductScenario,
@@ -34,7 +37,7 @@ it.each([
   CAMPAIGN_LIMIT_MS,
 );
 
-it("every fault hit every point of the real operations often enough", () => {
+it("every fault is injected often enough at every point of the real operations", () => {
   expect([...totalHits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
   expect(totalHits.size).toBeGreaterThan(40);
 });

@@ -1,5 +1,5 @@
-// Jobs that do part of their work in each run: one less than a run takes, exactly as much, one more, and several runs' worth. Everything gets its
-// turn, whatever else fails, and a payment gets its price within the hour or not at all.
+// Jobs that do part of their work in each run. They get one item fewer than a run takes, exactly as many, one more, and several runs' worth. Every
+// item must be processed, no matter what else fails, and a payment gets its price within the hour or not at all.
 import { expect, it } from "vitest";
 import { pairOf } from "../../../src/chains/registry/pair.ts";
 import { releaseAmounts } from "../../../src/commerce/amounts/release-amounts.ts";
@@ -30,7 +30,7 @@ it.each([
   { amounts: 2_500, places: 2 },
   { amounts: 200, places: 200 },
   { amounts: 450, places: 450 },
-])("amounts that are no longer needed are released, in as many runs as it takes: %s", ({ amounts, places }) =>
+])("amounts that are no longer needed are all released, over several runs if necessary: %s", ({ amounts, places }) =>
   inLab(async () => {
     lab.rows("update invoices set status = 'EXPIRED'");
     const as = { units: "1000 + n", address: `'0x' || (n % ${places})` };
@@ -43,7 +43,7 @@ it.each([
     };
     let runs = 1;
     while ((await releaseAmounts(deps)) === "more" && runs < MOST_RUNS) runs++;
-    // A full run cannot know that nothing is left.
+    // A full run cannot tell that nothing is left, so one more run follows.
     expect(runs).toBe(Math.max(Math.floor(amounts / AMOUNTS_A_RUN) + 1, Math.ceil(places / PLACES_A_RUN)));
     const left = lab.rows("select 1 from method_amounts where released_at_ms is null");
     expect(left).toHaveLength(0);
@@ -52,7 +52,7 @@ it.each([
 
 const SEEN_MS = NOW_MS + 5 * HOUR_MS;
 
-/** Invoices paid after their quotes ended, when no price was known. A row of the first ones is unreadable. */
+/** Stores invoices paid after their quotes ended, when no price was known. `damaged` of them have an unreadable amount. */
 async function unpriced(invoices: number, damaged: number): Promise<void> {
   const block = { height: 10, hash: "b10", timeMs: SEEN_MS };
   const paid = { cryptocurrency: "BTC", txHash: "t", outputIndex: "0", fromAddress: null, toAddress: OWN_ADDRESS };
@@ -134,7 +134,7 @@ it.each([
   { afterMs: HOUR_MS - 1, isPriced: true },
   { afterMs: HOUR_MS, isPriced: true },
   { afterMs: HOUR_MS + 1, isPriced: false },
-])("a price more than an hour late is left to a user: %s", ({ afterMs, isPriced }) =>
+])("a payment that gets no price within an hour is left to a user: %s", ({ afterMs, isPriced }) =>
   inLab(async () => {
     await unpriced(3, 0);
     await pricePayments(depsAt(SEEN_MS + afterMs, true));

@@ -1,5 +1,5 @@
-// Invoices of any value, paid in parts under any number of quotes: complete parts are worth the whole, however their quotes round, and a missing part
-// is missing, within a micro-unit for each quote after the first.
+// Invoices of any value, paid in parts under any number of quotes. All parts together must be worth the whole, however their quotes round. A missing
+// part must be detected, within a micro-unit for each quote after the first.
 import { expect, it } from "vitest";
 import type { CreditedPayment } from "../../../src/commerce/payments/payment.ts";
 import type { Quote } from "../../../src/commerce/quotes/quotes.ts";
@@ -12,7 +12,7 @@ const count = schedulesOf(4_000);
 const noted = new Map<string, number>();
 const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
 
-/** A share of what a quote asks for: `part` of `of`. */
+/** A payment of a part of a quote's amount: `part` of the equal parts into which `sharesOf` divides the amount. */
 interface Share {
   readonly method: PricedMethod;
   readonly quote: Quote;
@@ -75,7 +75,7 @@ async function history(seed: number): Promise<void> {
   if (quotes > 1n) note("of several quotes");
 }
 
-it(`parts that add up to the whole are worth the whole: ${count} invoices`, {
+it(`partial payments that add up to the amount due are worth the invoice's price: ${count} invoices`, {
   timeout: CAMPAIGN_LIMIT_MS,
 }, async () => {
   await eachSeed(campaignSeeds(count), history);

@@ -1,5 +1,5 @@
-// Rounds over addresses by a watcher that is recreated before each pass: whether they end, what they find, and what happens to an address that
-// is refused or flooded.
+// Rounds over addresses: whether they end, what they find, and what happens to an address that is refused or flooded. The watcher is recreated before
+// each pass.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { selectCheckout } from "../../../src/checkout/pay/store.ts";
@@ -64,7 +64,7 @@ describe("a round over addresses", () => {
     [150, 6],
     [1_000, 36],
   ])(
-    "of %i addresses finds every payment and closes every invoice in at most %i passes, without state in memory",
+    "finds every payment to %i addresses and closes every invoice in at most %i passes, without state in memory",
     (count, most) =>
       inLab(async () => {
         const { chain, watcher, found, passes } = await watching(many(count), START + POLL_MS);
@@ -94,21 +94,23 @@ describe("a round over addresses", () => {
     }),
   );
 
-  it.each([0, 1, 2])("ends at no block that has left the chain since it started: %i passes later", (later) =>
-    inLab(async () => {
-      const { chain, watcher, passes } = await watching(many(150), START + 100 * HOUR);
-      await passes(4);
-      // The round of the next passes ends at this block.
-      chain.mine([], watcher.nowMs);
-      await passes(1 + later);
-      chain.drop(1);
-      chain.mineMany(2);
-      for (let n = 0; n < 6; n++) {
-        await passes(1);
-        const { height, hash } = await watcher.cursor();
-        expect(hash).toBe(chain.at(height ?? -1)?.hash);
-      }
-    })(),
+  it.each([0, 1, 2])(
+    "does not leave the cursor at the last block of a round if a reorg removes that block %i passes later",
+    (later) =>
+      inLab(async () => {
+        const { chain, watcher, passes } = await watching(many(150), START + 100 * HOUR);
+        await passes(4);
+        // The next round ends at this block.
+        chain.mine([], watcher.nowMs);
+        await passes(1 + later);
+        chain.drop(1);
+        chain.mineMany(2);
+        for (let n = 0; n < 6; n++) {
+          await passes(1);
+          const { height, hash } = await watcher.cursor();
+          expect(hash).toBe(chain.at(height ?? -1)?.hash);
+        }
+      })(),
   );
 
   it(
@@ -122,7 +124,7 @@ describe("a round over addresses", () => {
   );
 
   it(
-    "restarts from the fork after a reorg, and confirms its payments by block hash without lookups",
+    "restarts from the fork after a reorg, and looks up only a payment whose block hash is not on the chain",
     inLab(async () => {
       const { chain, source, watcher, passes } = await watching(many(150), START + 100 * HOUR);
       await passes(4);
@@ -156,7 +158,7 @@ describe("a round over addresses", () => {
 
 describe("an address that a source refuses", () => {
   it(
-    "does not hold back other addresses, and emits one event after it has lasted for minutes",
+    "does not delay other addresses, and is reported by one event once the refusal has lasted for minutes",
     inLab(async () => {
       const { chain, source, watcher, ids, found, passes, fileAt, stuck } = await watching(["POISON", "VICTIM"]);
       source.faults.set("POISON", "BAD_STATUS");
@@ -170,9 +172,9 @@ describe("an address that a source refuses", () => {
       expect(degraded.map(({ merchantId, data }) => [merchantId, JSON.parse(data)])).toEqual([
         [MERCHANT, { network: "BTC", address: "POISON", degradedSince: expect.any(String), reason: "BAD_STATUS" }],
       ]);
-      // Retried at growing intervals.
+      // The address is retried at growing intervals.
       expect(source.asked("history POISON")).toBeLessThan(12);
-      // Its invoice stays open long after its expiry and warns why; the other invoice closes.
+      // The refused address's invoice stays open long after its expiry and shows a warning; the other invoice closes.
       const lateMs = START + 20 * HOUR;
       await db.update(stuckAddresses).set({ nextAtMs: 0 });
       watcher.nowMs = lateMs;
@@ -180,7 +182,7 @@ describe("an address that a source refuses", () => {
       await watcher.pass();
       const file = await fileAt(ids[0]);
       expect(settlementChange(file, lateMs)).toBeUndefined();
-      // The checkout page settles the invoice by the same cursors.
+      // The checkout page reads the same cursors, so it settles the invoice in the same way.
       const [page] = await selectCheckout(db, file.invoice.id);
       expect(page?.watched).toEqual(file.cursors);
       expect(invoiceBodyOf(file, { macKeys: MAC_KEYS, publicUrl: "", nowMs: lateMs }).warnings).toEqual([
@@ -199,12 +201,12 @@ describe("an address that a source refuses", () => {
   );
 
   it(
-    "is distinguished from a source that answers nothing: that is an outage, and marks no address",
+    "is distinguished from an outage, in which the source answers nothing and no address is marked",
     inLab(async () => {
       const { source, watcher, stuck } = await watching(many(100));
       await watcher.pass();
       for (const down of ["RATE_LIMITED", "TIMEOUT", "BAD_STATUS"] as const) {
-        // Its blocks are fine: its index of addresses has failed.
+        // The source still serves blocks, but its index of addresses has failed.
         source.before = async (call) => {
           source.down = call.startsWith("history") ? down : undefined;
         };
@@ -228,7 +230,7 @@ describe("an address that a source refuses", () => {
 
 describe("an address with 5,200 small transactions", () => {
   it(
-    "is read over several passes, a few pages each, without delaying any other address",
+    "is read over several passes, with a few pages in each, without delaying any other address",
     inLab(async () => {
       const { chain, source, found, passes, stuck } = await watching(["FLOODED", "VICTIM"]);
       chain.mine(
@@ -253,7 +255,7 @@ describe("an address with 5,200 small transactions", () => {
         if (taken === 10) expect(found()).toContain("in between");
       }
       expect(taken).toBeLessThan(30);
-      // Once the flood is out of the overlap, the address is read like any other.
+      // Once the flood is no longer in the overlap, the address is read like any other.
       for (let n = 0; n < 7; n++) chain.mine([]);
       await passes(25);
       expect(await stuck()).toEqual([]);
@@ -264,7 +266,7 @@ describe("an address with 5,200 small transactions", () => {
 
 describe("a source that asks for a pause", () => {
   it(
-    "gets one, even though nothing is kept in memory",
+    "is not asked again before the pause ends, even though nothing is kept in memory",
     inLab(async () => {
       const { source, watcher } = await watching(["A0"]);
       source.down = "RATE_LIMITED";
@@ -307,7 +309,7 @@ describe("a payment whose transaction a source refuses", () => {
 
 describe("an address that one source refuses and a second source reads by blocks", () => {
   it(
-    "is read from its last position, and then like any other",
+    "is read by the second source from the position that the first reached, and is no longer read separately after that",
     inLab(async () => {
       const { chain, source, watcher, found, passes, stuck } = await watching(["POISON", "VICTIM"], START + 100 * HOUR);
       await passes(1);
@@ -325,9 +327,9 @@ describe("an address that one source refuses and a second source reads by blocks
   );
 });
 
-describe("a fork deeper than any overlap", () => {
+describe("after a fork deeper than any overlap,", () => {
   it(
-    "is read again at an address that was refused when the fork happened",
+    "an address that was refused when the fork happened is read again",
     inLab(async () => {
       const { chain, source, watcher, found, passes } = await watching(["POISON", "VICTIM"], START + 100 * HOUR);
       for (let n = 0; n < 12; n++) {
@@ -349,9 +351,9 @@ describe("a fork deeper than any overlap", () => {
   );
 });
 
-describe("a fork below the last passed block", () => {
+describe("a fork below the cursor", () => {
   it(
-    "also moves back the passed time, because a payment on the other branch may be earlier",
+    "also moves the cursor's time back, because a payment on the other branch may be earlier",
     inLab(async () => {
       const { chain, watcher, passes } = await watching(["A0"], START + 100 * HOUR);
       await passes(1);
@@ -361,7 +363,7 @@ describe("a fork below the last passed block", () => {
       chain.drop(2);
       chain.mineMany(3);
       chain.mine([sentTo("A0")], watcher.nowMs);
-      // The state just after going back: nothing of the new branch was stored yet.
+      // The state just after the watcher went back, before anything of the new branch is stored.
       watcher.refusal = { code: "STORAGE_UNAVAILABLE" };
       watcher.nowMs += POLL_MS;
       expect((await watcher.pass()).kind).toBe("interrupted");

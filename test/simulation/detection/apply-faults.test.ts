@@ -1,5 +1,5 @@
-// A fault at each storage call that applying an observation makes, in turn: the observation then commits or reports failure, and applying
-// it again leaves the same state as without the fault.
+// Injects one fault at a time into each storage call that applying an observation makes. The observation must then commit or report a failure, and
+// applying it again must leave the same state as without the fault.
 import { expect, it } from "vitest";
 import type { Network } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -53,7 +53,7 @@ class Till {
   readonly shop = new ReorgShop();
   readonly #random = randomFrom(1);
 
-  /** Applies an observation at a height, through a connection with this effect. */
+  /** Applies an observation at a height; `effect` may inject faults into its storage calls. */
   async apply(height: number, of: Partial<Pick<Findings, "transfers" | "seen">>, effect: Effect = calm) {
     const nowMs = START_MS + height * BLOCK_MS + 1_000;
     const bytes = () => Uint8Array.from({ length: 16 }, () => Math.floor(this.#random() * 256));
@@ -67,13 +67,13 @@ class Till {
     return applyTransfers(deps, { network: ETH, heights, transfers: [], seen: [], ...of });
   }
 
-  /** A transaction's payment, as a watcher reads it before applying its observation. */
+  /** The stored payments of a transaction, each with this observation, in the form in which a watcher applies them. */
   async seen(txHash: string, observation: ChainObservation) {
     const rows = await this.shop.db(calm).select().from(payments);
     return rows.filter((row) => row.txHash === txHash).map((payment) => ({ payment, observation }));
   }
 
-  /** All stored state without random ids. */
+  /** The stored state, without random ids. */
   state() {
     return {
       payments: this.shop.rows(
@@ -93,7 +93,7 @@ const calm: Effect = async (_, work) => work();
 
 const FAULTS: Readonly<Record<string, Effect>> = {
   "is lost before it is executed": () => Promise.reject(new Error("Network connection lost.")),
-  "is executed but its answer lost": async (_, work) => {
+  "is executed but its response is lost": async (_, work) => {
     work();
     throw new Error("Network connection lost.");
   },
@@ -125,20 +125,20 @@ const STORIES: Readonly<Record<string, (till: Till, effect: Effect) => Promise<b
   },
 };
 
-/** Of several invoices, which are credited together. */
+/** The amounts of six invoices that are credited together. */
 const MANY = [1, 2, 3, 4, 5, 6].map((n) => BigInt(n) * 100_000_000n);
 const paidAt = (height: number, amounts: readonly bigint[]) =>
   amounts.map((units) => transferAt(height, `paid ${units}`, units));
 
 const STORIES_OF_MANY: typeof STORIES = {
-  "payments of six invoices in one block": async (till, effect) =>
+  "payments for six invoices in one block": async (till, effect) =>
     (await till.apply(3, { transfers: paidAt(2, MANY) }, effect)).ok,
-  "payments of three invoices of which one is known, and an unmatched one": async (till, effect) => {
+  "payments for three invoices, one of them known, and an unmatched payment": async (till, effect) => {
     await till.apply(3, { transfers: paidAt(2, MANY.slice(0, 1)) });
     const transfers = [...paidAt(2, MANY.slice(0, 3)), transferAt(2, "unmatched", 7_000_000n)];
     return (await till.apply(3, { transfers }, effect)).ok;
   },
-  "payments of six invoices leaving the chain together": async (till, effect) => {
+  "payments for six invoices leaving the chain together": async (till, effect) => {
     await till.apply(3, { transfers: paidAt(2, MANY) });
     const seen = await Promise.all(MANY.map((units) => till.seen(`paid ${units}`, { kind: "unknown" })));
     return (await till.apply(4, { seen: seen.flat() }, effect)).ok;
@@ -149,7 +149,7 @@ const ALL_STORIES = { ...STORIES, ...STORIES_OF_MANY };
 const cases = Object.keys(ALL_STORIES).flatMap((story) => Object.keys(FAULTS).map((fault) => ({ story, fault })));
 
 it.each(cases)(
-  "$story: no matter which storage call $fault, applying it again leaves the same state as without a fault",
+  "$story: no matter which storage call $fault, applying the observation again leaves the same state as a run without faults",
   async ({ story, fault }) => {
     const till = new Till();
     await till.shop.stock();
@@ -157,10 +157,7 @@ it.each(cases)(
     const asked = story in STORIES ? MANY.slice(0, 1) : MANY;
     const faulty = FAULTS[fault];
     if (runStory === undefined || faulty === undefined) throw new Error(story);
-    /**
-     * The story with a fault at the `at`-th call of its last observation, which is applied again if it failed; returns the number of
-     * calls.
-     */
+    /** Runs the story with a fault at the `at`-th storage call of its last observation, and runs it again without faults if that failed. */
     const withFaultAt = async (at: number) =>
       till.shop.visit(async () => {
         await till.shop.open(asked.map((units, n) => invoiceOf(n + 1, units)));
@@ -175,14 +172,14 @@ it.each(cases)(
     expect(undisturbed.isCommitted).toBe(true);
     for (let at = 1; at <= undisturbed.calls; at++) {
       const { isCommitted, first, last } = await withFaultAt(at);
-      // What reports success is committed; the rest is repaired by applying the same observation again.
+      // If a success is reported, it is committed. Anything else is repaired by applying the same observation again.
       expect({ at, state: last }).toEqual({ at, state: undisturbed.last });
       if (isCommitted) expect({ at, state: first }).toEqual({ at, state: undisturbed.last });
     }
   },
 );
 
-/** An effect without faults that counts the storage calls. */
+/** Counts the storage calls and injects no fault. */
 function counted(): { readonly effect: Effect; calls: number } {
   const count = {
     calls: 0,
@@ -226,13 +223,13 @@ it.each([
   },
 );
 
-it("a transfer credited by one observation stays credited if a concurrent one considers it unmatched: that one gets CONTENTION", async () => {
+it("a transfer credited by one observation stays credited if a slower observation considers it unmatched; the slower observation fails with CONTENTION", async () => {
   const till = new Till();
   await till.shop.stock();
   await till.shop.open([invoiceOf(1, 100_000_000n)]);
   const transfers = [transferAt(2, "paid", 100_000_000n)];
   let isFirst = true;
-  // Another observation credits the transfer between the slow one's reads and writes.
+  // Another observation credits the transfer between this slow one's reads and writes.
   const slow: Effect = async (point, work) => {
     if (point === "d1 write" && isFirst) {
       isFirst = false;
@@ -247,7 +244,7 @@ it("a transfer credited by one observation stays credited if a concurrent one co
   ]);
 });
 
-it("the query for an invoice's own address uses its index, however many methods share another address", () => {
+it("the query for the owners of addresses uses the index, however many methods share another address", () => {
   const till = new Till();
   const plan = till.shop.rows(
     `explain query plan ${selectAddressOwners(till.shop.db(calm), { network: "ETH", list: "[]" }).toSQL().sql}`,

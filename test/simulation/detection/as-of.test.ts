@@ -1,4 +1,4 @@
-// Facts as of the payment's time (decisions 4 and 5): the same facts give the same credits, values and statuses, whenever and in whatever
+// Facts count as of the payment's time (decisions 4 and 5): the same facts give the same credits, values and statuses, no matter when and in which
 // order they are read. Each schedule of a history is compared with the oracle, which reads only the facts.
 import { describe, expect, it } from "vitest";
 import {
@@ -39,7 +39,7 @@ interface Campaign {
   readonly tally: Tally;
 }
 
-/** Runs the histories of these seeds until `most` of them have a schedule that fails with a problem like `counts`. */
+/** Runs the histories of these seeds until `most` of them have a schedule that fails with a problem that matches `counts`. */
 async function campaign(
   till: AsOfTill,
   seeds: Iterable<number>,
@@ -97,7 +97,7 @@ it(`the same facts give the same result whenever they are read: ${HISTORIES} his
   expect([...tally.hits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
 });
 
-describe(`within ${CAUGHT_WITHIN} histories it catches the mistake that`, () => {
+describe(`within ${CAUGHT_WITHIN} histories the campaign catches the mistake that`, () => {
   it.each([
     { variant: redated, problem: /^inv_/ },
     { variant: byToday, problem: /^tx-/ },

@@ -1,5 +1,5 @@
-// Time without passes does not mean that a source is dead: after a pause of any length no invoice closes before its address was
-// read again. The watcher is recreated before each pass.
+// Time without passes must not count as a failure of a source: after a pause of any length no invoice may close before its address was read again.
+// The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/settlement/closing.ts";
@@ -31,8 +31,8 @@ async function asleep(costsBy: "recipients" | "blocks", sleptMs: number) {
   return { chain, source, watcher, closing, isClosed };
 }
 
-describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and was stopped for hours", (costsBy) => {
-  it.each([7, 100])("closes no invoice after %i hours before it has read the chain", (hours) =>
+describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and was stopped", (costsBy) => {
+  it.each([7, 100])("for %i hours closes no invoice before it has read the chain", (hours) =>
     inLab(async () => {
       const { watcher, isClosed } = await asleep(costsBy, hours * HOUR);
       expect(await isClosed()).toBe(false);
@@ -45,7 +45,7 @@ describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and
     }),
   );
 
-  it("waits six hours for a failing source, counted from the first pass after the pause", () =>
+  it("waits six hours for a failing source, counted from its first pass after the stop", () =>
     inLab(async () => {
       const { source, watcher, closing, isClosed } = await asleep(costsBy, 7 * HOUR);
       source.down = "TIMEOUT";
@@ -59,7 +59,7 @@ describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and
     }));
 });
 
-it("invoices held for a second source stay open while no pass runs", () =>
+it("invoices that wait for a second source stay open while no pass runs", () =>
   inLab(async () => {
     const { chain, source, watcher, isClosed } = await asleep("recipients", 6 * MINUTE);
     const second = new FakeSource(chain, { kind: "blockbook", costsBy: "recipients" });

@@ -1,5 +1,5 @@
-// A source that reads whole blocks and lags far behind: a pass ends once its statements are used up and the next one continues; addresses that
-// another source left behind are read in pieces small enough for the source; and blocks without balances are logged, but not each one.
+// A source that reads whole blocks and lags far behind. A pass ends once its statements are used up, and the next one continues. Addresses that
+// another source left behind are read in pieces small enough for the source. Blocks without balances are logged, but not each one.
 import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
@@ -14,9 +14,9 @@ import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(30);
-/** Half of what D1 allows an invocation. */
+/** Half of the statements that D1 allows in one invocation. */
 const MOST_STATEMENTS = 500;
-/** Blocks that a source answers in a few requests, and how many such reads of addresses left behind a pass makes. */
+/** How many blocks a source serves in a few requests, by kind, and how many such reads a pass makes for addresses that fell behind. */
 const CHUNK = { bitcoin: 6, coins: 25, logs: 500 } as const;
 const CHUNKS = 10;
 const LOGGED_EVERY = 100;
@@ -64,7 +64,7 @@ async function watched(of: (typeof KINDS)[number], change: (client: ChainClient)
 
 const noted = new Set<string>();
 
-/** Finds cost statements: so many that a pass cannot store them all. */
+/** Each finding costs statements, and there are too many findings for one pass. */
 async function spends(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const { chain, watcher, meter, pay, pass, found } = await watched(dice.oneOf(KINDS.slice(0, 2)));
@@ -90,7 +90,7 @@ async function spends(seed: number): Promise<void> {
   expect(found().size).toBe(blocks);
 }
 
-/** Another source refused addresses, and this one continues where each was read to. */
+/** Another source refused these addresses. This source continues each from the last position that was read. */
 async function leftBehind(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const of = dice.oneOf([KINDS[0], KINDS[3]]);
@@ -105,7 +105,7 @@ async function leftBehind(seed: number): Promise<void> {
     if (n === paidAt) for (const address of addresses) pay(`pays ${address}`, address);
     else chain.mine();
   }
-  // As if all others had been read.
+  // These addresses fell behind; all others count as read.
   await db.insert(stuckAddresses).values(
     addresses.map((address) => ({
       network: network.name,
@@ -137,7 +137,7 @@ async function leftBehind(seed: number): Promise<void> {
   expect(addresses.filter((address) => !found().has(`pays ${address}`))).toEqual([]);
 }
 
-/** A source without balances for any block, or with them for the newest ones only. */
+/** A source without balances for any block, or with balances for the newest blocks only. */
 async function unread(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const isAll = dice.chance(0.6);
@@ -166,7 +166,7 @@ async function unread(seed: number): Promise<void> {
   }
   if (!isAll) return;
   noted.add("no balances at all");
-  // Once per hundred blocks.
+  // One line per hundred blocks.
   const hundreds = Math.floor((first + blocks) / LOGGED_EVERY) - Math.floor(first / LOGGED_EVERY);
   expect(logged() - lines).toBe(hundreds);
 }
@@ -175,19 +175,19 @@ async function each(history: (seed: number) => Promise<void>): Promise<void> {
   await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
 }
 
-describe(`a source that reads blocks: ${count} histories of each kind`, () => {
+describe(`a source that is read by blocks: ${count} histories of each kind`, () => {
   it(
-    "is read until the pass has used up its statements, and then by the next one",
+    "is read until the pass has used up its statements, and the next pass continues",
     () => each(spends),
     CAMPAIGN_LIMIT_MS,
   );
   it(
-    "reads addresses that were left behind in pieces, and then with all others",
+    "is read in pieces for addresses that fell behind, until they have caught up with the other addresses",
     () => each(leftBehind),
     CAMPAIGN_LIMIT_MS,
   );
   it(
-    "logs blocks without balances, once per hundred of them if it has none",
+    "is reported once for each range that lacks balances, or once per hundred blocks if it never has any",
     async () => {
       await each(unread);
       expect([...noted].toSorted()).toEqual([

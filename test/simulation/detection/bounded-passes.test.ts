@@ -1,5 +1,5 @@
-// The work of one pass is bounded, whatever a fork has undone, and no pass marks a future time as read.
-// The watcher is recreated before each pass.
+// The work of one pass is bounded, no matter how much a fork has undone, and no pass marks a future time as read. The watcher is recreated before
+// each pass.
 import { describe, expect, it } from "vitest";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
@@ -26,7 +26,7 @@ async function watching(costsBy: keyof typeof KINDS) {
 }
 
 describe.each(["recipients", "blocks"] as const)("a fork that undoes 1,500 payments, read by %s", (costsBy) => {
-  it("is processed 200 per pass, and the cursor waits for the last of them", () =>
+  it("is processed at 200 payments per pass, and the cursor reaches the fork's block only after the last payment", () =>
     inLab(async () => {
       const { chain, source, watcher, invoiceId, pass } = await watching(costsBy);
       const undone = chain.mine([], watcher.nowMs);
@@ -47,7 +47,7 @@ describe.each(["recipients", "blocks"] as const)("a fork that undoes 1,500 payme
       for (; passes < 20 && (await watcher.cursor()).height !== undone.height; passes++) {
         const before = source.asked("lookup");
         await pass();
-        // Two for each payment: one finds that it left its block, the other whether it is back in the mempool.
+        // Two requests for each payment: one finds that the payment left its block, the other whether it is back in the mempool.
         expect(source.asked("lookup") - before).toBeLessThanOrEqual(2 * 200 + 60);
         expect((await watcher.cursor()).height === undone.height).toBe(left() === 0);
       }
@@ -59,7 +59,7 @@ describe("a block with a future time", () => {
   it.each([
     ["ETH", "USDT", "evm-rpc", "blocks"],
     ["TRX", "USDT", "trongrid", "recipients"],
-  ] as const)("(%s) does not count as read up to that time", (network, cryptocurrency, kind, costsBy) =>
+  ] as const)("(%s) does not move the cursor's time into the future", (network, cryptocurrency, kind, costsBy) =>
     inLab(async () => {
       const chain = new FakeChain({ startMs: START - 19_000, blockMs: 1_000, blocks: 20 });
       const source = new FakeSource(chain, { kind, costsBy });
@@ -69,7 +69,7 @@ describe("a block with a future time", () => {
       chain.mine([], START + 2 * HOUR);
       for (let n = 0; n < 4; n++) {
         watcher.nowMs += POLL_MS;
-        // B becomes an address that is read separately, and then returns to normal.
+        // B is read separately after a refusal, and then like any other address again.
         source.faults.clear();
         if (n === 1) source.faults.set("B", "BAD_STATUS");
         expect((await watcher.pass()).kind).toBe("read");

@@ -1,5 +1,5 @@
-// Before an invoice closes, a second source is asked for its address. However many expire within an hour, closing keeps up, and none closes
-// before the second source is asked after its expiry. The watcher is recreated before each pass.
+// Before an invoice closes, a second source is asked for its address. Closing must keep up, however many invoices expire within an hour, and no
+// invoice may close before the second source was asked after its expiry. The watcher is recreated before each pass.
 import { expect, it } from "vitest";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
@@ -7,7 +7,7 @@ import { TestWatcher } from "../../support/watcher.ts";
 import { BLOCK_MS, MINUTE, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-/** Enough that a second source asked only at the end of each round falls behind. */
+/** Enough invoices that a second source asked only at the end of each round would fall behind. */
 const COUNT = process.env.DEEP ? 4_000 : 1_500;
 const ENDING_MINUTES = process.env.DEEP ? 60 : 20;
 const ADDRESSES_A_TICK = 60;
@@ -16,13 +16,13 @@ const { db, inLab } = quietLab();
 
 interface Story {
   readonly count: number;
-  /** They expire evenly from START on, within this time. */
+  /** The invoices expire at equal intervals within this time, from START on. */
   readonly withinMs: number;
-  /** Addresses that the second source answers for per tick before it asks for a pause. */
+  /** How many addresses per tick the second source answers before it asks for a pause. */
   readonly budget: number;
 }
 
-/** How many invoices closed, which of them before the second source was asked, and how long it took. */
+/** How many invoices closed, how many of them before the second source was asked, and how long it took. */
 async function closeAll({ count, withinMs, budget }: Story, mostMs: number) {
   const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
   const sources = [
@@ -63,7 +63,7 @@ async function closeAll({ count, withinMs, budget }: Story, mostMs: number) {
 }
 
 it.each([30, 7])(
-  "a second source limited to %i addresses per tick is asked for all of 200 that expire at once",
+  "a second source limited to %i addresses per tick is asked for all 200 that expire at once",
   (budget) =>
     inLab(async () => {
       const { closed, unasked } = await closeAll({ count: 200, withinMs: 1, budget }, 60 * MINUTE);
@@ -72,7 +72,7 @@ it.each([30, 7])(
 );
 
 it(
-  `${COUNT} addresses that expire within ${ENDING_MINUTES} minutes close within two rounds, each after the second source was asked`,
+  `${COUNT} addresses that expire within ${ENDING_MINUTES} minutes close within two rounds, after the second source was asked about each of them`,
   {
     timeout: 600_000,
   },
@@ -83,7 +83,7 @@ it(
         4 * ENDING_MINUTES * MINUTE,
       );
       expect([closed, unasked]).toEqual([COUNT, []]);
-      // An invoice that expires just after a round started waits for the next round, and then its turn at 200 per pass.
+      // An invoice that expires just after a round started waits for the next round, and then until the pass that reads it, at 200 per pass.
       const roundPasses = Math.ceil(COUNT / ADDRESSES_A_TICK);
       expect(afterMs).toBeLessThanOrEqual(ENDING_MINUTES * MINUTE + (2 * roundPasses + 20) * POLL_MS);
     }),

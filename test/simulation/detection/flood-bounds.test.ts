@@ -1,5 +1,5 @@
-// Other readers of transfers have a budget too: sources read by address, ranges that are read again, look-ups of one transaction, and the recheck of
-// open payments.
+// Every way to read transfers has a budget: not only scans of blocks, but also reads by address, rereads of ranges, lookups of one transaction, and
+// rechecks of open payments.
 import { describe, expect, it } from "vitest";
 import { lookForClaim } from "../../../src/detection/passes/look-for-claim.ts";
 import { lookForMerchant } from "../../../src/detection/passes/look-for-merchant.ts";
@@ -17,8 +17,8 @@ const distinct = (n: number) => 5_000_000n + BigInt(n);
 const oneTransaction = (count: number) =>
   floodOf(count, distinct).map((sent, n) => ({ ...sent, txHash: "one", outputIndex: String(n) }));
 
-describe("a flood", () => {
-  it("read by address takes passes of few statements, and delays no other address", {
+describe("a flood of transfers", () => {
+  it("read by address is processed with few statements per pass, and delays no other address", {
     timeout: 300_000,
   }, async () => {
     const world = new FloodWorld({ sources: [{ kind: "evm-rpc", costsBy: "recipients" }] });
@@ -34,7 +34,7 @@ describe("a flood", () => {
     expect(Math.max(...statements)).toBeLessThan(MOST);
   });
 
-  it("in a reread range takes passes of few statements, and the range ends", {
+  it("in a reread range is processed with few statements per pass, and the reread is completed", {
     timeout: 300_000,
   }, async () => {
     const world = new FloodWorld();
@@ -61,7 +61,7 @@ describe("a flood", () => {
     expect(Math.max(...statements)).toBeLessThan(MOST);
   });
 
-  it("in one transaction takes few statements when a claim looks it up, which reports that not all was applied", {
+  it("in one transaction takes few statements when a claim looks it up, and the lookup reports that not everything was applied", {
     timeout: 300_000,
   }, async () => {
     const world = new FloodWorld();
@@ -81,7 +81,7 @@ describe("a flood", () => {
     expect(Math.max(...statements)).toBeLessThan(MOST);
   });
 
-  it("in one transaction that a merchant names is stored for it in several look-ups, each of few statements", {
+  it("in one transaction is stored for a merchant that looks it up, over several lookups with few statements each", {
     timeout: 300_000,
   }, async () => {
     const world = new FloodWorld();
@@ -108,7 +108,7 @@ describe("a flood", () => {
   });
 });
 
-it("an unmatched transfer is listed for 100 merchants of its address, and for another one that names it", {
+it("an unmatched transfer is listed for 100 merchants at its address, and for any other merchant that looks it up", {
   timeout: 300_000,
 }, async () => {
   const world = new FloodWorld();
@@ -125,7 +125,7 @@ it("an unmatched transfer is listed for 100 merchants of its address, and for an
   expect([listed(), world.count("select count(*) as n from payments")]).toEqual([1, 101]);
 });
 
-it("a block that pays 150 invoices takes passes of few statements, and each is paid once", {
+it("a block that pays 150 invoices is processed with few statements per pass, and each invoice is paid once", {
   timeout: 300_000,
 }, async () => {
   const world = new FloodWorld();
@@ -143,7 +143,7 @@ it("a block that pays 150 invoices takes passes of few statements, and each is p
   expect(statements.length).toBeLessThanOrEqual(10);
 });
 
-it("an invoice paid by 150 transfers of one block is changed by few statements", { timeout: 300_000 }, async () => {
+it("an invoice paid by 150 transfers in one block is updated with few statements", { timeout: 300_000 }, async () => {
   const world = new FloodWorld();
   await world.stock(2);
   await world.pass();

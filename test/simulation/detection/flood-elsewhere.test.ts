@@ -1,19 +1,19 @@
-// A flood that only a source other than the first shows, or that the first one left behind: each way of reading it stays within a pass's statements,
-// lets the cursor advance, and credits honest customers' payments meanwhile.
+// A flood that the first source does not show, or refuses to serve. Each way of reading it must stay within a pass's
+// statements, let the cursor advance, and credit honest customers' payments meanwhile.
 import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { ASKED_UNITS, FloodWorld, floodOf, HONEST, honestPayment } from "./flood-world.ts";
 import { SHARED_ADDRESS, START_MS } from "./reorg-shop.ts";
 
-/** Half of D1's limit. */
+/** Half of the statements that D1 allows in one invocation. */
 const MOST = 500;
 const MOST_PASSES = 10;
 const HOLDERS = 100;
 const COUNT = 10_000;
-/** Each with its own amount. */
+/** Each transfer of the flood has a different amount. */
 const flood = floodOf(COUNT, (n) => 5_000_000n + BigInt(n));
-/** Pays an invoice at the flooded address. */
+/** A transfer that pays an invoice at the flooded address. */
 const ownPayment = { cryptocurrency: "USDT", txHash: "own", toAddress: SHARED_ADDRESS, amountUnits: ASKED_UNITS };
 const BY_ADDRESS = { kind: "trongrid", costsBy: "recipients" } as const;
 const BY_BLOCK = { kind: "tron-rpc", costsBy: "blocks" } as const;
@@ -28,7 +28,7 @@ async function worldOf(
   return world;
 }
 
-/** A block full of transfers, then one with honest payments: to the flooded address, and to another. */
+/** A block full of the flood's transfers, then one with honest payments: one to the flooded address, and one to another address. */
 function mineFlood({ chain }: FloodWorld) {
   const block = chain.mine(flood);
   chain.mine([ownPayment, honestPayment("next block")]);
@@ -37,7 +37,7 @@ function mineFlood({ chain }: FloodWorld) {
 
 const decided = (world: FloodWorld) => world.outcome().decided;
 
-/** Passes until the flood is processed and the invoice there is paid; none takes many statements. */
+/** Runs passes until the flood is processed and the invoice at its address is paid; no pass may take many statements. */
 async function passesUntilDecided(world: FloodWorld, most: number): Promise<readonly number[]> {
   const statements: number[] = [];
   while ((decided(world) < COUNT || world.statusOf(1) !== "PAID") && statements.length < most)
@@ -47,19 +47,19 @@ async function passesUntilDecided(world: FloodWorld, most: number): Promise<read
   return statements;
 }
 
-describe("a flood of an address that the first source refuses", () => {
+describe("a flood of transfers at an address that the first source refuses", () => {
   it.each([
     ["reads blocks", BY_BLOCK, MOST_PASSES],
     ["is read by address", { ...BY_ADDRESS, kind: "blockbook" } as const, 120],
   ])(
-    "and that is read through a second source, which %s, delays nobody",
+    "delays no other address when it is read through a second source, which %s",
     {
       timeout: 600_000,
     },
     async (_, second, most) => {
       const world = await worldOf("TRX", [BY_ADDRESS, second]);
       world.source.faults.set(SHARED_ADDRESS, "BAD_STATUS");
-      // It is known to be refused.
+      // Passes that record the address as refused.
       for (let n = 0; n < 3; n++) {
         world.chain.mine();
         await world.pass();
@@ -76,7 +76,7 @@ describe("a flood of an address that the first source refuses", () => {
   );
 });
 
-it("a flood of an address that a source read by address left behind delays nobody once another reads blocks", {
+it("a flood of transfers at an address that a source refused delays no other address once a source that reads full blocks takes over", {
   timeout: 600_000,
 }, async () => {
   const world = await worldOf("TRX", [BY_ADDRESS, BY_BLOCK]);
@@ -106,7 +106,7 @@ it("a flood of an address that a source read by address left behind delays nobod
   expect([decided(world), world.statusOf(1)]).toEqual([COUNT, "PAID"]);
 });
 
-it("a flood that only a second source shows before invoices expire delays nobody, and they are paid", {
+it("a flood of transfers that only a second source shows before invoices expire delays no other invoice, and all are paid", {
   timeout: 600_000,
 }, async () => {
   const world = await worldOf("ETH", [
@@ -127,7 +127,7 @@ it("a flood that only a second source shows before invoices expire delays nobody
   while (passedMs() <= START_MS + DAY_MS && statements.length < 2 * MOST_PASSES) statements.push(await world.pass());
   expect(passedMs()).toBeGreaterThan(START_MS + DAY_MS);
   expect(Math.max(...statements)).toBeLessThan(MOST);
-  // Once it is paid, nobody waits for the rest that the first source does not show.
+  // Once the invoice is paid, no invoice waits for the rest of the flood, which the first source does not show.
   expect(world.statusOf(1)).toBe("PAID");
   expect(decided(world)).toBeGreaterThan(0);
 });

@@ -1,4 +1,5 @@
-// A flood that takes several passes ends the same wherever a pass dies and whatever the chain does meanwhile: nothing is lost or credited twice.
+// A flood that takes several passes must end in the same state, no matter where a pass crashes or what the chain does meanwhile: nothing may be lost
+// or credited twice.
 import { describe, expect, it } from "vitest";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import { randomFrom } from "../../support/random.ts";
@@ -9,7 +10,7 @@ import { SHARED_ADDRESS } from "./reorg-shop.ts";
 const HOLDERS = 7;
 const COUNT = 1_200;
 const flood = floodOf(COUNT, (n) => 5_000_000n + BigInt(n % 500));
-/** Pays an invoice at the flooded address. */
+/** A transfer that pays an invoice at the flooded address. */
 const paid = { cryptocurrency: "USDT", txHash: "paid", toAddress: SHARED_ADDRESS, amountUnits: ASKED_UNITS };
 
 async function flooded() {
@@ -27,8 +28,8 @@ async function undisturbed() {
   return world.outcome();
 }
 
-describe("a flood", () => {
-  it.each([1, 2, 3, 4])("(%i) ends the same when passes die at any statement", { timeout: 300_000 }, async (seed) => {
+describe("a flood of transfers", () => {
+  it.each([1, 2, 3, 4])("has the same result when passes crash anywhere (%i)", { timeout: 300_000 }, async (seed) => {
     const expected = await undisturbed();
     expect(expected.decided).toBe(COUNT);
     const { world, block } = await flooded();
@@ -45,7 +46,7 @@ describe("a flood", () => {
     expect(world.outcome()).toEqual(expected);
   });
 
-  it("ends the same when answers are lost after their statements ran", { timeout: 300_000 }, async () => {
+  it("has the same result when responses are lost after their statements ran", { timeout: 300_000 }, async () => {
     const expected = await undisturbed();
     const { world, block } = await flooded();
     const random = randomFrom(5);
@@ -61,7 +62,7 @@ describe("a flood", () => {
     expect(world.outcome()).toEqual(expected);
   });
 
-  it("ends the same when omitted rows are forgotten, as by the previous release, which does not know such rows", {
+  it("has the same result without the records of omitted transfers, which the previous release does not keep", {
     timeout: 300_000,
   }, async () => {
     const expected = await undisturbed();
@@ -71,13 +72,13 @@ describe("a flood", () => {
     expect(world.count("select count(*) as n from left_out_transfers")).toBeGreaterThan(0);
     world.shop.run("delete from left_out_transfers");
     world.limit = new StatementLimit();
-    // The overlap shows them again.
+    // The overlap shows the omitted transfers again.
     world.chain.mine();
     await world.passesUntil(block.height + 2, 20);
     expect(world.outcome()).toEqual(expected);
   });
 
-  it("whose block leaves the chain during processing counts as it is in the new blocks, and each payment once", {
+  it("whose block leaves the chain during processing is stored as the new blocks show it, and each payment is credited once", {
     timeout: 300_000,
   }, async () => {
     const { world } = await flooded();
@@ -115,8 +116,8 @@ describe("a flood", () => {
   });
 });
 
-describe("the rows of a flood", () => {
-  it("become final by reading their block, without a request for each, in passes of few statements", {
+describe("the rows of a flood of transfers", () => {
+  it("become final when their block is read, with few statements per pass and without a request for each row", {
     timeout: 300_000,
   }, async () => {
     const world = new FloodWorld();

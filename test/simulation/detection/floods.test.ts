@@ -1,9 +1,9 @@
-// A flood of transfers to one address blocks nobody: each pass stays far below D1's limit for an invocation, continues where the last one
+// A flood of transfers to one address must not block anyone: each pass stays far below D1's limit for an invocation, continues where the last one
 // stopped, and credits others first.
 import { describe, expect, it } from "vitest";
 import { FloodWorld, floodOf, HONEST, honestPayment } from "./flood-world.ts";
 
-/** Half of D1's limit. */
+/** Half of the statements that D1 allows in one invocation. */
 const MOST = 500;
 const MOST_PASSES = 10;
 
@@ -26,7 +26,7 @@ describe("a block of transfers to one address", () => {
     ["all substantial orders", process.env.DEEP ? 100 : 20, 10_000],
     ["dust", 100, 10_000],
   ])(
-    "(of %s, to %i merchants, %i) takes ten passes of few statements, while others' payments take one",
+    "(%s, %i merchants, %i transfers) takes at most ten passes with few statements each, and payments to other addresses take one pass",
     { timeout: 600_000 },
     async (name, holders, count) => {
       const units = FLOODS[name];
@@ -41,12 +41,12 @@ describe("a block of transfers to one address", () => {
       const passes = [first, ...(await world.passesUntil(flooded.height, MOST_PASSES - 1))];
       expect(world.height).toBeGreaterThanOrEqual(flooded.height);
       expect(Math.max(...passes)).toBeLessThan(MOST);
-      // Each transfer was processed, and no merchant was notified of more than a day's number of each kind.
+      // Each transfer was processed, and no merchant was notified of more transfers of one kind than the daily limit.
       const decided = "select tx_hash from payments union select tx_hash from left_out_transfers";
       expect(world.count(`select count(*) as n from (${decided}) where tx_hash like 'flood%'`)).toBe(count);
       const most = `select max(rows) as n from (${KINDS}, count(*) as rows from payments where invoice_id is null group by 1, 2, 3)`;
       expect(world.count(most)).toBe(100);
-      // The overlap shows them again, and none is processed again.
+      // The overlap shows the transfers again, and none is processed again.
       world.chain.mine();
       expect(await world.pass()).toBeLessThan(60);
     },

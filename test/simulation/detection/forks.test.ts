@@ -1,6 +1,6 @@
-// Forks of any depth, after steps of any length: reading goes back to the last step below the fork and no further, a payment whose block remains is
-// unchanged, however many there are and no matter who is still paid there, and one whose block is gone leaves it. The watcher is recreated before each
-// pass.
+// Forks of any depth, after steps of any length. Reading must go back to the last step below the fork and no further. A payment whose block is still
+// on the chain must not change, even if there are many payments or its address is no longer watched; a payment whose block is gone must become
+// REORGED. The watcher is recreated before each pass.
 import { expect, it } from "vitest";
 import { walkBackBlocks } from "../../../src/detection/passes/cursor-plan.ts";
 import { Dice } from "../../support/dice.ts";
@@ -12,9 +12,9 @@ import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(50);
-/** Positions kept within a fork's reach: one per sixteenth of it. */
+/** How many positions are kept within the depth that a fork can reach, at equal distances. */
 const KEPT = 16;
-/** Payments undone by a fork that one pass processes. */
+/** How many payments that a fork has undone are processed in one pass. */
 const UNDONE_A_PASS = 200;
 
 const { db, lab, inLab } = quietLab();
@@ -47,7 +47,7 @@ async function history(seed: number): Promise<void> {
     positions.push((await watcher.cursor()).height ?? -1);
   };
   await pass();
-  // That address is no longer watched, so no scan shows its payments again.
+  // The address Z is no longer watched, so no scan shows its payments again.
   let paid = 0;
   const pay = async (transfers: number) => {
     const sent = Array.from({ length: transfers }, () => ({
@@ -108,7 +108,7 @@ async function history(seed: number): Promise<void> {
 }
 
 it(
-  `a fork undoes what was in its blocks, and reading goes back to the last step below it: ${count} forks`,
+  `a fork undoes the payments in orphaned blocks, and reading restarts from the last stored position below the fork: ${count} forks`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect([...noted].toSorted()).toEqual(["many are undone", "many stand", "within reach"]);

@@ -1,5 +1,5 @@
-// Looks and invoices at their limits, and one below and above: nothing that exceeds them is lost, memory stays within a Worker's, and no cursor skips
-// it.
+// Passes and invoices at their limits, one below and one above. Nothing beyond a limit may be lost, memory must stay within a Worker's limit, and no
+// cursor may skip anything.
 import { expect, it } from "vitest";
 import { pairOf } from "../../../src/chains/registry/pair.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -25,7 +25,7 @@ import {
 import { instantSleep } from "./reorg-shop.ts";
 
 const lab = new Lab();
-/** Rows of all answers in one look, and rows changed by one batch. */
+/** The rows read in one pass, and the most rows changed by one batch. */
 const counted = { read: 0, mostWritten: 0 };
 
 async function inTill(work: () => Promise<void>): Promise<void> {
@@ -83,7 +83,7 @@ const ROOMS = [0, 1, 2, 4].flatMap((room) => [
 ]);
 
 it.each(ROOMS)(
-  "an invoice is credited with as many payments as it has room for, and the others wait for a user: %s",
+  "an invoice is credited with payments up to its maximum number, and further payments are left to a user: %s",
   ({ seen, gone, room }) =>
     inTill(async () => {
       await stockTill(lab, ORDERS);
@@ -114,7 +114,7 @@ it.each(ROOMS)(
 );
 
 it.each([99, 100, 101, 130])(
-  "a merchant is notified of a hundred transfers of a kind per day, and the rest is remembered, so no look processes it again: %s",
+  "a merchant gets rows for a hundred transfers of a kind per day; the rest is recorded, so no pass processes it again: %s",
   (before) =>
     inTill(async () => {
       await stockTill(lab);
@@ -133,7 +133,7 @@ it.each([99, 100, 101, 130])(
 );
 
 it(
-  "notifications to many are written in batches of 500 rows, completely",
+  "rows for many merchants are all written, in batches of 500",
   () =>
     inTill(async () => {
       await stockTill(lab);
@@ -155,11 +155,11 @@ it(
 );
 
 it(
-  "a look that holds its maximum of rows leaves the rest to the next one, and the cursor with it",
+  "a pass that reaches its maximum of rows leaves the other transfers to the next pass, and the cursor does not move past them",
   () =>
     inTill(async () => {
       await stockTill(lab);
-      // One row of a replaced block, for each merchant at the address; none has an invoice for it.
+      // Each transfer gets a row for every merchant at the address, and none of them has an invoice for it.
       await look(USDT, [transferOf(USDT, 9_999, {})]);
       const [merchants, transfers] = [10, 2_600];
       multiplyRows(lab, {
@@ -173,7 +173,7 @@ it(
           block_hash: "'old'",
         },
       });
-      // A source may list the newest first.
+      // A source may list the newest transfers first.
       const found = Array.from({ length: transfers }, (_, n) => transferOf(USDT, transfers - 1 - n, {}));
       const { leftFrom } = await look(USDT, found);
       expect(counted.read).toBeLessThanOrEqual(20_100);
@@ -181,7 +181,7 @@ it(
       const [{ n } = {}] = lab.rows(
         "select count(*) as n from payments where block_hash <> 'old' and tx_hash <> 't9999'",
       );
-      // The last transfer whose rows were read may have more.
+      // The last transfer whose rows were read may have more rows, so it is left to the next pass too.
       expect(n).toBe(merchants * 1_999);
     }),
   CAMPAIGN_LIMIT_MS,

@@ -1,4 +1,4 @@
-// Coins that contracts pay count once, whatever sources show of them and in any order (growth-scenario.ts).
+// Coins that contracts pay must count once, no matter what sources show of them and in which order (growth-scenario.ts).
 import { expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, missingKinds, printReport, runCampaign, schedulesOf } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
@@ -9,7 +9,7 @@ import { stockTill } from "./payments-till.ts";
 const count = schedulesOf(120);
 
 it(
-  `a coin paid by a contract counts once, next to the transactions that explain a balance: ${count} schedules`,
+  `native coins that a contract sends count once, no matter when the transactions that explain the balance are read: ${count} schedules`,
   async () => {
     const lab = new Lab();
     await stockTill(lab, ETHER_ORDERS);

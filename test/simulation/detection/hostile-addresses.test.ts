@@ -1,5 +1,5 @@
-// One address does not block others, and no pass depends on memory: finds and closing times, with and without hostile addresses; and
-// deliberately broken watchers.
+// One address must not block others, and no pass may depend on memory. Compares findings and closing times with and without hostile addresses, and
+// checks that deliberately broken watchers are caught.
 import { describe, expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
@@ -19,7 +19,7 @@ async function compare(variant: HostileVariant, count: number, mostProblems: num
   return { problems, tally };
 }
 
-it(`what is found at an address and when its invoice closes do not depend on hostile addresses: ${SEEDS} histories`, {
+it(`the findings at an address and the closing time of its invoice do not depend on hostile addresses: ${SEEDS} histories`, {
   timeout: CAMPAIGN_LIMIT_MS,
 }, async () => {
   const startMs = performance.now();

@@ -1,4 +1,4 @@
-// Broken watchers for payments that depend on something else: a block, or another transaction.
+// Broken watchers for payments that depend on a block or on another transaction.
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import type { Findings, SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
 import { isChild, isCoinbase } from "./kin.ts";
@@ -12,7 +12,7 @@ function applying(name: string, hazards: Variant["hazards"], change: (look: Find
   };
 }
 
-/** Treats what no source knows as waiting to be mined again. */
+/** Treats a transaction that no source knows as waiting to be mined again. */
 function awaited(look: Findings, isAwaited: (hash: string) => boolean): Findings {
   const seen = look.seen.map((each): SeenPayment => {
     const isLeft = each.observation.kind === "unknown" && isAwaited(each.payment.txHash);
@@ -21,12 +21,12 @@ function awaited(look: Findings, isAwaited: (hash: string) => boolean): Findings
   return { ...look, seen };
 }
 
-/** It is never in another block or a mempool. */
-export const keepsCoinbase = applying("keeps a coinbase whose block has left", ["coinbases"], (look) =>
+/** Broken, because a coinbase is never in another block or a mempool. */
+export const keepsCoinbase = applying("keeps a coinbase whose block is gone", ["coinbases"], (look) =>
   awaited(look, isCoinbase),
 );
 
-/** Nothing else has spent its inputs: they are gone with its parent, which was replaced. */
+/** Broken, because a child's inputs disappear with its replaced parent, even if nothing else has spent them. */
 export const keepsChild = applying("keeps a child whose parent is gone", ["children"], (look) =>
   awaited(look, isChild),
 );

@@ -1,5 +1,5 @@
-// Faults that last for hours: storage that refuses a pass's finds, unreadable rows, a clock or source that was wrong once. No invoice
-// waits forever, none closes unread without a review, and merchants are notified. The watcher is recreated before each pass.
+// Faults that last for hours: storage that refuses a pass's findings, unreadable rows, and a clock or source that was wrong once. No invoice may wait
+// forever, no unread invoice may close without a review, and merchants must be notified. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/settlement/closing.ts";
@@ -22,7 +22,7 @@ const sentTo = (toAddress: string): Sent => ({
 const indexed = (chain: FakeChain, kind: "esplora" | "blockbook" = "esplora") =>
   new FakeSource(chain, { kind, costsBy: "recipients" });
 
-/** A watcher of one invoice at A, after one pass. */
+/** A watcher of one invoice at address A, after one pass. */
 async function watch(sources: readonly FakeSource[], expiresAtMs: number) {
   const invoiceId = await watchMethod(db, {
     network: "BTC",
@@ -84,7 +84,7 @@ describe("a pass that cannot be completed", () => {
     }),
   );
 
-  it("is forgotten after the first completed pass", () =>
+  it("is no longer reported as an outage after the next completed pass", () =>
     inLab(async () => {
       const chain = newChain();
       const { watcher } = await watch([indexed(chain)], START + HOUR);
@@ -100,7 +100,7 @@ describe("a pass that cannot be completed", () => {
     }));
 });
 
-it("unreadable progress is reset, with a line in the log", () =>
+it("stored progress that cannot be parsed is reset and logged", () =>
   inLab(async () => {
     const chain = newChain();
     const { watcher } = await watch([indexed(chain)], START + HOUR);
@@ -141,8 +141,8 @@ describe("a payment with an unreadable", () => {
   );
 });
 
-describe("a tip reported once, a thousand blocks too high,", () => {
-  /** The first source reports it at one pass; then A is paid. */
+describe("a tip that was once reported a thousand blocks too high", () => {
+  /** The first source reports the high tip in one pass; then A is paid. */
   async function afterHighTip(others: (chain: FakeChain) => readonly FakeSource[]) {
     const chain = newChain();
     const longer = newChain();
@@ -162,7 +162,7 @@ describe("a tip reported once, a thousand blocks too high,", () => {
     return { chain, watcher, rest, mine, runUntilClosed };
   }
 
-  it.each([1, 2])("is walked back from within minutes if none of %i sources has got that far", (count) =>
+  it.each([1, 2])("is corrected within minutes if none of the %i sources has reached that height", (count) =>
     inLab(async () => {
       const { chain, watcher, mine, runUntilClosed } = await afterHighTip((of) =>
         count === 1 ? [] : [indexed(of, "blockbook")],
@@ -174,7 +174,7 @@ describe("a tip reported once, a thousand blocks too high,", () => {
     }),
   );
 
-  it("is kept while another source, which is paused, may have got that far", () =>
+  it("is kept while a paused source may have reached that height", () =>
     inLab(async () => {
       const { watcher, rest, mine, runUntilClosed } = await afterHighTip((of) => [indexed(of, "blockbook")]);
       const [second] = rest;
@@ -182,7 +182,7 @@ describe("a tip reported once, a thousand blocks too high,", () => {
       second.chain = newChain();
       second.chain.mineMany(1_000);
       let n = 0;
-      // It answers every other pass.
+      // The source answers every other pass.
       await runUntilClosed(POLL_MS, START + 30 * MINUTE, () => {
         mine();
         second.down = n++ % 2 === 0 ? "RATE_LIMITED" : undefined;
@@ -191,7 +191,7 @@ describe("a tip reported once, a thousand blocks too high,", () => {
     }));
 });
 
-it("an address whose pages never end at one source is read by the next, which finds its payment", () =>
+it("an address whose pages never end at one source is read through the next one, and its payment is found", () =>
   inLab(async () => {
     const chain = newChain();
     const endless = indexed(chain);
@@ -217,12 +217,12 @@ it("an address whose pages never end at one source is read by the next, which fi
   }));
 
 describe("a single source that has stopped", () => {
-  it("does not close invoices: nothing counts as read after its newest block", () =>
+  it("keeps invoices open until they are stalled, because nothing after its newest block counts as read", () =>
     inLab(async () => {
       const frozen = newChain();
       const { watcher, runUntilClosed } = await watch([indexed(frozen)], START + 6 * HOUR);
       const closed = await runUntilClosed(MINUTE, START + 20 * HOUR);
-      // Its block counts as new for as long as the chain may take to the next one.
+      // The source counts as up to date for as long as the chain may take to produce the next block.
       const { passedMs, lastMovedAtMs } = await watcher.cursor();
       expect(passedMs).toBeLessThanOrEqual(frozen.tip.timeMs + 10 * BLOCK_MS);
       expect(closed?.isStalled).toBe(true);
@@ -237,7 +237,7 @@ describe("a single source that has stopped", () => {
         const chain = newChain();
         const source = new FakeSource(frozen, { kind: costsBy === "blocks" ? "core-rpc" : "esplora", costsBy });
         const { watcher, runUntilClosed } = await watch([source], START + 3 * HOUR);
-        // Enough that a round over all of them takes three passes.
+        // Enough addresses that a round over all of them takes three passes.
         for (let n = 0; n < 150; n++)
           await watchMethod(db, { network: "BTC", cryptocurrency: "BTC", address: `B${n}`, nowMs: START + n });
         expect(await runUntilClosed(5 * MINUTE, START + 5 * HOUR)).toBeUndefined();

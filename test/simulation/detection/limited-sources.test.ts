@@ -1,5 +1,5 @@
-// Sources that are limited, slow or stopped, or a second source that does not answer: a watcher that is recreated
-// before each pass still finds what was paid, and closes no invoice too early.
+// Sources that are limited, slow or stopped, and second sources that do not answer. A watcher that is recreated before each pass must still find all
+// payments, and close no invoice too early.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/settlement/closing.ts";
@@ -89,14 +89,14 @@ describe("a limited source", () => {
       }
       expect(found().size).toBe(count);
       expect((await watcher.cursor()).passedMs).toBeGreaterThan(START + 30 * 60_000);
-      // After a failure the watcher requests half of what was answered, then one more each time.
+      // After a failure the watcher sends half as many requests as were answered, and one more each time after that.
       const passesToFailure = budget + 2 - Math.max(1, Math.floor(budget / 2));
       expect(failed).toBeLessThanOrEqual(Math.ceil(120 / passesToFailure) + 1);
     })(),
   );
 
   it(
-    "is asked for everything again once the limit is gone",
+    "no longer has a recorded request limit once it answers every request again",
     inLab(async () => {
       const source = byAddress(newChain());
       const { watcher } = await watching([source], many(60));
@@ -113,54 +113,58 @@ describe("a limited source", () => {
     }),
   );
 
-  it.each([51, 30, 6])("that shows at most %i of 60 payments per tick still confirms all of them", (budget) =>
-    inLab(async () => {
-      const chain = newChain();
-      const source = byAddress(chain);
-      const { watcher, ids } = await watching([source], ["A0"]);
-      await watcher.pass();
-      const hashes = Array.from({ length: 60 }, (_, n) => `t${n}`);
-      const block = chain.mine(
-        hashes.map((txHash) => sentTo("A0", txHash)),
-        START + 2_000,
-      );
-      const at = { network: "BTC", cryptocurrency: "BTC", toAddress: "A0", createdAtMs: START } as const;
-      const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = block;
-      for (const txHash of hashes)
-        await openPayment(db, { ...at, txHash, invoiceId: ids[0] ?? null, blockHeight, blockHash, blockTimeMs });
-      const fill = limit(source, "lookup");
-      for (let n = 0; n < 120; n++) {
-        watcher.nowMs += POLL_MS;
-        fill(budget);
+  it.each([51, 30, 6])(
+    "that shows at most %i of 60 payments per tick does not keep any of them from being confirmed",
+    (budget) =>
+      inLab(async () => {
+        const chain = newChain();
+        const source = byAddress(chain);
+        const { watcher, ids } = await watching([source], ["A0"]);
         await watcher.pass();
-      }
-      const [row] = lab.rows("select count(*) as confirmed from payments where status = 'CONFIRMED'");
-      expect(row?.confirmed).toBe(60);
-    })(),
+        const hashes = Array.from({ length: 60 }, (_, n) => `t${n}`);
+        const block = chain.mine(
+          hashes.map((txHash) => sentTo("A0", txHash)),
+          START + 2_000,
+        );
+        const at = { network: "BTC", cryptocurrency: "BTC", toAddress: "A0", createdAtMs: START } as const;
+        const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = block;
+        for (const txHash of hashes)
+          await openPayment(db, { ...at, txHash, invoiceId: ids[0] ?? null, blockHeight, blockHash, blockTimeMs });
+        const fill = limit(source, "lookup");
+        for (let n = 0; n < 120; n++) {
+          watcher.nowMs += POLL_MS;
+          fill(budget);
+          await watcher.pass();
+        }
+        const [row] = lab.rows("select count(*) as confirmed from payments where status = 'CONFIRMED'");
+        expect(row?.confirmed).toBe(60);
+      })(),
   );
 });
 
 describe("addresses that a source answers slowly", () => {
-  it.each([20, 40])("do not keep another from being read, even if the %i newest are all slow", (slow) =>
-    inLab(async () => {
-      const chain = newChain();
-      const source = byAddress(chain);
-      const { watcher, found } = await watching(
-        [source],
-        ["VICTIM", ...Array.from({ length: slow }, (_, n) => `S${n}`)],
-      );
-      chain.mempool = [sentTo("VICTIM")];
-      // Eight seconds each, four at once.
-      source.before = async (call) => {
-        if (call.startsWith("history S")) watcher.nowMs += 2_000;
-      };
-      for (let n = 1; n <= 20; n++) {
-        watcher.nowMs = START + 1_000 + n * POLL_MS;
-        await watcher.pass();
-      }
-      expect(found()).toContain("pays VICTIM");
-      expect((await watcher.cursor()).passedMs).toBeGreaterThan(START + 1_000);
-    })(),
+  it.each([20, 40])(
+    "do not prevent another address from being read, even if the %i newest addresses are all slow",
+    (slow) =>
+      inLab(async () => {
+        const chain = newChain();
+        const source = byAddress(chain);
+        const { watcher, found } = await watching(
+          [source],
+          ["VICTIM", ...Array.from({ length: slow }, (_, n) => `S${n}`)],
+        );
+        chain.mempool = [sentTo("VICTIM")];
+        // Each request takes eight seconds, and four run at once.
+        source.before = async (call) => {
+          if (call.startsWith("history S")) watcher.nowMs += 2_000;
+        };
+        for (let n = 1; n <= 20; n++) {
+          watcher.nowMs = START + 1_000 + n * POLL_MS;
+          await watcher.pass();
+        }
+        expect(found()).toContain("pays VICTIM");
+        expect((await watcher.cursor()).passedMs).toBeGreaterThan(START + 1_000);
+      })(),
   );
 });
 
@@ -169,7 +173,7 @@ describe("an address that the second source refuses", () => {
     [1, true],
     [4, true],
     [1_000, false],
-  ])("%i times keeps its invoice open, but no longer than a second source that is down", (times, isFound) =>
+  ])("%i times keeps its invoice open, but no longer than if that source were down", (times, isFound) =>
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -222,7 +226,7 @@ describe("a second source that does not answer", () => {
         await watcher.pass();
       }
       second.down = undefined;
-      // No address is left to ask for until much later.
+      // No address needs to be requested until much later.
       lab.rows("update invoices set status = 'CANCELLED', closed_at_ms = 1 where id = ? returning id", ids[0] ?? "");
       while (watcher.nowMs < endMs - POLL_MS) {
         watcher.nowMs += POLL_MS;
@@ -239,7 +243,7 @@ describe("a second source that does not answer", () => {
   );
 
   it(
-    "keeps no invoice open for more than minutes when down for hours, however many expire meanwhile",
+    "keeps no invoice open for more than a few minutes if it is down for hours, however many expire meanwhile",
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -264,7 +268,7 @@ describe("a second source that does not answer", () => {
   );
 });
 
-describe("a source that reads blocks and has stopped", () => {
+describe("a source that is read by blocks and has stopped", () => {
   it(
     "does not close an invoice that another source sees paid",
     inLab(async () => {
@@ -281,7 +285,7 @@ describe("a source that reads blocks and has stopped", () => {
   );
 });
 
-describe("a source that has stopped while another goes on", () => {
+describe("a source that has stopped while another advances", () => {
   it.each(["core-rpc", "esplora"] as const)("(%s) is replaced by the other, and used again when it recovers", (kind) =>
     inLab(async () => {
       const chain = newChain();
@@ -320,12 +324,12 @@ describe("a source that has stopped while another goes on", () => {
         watcher.nowMs += POLL_MS;
         await watcher.pass();
       }
-      // Not at once: nodes behind one URL may be a block apart.
+      // The source is not replaced at once, because nodes behind one URL may be a block apart.
       expect([passes > 5, passes < 15]).toEqual([true, true]);
     }),
   );
 
-  it.each([0, 3])("is still read if the other, %i blocks lower, has stopped too", (lag) =>
+  it.each([0, 3])("is used if the other source, %i blocks lower, has stopped too", (lag) =>
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];

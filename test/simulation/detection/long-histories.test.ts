@@ -1,6 +1,6 @@
-// An address whose history takes many pages, at the limits of what a read covers, in one block or many. It is read to the end in as many passes as
-// its pages take, new payments to it are seen at once, and another source is asked only where the first one fails: for endless pages, or before its
-// invoice ends, then in pieces that even a slow source can answer. The watcher is recreated before each pass.
+// An address whose history takes many pages, at the limits of one read, in one block or many. It must be read to the end in as few passes as its
+// pages allow, and new payments to it must be seen at once. A second source is asked only if the first one's pages never end, or before the address's
+// invoice ends, in pieces that even a slow source can answer. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import type { ChainClient, History } from "../../../src/chains/sources/chain-client.ts";
 import { type Outage, outage } from "../../../src/lib/fetch-text.ts";
@@ -14,11 +14,11 @@ import { BLOCK_MS, HOUR, MINUTE, POLL_MS, quietLab, START } from "./quiet-lab.ts
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(40);
-/** Transactions per page; pages per pass of an address read with the others, and of one read at its own pace. */
+/** Transactions per page; pages per pass of an address that is read with the others, and of an address that is read separately. */
 const PAGE = 25;
 const FIRST_PAGES = 4;
 const OWN_PAGES = 10;
-/** The most pages that one pass asks a second source for: one, and four times eight; and for how long. */
+/** The most pages that one pass requests from a second source (one, and then four times eight), and the longest time it spends on them. */
 const SECOND_PAGES = 33;
 const SECOND_LONGEST_MS = 15_000;
 const SLOW_MS = 2_000;
@@ -32,7 +32,10 @@ interface Asked {
   readonly pages: number;
 }
 
-/** A source with endless pages while `isEndless`; it refuses an unknown position. `takesMs`: time per page. */
+/**
+ * A source whose pages for the address LONG never end while `isEndless` is set. Afterwards it refuses the position that those pages gave. `onPage`
+ * runs for each page that it answers.
+ */
 function longSource(chain: FakeChain, kind: "esplora" | "blockbook", onPage: () => void) {
   const source = new FakeSource(chain, { kind, costsBy: "recipients" });
   const asked: Asked[] = [];
@@ -63,7 +66,7 @@ function longHouse(dice: Dice, takesMs = 0) {
   const sources = dice.chance(0.7) || takesMs > 0 ? [first, second] : [first];
   const watcher: TestWatcher = new TestWatcher(db, "BTC", sources, START, instantSleep);
   let sent = 0;
-  /** Blocks with this many payments to the address. */
+  /** Mines blocks with this many payments to the address. */
   const flood = (payments: number, blocks: number, atPace = false) => {
     const hashes = Array.from({ length: payments }, () => `t${sent++}`);
     const each = Math.ceil(payments / blocks);
@@ -112,20 +115,20 @@ async function atFirst(seed: number): Promise<void> {
   expect(system.isStuck()).toBe(size > FIRST_PAGES * PAGE);
   const passes = size > FIRST_PAGES * PAGE ? Math.ceil((size - FIRST_PAGES * PAGE) / (OWN_PAGES * PAGE)) : 0;
   for (let n = 0; n < passes; n++) {
-    // New payments are on its newest page.
+    // New payments to the address are on its newest page.
     const [fresh = ""] = system.flood(1, 1);
     await system.pass();
     expect(system.missing([fresh])).toEqual([]);
   }
   expect(system.missing(hashes)).toEqual([]);
   expect(system.askedElsewhere()).toBe(0);
-  // Once no page is reread, it is read like any other.
+  // Once its last payments are outside the overlap, the address is read like any other.
   for (let n = 0; n < 7; n++) system.flood(0, 1);
   for (let n = 0; n < 7 && system.isStuck(); n++) await system.pass();
   expect(system.isStuck()).toBe(false);
 }
 
-/** Nobody waits for a payment there while it is read at its own pace. */
+/** The address's last invoice ends while the address is read separately. */
 async function noLonger(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const system = longHouse(dice);
@@ -141,7 +144,7 @@ async function noLonger(seed: number): Promise<void> {
   expect([asked() - before, system.askedElsewhere(), system.isStuck()]).toEqual([0, 0, false]);
 }
 
-/** The first source's pages show nothing and never end; later they do end. */
+/** The first source's pages show nothing and never end. Later the source recovers. */
 async function endless(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const system = longHouse(dice, 1);
@@ -150,7 +153,7 @@ async function endless(seed: number): Promise<void> {
   const hashes = system.flood(dice.oneOf([1, 30, 90]), dice.oneOf([1, 3]));
   const isShownElsewhere = dice.chance(0.4);
   if (!isShownElsewhere) system.second.source.faults.set("LONG", "BAD_STATUS");
-  // After twenty reads that show nothing older it counts as refused, and another source is asked.
+  // After twenty reads that show nothing older, the address counts as refused, and another source is asked.
   const areRefused = () => lab.rows("select address from stuck_addresses where failures > 0").length > 0;
   for (let n = 0; n < 24 && !areRefused(); n++) await system.pass();
   expect(lab.rows("select reason from stuck_addresses")).toEqual([{ reason: "FLOODED" }]);
@@ -160,11 +163,11 @@ async function endless(seed: number): Promise<void> {
   const asked = () => system.first.asked.filter(({ address }) => address === "LONG").length;
   const before = asked();
   for (let n = 0; n < 40 && asked() === before; n++) await system.pass();
-  // The first answered read starts with the source's newest page and covers it all.
+  // The first read that is answered starts with the source's newest page and covers everything.
   expect([system.isStuck(), system.missing(hashes)]).toEqual([false, []]);
 }
 
-/** The first source shows nothing for the address, so the second must before the invoice ends. */
+/** The first source shows nothing for the address, so the second source must be read before the invoice ends. */
 async function atSecond(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const takesMs = dice.oneOf([1, 100, SLOW_MS, SLOW_MS + 1, 5_000]);
@@ -188,9 +191,9 @@ async function atSecond(seed: number): Promise<void> {
   }
 }
 
-/** Blocks that one pass compares. */
+/** How many blocks one pass compares. */
 const BLOCKS_A_PASS = 60;
-/** Pages and the number of their blocks: even the last pages of a read are in more blocks than a pass compares. */
+/** Numbers of pages and of the blocks that contain them, at the limits of one pass and far beyond. */
 const PAGES_IN_BLOCKS = [
   [9, 59],
   [9, 60],
@@ -202,8 +205,8 @@ const PAGES_IN_BLOCKS = [
 ] as const;
 
 /**
- * The second source shows payments in more blocks than a pass compares, on more pages than a pass reads, and all are stored while the invoice waits.
- * Payments that arrive meanwhile, or long after the wait, are stored before the invoice of that time ends.
+ * The second source shows payments in more blocks than a pass compares, on more pages than a pass reads. All must be stored while the invoice waits.
+ * Payments that arrive meanwhile, or long after the wait, must be stored before the invoice that is open by then ends.
  */
 async function inManyBlocks(seed: number): Promise<void> {
   const dice = new Dice(seed);
@@ -221,7 +224,7 @@ async function inManyBlocks(seed: number): Promise<void> {
   let meanwhile: readonly string[] = [];
   for (let n = 0; n < most; n++) {
     await system.pass();
-    // Newer than the page with which the read started.
+    // Payments newer than the page with which the read started.
     if (n === 0) meanwhile = system.flood(3, 3);
   }
   expect(system.missing(hashes)).toEqual([]);
@@ -230,7 +233,7 @@ async function inManyBlocks(seed: number): Promise<void> {
   expect(system.missing(meanwhile)).toEqual([]);
 }
 
-/** A pass's minimum: a source slow with pages is asked for one at a time. */
+/** The fewest pages that a pass reads. A slow source is asked for one page at a time. */
 function leastPages(takesMs: number): number {
   if (takesMs > SLOW_MS) return Math.min(5, Math.floor(SECOND_LONGEST_MS / takesMs));
   return 8 * takesMs > SLOW_MS ? 1 + 8 : SECOND_PAGES;
@@ -240,14 +243,22 @@ async function each(history: (seed: number) => Promise<void>): Promise<void> {
   await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
 }
 
-describe(`a long history: ${count} of each kind`, () => {
+describe(`an address with a long history: ${count} histories of each kind`, () => {
   it(
-    "is read in as many passes as its pages take, without asking another source",
+    "is read in as few passes as its pages allow, without asking another source",
     () => each(atFirst),
     CAMPAIGN_LIMIT_MS,
   );
-  it("is no longer read once nobody waits for it", () => each(noLonger), CAMPAIGN_LIMIT_MS);
+  it("is no longer read once no invoice waits for it", () => each(noLonger), CAMPAIGN_LIMIT_MS);
   it("is read from another source if its pages never end", () => each(endless), CAMPAIGN_LIMIT_MS);
-  it("is read from a second source in pieces that it answers in time", () => each(atSecond), CAMPAIGN_LIMIT_MS);
-  it("in many blocks is compared to its end while its invoice waits", () => each(inManyBlocks), CAMPAIGN_LIMIT_MS);
+  it(
+    "is read from a second source in pieces small enough for it to answer in time",
+    () => each(atSecond),
+    CAMPAIGN_LIMIT_MS,
+  );
+  it(
+    "has all its payments stored before its invoice closes, even if they are in many blocks and only the second source shows them",
+    () => each(inManyBlocks),
+    CAMPAIGN_LIMIT_MS,
+  );
 });

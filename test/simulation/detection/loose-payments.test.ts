@@ -1,4 +1,4 @@
-// The statement that ends the recheck of payments without an invoice has the effect of an observation of each.
+// One statement ends the recheck of payments without an invoice. It must have the same effect as observing each payment.
 import { expect, it } from "vitest";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { type ChainHeights, paymentAfter } from "../../../src/commerce/payments/chain-observation.ts";
@@ -15,7 +15,7 @@ const { db, inLab } = quietLab();
 const ETH = network("ETH");
 const PROVEN = 1_000;
 
-/** What a source says about the payment's block. */
+/** A payment's transfer, as a source shows it in the payment's block. */
 function transferOf(payment: Payment): Transfer {
   const { blockHeight: height, blockHash: hash, blockTimeMs: timeMs } = payment;
   const block = height === null || hash === null || timeMs === null ? null : { height, hash, timeMs };
@@ -23,10 +23,10 @@ function transferOf(payment: Payment): Transfer {
 }
 
 it.each([
-  ["names its final block", 960],
-  ["names none", null],
+  ["reports its final block", 960],
+  ["reports no final block", null],
 ])(
-  "payments without an invoice end as an observation of each would end them, where the chain %s",
+  "payments without an invoice that are updated by one statement end in the same state as if each were observed alone, on a chain that %s",
   (_, finalizedHeight) =>
     inLab(async () => {
       const random = randomFrom(finalizedHeight ?? 1);

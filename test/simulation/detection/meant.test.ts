@@ -1,5 +1,5 @@
-// Whose a transfer to a shared address is: whatever the amounts, times and ranks, and no matter which rows are damaged or forged, it is credited
-// as the rules say, everyone else is told why not, and operators are notified only of rows that cannot be read.
+// Which invoice a transfer to a shared address belongs to. For any amounts, times and ranks, and with any damaged or forged rows, the transfer must
+// be credited by the rules, and all other merchants must see why they do not get it. Operators are notified only of rows that cannot be read.
 import { expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { MERCHANTS, situationOf } from "./meant-facts.ts";
@@ -24,7 +24,7 @@ const KINDS = [
   ...LATER.map((what) => `later: ${what}`),
 ];
 
-/** If a row cannot be read, nobody knows the likeliest invoice. */
+/** Sorts the candidates by id: if a row cannot be read, it is unknown which invoice is the likeliest. */
 function sorted<T extends { readonly candidates: readonly { readonly invoiceId: string }[] }>(row: T): T {
   return { ...row, candidates: row.candidates.toSorted((a, b) => (a.invoiceId < b.invoiceId ? -1 : 1)) };
 }
@@ -77,7 +77,7 @@ async function check(seed: number): Promise<void> {
 }
 
 it(
-  `a transfer to a shared address goes to the invoice that the rules name, and to no other: ${count} situations`,
+  `a transfer to a shared address is credited to the invoice that the rules select, and to no other: ${count} situations`,
   async () => {
     await stock();
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => check(seed), seed));

@@ -1,4 +1,4 @@
-// A mempool that takes several passes to read, by a watcher that is recreated before each of them.
+// A mempool that takes several passes to read. The watcher is recreated before each pass.
 import { expect, it } from "vitest";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
@@ -13,7 +13,7 @@ const SEEDS = process.env.DEEP ? 5_000 : 100;
 
 const { lab, db, inLab } = quietLab();
 
-/** A problem if a payment is not seen within two readings of the mempool or its invoice closes before that. */
+/** Returns a problem if a payment is not seen within two complete reads of the mempool, or if its invoice closes earlier. */
 async function readLap(seed: number, beforePass: () => void): Promise<string | undefined> {
   const dice = new Dice(seed);
   const chain = new FakeChain({ startMs: START - 9 * 600_000, blockMs: 600_000, blocks: 10 });
@@ -56,7 +56,7 @@ async function problems(beforePass: () => void, count: number): Promise<readonly
 }
 
 it(
-  `a payment in a mempool of any size is seen, and its invoice closes, within two readings: ${SEEDS} mempools`,
+  `a payment in a mempool of any size is seen, and its invoice closes, within two full reads of the mempool: ${SEEDS} mempools`,
   async () => {
     expect(await problems(() => {}, SEEDS)).toEqual([]);
   },

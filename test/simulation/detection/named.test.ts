@@ -1,5 +1,5 @@
-// Transactions that payers and merchants name are found exactly where a usable source shows them; a paused network is not asked; and an
-// operator's switch is applied once, by operators only, and recorded.
+// A transaction that a payer or merchant names must be found exactly if a usable source shows it. A paused network must not be asked. Operators'
+// switches must be applied once and recorded, and others must not be able to use them.
 import { expect, it } from "vitest";
 import { NOT_CONFIGURED } from "../../../src/commerce/cursors/cursor.ts";
 import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
@@ -14,7 +14,7 @@ const count = schedulesOf(HISTORIES);
 const noted = new Map<string, number>();
 const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
 
-/** What must have happened. */
+/** Situations that must have occurred. */
 const KINDS = [
   "payer: FOUND",
   "payer: NOT_FOUND",
@@ -78,7 +78,7 @@ const paid = (said: Said | undefined, to: readonly string[]) =>
 async function payer(system: NamedHouse, isPaused: boolean): Promise<void> {
   const txHash = system.hash();
   if (system.chance(0.15)) {
-    // Whether the network is paused, and its recipients.
+    // The number of reads that succeed. The first read finds out whether the network is paused, and the second reads its recipients.
     const reads = system.pick([0, 1]);
     note("payer: storage fails");
     const { outcome, looks, asked } = await looked(system, () => system.payerNames(txHash, reads));
@@ -107,7 +107,7 @@ async function payer(system: NamedHouse, isPaused: boolean): Promise<void> {
   }
 }
 
-/** It stores what one source shows, confirms nothing, and takes nothing back. */
+/** A lookup stores what one source shows, but confirms nothing and undoes nothing. */
 function expectLook(system: NamedHouse, look: Findings, said: readonly Said[], to: readonly string[]): void {
   const shown = look.transfers.map(({ toAddress, amountUnits, block }) => [
     toAddress,
@@ -146,7 +146,7 @@ async function merchant(system: NamedHouse, isPaused: boolean): Promise<void> {
   }
   if (outcome !== "FOUND") return;
   expect(looks).toHaveLength(2);
-  // What the cron stopped for lack of a source, the cron restarts.
+  // The cron restarts a network that it stopped because there was no source.
   const { isResting, lastOutage } = await system.watcher.cursor();
   expect(isResting && lastOutage !== NOT_CONFIGURED).toBe(false);
 }
@@ -160,7 +160,7 @@ function answerOf(first: Said | undefined, second: Said | undefined): Said | und
   return second.kind === "down" || second.kind === "refused" ? undefined : second;
 }
 
-/** The first one that answers is asked, then the other one, which is down. */
+/** The answer if only one source works: it is final only if it shows the transaction. */
 const again = (only: Said): Said | undefined => (only.kind === "mined" || only.kind === "pending" ? only : undefined);
 
 function outcomeOf(system: NamedHouse, said: Said | undefined, to: readonly string[], isStored: boolean) {
@@ -170,7 +170,7 @@ function outcomeOf(system: NamedHouse, said: Said | undefined, to: readonly stri
   return isStored ? "FOUND" : "NOT_STORED";
 }
 
-/** A network without a source is idle until it has one; one that should have been read is woken; a paused one is left alone. */
+/** A network without a source is idle until it has one. The cron wakes a network that should have been read, and leaves a paused one alone. */
 async function watchdog(system: NamedHouse, isPaused: boolean): Promise<void> {
   const isConfigured = system.chance(0.6);
   const [before, range] = [await system.watcher.cursor(), await system.range()];
@@ -239,9 +239,9 @@ async function switched(system: NamedHouse, isPaused: boolean): Promise<boolean>
   }
 }
 
-/** How much of the range is read; 0 before it starts. */
+/** A reread in progress as the API must show it. `progress` is the share of the range that has been read. */
 function bodyOf(range: Awaited<ReturnType<NamedHouse["range"]>>) {
-  // A range that has ended may still be shown.
+  // The API may still show a range that is finished.
   if (range === undefined) return {};
   const { fromHeight, toHeight, nextHeight } = range;
   const progress = (nextHeight - fromHeight) / (toHeight - fromHeight + 1);
@@ -249,7 +249,7 @@ function bodyOf(range: Awaited<ReturnType<NamedHouse["range"]>>) {
 }
 
 it(
-  `a named transaction is found where a source shows it, and a paused network is left alone: ${count} histories`,
+  `a transaction requested by hash is found if a source shows it, and no source of a paused network is asked: ${count} histories`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect(KINDS.filter((kind) => !noted.has(kind))).toEqual([]);

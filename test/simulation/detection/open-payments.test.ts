@@ -1,6 +1,6 @@
-// When open payments are rechecked, with honest sources: each is confirmed at the very block that makes it deep enough, and final at the one below
-// which nothing is reorganised, no sooner or later, with or without an invoice. However many are open, each has its turn, and those without an
-// invoice take few of the places. The watcher is recreated before each pass.
+// When open payments are rechecked, with honest sources. Each must be confirmed at exactly the block that makes it deep enough, and final at exactly
+// the block that puts it out of reach of a reorg, with or without an invoice. No matter how many are open, each must be rechecked in turn, and those
+// without an invoice must take only a small share of each pass. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
@@ -11,7 +11,7 @@ import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(60);
-/** Payments that a pass checks, and how many of them belong to invoices if there are enough of both kinds. */
+/** How many payments a pass checks, and how many of them belong to invoices if there are enough of both kinds. */
 const A_PASS = 50;
 const OF_INVOICES = 40;
 
@@ -45,13 +45,13 @@ async function watched(of: (typeof KINDS)[number]) {
 
 const noted = new Set<string>();
 
-/** Payments of some blocks, while the chain grows. */
+/** Adds payments in a few blocks, and rechecks them while the chain grows. */
 async function deepen(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const of = dice.oneOf(KINDS);
   const { network, chain, invoiceId, pass } = await watched(of);
   const window = network.reorgWindowBlocks;
-  // Some chains report what is final; how far below the tip varies.
+  // Some chains report which block is final; how far below the tip it is varies.
   const finalDepth = of.network === "ETH" || of.network === "TRX" ? dice.oneOf([null, 3, window]) : null;
   for (let n = 0; n < dice.between(1, 12); n++) {
     const [txHash, toAddress] = [`t${n}`, dice.oneOf(["A", "A", "Z"])];
@@ -96,7 +96,7 @@ async function deepen(seed: number): Promise<void> {
   }
 }
 
-/** Unconfirmed payments to an address no longer watched, so each must be requested by hash. */
+/** Unconfirmed payments to an address that is no longer watched must each be requested by hash. */
 async function takeTurns(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const of = dice.oneOf([KINDS[0], KINDS[1]]);
@@ -122,7 +122,7 @@ async function takeTurns(seed: number): Promise<void> {
     const before = asked().length;
     const { isBehind } = await pass();
     expect(asked().length - before).toBeLessThanOrEqual(A_PASS);
-    // The next pass comes soon if this one left some.
+    // The next pass comes soon if this one left some payments unchecked.
     if (n === 0) expect(isBehind).toBe(own > OF_INVOICES || loose > A_PASS - ofInvoices);
     if (n === 0 && isBehind) noted.add("more than a pass looks at");
     if (n === passes - 1) expect(new Set(asked()).size).toBe(own + loose);
@@ -134,10 +134,14 @@ async function each(history: (seed: number) => Promise<void>): Promise<void> {
 }
 
 describe(`open payments: ${count} histories of each kind`, () => {
-  it("are confirmed and final at the very block that makes them so", () => each(deepen), CAMPAIGN_LIMIT_MS);
+  it(
+    "become confirmed and final at exactly the block that reaches the required depth",
+    () => each(deepen),
+    CAMPAIGN_LIMIT_MS,
+  );
 
   it(
-    "each get their turn, payments of invoices first, and a bounded number per pass",
+    "are all rechecked over several passes, with a bounded number per pass and payments of invoices first",
     async () => {
       await each(takeTurns);
       const kinds = ["an invoice's, on the bound", "more than a pass looks at", "nobody's, on the bound"];

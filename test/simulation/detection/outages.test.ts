@@ -1,4 +1,4 @@
-// A source that fails in its index of addresses, answers slowly, answers from two branches, or not at all: how much a pass still requests, and when
+// A source that answers slowly, from two branches or not at all, or whose index of addresses fails: how much a pass still requests, and when
 // operators are notified. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { Dice } from "../../support/dice.ts";
@@ -10,13 +10,10 @@ import { BLOCK_MS, HOUR, MINUTE, POLL_MS, quietLab, START } from "./quiet-lab.ts
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(40);
-/** Addresses of a round in one pass, and until when they are asked for. */
+/** How many addresses of a round one pass requests, and the time after which it requests no more. */
 const A_PASS = 60;
 const LONGEST_MS = 15_000;
-/**
- * The most requests to a failing index: four at once until four have failed, and four to see whether it answers for
- * any.
- */
+/** The most requests to a failing index: four at once until four have failed, and four to see whether it still answers for any address. */
 const OF_A_FAILED_ONE = 12;
 const TOLD_AFTER_MS = 5 * MINUTE;
 const TOLD_AFTER_FAILURES = 3;
@@ -31,7 +28,7 @@ async function watched(addresses: number) {
   const of = { network: "BTC", cryptocurrency: "BTC", expiresAtMs: START + 1_000 * HOUR };
   for (let n = 0; n < addresses; n++) await watchMethod(db, { ...of, address: `A${n}`, nowMs: START + n });
   watcher.nowMs += MINUTE;
-  /** How many addresses a pass requested. */
+  /** Runs one pass; returns its outcome, the number of addresses it requested, and all its calls. */
   const pass = async () => {
     const before = source.calls.length;
     const { kind } = await watcher.pass();
@@ -78,7 +75,7 @@ async function pacesOf(seed: number): Promise<void> {
     if (isForked) noted.add("two branches");
     if (takesMs === 4_000 && addresses > 4) noted.add("cut by time");
     expect(asked).toBeGreaterThanOrEqual(Math.min(A_PASS, left, Math.floor(LONGEST_MS / Math.max(1, takesMs))));
-    // Four at once.
+    // Four requests run at once.
     const most = takesMs === 0 ? addresses : Math.floor(LONGEST_MS / takesMs) + 4;
     expect(asked).toBeLessThanOrEqual(Math.min(addresses, most));
   }
@@ -124,9 +121,9 @@ async function each(history: (seed: number) => Promise<void>): Promise<void> {
   await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
 }
 
-describe(`a source in trouble: ${count} histories of each kind`, () => {
+describe(`a failing source: ${count} histories of each kind`, () => {
   it(
-    "is asked for as much as it answers in time, for little when it fails, and for no less after a fork",
+    "is sent as many requests as it can answer in time; a failure reduces that number, but a fork does not",
     () => each(pacesOf),
     CAMPAIGN_LIMIT_MS,
   );

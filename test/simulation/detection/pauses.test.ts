@@ -1,5 +1,5 @@
-// A paused network is not read and nothing waiting for it expires; once it is read again, everything that arrived meanwhile is found, as of
-// its own time. The watcher is recreated before each pass.
+// A paused network is not read, and nothing that waits for it expires. Once it is read again, everything that arrived meanwhile must be found, and
+// must count as of its own time. The watcher is recreated before each pass.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isLagging, watchesOf } from "../../../src/commerce/cursors/cursor.ts";
@@ -29,7 +29,7 @@ async function watched(costsBy: CostsBy, lifetimeMs: number) {
     const watches = watchesOf(["BTC"], [{ ...(await watcher.cursor()), stuckPassedMs: null }]);
     return closingOf({ expiresAtMs, closedAtMs: null, watches, nowMs: watcher.nowMs });
   };
-  /** The sweep has its own query, which must agree. */
+  /** The sweep has its own query, which must give the same result. */
   const isDue = async () => {
     const page = { order: "oldest", limit: 10, reorgWindows: "{}" } as const;
     return (await selectDueInvoices(db, watcher.nowMs, page)).some((each) => each.id === id);
@@ -84,7 +84,7 @@ describe.each(["recipients", "blocks"] as const)("a paused network, read by %s",
     }),
   );
 
-  it("that was stuck for hours before is paused in time: its invoices wait", () =>
+  it("keeps its invoices open even if it was stuck for hours before the pause", () =>
     inLab(async () => {
       const { source, watcher, closing, isDue, pause, resume } = await watched(costsBy, 5 * MINUTE);
       await watcher.pass();
@@ -98,7 +98,7 @@ describe.each(["recipients", "blocks"] as const)("a paused network, read by %s",
       expect([(await closing()).closedAtMs, await isDue()]).toEqual([null, false]);
     }));
 
-  it("that is paused during a pass keeps the cursor that the pause found", () =>
+  it("keeps the cursor from before a pass if it is paused during that pass", () =>
     inLab(async () => {
       const { source, watcher, pause, pay } = await watched(costsBy, HOUR);
       await watcher.pass();
@@ -120,7 +120,7 @@ describe("in any history of pauses, blocks and payments", () => {
   const STEPS = ["pause", "resume", "pass", "pay", "block", "hour", "cron"] as const;
 
   it.each(["recipients", "blocks"] as const)(
-    "no invoice closes with an on-time payment unseen, and every payment is found once all is read (by %s)",
+    "no invoice closes before its on-time payments are seen, and every payment is found once everything is read (by %s)",
     async (costsBy) => {
       const steps = fc.array(fc.constantFrom(...STEPS), { minLength: 5, maxLength: 40 });
       let seed = 1;

@@ -1,4 +1,5 @@
-// A block pays more invoices than one invocation may query D1 about: each pass really hits its limit, and the next continues there.
+// A block pays more invoices than the queries of one invocation allow. Each pass must really reach D1's limit, and the next must continue where it
+// stopped.
 import { beforeAll, describe, expect, it } from "vitest";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
@@ -15,10 +16,10 @@ import { instantSleep, ReorgShop, START_MS, shopDependencies, type TreeInvoice }
 import { byOrdinal, TreeSource } from "./tree-source.ts";
 
 const BLOCK_MS = 600_000;
-/** Credited together they need one to two queries each, so that no invocation gets through them. */
+/** An invoice that is credited together with others needs one to two queries, so no invocation can credit all of them. */
 const INVOICES = 1_200;
 const ASKED = 200_000n;
-/** Generous: passes that keep their progress need fewer. */
+/** A generous limit: passes that keep their progress need fewer. */
 const MOST_PASSES = 25;
 
 const shop = new ReorgShop();
@@ -47,7 +48,7 @@ const invoices = Array.from(
 
 type Apply = WatchDependencies["apply"];
 
-/** How the passes of one object end until the cursor is at the tip: `most` queries each. */
+/** How the passes of one object end, with `most` queries each, until the cursor is at the tip. */
 async function passes(most: number, { wrap = (apply: Apply) => apply, count = MOST_PASSES } = {}) {
   const dice = new Dice(1);
   const { source, tip } = paidChain(dice);
@@ -108,18 +109,18 @@ function paidChain(dice: Dice): { readonly source: TreeSource; readonly tip: Blo
 const paidNow = () => shop.rows("select id from invoices where status = 'PAID'").length;
 
 describe("a block that pays 1,200 invoices", () => {
-  it.each([QUERIES_AN_INVOCATION, 250])("is credited whole by passes of %d queries", (most) =>
+  it.each([QUERIES_AN_INVOCATION, 250])("is credited completely by passes of %d queries", (most) =>
     shop.visit(async () => {
       const ends = await passes(most);
       expect(paidNow()).toBe(INVOICES);
       expect(ends.at(-1)).toBe("read");
-      // Otherwise no limit was hit, and this proves nothing.
+      // Otherwise no pass reached the limit, and the test would prove nothing.
       expect(ends).toContain("ended");
       expect(shop.rows("select id from payments")).toHaveLength(INVOICES);
     }),
   );
 
-  it("is never credited by a pass that ignores its budget: it keeps nothing unless it gets through", () =>
+  it("is never credited by a pass that ignores its budget, because an unfinished pass stores nothing", () =>
     shop.visit(async () => {
       const wrap =
         (apply: Apply): Apply =>

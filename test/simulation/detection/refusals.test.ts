@@ -1,6 +1,6 @@
-// A source refuses some addresses for a while and answers for the others. Each is retried at once, then after 5 s, 10 s and so on up to 15 minutes,
-// never sooner, at the first pass after that, and five per pass; merchants waiting for a payment there are notified once, after five minutes. Passes come
-// on the exact millisecond, just before and just after it. The watcher is recreated before each one.
+// A source refuses some addresses for a while and answers for the others. Each refused address must be retried at once, then after 5 s, 10 s and so
+// on up to 15 minutes: never sooner, at the first pass after that time, and at most five per pass. Merchants who wait for a payment there are
+// notified once, after five minutes. Passes run at the exact millisecond, just before it and just after it. The watcher is recreated before each one.
 import { expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { Dice } from "../../support/dice.ts";
@@ -15,19 +15,19 @@ const count = schedulesOf(60);
 const PASSES = 40;
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 15 * MINUTE;
-/** Requested in one pass. */
+/** How many refused addresses one pass requests. */
 const AT_A_PASS = 5;
 const TOLD_AFTER_MS = 5 * MINUTE;
 const TOLD_AFTER_FAILURES = 3;
-/** However often it was requested meanwhile. */
+/** After this time merchants are notified, however often the address was requested meanwhile. */
 const TOLD_AT_LAST_MS = 15 * MINUTE;
 
 const { db, lab, inLab } = quietLab();
 const WAITING: MerchantId = makeId("mer", "1".repeat(26));
-/** Its invoices have ended, and are still monitored. */
+/** The merchant's invoices have ended, and are still monitored. */
 const ENDED: MerchantId = makeId("mer", "2".repeat(26));
 
-/** What must be known of an address while it is refused. */
+/** What the test records about an address while it is refused. */
 interface Refused {
   readonly sinceMs: number;
   readonly failures: number;
@@ -69,7 +69,7 @@ class RefusedHouse {
     await this.watcher.pass();
   }
 
-  /** Some refusals begin and some are over. */
+  /** Starts some refusals and ends others. */
   change(): void {
     const { faults } = this.source;
     for (const address of this.addresses) {
@@ -80,7 +80,7 @@ class RefusedHouse {
     }
   }
 
-  /** On a limit, or one millisecond from it. */
+  /** Waits until a limit, or one millisecond before or after it. */
   wait(): void {
     const bounds = [...this.refused.values()].flatMap(({ dueMs, sinceMs }) => [dueMs, sinceMs + TOLD_AFTER_MS]);
     const ahead = bounds.filter((ms) => ms > this.watcher.nowMs + 1);
@@ -94,7 +94,7 @@ class RefusedHouse {
     const seen = this.source.calls.length;
     expect((await this.watcher.pass()).kind).toBe("read");
     const calls = this.source.calls.slice(seen);
-    // One that has answered may be asked once more, to see whether the source answers at all.
+    // A pass may also request an address for which the source has answered before, to find out whether the source works at all.
     const asked = new Set(
       calls.flatMap((call) => (call.startsWith("history R") ? [call.slice("history ".length)] : [])),
     );
@@ -142,7 +142,7 @@ async function history(seed: number): Promise<void> {
 }
 
 it(
-  `a refused address is retried when it is due, and those waiting there are notified once: ${count} histories`,
+  `a refused address is retried when a retry is due, and the merchants waiting for it are notified once: ${count} histories`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     const kinds = ["answered again", "more than a pass asks for", "on the millisecond", "the longest pause", "told"];

@@ -1,5 +1,4 @@
-// What one source refuses is requested from another: addresses, single transactions, and whether the source itself has
-// failed.
+// Addresses and single transactions that one source refuses are requested from another one. A source that refuses too much counts as failed.
 import { describe, expect, it } from "vitest";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
@@ -12,7 +11,7 @@ import { compareRefused, type RefusedTally } from "./refused-elsewhere.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const SEEDS = process.env.DEEP ? 4_000 : 40;
-/** Here the first source got fewer and fewer requests, because it refused most of them although it answered. */
+/** Seeds for which the first source received fewer and fewer requests in the past, because it refused most addresses although it still answered. */
 const ASKED_FOR_LESS = [1054, 1887, 2291, 2935];
 
 const lab = new Lab();
@@ -21,7 +20,7 @@ const START = 1_800_000_000_000;
 const BLOCK_MS = 600_000;
 const lookupFaults = ["BAD_STATUS", "RATE_LIMITED", "TIMEOUT", "UNEXPECTED_SHAPE", "LIES_EMPTY"] as const;
 
-/** A payment, usually below all rereads, so only a look-up shows its state. */
+/** A payment in a block that is usually too old to be reread, so that only a lookup shows its state. */
 async function onePayment(blocksAbove = 20) {
   const db = lab.db(async (_, work) => work());
   const chain = new FakeChain({ startMs: START - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
@@ -61,8 +60,8 @@ function inLab(work: () => Promise<void>): Promise<void> {
   return lab.schedule(new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
 }
 
-describe("a payment whose transaction the first source refuses or denies", () => {
-  it.each(lookupFaults)("(%s) is confirmed by what the second says about its block", (fault) =>
+describe("a payment whose transaction the first source fails to look up or reports as unknown", () => {
+  it.each(lookupFaults)("(%s) is confirmed by the second source's answer about its block", (fault) =>
     inLab(async () => {
       const { first, blockHash, passes } = await onePayment();
       first.faults.set("t", fault);
@@ -70,13 +69,15 @@ describe("a payment whose transaction the first source refuses or denies", () =>
     }),
   );
 
-  it.each(lookupFaults)("(%s) is not gone if the second does not know it either, while its block remains", (fault) =>
-    inLab(async () => {
-      const { first, second, blockHash, passes } = await onePayment();
-      first.faults.set("t", fault);
-      second.faults.set("t", "LIES_EMPTY");
-      expect(await passes(2)).toEqual(["DETECTED", blockHash]);
-    }),
+  it.each(lookupFaults)(
+    "(%s) is not dropped while its block is on the chain, even if the second source does not know it either",
+    (fault) =>
+      inLab(async () => {
+        const { first, second, blockHash, passes } = await onePayment();
+        first.faults.set("t", fault);
+        second.faults.set("t", "LIES_EMPTY");
+        expect(await passes(2)).toEqual(["DETECTED", blockHash]);
+      }),
   );
 
   it("is confirmed by a third source if the second refuses it too", () =>
@@ -95,11 +96,11 @@ describe("a payment whose transaction the first source refuses or denies", () =>
 });
 
 describe("a refused address with a payment whose block has left the chain", () => {
-  it("is read elsewhere again once that is known: until then another source changes nothing on the chain", () =>
+  it("is read again from another source once the payment is marked as gone; an earlier read changes nothing", () =>
     inLab(async () => {
       const { chain, first, watcher, passes } = await onePayment(3);
       first.faults.set("A", "BAD_STATUS");
-      // The source answers for others, so it is the address.
+      // The source answers for other addresses, so only this address is refused.
       const other = { network: "BTC", cryptocurrency: "BTC", address: "B", nowMs: START };
       await watchMethod(
         lab.db(async (_, work) => work()),
@@ -108,7 +109,7 @@ describe("a refused address with a payment whose block has left the chain", () =
       await passes(4);
       const readTo = () => Number(lab.rows("select read_height from stuck_addresses")[0]?.read_height);
       expect(readTo()).toBe(chain.tip.height);
-      // Meanwhile another branch won, on which the transaction does something else.
+      // Meanwhile another branch won, on which the transaction has a different effect.
       chain.drop(4);
       const { height } = chain.mine([{ cryptocurrency: "BTC", txHash: "t", toAddress: "A", amountUnits: 2n }]);
       chain.mineMany(30);
@@ -127,7 +128,7 @@ describe("a refused address with a payment whose block has left the chain", () =
 });
 
 describe("a source that answers for no address with a history", () => {
-  it("has failed, and another replaces it; no address is blamed for it", () =>
+  it("counts as failed and is replaced by another source, and no address counts as refused", () =>
     inLab(async () => {
       const db = lab.db(async (_, work) => work());
       const chain = new FakeChain({ startMs: START - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
@@ -140,7 +141,7 @@ describe("a source that answers for no address with a history", () => {
         (kind) => new FakeSource(chain, { kind, costsBy: "recipients" }),
       );
       if (first === undefined || second === undefined) throw new Error("two sources");
-      // Two thirds are paid, and it fails for those; for all others it reports nothing.
+      // Two thirds of the addresses are paid, and the source fails for those; for all others it reports nothing.
       const paid = addresses.filter((_, n) => n % 3 > 0);
       chain.mempool = paid.map((toAddress) => ({
         cryptocurrency: "BTC",
@@ -153,7 +154,7 @@ describe("a source that answers for no address with a history", () => {
       expect((await watcher.pass()).kind).toBe("read");
       expect(new Set(watcher.found()).size).toBe(paid.length);
       expect(lab.rows("select address from stuck_addresses")).toEqual([]);
-      // If the other refuses them too, the addresses are at fault, and the first continues.
+      // If the other source refuses them too, the addresses cause the refusals, and the first source continues.
       for (const address of paid) second.faults.set(address, "BAD_STATUS");
       for (let n = 0; n < 20; n++) {
         watcher.nowMs += 30_000;
@@ -163,7 +164,7 @@ describe("a source that answers for no address with a history", () => {
     }));
 });
 
-it(`credits are those that a healthy source would show, whatever the first of two refuses: ${SEEDS} histories`, {
+it(`credits are the same as with a healthy source, no matter what the first of two sources refuses: ${SEEDS} histories`, {
   timeout: CAMPAIGN_LIMIT_MS,
 }, async () => {
   const tally: RefusedTally = { refused: 0, denied: 0, mostRefused: 0, byBlocks: 0 };
@@ -175,7 +176,7 @@ it(`credits are those that a healthy source would show, whatever the first of tw
   }
   printWithTest(`refused elsewhere: ${JSON.stringify(tally)}`);
   expect(problems).toEqual([]);
-  // Each kind of history occurred.
+  // Each kind of history must have occurred.
   expect(tally.refused).toBeGreaterThan(SEEDS);
   expect(tally.denied).toBeGreaterThan(SEEDS);
   for (const kind of ["mostRefused", "byBlocks"] as const) expect(tally[kind], kind).toBeGreaterThan(SEEDS / 10);

@@ -1,4 +1,5 @@
-// A range that is reread: what a source had hidden is found, once, whatever happens between two steps. The watcher is recreated before each pass.
+// A range that is reread: what a source had hidden must be found, and found once, no matter what happens between two steps. The watcher is recreated
+// before each pass.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { pauseWatch, resumeWatch } from "../../../src/commerce/cursors/store.ts";
@@ -33,7 +34,7 @@ async function watched(costsBy: CostsBy, addresses: readonly string[] = ["A"]) {
   const reread = async () => (await selectRereadOf(db, "BTC"))[0];
   const request = (fromHeight: number, toHeight: number) =>
     requestReread(db, newReread({ network: "BTC", fromHeight, toHeight }, watcher.nowMs));
-  /** What was applied, excluding repeated answers about transactions. */
+  /** The hashes of the applied transfers, in order, without rechecks of known payments. */
   const found = () => watcher.found().map((text) => text.split("@")[0]);
   const passes = async (most: number) => {
     for (let n = 0; n < most && (await reread())?.endedAtMs === null; n++) {
@@ -44,8 +45,8 @@ async function watched(costsBy: CostsBy, addresses: readonly string[] = ["A"]) {
   return { chain, source, watcher, mine, reread, request, found, passes };
 }
 
-describe.each(["recipients", "blocks"] as const)("a reread range, by %s", (costsBy) => {
-  it("finds the payments the source had hidden, though the invoice has ended since and nothing is watched", () =>
+describe.each(["recipients", "blocks"] as const)("a reread of a range of blocks, by %s", (costsBy) => {
+  it("finds payments that the source hid earlier, even if their invoice has ended and nothing is being watched", () =>
     inLab(async () => {
       const { source, watcher, mine, reread, request, found, passes } = await watched(costsBy);
       await watcher.pass();
@@ -61,12 +62,12 @@ describe.each(["recipients", "blocks"] as const)("a reread range, by %s", (costs
       await passes(20);
       expect(found()).toEqual(["hidden"]);
       expect(await reread()).toMatchObject({ transfers: 1, skipped: 0, endedAtMs: watcher.nowMs });
-      // It confirms nothing: that requires a new watch.
+      // A reread confirms nothing; confirmations require a new watch.
       expect(watcher.looks.map(({ heights }) => heights)).toEqual([{ tipHeight: 9, finalizedHeight: null }]);
       expect((await watcher.cursor()).sinceMs).toBeGreaterThan(START + 40 * 24 * HOUR);
     }));
 
-  it("is not read while the network is paused, and continues where it was", () =>
+  it("does not advance while the network is paused, and continues from its position afterwards", () =>
     inLab(async () => {
       const { source, watcher, mine, reread, request, found } = await watched(costsBy);
       await watcher.pass();
@@ -83,7 +84,7 @@ describe.each(["recipients", "blocks"] as const)("a reread range, by %s", (costs
       expect([new Set(found()), (await reread())?.endedAtMs]).toEqual([new Set(["t"]), watcher.nowMs]);
     }));
 
-  it("does not disturb scans when its source refuses the range, and reports that until it ends", () =>
+  it("does not disturb scans when its source refuses the range, and shows the refusal until the source answers", () =>
     inLab(async () => {
       const { source, watcher, mine, reread, request, found, passes } = await watched(costsBy);
       await watcher.pass();
@@ -108,7 +109,7 @@ describe.each(["recipients", "blocks"] as const)("a reread range, by %s", (costs
       expect(await reread()).toMatchObject({ failures: 0, lastOutage: null, endedAtMs: expect.any(Number) });
     }));
 
-  it("that is ended, or requested again, is not continued", () =>
+  it("does not continue with its old range once it is ended and requested again with another range", () =>
     inLab(async () => {
       const { source, watcher, mine, reread, request } = await watched(costsBy);
       await watcher.pass();
@@ -130,7 +131,7 @@ describe.each(["recipients", "blocks"] as const)("a reread range, by %s", (costs
     }));
 });
 
-it("an address that no source answers for is left out after three more tries, and the others are read", () =>
+it("a reread skips an address that no source answers for after three more tries, and reads the others", () =>
   inLab(async () => {
     const { source, watcher, mine, reread, request, found, passes } = await watched("recipients", ["A", "POISON", "C"]);
     await watcher.pass();
@@ -145,11 +146,11 @@ it("an address that no source answers for is left out after three more tries, an
     expect(await reread()).toMatchObject({ skipped: 1, endedAtMs: expect.any(Number) });
   }));
 
-describe.each(["recipients", "blocks"] as const)("a reread range, by %s", (costsBy) => {
+describe.each(["recipients", "blocks"] as const)("a reread of a range of blocks, by %s", (costsBy) => {
   // Miners' clocks differ by up to two hours.
   const ENDS_MS = [-HOUR / 2, -1, 0, 1, HOUR / 2].map((ms) => ms - 2 * HOUR);
 
-  it("finds payments to invoices whose monitoring had not ended two hours before it, and to no others", () =>
+  it("finds payments to invoices whose monitoring had not ended two hours before the range, and to no others", () =>
     inLab(async () => {
       const { chain, source, watcher, mine, request, found, passes } = await watched(costsBy, []);
       const beginsMs = watcher.nowMs + MINUTE;
@@ -173,64 +174,67 @@ describe.each(["recipients", "blocks"] as const)("a reread range, by %s", (costs
 describe("in any history of blocks, forks, pauses and lost steps", () => {
   const STEPS = ["pass", "pass", "block", "pay", "fork", "pause", "resume", "storage", "source"] as const;
 
-  it.each(["recipients", "blocks"] as const)("a range ends with everything in it found (by %s)", async (costsBy) => {
-    const steps = fc.array(fc.constantFrom(...STEPS), { maxLength: 25 });
-    let seed = 1;
-    await fc.assert(
-      fc.asyncProperty(steps, fc.integer({ min: 1, max: 18 }), (history, from) =>
-        inLab(async () => {
-          const { chain, source, watcher, mine, reread, request, found, passes } = await watched(costsBy);
-          await watcher.pass();
-          source.isEmpty = true;
-          const hidden: string[] = [];
-          for (let n = 0; n < 12; n++) {
-            mine(`hidden ${n}`);
-            hidden.push(`hidden ${n}`);
-          }
-          // Twelve blocks, and one that no fork of this history reaches.
-          for (let n = 0; n < 8; n++) mine();
-          for (let n = 0; n < 4; n++) await watcher.pass();
-          source.isEmpty = false;
-          await request(from, 32);
-          let paid = 0;
-          for (const step of history) {
+  it.each(["recipients", "blocks"] as const)(
+    "a finished reread has found everything in its range (by %s)",
+    async (costsBy) => {
+      const steps = fc.array(fc.constantFrom(...STEPS), { maxLength: 25 });
+      let seed = 1;
+      await fc.assert(
+        fc.asyncProperty(steps, fc.integer({ min: 1, max: 18 }), (history, from) =>
+          inLab(async () => {
+            const { chain, source, watcher, mine, reread, request, found, passes } = await watched(costsBy);
+            await watcher.pass();
+            source.isEmpty = true;
+            const hidden: string[] = [];
+            for (let n = 0; n < 12; n++) {
+              mine(`hidden ${n}`);
+              hidden.push(`hidden ${n}`);
+            }
+            // More blocks on top, so that no fork of this history undoes the hidden payments.
+            for (let n = 0; n < 8; n++) mine();
+            for (let n = 0; n < 4; n++) await watcher.pass();
+            source.isEmpty = false;
+            await request(from, 32);
+            let paid = 0;
+            for (const step of history) {
+              watcher.refusal = undefined;
+              source.down = undefined;
+              if (step === "storage") watcher.refusal = { code: "STORAGE_UNAVAILABLE" };
+              if (step === "source") source.down = "TIMEOUT";
+              if (step === "block") mine();
+              if (step === "pay") mine(`later ${paid++}`);
+              if (step === "fork") {
+                chain.drop(2);
+                mine();
+                mine();
+                mine();
+              }
+              if (step === "pause") await pauseWatch(db, "BTC", watcher.nowMs);
+              if (step === "resume") await resumeWatch(db, "BTC", watcher.nowMs);
+              watcher.nowMs += 10 * MINUTE;
+              if (["pass", "storage", "source"].includes(step)) await watcher.pass();
+            }
             watcher.refusal = undefined;
             source.down = undefined;
-            if (step === "storage") watcher.refusal = { code: "STORAGE_UNAVAILABLE" };
-            if (step === "source") source.down = "TIMEOUT";
-            if (step === "block") mine();
-            if (step === "pay") mine(`later ${paid++}`);
-            if (step === "fork") {
-              chain.drop(2);
-              mine();
-              mine();
-              mine();
-            }
-            if (step === "pause") await pauseWatch(db, "BTC", watcher.nowMs);
-            if (step === "resume") await resumeWatch(db, "BTC", watcher.nowMs);
-            watcher.nowMs += 10 * MINUTE;
-            if (["pass", "storage", "source"].includes(step)) await watcher.pass();
-          }
-          watcher.refusal = undefined;
-          source.down = undefined;
-          await resumeWatch(db, "BTC", watcher.nowMs);
-          watcher.nowMs += HOUR;
-          mine();
-          await passes(30);
-          expect((await reread())?.endedAtMs).toEqual(expect.any(Number));
-          const due = hidden.filter((_, n) => 20 + n >= from);
-          const seen = new Set(found());
-          expect(due.filter((each) => !seen.has(each))).toEqual([]);
-          // Exactly what the chain has, so nothing was invented or counted twice.
-          expect((await reread())?.transfers).toBe(due.length);
-        }, seed++),
-      ),
-      { numRuns: triesOf({ usual: 60, deep: 2_000 }) },
-    );
-  });
+            await resumeWatch(db, "BTC", watcher.nowMs);
+            watcher.nowMs += HOUR;
+            mine();
+            await passes(30);
+            expect((await reread())?.endedAtMs).toEqual(expect.any(Number));
+            const due = hidden.filter((_, n) => 20 + n >= from);
+            const seen = new Set(found());
+            expect(due.filter((each) => !seen.has(each))).toEqual([]);
+            // Exactly the transfers on the chain, so nothing was invented or counted twice.
+            expect((await reread())?.transfers).toBe(due.length);
+          }, seed++),
+        ),
+        { numRuns: triesOf({ usual: 60, deep: 2_000 }) },
+      );
+    },
+  );
 });
 
-it("a range is not replaced by another one while it is being read", () =>
+it("a reread is not replaced by another one while it is in progress", () =>
   inLab(async () => {
     const { watcher, request, reread } = await watched("blocks");
     await watcher.pass();

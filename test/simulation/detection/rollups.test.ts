@@ -1,5 +1,5 @@
-// What fast blocks and a single sequencer require of a watcher: an outage of an hour is 14,400 blocks of Arbitrum, and while a sequencer is
-// stopped there are no blocks at all. One object reads a network.
+// What fast blocks and a single sequencer demand of a watcher: an outage of an hour is 14,400 blocks of Arbitrum, and while a sequencer is stopped
+// there are no blocks at all. One object reads the network.
 import { expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { PASS_STATEMENTS } from "../../../src/detection/passes/pass-budget.ts";
@@ -16,7 +16,7 @@ const BLOCK_MS = ARBITRUM.blockSeconds * 1_000;
 const MINUTE = 60_000;
 /** A scan that may have to read whole blocks ends after this many (`evm-client.ts`). */
 const FULL_BLOCKS = 200;
-/** Time per answer of a source; a pass starts no chunk after 20 s, and the next pass comes a second later. */
+/** How long a source takes per answer. A pass starts no chunk after 20 s, and the next pass comes a second later. */
 const ANSWER_MS = 200;
 const SENT = { cryptocurrency: "USDC", txHash: "0xpaid", toAddress: "A0", amountUnits: 5n };
 
@@ -54,7 +54,7 @@ it.each<[string, Codes, { readonly passes: number; readonly asked: number; reado
   ["tokens", ["USDC"], { passes: 1, asked: 62, seconds: 13 }],
   ["tokens and the coin", ["ETH", "USDC"], { passes: 3, asked: 227, seconds: 48 }],
 ])(
-  "an hour of blocks every quarter of a second is read in seconds when %s are watched, and the payment in it is seen",
+  "an hour of blocks, four per second, is read in seconds if %s are watched, and the payment in the blocks is seen",
   async (_, codes, cost) => {
     await inLab(async () => {
       const { chain, source, meter, watcher } = await start(codes);
@@ -65,7 +65,7 @@ it.each<[string, Codes, { readonly passes: number; readonly asked: number; reado
       watcher.nowMs = chain.tip.timeMs;
       await watcher.pass();
       source.down = undefined;
-      // The pool pauses a source that failed first.
+      // The pool's pause after the failure must end first.
       watcher.nowMs += 4 * MINUTE;
       source.before = async () => {
         watcher.nowMs += ANSWER_MS;
@@ -86,7 +86,7 @@ it.each<[string, Codes, { readonly passes: number; readonly asked: number; reado
   },
 );
 
-it("a stopped sequencer makes the network degraded after five minutes, decides nothing, and reading continues where it stopped", async () => {
+it("a stopped sequencer degrades the network after five minutes without ending any invoice, and reading continues where it stopped", async () => {
   await inLab(async () => {
     const { chain, watcher } = await start(["ETH", "USDC"]);
     const stoppedMs = chain.tip.timeMs;
@@ -96,7 +96,7 @@ it("a stopped sequencer makes the network degraded after five minutes, decides n
     for (const minutes of [6, 60, 600]) {
       watcher.nowMs = stoppedMs + minutes * MINUTE;
       expect(await watcher.pass()).toMatchObject({ kind: "read" });
-      // No invoice ends before its network was read past its end, and time without blocks does not count as read.
+      // No invoice may end before its network was read past its expiry, and time without blocks does not count as read.
       const seen = { degradedSinceMs: stoppedMs, lastOutage: "BEHIND", passedMs: stoppedMs, height: chain.tip.height };
       expect(await watcher.cursor()).toMatchObject(seen);
     }

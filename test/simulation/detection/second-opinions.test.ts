@@ -1,5 +1,5 @@
-// What happens to a payment that the first source no longer knows, whatever the second one says, on one branch or two; and an index that lags by as
-// many blocks as the overlap allows. The watcher is recreated before each pass.
+// What happens to a payment that the first source no longer knows, depending on what the second source answers, on one branch or two. Also tests an
+// index that lags by as many blocks as the overlap allows. The watcher is recreated before each pass.
 import { expect, it } from "vitest";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
@@ -10,7 +10,7 @@ import { HOUR, KINDS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(80);
-/** From then on an unconfirmed payment that no source knows is dropped. */
+/** After this time an unconfirmed payment that no source knows is dropped. */
 const FORGOTTEN_MS = 78 * HOUR;
 
 const { db, lab, inLab } = quietLab();
@@ -49,7 +49,7 @@ const CASES: readonly Case[] = KINDS.flatMap((of) =>
   ),
 ).filter(({ of, isPending }) => of.network === "BTC" || !isPending);
 
-/** A payment to an address no longer watched, which the first source no longer knows, or knows as unconfirmed. */
+/** A payment to an address that is no longer watched. The first source no longer knows it, or knows it as unconfirmed. */
 async function unknownToFirst({ of, saysSecond, wasMined, isOld, isPending }: Case): Promise<void> {
   const hasMempool = of.network === "BTC";
   const blockMs = networkOf(of.network).blockSeconds * 1_000;
@@ -62,7 +62,7 @@ async function unknownToFirst({ of, saysSecond, wasMined, isOld, isPending }: Ca
   );
   const [second] = others;
   const sent = { ...of, txHash: "t", toAddress: "Z", amountUnits: 1n };
-  // A block of the branch that the second source is still on, if it shows the payment in a block.
+  // If the second source shows the payment in a block, this is a block of the branch that it is still on.
   const orphan = chain.mine([sent]);
   const lastKnownAtMs = watcher.nowMs - (isOld ? FORGOTTEN_MS : 0);
   await openPayment(db, {
@@ -87,7 +87,7 @@ async function unknownToFirst({ of, saysSecond, wasMined, isOld, isPending }: Ca
   if (saysSecond === "pending") other.mempool = [sent];
   await pass();
   const [row] = lab.rows("select status, block_hash from payments");
-  // Only networks with a mempool show unconfirmed payments; a block of the second source proves nothing for the first one's chain.
+  // Only networks with a mempool show unconfirmed payments. A block of the second source's branch proves nothing about the first one's chain.
   const isKnown = isPending || (hasMempool && (saysSecond === "pending" || saysSecond === "mined"));
   const isForgotten = isOld && !isKnown && saysSecond !== "is down";
   const unconfirmed = isForgotten ? "DROPPED" : "DETECTED";
@@ -95,7 +95,7 @@ async function unknownToFirst({ of, saysSecond, wasMined, isOld, isPending }: Ca
   expect(source.asked("lookup t")).toBeGreaterThan(0);
 }
 
-/** Its newest blocks, as many as each pass rereads, are not in the index yet. */
+/** Some of the source's newest blocks, up to as many as each pass rereads, are not in its index yet. */
 async function lateIndex(seed: number): Promise<void> {
   const dice = new Dice(seed);
   const of = dice.oneOf(KINDS);
@@ -122,12 +122,12 @@ async function lateIndex(seed: number): Promise<void> {
 }
 
 it.each(CASES.map((each) => [each] as const))(
-  "a payment is gone once no source that must be asked knows it: %o",
+  "a payment is dropped once no source that must be asked knows it: %o",
   (each) => inLab(() => unknownToFirst(each)),
 );
 
 it(
-  `a payment is found though its block was indexed as late as the overlap allows: ${count} histories`,
+  `a payment is found even if its block was indexed as late as the overlap allows: ${count} histories`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => lateIndex(seed), seed));
   },

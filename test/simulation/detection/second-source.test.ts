@@ -1,6 +1,5 @@
-// A second source is asked before an invoice may expire, and for what the first one refuses. If it is slow, partial or on another branch,
-// only the affected address is delayed, by minutes at most, and using a bounded part of each pass. The watcher is recreated before each
-// pass.
+// A second source is asked before an invoice may expire, and for what the first one refuses. If it is slow, incomplete or on another branch, only the
+// affected address may be delayed, by minutes at most, and it may use only a bounded part of each pass. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import type { NetworkName } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -77,7 +76,7 @@ describe("a second source that reads a few blocks at each scan", () => {
     ["LTC", 150_000, HOUR],
     ["LTC", 150_000, 12 * HOUR],
   ] as const)(
-    "(%s) shows a payment that the first source hides before the invoice closes, even if that takes several scans",
+    "(%s) shows a payment that the first source hides, before the invoice closes, even if that takes several scans",
     (network, blockMs, lengthMs) =>
       inLab(async () => {
         const chain = newChain(blockMs);
@@ -99,7 +98,7 @@ describe("a second source that reads a few blocks at each scan", () => {
           expect(second.asked("scan")).toBeLessThanOrEqual(4);
         }
         expect(new Set(watcher.found().map((text) => text.split("@")[0]))).toEqual(new Set(["pays A"]));
-        // Each block once: a pass continues after the previous pass's last one.
+        // Each block is read once: a pass continues after the previous pass's last block.
         const begun = second.ranges.map(({ from }) => from);
         expect(begun.slice(1).map((from, n) => from - (begun[n] ?? 0))).toEqual(begun.slice(1).map(() => SCAN_BLOCKS));
         expect(await closes(watcher, endMs)).not.toBeNull();
@@ -109,7 +108,7 @@ describe("a second source that reads a few blocks at each scan", () => {
 });
 
 describe("a second source whose index permanently shows an orphaned payment to one address", () => {
-  it("keeps no invoice open for more than minutes", () =>
+  it("keeps no invoice open for more than twelve minutes", () =>
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -127,7 +126,7 @@ describe("a second source whose index permanently shows an orphaned payment to o
       expect(watcher.found()).toEqual([]);
     }));
 
-  it("still reads the other addresses that the first source refuses", () =>
+  it("reads the other addresses that the first source refuses", () =>
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -149,7 +148,7 @@ describe("a second source whose index permanently shows an orphaned payment to o
 });
 
 it.each([250])(
-  "3,000 expired invoices close within one wait even if the second source refuses every %ith address",
+  "3,000 expired invoices close within one waiting period even if the second source refuses every %ith address",
   (every) =>
     inLab(async () => {
       const chain = newChain();
@@ -168,7 +167,7 @@ it.each([250])(
         if (passes % 20 === 19) chain.mine([], watcher.nowMs);
         await watcher.pass();
       }
-      // Fifteen passes to request all of them, 200 per pass, and ten to wait for five minutes.
+      // Fifteen passes to request all addresses, 200 per pass, and ten more to wait for five minutes.
       expect(passes).toBeLessThan(15 + 12);
     }),
 );
@@ -178,7 +177,7 @@ it("a second source that never reaches the tip keeps an invoice open for half an
     const chain = newChain(450);
     const [first, second] = [0, 1].map(() => new FakeSource(chain, { kind: "evm-rpc" }));
     if (first === undefined || second === undefined) throw new Error("two sources");
-    // Four scans of a pass read less than the chain's growth.
+    // The four scans of a pass read fewer blocks than the chain grows meanwhile.
     second.scanBlocks = 10;
     const endMs = START + MINUTE;
     await watch("A", { network: "BNB", endMs });
@@ -248,7 +247,7 @@ describe("a flood of payments to a shared address, each in its own block,", () =
     }));
 });
 
-it("a second source that was limited for a while is soon asked again for everything the first refuses", () =>
+it("the recorded request limit of a second source is removed soon after the source answers every request again", () =>
   inLab(async () => {
     const chain = newChain();
     const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];

@@ -44,7 +44,7 @@ async function ending(slowMs = 0) {
   return { grid, watcher, endMs };
 }
 
-it.each([10, 60, 100])("a payment older than those in %i later blocks is found before its invoice expires", (later) =>
+it.each([10, 60, 100])("a payment followed by others in %i later blocks is found before its invoice expires", (later) =>
   inLab(async () => {
     const { grid, watcher, endMs } = await ending();
     const [missed = ""] = grid.mine({ code: "USDT", to: ADDRESS, amount: 5_000_000 });
@@ -60,7 +60,7 @@ it.each([10, 60, 100])("a payment older than those in %i later blocks is found b
   }),
 );
 
-it("a second source that takes five seconds for each answer keeps a pass below 100 seconds", () =>
+it("a pass takes less than 100 seconds even if the second source takes five seconds for each response", () =>
   inLab(async () => {
     const { grid, watcher, endMs } = await ending(5_000);
     for (let n = 0; n < 100; n++) grid.mine({ code: "USDT", to: ADDRESS, amount: 1_000_000 });
@@ -68,7 +68,7 @@ it("a second source that takes five seconds for each answer keeps a pass below 1
     watcher.nowMs = grid.tipMs;
     const begunMs = watcher.nowMs;
     await watcher.pass();
-    // One page of twelve requests, and the requests before and after it.
+    // A page takes twelve requests; others come before and after it.
     expect(watcher.nowMs - begunMs).toBeLessThan(100_000);
     expect(watcher.found().length).toBeGreaterThan(0);
   }));

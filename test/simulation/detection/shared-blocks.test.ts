@@ -1,5 +1,6 @@
-// The first source hides payments to an address that the second shows, in more blocks than one pass compares. What a pass cannot store comes again,
-// and what the second source's index shows later is included too, before the invoice may end. The watcher is recreated before each pass.
+// The second source shows payments to an address that the first one hides, in more blocks than one pass compares. A later pass must find again what
+// one pass cannot store. Payments that the second source's index shows later must be included too, before the invoice may end. The watcher is
+// recreated before each pass.
 import { expect, it } from "vitest";
 import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { ok } from "../../../src/lib/result.ts";
@@ -12,9 +13,9 @@ import { BLOCK_MS, MINUTE, POLL_MS, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(60);
-/** Blocks that one pass requests from the first source. */
+/** How many blocks one pass requests from the first source. */
 const COMPARED_A_PASS = 60;
-/** How long the invoice waits for unsettled blocks. */
+/** How long the invoice waits for blocks that are not compared yet. */
 const HELD_FOR_MS = 5 * MINUTE;
 
 const { db, lab, inLab } = quietLab();
@@ -22,9 +23,9 @@ const noted = new Set<string>();
 
 interface Flood {
   readonly blocks: number;
-  /** Transfers that one pass stores. */
+  /** How many transfers one pass stores. */
   readonly most: number;
-  /** Which of them the second source's index shows only from the second pass on. */
+  /** Which transfers the second source's index shows only from the second pass on. */
   readonly late: readonly number[];
 }
 
@@ -79,7 +80,7 @@ async function history({ blocks, most, late: lateAt }: Flood): Promise<void> {
     else if (!(await isOpen())) expect([n, missing().filter((each) => shown.includes(each))]).toEqual([n, []]);
   }
 
-  /** Stores the first of its finds, lowest first, like an invocation with few statements left. */
+  /** Stores only the findings in the lowest blocks, like an invocation that has few statements left. */
   async function apply({ transfers }: Findings) {
     const mined = transfers.flatMap(({ block, ...rest }) => (block === null ? [] : [{ ...rest, block }]));
     const fresh = mined
@@ -101,10 +102,10 @@ async function history({ blocks, most, late: lateAt }: Flood): Promise<void> {
   }
 }
 
-it("late transfers are stored too if they are as many as were stored meanwhile", () =>
+it("transfers that the second source shows late are stored too, even if the same number of other transfers was stored before them", () =>
   inLab(() => history({ blocks: 90, most: 20, late: Array.from({ length: 20 }, (_, n) => 30 + n) })));
 
-it("pages of a slow source that come after those compared are compared too", () =>
+it("transfers on later pages of a slow second source are stored too", () =>
   inLab(async () => {
     const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
     const [first, second] = (["esplora", "blockbook"] as const).map(
@@ -112,7 +113,7 @@ it("pages of a slow source that come after those compared are compared too", () 
     );
     if (first === undefined || second === undefined) throw new Error("two sources");
     first.faults.set("A", "LIES_EMPTY");
-    // So slow that a pass reads five pages of 25 payments each.
+    // The source is so slow that a pass reads five pages of 25 payments each.
     second.before = async (call) => {
       if (call === "history A") watcher.nowMs += 3_000;
     };
@@ -129,7 +130,7 @@ it("pages of a slow source that come after those compared are compared too", () 
       chain.mine(waiting.splice(0, size).map((txHash) => ({ ...of, txHash, toAddress: "A", amountUnits: 1n })));
     watcher.nowMs = endsMs;
     while ((await watcher.cursor()).passedMs <= endsMs) {
-      // Often enough for a full comparison while the invoice is held open.
+      // Passes are frequent enough for a full comparison while the invoice is held open.
       watcher.nowMs += 10_000;
       chain.mine([], watcher.nowMs);
       await watcher.pass();
@@ -140,7 +141,7 @@ it("pages of a slow source that come after those compared are compared too", () 
   }));
 
 it(
-  `what only the second source shows is stored before the invoice ends: ${count} floods`,
+  `transfers that only the second source shows are stored before the invoice closes: ${count} floods`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(drawn(seed)), seed));
     expect([...noted].toSorted()).toEqual(["held for too long", "stored in part", "stored whole"]);

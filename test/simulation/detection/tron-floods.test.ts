@@ -1,5 +1,5 @@
-// Addresses on TRON that are flooded with transfers, read by TronGrid: how many requests one reading costs, and whether a payment there
-// is still found. The watcher and its clients are recreated before each pass.
+// Addresses on TRON that are flooded with transfers and read through TronGrid: how many requests one reading costs, and whether a payment there is
+// still found. The watcher and its clients are recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { addressOfHex } from "../../../src/chains/tron/tron-hex.ts";
 import { LOOK_REQUESTS, PAGE_REQUESTS, trongridClient } from "../../../src/chains/tron/trongrid-client.ts";
@@ -13,7 +13,7 @@ import { instantSleep } from "./reorg-shop.ts";
 const POLL_MS = 9_000;
 /** Requests to continue from the last position, to read the newest page, and to check that the starting block is still on the chain. */
 const MOST = LOOK_REQUESTS + PAGE_REQUESTS + 1;
-/** Requests of any pass: which chain and which blocks, before and after. */
+/** Requests that every pass makes before and after its reads: which chain it is, and which blocks there are. */
 const PASS = 8;
 const OVERLAP = networkOf("TRX").overlapBlocks;
 
@@ -42,7 +42,7 @@ async function watching() {
         expiresAtMs: START + 9 * HOUR,
       });
   const found = () => new Set(watcher.found().map((text) => text.split("@")[0]));
-  /** Runs one pass; returns its requests. */
+  /** Runs one pass; returns the number of its requests. */
   const pass = async () => {
     watcher.nowMs = Math.max(watcher.nowMs + POLL_MS, grid.tipMs);
     grid.asked.length = 0;
@@ -65,7 +65,7 @@ const NEIGHBOURS = 2 + 2 + 1;
 
 describe("an address on TRON with 5,200 small transfers", () => {
   it(
-    "takes about fifty requests per pass, does not delay its neighbour, and shows a payment beneath them within 120 passes",
+    "takes about fifty requests per pass, does not delay another address, and shows an older payment within 120 passes",
     inLab(async () => {
       const { grid, found, passesUntil, pass, stuck } = await watching();
       const [paid] = grid.mine({ code: "USDT", to: FLOODED, amount: 5_000_000 });
@@ -79,14 +79,14 @@ describe("an address on TRON with 5,200 small transfers", () => {
       // No transfer of the flood is missing.
       expect(found().size).toBe(5_202);
       grid.mineEmpty(OVERLAP);
-      // To the end of the current reading, until everything newer is out of the overlap.
+      // Runs passes until the current reading ends and everything newer is out of the overlap.
       for (let n = 0; n < 6; n++) await pass();
       expect(await stuck()).toEqual([]);
     }),
   );
 
   it(
-    "is flooded in one asset only: a payment in another asset, or on top of the flood, is found by the next pass",
+    "shows a payment in another asset, or one newer than the flood, in the next pass",
     inLab(async () => {
       const { grid, found, passesUntil, pass } = await watching();
       const [token] = grid.mine({ code: "USDT", to: FLOODED, amount: 5_000_000 });
@@ -100,7 +100,7 @@ describe("an address on TRON with 5,200 small transfers", () => {
   );
 
   it(
-    "costs only its pages if none of them can be a payment: zero amounts and worthless tokens",
+    "costs only the requests for its pages if no transfer can be a payment: zero amounts and worthless tokens",
     inLab(async () => {
       const { grid, found, passesUntil } = await watching();
       const paid = grid.mine(dust("USDT", 5_000_000), dust("TRX", 6_000_000));
@@ -133,7 +133,7 @@ describe("reading an address on TRON", () => {
     );
   });
 
-  it("costs twelve requests at most for a block of hundreds of transfers, and misses none", async () => {
+  it("takes at most twelve requests for a block of hundreds of transfers, and misses none", async () => {
     const grid = new FakeTronGrid(START);
     const paid = grid.mine(...Array.from({ length: 450 }, (_, n) => dust(n % 2 === 0 ? "USDT" : "TRX", n + 1)));
     const read = await history(grid);
@@ -141,7 +141,7 @@ describe("reading an address on TRON", () => {
     expect(grid.asked.length).toBeLessThanOrEqual(12);
   });
 
-  it("continues with any client until all is read, each transfer once unless a block is split between pages", async () => {
+  it("continues with any client until everything is read, and returns each transfer once unless a block is split between pages", async () => {
     const grid = new FakeTronGrid(START);
     for (let n = 0; n < 500; n++) grid.mine(dust("USDT", 1), dust("TRX", 2));
     const found: string[] = [];
@@ -165,7 +165,7 @@ describe("reading an address on TRON", () => {
     });
   });
 
-  it.each([1, 2, 3, 9])("ignores %i failed transfers in a block and returns the good one", async (count) => {
+  it.each([1, 2, 3, 9])("skips %i failed transfers in a block and returns the good one", async (count) => {
     for (const code of ["USDT", "TRX"] as const) {
       const grid = new FakeTronGrid(START);
       const failed = Array.from({ length: count }, () => ({ ...dust(code, 5), lie: "FAILED" }) as const);

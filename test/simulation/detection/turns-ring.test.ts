@@ -1,5 +1,5 @@
-// Merchants take turns for a pass's requests, however few a source answers in time: none gets a second turn before every other had its first. A
-// pass examines a fixed number of a merchant's activations, so an address's position determines when it is read.
+// Merchants take turns for a pass's requests, even if a source answers only a few in time: no merchant may get a second turn before every other had
+// its first. A pass examines a fixed number of a merchant's activations, so an address's position determines when it is read.
 import { expect, it } from "vitest";
 import { asksInTurn, PLACES, placeInRing, type Queue } from "../../../src/detection/passes/turns/turn.ts";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
@@ -13,14 +13,14 @@ import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(300);
 const PASSES = 60;
-/** Activations of a merchant that a pass examines. */
+/** How many activations of a merchant a pass examines. */
 const LOOKED_THROUGH = 100;
 
 const { db, lab, inLab } = quietLab();
 
 const merchantAt = (n: number): MerchantId => makeId("mer", String(n).padStart(26, "0"));
 
-/** What is wrong with the turns of some merchants, each with more addresses than a pass requests. */
+/** A problem with the turns of some merchants, each with more addresses than a pass requests; undefined if there is none. */
 function unfair(seed: number): string | undefined {
   const dice = new Dice(seed);
   const merchants = Array.from({ length: dice.oneOf([1, 2, 3, 19, 20, 21, 22, 39, 40, 41, 45]) }, (_, n) =>
@@ -50,19 +50,19 @@ function unfair(seed: number): string | undefined {
   return undefined;
 }
 
-it(`no merchant gets a second turn before each had its first: ${count} rings`, () => {
+it(`no merchant gets a second turn before every merchant has had one: ${count} rings`, () => {
   for (const seed of campaignSeeds(count)) expect(unfair(seed), `seed ${seed}`).toBeUndefined();
 });
 
 it.each([200, 1, 99, 100, 101, 199, 201, 300])(
-  "the %ith newest address of a merchant whose others have ended is read as soon as a pass has got that far",
+  "the %ith newest address is read as soon as a pass can reach it, even if all other invoices have ended",
   (place) =>
     inLab(async () => {
       const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
       const source = new FakeSource(chain, { kind: "esplora", costsBy: "recipients" });
       const watcher = new TestWatcher(db, "BTC", [source], START, instantSleep);
       const of = { network: "BTC", cryptocurrency: "BTC", expiresAtMs: START + 100 * HOUR };
-      // A round over all of these takes longer than any turn.
+      // A round over all these addresses takes longer than any turn.
       for (let n = 0; n < 300; n++)
         await watchMethod(db, { ...of, address: `F${n}`, merchantId: merchantAt(1), nowMs: START - 3 * HOUR + n });
       for (let n = place - 1; n >= 0; n--)

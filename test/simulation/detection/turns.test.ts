@@ -1,5 +1,5 @@
-// How soon an address is read depends on the number of merchants and on its own merchant's addresses, not on other merchants'. The watcher
-// is recreated before each pass.
+// How soon an address is read may depend on the number of merchants and on the other addresses of its own merchant, but not on those of other
+// merchants. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { Dice } from "../../support/dice.ts";
@@ -19,7 +19,7 @@ const { lab, db, inLab } = quietLab();
 interface Watched {
   readonly address: string;
   readonly merchantId: MerchantId;
-  /** Activated before this pass. */
+  /** The addresses are activated before this pass. */
   readonly fromPass: number;
 }
 
@@ -75,7 +75,7 @@ async function watching() {
   return { source, watch, pass };
 }
 
-/** The addresses read, in order, and how many reads there were when each was activated. */
+/** The addresses in the order in which they were read, and how many reads there had been when each was activated. */
 async function run({ watched, passes }: Plan, beforePass: () => void) {
   const { source, watch, pass } = await watching();
   const activatedAt = new Map<string, number>();
@@ -94,21 +94,21 @@ async function run({ watched, passes }: Plan, beforePass: () => void) {
   return { asks: asks(), activatedAt };
 }
 
-/** The most reads of others between two reads of an address, from its activation to the end. */
+/** The most reads of other addresses between two reads of an address, from its activation to the end. */
 function longestGap(asks: readonly string[], address: string, from: number): number {
   const places = asks.flatMap((each, n) => (each === address && n >= from ? [n] : []));
   const ends = [from, ...places, asks.length];
   return Math.max(...ends.slice(1).map((end, n) => end - (ends[n] ?? 0)));
 }
 
-/** Addresses that waited longer than the bound, and how many bounds were far below the length of the history. */
+/** The addresses that waited longer than their bound, and how many bounds were far below the length of the history. */
 async function compare(beforePass: () => void, histories: number, mostProblems: number) {
   const problems: string[] = [];
   let tight = 0;
   for (let seed = 1; seed <= histories && problems.length < mostProblems; seed++) {
     const { watched, merchants, passes } = planOf(new Dice(seed));
     const { asks, activatedAt } = await inLab(() => run({ watched, merchants, passes }, beforePass), seed);
-    // Half of the places are for merchants with new addresses.
+    // Half of a pass's slots are for merchants with new addresses.
     const passesATurn = Math.ceil(merchants / (PLACES / 2)) + 1;
     for (const { address, merchantId } of watched) {
       const own = watched.filter((each) => each.merchantId === merchantId).length;
@@ -121,9 +121,9 @@ async function compare(beforePass: () => void, histories: number, mostProblems: 
   return { problems, tight };
 }
 
-describe("between two reads of an address", () => {
+describe("the number of reads of other addresses between two reads of an address", () => {
   it(
-    `reads of others are bounded by the number of merchants and its own merchant's addresses: ${HISTORIES} histories`,
+    `is bounded by the numbers of merchants and of addresses of the same merchant: ${HISTORIES} histories`,
     async () => {
       const { problems, tight } = await compare(() => {}, HISTORIES, 5);
       expect(problems).toEqual([]);
@@ -136,7 +136,7 @@ describe("between two reads of an address", () => {
     ["the next merchant", "update network_cursors set progress = json_remove(progress, '$.lapAfter') returning 1"],
     ["the positions of laps", "update watch_turns set before_ms = 9e15, before_position = 9e15 returning 1"],
   ])(
-    "a watcher that keeps %s in memory is caught within 40 histories",
+    "is found to be too high, within 40 histories, if a watcher keeps %s in memory",
     async (_, forgetting) => {
       const { problems } = await compare(() => void lab.rows(forgetting), 40, 1);
       printWithTest(`broken: ${forgetting.slice(7, 20)}: caught at ${problems[0]}`);
@@ -164,7 +164,7 @@ describe("a merchant's new address", () => {
 describe("the turns of a merchant", () => {
   const turns = () => lab.rows("select merchant_id from watch_turns").map(({ merchant_id }) => merchant_id);
 
-  it("end when its last address is no longer watched, and resume with an activation", () =>
+  it("end when its last address is no longer watched, and start again when it activates an address", () =>
     inLab(async () => {
       const { source, watch, pass } = await watching();
       for (let n = 0; n < 250; n++) await watch(`OLD${n}`, merchant("M"), n);

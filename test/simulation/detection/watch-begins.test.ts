@@ -1,6 +1,6 @@
-// Where a watch begins: at most two overlaps below the newest block that is not younger than the watch, and at least one, found with few requests
-// however irregular the blocks are and however long there was no watch. A restore moves an ongoing watch back in the same way, and brings addresses
-// with it.
+// Where a watch begins: one to two times `overlapBlocks` below the newest block that is not newer than the start of the watch. This block must be found
+// with few requests, even if the blocks are irregular and there was no watch for a long time. A restore moves a watch back in the same way, and adds
+// addresses to it.
 import { expect, it } from "vitest";
 import { lowerCursors } from "../../../src/commerce/restores/store.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
@@ -29,13 +29,13 @@ async function history(seed: number): Promise<void> {
   };
   mine(dice.oneOf([3, 30, 400]));
   const source = new FakeSource(chain, of);
-  // At the exact time of a block, or one millisecond from it.
+  // At the exact time of a block, a millisecond before or after it, or one block time later.
   const since = chain.tip.timeMs + dice.oneOf([-1, 0, 1, blockMs]);
   const watcher = new TestWatcher(db, of.network, [source], since, instantSleep);
   watcher.keepsMemory = true;
   const method = { ...of, expiresAtMs: since + 10_000 * HOUR };
   await watchMethod(db, { ...method, address: "A", nowMs: since });
-  // Blocks that pass without a watch.
+  // Blocks that are mined without a watch.
   mine(dice.oneOf([1, 30, 400]));
   await firstPass(since, "A");
   if (dice.chance(0.5)) return;
@@ -50,7 +50,7 @@ async function history(seed: number): Promise<void> {
   await watchMethod(db, { ...method, address: "R", nowMs: dice.between(since, restoredToMs) });
   await firstPass(Math.min(restoredToMs, (await watcher.cursor()).sinceMs), "R");
 
-  /** The first pass of a watch from this time sees payments to the address in its blocks. */
+  /** The first pass of a watch that begins at this time sees payments to the address in its blocks. */
   async function firstPass(fromMs: number, toAddress: string) {
     const txHash = `pays ${toAddress}`;
     chain.mine([{ ...of, txHash, toAddress, amountUnits: 1n }]);
@@ -73,7 +73,7 @@ async function history(seed: number): Promise<void> {
 }
 
 it(
-  `a watch begins below its time, but not far below, with few requests: ${count} chains`,
+  `a watch starts at a block shortly before its start time, found with few requests: ${count} chains`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect([...noted].toSorted()).toEqual(["just now", "long ago", "restored"]);

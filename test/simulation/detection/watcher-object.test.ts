@@ -1,5 +1,5 @@
-// The watcher's object, in any history of alarms, wakes, activations, ends, pauses, slow sources, evictions and crashes: while something is watched
-// it asks its sources at the network's pace, no less and no more often, and it stops once nothing is watched.
+// The watcher's object, in any history of alarms, wakes, activations, ends, pauses, slow sources, evictions and crashes. While something is watched,
+// it must ask its sources exactly as often as the network's pace requires. Once nothing is watched, it must stop.
 import { afterEach, expect, it } from "vitest";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { pauseWatch, resumeWatch } from "../../../src/commerce/cursors/store.ts";
@@ -14,7 +14,7 @@ import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engi
 import { HOUR, quietLab, START } from "./quiet-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-/** ETH's interval. */
+/** The polling interval of ETH. */
 const POLL_MS = 12_000;
 const SOON_MS = 1_000;
 const STEPS = 40;
@@ -29,9 +29,9 @@ afterEach(() => {
 class ObjectHouse {
   nowMs = START;
   alarmMs: number | null = null;
-  /** When each pass began: it starts by asking for the tip. */
+  /** When each pass began: a pass starts by asking for the tip. */
   readonly asked: number[] = [];
-  /** A wake since the last alarm. */
+  /** Whether the object was woken since the last alarm. */
   isWoken = false;
   isPaused = false;
   readonly #chain = new FakeChain({ startMs: START - 99 * POLL_MS, blockMs: POLL_MS, blocks: 100 });
@@ -68,7 +68,7 @@ class ObjectHouse {
     return new NetworkWatcher(state, { LOG_SAMPLE: "0" } as Env, () => deps);
   }
 
-  /** All state that outlives an instance is in storage. */
+  /** Replaces the instance, as an eviction does; only what is in storage remains. */
   evict(): void {
     this.#watcher = this.#made();
   }
@@ -152,7 +152,7 @@ async function history(seed: number): Promise<void> {
     if (act === "pause") system.isPaused = !system.isPaused;
     if (act === "wake" || act === "activate") {
       noted.add(before === null ? "woken at rest" : "woken while it waits");
-      // A pass that is due within the pace comes as soon as it may.
+      // If an alarm is set, a wake keeps it, so that no pass comes sooner than the pace allows. Otherwise the pass runs at once.
       expect(system.alarmMs).toBe(before ?? system.nowMs);
     }
     if (act === "ring" && before !== null) await rung(system, dice, { isWatched, passes });
@@ -171,7 +171,7 @@ async function rung(system: ObjectHouse, dice: Dice, { isWatched, passes }: { is
     if (!system.isWoken) expect([system.alarmMs, system.asked.length]).toEqual([null, passes]);
     return;
   }
-  // The source's own pause may still run: then nothing is requested, and the pace stays.
+  // If the source's pause is not over, nothing is requested and the pace stays the same.
   const isBehind = beganMs !== undefined && system.height < system.tipHeight && system.nowMs > beganMs;
   noted.add(isBehind ? "behind" : "at its pace");
   const waitMs = (system.alarmMs ?? Number.NaN) - (isBehind ? system.nowMs : (beganMs ?? system.nowMs));
@@ -179,7 +179,7 @@ async function rung(system: ObjectHouse, dice: Dice, { isWatched, passes }: { is
 }
 
 it(
-  `the object asks at the network's pace while something is watched, and stops when nothing is: ${count} histories`,
+  `the object polls at the network's pace while something is watched, and stops when nothing is: ${count} histories`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect([...noted].toSorted()).toEqual([

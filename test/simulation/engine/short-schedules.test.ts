@@ -1,5 +1,5 @@
-// A few schedules of each simulator, for `npm test`: enough to see that an operation still runs under faults. The full campaigns check
-// coverage and the broken variants.
+// A few schedules of each simulator, for `npm test`, to check that each operation still runs under faults. The full campaigns check coverage and the
+// broken variants.
 import { describe, expect, it } from "vitest";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
@@ -42,17 +42,17 @@ const SIMULATORS: readonly {
   readonly scenarioOf: (lab: Lab) => Scenario;
 }[] = [
   { of: "sums", scenarioOf: (lab) => transfersScenario(lab, "transfers", recomputed) },
-  { of: "keys", scenarioOf: (lab) => runOnceScenario(lab, "run once", runOnce) },
-  { of: "groups", scenarioOf: (lab) => groupsScenario(lab, "groups") },
-  { of: "creates", stock: stockShop, scenarioOf: createInvoiceScenario },
-  { of: "picks of a method", stock: stockShop, scenarioOf: activateMethodScenario },
-  { of: "deleted wallets", stock: stockShop, scenarioOf: deleteWalletScenario },
-  { of: "forms of a product", stock: stockStorefront, scenarioOf: buyProductScenario },
-  { of: "amounts", stock: stockShop, scenarioOf: (lab) => amountsScenario(lab, { reused: 0 }) },
+  { of: "idempotency keys", scenarioOf: (lab) => runOnceScenario(lab, "run once", runOnce) },
+  { of: "request groups", scenarioOf: (lab) => groupsScenario(lab, "groups") },
+  { of: "creating invoices", stock: stockShop, scenarioOf: createInvoiceScenario },
+  { of: "picking a payment method", stock: stockShop, scenarioOf: activateMethodScenario },
+  { of: "deleting wallets", stock: stockShop, scenarioOf: deleteWalletScenario },
+  { of: "product forms", stock: stockStorefront, scenarioOf: buyProductScenario },
+  { of: "reserved amounts", stock: stockShop, scenarioOf: (lab) => amountsScenario(lab, { reused: 0 }) },
   { of: "invitations", stock: seatTeam, scenarioOf: acceptScenario },
-  { of: "ownership", stock: seatTeam, scenarioOf: transferScenario },
+  { of: "transfers of ownership", stock: seatTeam, scenarioOf: transferScenario },
   { of: "payments", stock: stockTill, scenarioOf: (lab) => paymentsScenario(lab, "payments", applyTransfers) },
-  { of: "growth of balances", stock: (lab) => stockTill(lab, ETHER_ORDERS), scenarioOf: growthScenario },
+  { of: "balance growth", stock: (lab) => stockTill(lab, ETHER_ORDERS), scenarioOf: growthScenario },
   { of: "watchers", scenarioOf: (lab) => watcherScenario(lab, awaited) },
   { of: "deliveries", stock: stockHooks, scenarioOf: (lab) => deliverScenario(lab, "deliver", deliverTo) },
 ];
@@ -69,7 +69,7 @@ describe(`${SCHEDULES} schedules find nothing wrong with`, () => {
   });
 });
 
-it(`in ${TREES} block trees every payment ends as the final chain says`, async () => {
+it(`in ${TREES} block trees every payment ends in the state of the final chain`, async () => {
   const shop = new ReorgShop();
   await shop.stock();
   const tally = new Map<string, number>();
@@ -92,7 +92,7 @@ it(`in ${HISTORIES} histories the same facts give the same credits, whenever the
   }
 });
 
-it("a hostile address changes nothing for others, and what one source refuses another answers", async () => {
+it("a hostile address changes nothing for other addresses, and addresses that one source refuses are read from another", async () => {
   const lab = new Lab();
   expect(await compareHostile(lab, 1, { name: "the real pass" }, new Map())).toBeUndefined();
   const tally = { refused: 0, denied: 0, mostRefused: 0, byBlocks: 0 };

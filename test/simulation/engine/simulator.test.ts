@@ -26,7 +26,7 @@ async function expectCaught(scenario: Scenario, problem: RegExp): Promise<void> 
 }
 
 describe("within 1,000 schedules the simulator catches", () => {
-  it("effects that are not committed together with the key", () =>
+  it("effects that are not committed together with the idempotency key", () =>
     expectCaught(runOnceScenario(new Lab(), "broken: untied effects", untiedEffects), /invoices for 2 keys/));
 
   it("a check followed by an unguarded write", () =>
@@ -49,7 +49,7 @@ describe("within 1,000 schedules the simulator catches", () => {
 });
 
 describe("the simulator", () => {
-  it("replays the same history for a seed, and a different one for another seed", async () => {
+  it("replays the same history for the same seed, and a different one for another seed", async () => {
     const scenario = runOnceScenario(new Lab(), "run once", runOnce);
     const history = async (seed: number) => (await runSchedule(scenario, seed, true)).world.trace;
     const first = await history(7);

@@ -13,13 +13,12 @@ import { recordsFirst, withoutLease, withoutToken } from "./deliver-broken.ts";
 import { deliverScenario } from "./deliver-scenario.ts";
 import { stockHooks } from "./webhook-stock.ts";
 
-// A broken delivery is caught within the schedules that `npm run test:all` runs for the real one, or those would be too
-// few.
+// A broken delivery must be caught within as many schedules as `npm run test:all` runs of the real one; otherwise that number would be too small.
 const SCHEDULES = 1_000;
 const count = schedulesOf(SCHEDULES);
 
 it(
-  `every event is delivered to every active endpoint or fails after its attempts, whatever crashes: ${count} schedules`,
+  `every event is delivered to every active endpoint or fails after its attempts, despite crashes: ${count} schedules`,
   async () => {
     const lab = new Lab();
     await stockHooks(lab);

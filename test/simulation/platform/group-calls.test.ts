@@ -1,6 +1,6 @@
-// Grouped calls of a merchant's requests: reads and questions that arrive in any turns of the event loop, some of which fail on their own, to a slow
-// database and object. Each gets its own answer, no matter which others fail; calls in flight stay within the limit; and nobody waits for others longer
-// than two turns after the last one arrived.
+// Grouped calls of a merchant's requests: reads and calls that arrive in any turns of the event loop, to a slow database and object. Some of them
+// fail on their own. Each must get its own answer, no matter which others fail. The number of calls in flight must stay within the limit, and no call
+// may wait for others longer than two turns after the last one arrived.
 import { sql } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
@@ -18,21 +18,21 @@ const count = schedulesOf(60);
 const TURNS = 40;
 const OPERATIONS = 12;
 const MERCHANT: MerchantId = makeId("mer", "0".repeat(26));
-/** A slow call delays no other one. */
+/** After this time a call counts as stalled and must not hold back the next one. */
 const STALLED_MS = 1_000;
-/** Two turns without an arrival, after the one with the last arrival. */
+/** A call waits for the turn of the last arrival, and for two turns without an arrival. */
 const LONGEST_WAIT_TURNS = 3;
 const ulid = (n: number) => String(n).padStart(26, "0");
 const noted = new Set<string>();
 const lab = new Lab();
 const calm = lab.db(async (_, work) => work());
 
-/** The event loop, one millisecond per turn. */
+/** An event loop with turns of one millisecond. */
 class Loop {
   nowMs = 0;
   readonly #due: { readonly atMs: number; readonly wake: () => void }[] = [];
 
-  /** A sleep of no time lasts until the next turn. */
+  /** A sleep of 0 ms lasts until the next turn. */
   readonly sleep = (ms: number, cancellation?: Cancellation): Promise<void> =>
     new Promise((resolve) => {
       this.#due.push({ atMs: this.nowMs + Math.max(1, ms), wake: resolve });
@@ -51,7 +51,7 @@ class Loop {
 class System {
   readonly loop = new Loop();
   readonly dice: Dice;
-  /** Calls to the database in flight, and how the last one ended. */
+  /** The database calls in flight. */
   underWay = 0;
   lastBeginMs = 0;
   lastSize = 0;
@@ -85,7 +85,7 @@ class System {
     if (this.underWay === 0 && this.loop.nowMs - sinceMs > LONGEST_WAIT_TURNS)
       this.problems.push(`waited ${this.loop.nowMs - sinceMs} turns`);
     if (this.lastSize > 1 && this.loop.nowMs > sinceMs) noted.add("waited for others");
-    // What fails is read one by one.
+    // If a grouped read fails, its parts are read one by one.
     const isHolding = this.underWay > 0 && this.loop.nowMs - this.lastBeginMs < STALLED_MS;
     if (this.poisonShare === 0 && (isHolding || this.underWay > 1)) this.problems.push(`${this.underWay} under way`);
     this.underWay++;
@@ -94,7 +94,7 @@ class System {
   }
 }
 
-/** SQL that no database accepts, as its own error: not a storage fault. */
+/** A statement that no database accepts; its error is not a storage fault. */
 const poison = (): Statement => calm.select({ broken: sql<string>`json('{')`.as("broken") }).from(operations);
 
 function reads(system: System): Promise<unknown> {
@@ -153,7 +153,7 @@ async function history(seed: number): Promise<void> {
 }
 
 it(
-  `requests that are read together are answered as if alone: ${count} histories`,
+  `requests whose reads share one call are answered as if each had arrived alone: ${count} histories`,
   async () => {
     const stored = Array.from({ length: OPERATIONS }, (_, n) =>
       insertOperation(calm, {

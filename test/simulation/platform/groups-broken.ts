@@ -1,4 +1,4 @@
-// Groups that look right but are not, to prove that the simulator would notice.
+// Groups that look right but are wrong, to prove that the simulator would notice.
 import { sendBatch } from "../../../src/platform/db/commit-batch.ts";
 import { Gatherer } from "../../../src/platform/db/gatherer.ts";
 import { type GroupDependencies, Groups } from "../../../src/platform/db/groups.ts";
@@ -9,7 +9,7 @@ import { runOnce } from "../../../src/platform/idempotency/run-once.ts";
 import type { Made } from "./groups-acts.ts";
 import type { Parts } from "./groups-system.ts";
 
-/** Groups that write differently. */
+/** Groups whose requests call `write` instead of their own write. */
 function writing(deps: GroupDependencies, write: (groups: Groups, change: GroupedChange) => Promise<Sent>) {
   const groups = new Groups(deps);
   return {
@@ -64,7 +64,7 @@ const countsGroupsOnce: Partial<Parts> = {
   },
 };
 
-/** Each instance remembers for itself which keys it has seen. */
+/** Each instance has its own memory of the keys it has seen. */
 const dedupesInMemory: Partial<Parts> = {
   keysOf: (stored) => {
     const seen = new Map<string, Promise<KeyReservation>>();
@@ -92,7 +92,8 @@ const takesUnansweredForDone: Partial<Parts> = {
 };
 
 /**
- * An unanswered group is sent again in halves, as if nothing of it had been stored, with an extra that makes its changes differ from the first ones.
+ * If there is no answer, sends the change again without its first statement (the fence), so the database cannot tell that the change was already
+ * stored.
  */
 const repeatsCommittedHalves: Partial<Parts> = {
   groupsOf: (deps) =>
@@ -103,7 +104,7 @@ const repeatsCommittedHalves: Partial<Parts> = {
     }),
 };
 
-/** A group is two batches: the first part of its changes, and the rest. */
+/** Sends a group as two batches: the first statement, and the others. */
 const splitsBatches: Partial<Parts> = {
   groupsOf: (deps) =>
     writing(deps, async (_, { statements }) => {
@@ -112,7 +113,7 @@ const splitsBatches: Partial<Parts> = {
     }),
 };
 
-/** Nothing shows whether a batch has committed. */
+/** The batch has no row that shows whether it was committed. */
 const hasNoFence: Partial<Parts> = {
   groupsOf: (deps) =>
     writing(deps, (groups, { statements, ...rest }) =>
@@ -120,7 +121,7 @@ const hasNoFence: Partial<Parts> = {
     ),
 };
 
-/** A takeover turns an operation into a new one. */
+/** The first attempt gets another operation id, so an attempt that takes over does not continue the same operation. */
 const takesOverAnew: Partial<Parts> = {
   once: (deps, request, work) =>
     runOnce(deps, request, (operationId, conflict, tries) =>
@@ -130,7 +131,7 @@ const takesOverAnew: Partial<Parts> = {
 
 const ofAnyBody = (keys: Keys): Keys => ({ ...keys, reserve: (hash, _, nowMs) => keys.reserve(hash, "any", nowMs) });
 
-/** One outcome for all changes of a group: the first one's. */
+/** All changes of a group get the outcome of the first one. */
 const sharesOutcomes: Partial<Parts> = {
   groupsOf: (deps) => {
     const writes = new Gatherer<GroupedChange, Sent>({
@@ -146,7 +147,7 @@ const sharesOutcomes: Partial<Parts> = {
   },
 };
 
-/** Assertions hold when read, but are not repeated in the batch. */
+/** The facts are checked when they are read, but not asserted in the batch. */
 const assertsNothing = (made: Made): Made => ({
   ...made,
   statements: made.statements.filter((each) => !("toSQL" in each) || !/into "assertions"/.test(each.toSQL().sql)),
@@ -154,30 +155,38 @@ const assertsNothing = (made: Made): Made => ({
 
 export const BROKEN: readonly (readonly [string, Partial<Parts>, RegExp])[] = [
   ["answers before it has committed", answersEarly, /not stored|answered in/],
-  ["lets a refused change fail all of it", refusesWholeGroups, /a bug: .*NOT NULL/],
-  ["forgets which customers its changes make", { made: (made) => ({ ...made, subjects: [] }) }, /one email twice/],
+  ["fails as a whole if one change is refused", refusesWholeGroups, /a bug: .*NOT NULL/],
+  ["forgets which customers its changes create", { made: (made) => ({ ...made, subjects: [] }) }, /one email twice/],
   [
-    "takes another index when it is sent again",
+    "takes a new address index when it is sent again",
     { allocate: (allocator, name) => allocator.next(name) },
     /addresses handed out/,
   ],
   ["is counted as one request", countsGroupsOnce, /requests were counted as/],
   ["loses the wake-ups of what it commits", forgetsWakes, /without a wake-up/],
-  ["forgets its idempotency keys with its memory", { keepsKeys: false }, /answered in|stored 2 times/],
+  ["loses its idempotency keys when it loses its memory", { keepsKeys: false }, /answered in|stored 2 times/],
   ["knows only the keys of its own instance", dedupesInMemory, /answered in|stored 2 times/],
-  ["takes a change without an answer for done", takesUnansweredForDone, /not stored/],
+  ["treats a change without a response as done", takesUnansweredForDone, /not stored/],
   [
     "repeats half of what has committed, without its fence",
     repeatsCommittedHalves,
     /a bug: .*events|not stored|come to rest/,
   ],
-  ["is two batches", splitsBatches, /customers with|external ids|not stored|stored/],
-  ["has no row that tells whether it has committed", hasNoFence, /a bug: |not stored/],
-  ["makes a new operation of one that is taken over", takesOverAnew, /answered in|stored 2 times|addresses/],
-  ["answers a key's second body as its first", { keysOf: (stored) => joiningKeys(ofAnyBody(stored)) }, /another body/],
-  ["gives all of its changes one outcome", sharesOutcomes, /not stored|is stored|for no reason/],
+  ["commits in two batches", splitsBatches, /customers with|external ids|not stored|stored/],
+  ["stores no row that shows whether it has committed", hasNoFence, /a bug: |not stored/],
   [
-    "knows from memory that a key may be used",
+    "starts a new operation when it should take over an existing one",
+    takesOverAnew,
+    /answered in|stored 2 times|addresses/,
+  ],
+  [
+    "answers a second body under one key like the first",
+    { keysOf: (stored) => joiningKeys(ofAnyBody(stored)) },
+    /another body/,
+  ],
+  ["gives all of its changes the same outcome", sharesOutcomes, /not stored|is stored|for no reason/],
+  [
+    "decides from memory that a key may be used",
     { mayUse: (memory, credential, isRevoked) => memory.get(credential) ?? !isRevoked },
     /a revoked key was used/,
   ],
@@ -187,6 +196,6 @@ export const BROKEN: readonly (readonly [string, Partial<Parts>, RegExp])[] = [
     { beforeBatch: async (keeping) => void keeping.catch(() => {}) },
     /no copy/,
   ],
-  ["takes browsers for servers", takesBrowsersForServers, /browsers in a group|a browser goes before/],
+  ["treats browsers as servers", takesBrowsersForServers, /browsers in a group|a browser goes before/],
   ["asserts nothing", { made: assertsNothing }, /open invoices where/],
 ];

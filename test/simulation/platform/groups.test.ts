@@ -1,5 +1,5 @@
-// Groups of requests, with a fault at every call; and broken variants of the protocol, which must be caught. Another broken group, which opens
-// an object for a stranger, is caught by test/worker/app/merchant-object.test.ts.
+// Groups of requests, with a fault at every call, and broken variants of the protocol, which must be caught. One more broken variant, a group that
+// opens an object for a caller without rights, is caught by test/worker/app/merchant-object.test.ts.
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
@@ -33,7 +33,7 @@ it(
   CAMPAIGN_LIMIT_MS,
 );
 
-it("the schedules contain every shared call of a group, and the operations that run in one are those that their acts stand for", () => {
+it("the schedules cover every shared call of a group, and every operation that runs in a group", () => {
   const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => [path, readFileSync(`src/${path}`, "utf8")] as const);
@@ -42,7 +42,7 @@ it("the schedules contain every shared call of a group, and the operations that 
   );
   expect(asked.toSorted()).toEqual(QUESTIONS);
   const filesWith = (pattern: RegExp) => sources.flatMap(([path, text]) => (pattern.test(text) ? [path] : []));
-  // `createInvoice` of the API, and a product page's form: creates by servers and browsers.
+  // Servers create through `createInvoice` of the API, and browsers through a product page's form.
   expect(filesWith(/runsInMerchantObject: true,/)).toEqual(["commerce/invoices/routes.ts"]);
   expect(filesWith(/\bhandOver\(/).toSorted()).toEqual([
     "accounts/pipeline/pipeline.ts",

@@ -1,5 +1,5 @@
-// What several changes write together, and several callers read together, equals what each writes and reads alone: any mix of joinable and other
-// statements, with texts so long that not all fit into one parameter.
+// Several changes that are written together, and several reads that are sent together, must have the same results as separate ones. This must hold
+// for any mix of joinable and other statements, with texts so long that not all fit into one parameter.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
@@ -18,7 +18,7 @@ import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engi
 
 const count = schedulesOf(60);
 const MERCHANT: MerchantId = makeId("mer", "0".repeat(26));
-/** Characters; each counts as six bytes, and a parameter may have a million. */
+/** In characters; each counts as six bytes, and a parameter may have a million bytes. */
 const LENGTHS = [0, 10, 200, 30_000, 55_000, 83_000, 170_000];
 const [together, alone] = [quietLab(), quietLab()];
 const noted = new Set<string>();
@@ -32,7 +32,7 @@ interface Write {
 
 const ulid = (n: number) => String(n).padStart(26, "0");
 
-/** A statement of a change, numbered from that number, the same for both databases. */
+/** A statement of a change, numbered from `first`, the same for both databases. */
 function writeOf(db: typeof together.db, { kind, n, first, text }: Write): Statement {
   if (kind === 0)
     return insertOperation(db, {
@@ -106,7 +106,7 @@ async function history(seed: number): Promise<void> {
 }
 
 it(
-  `statements do together what they do alone: ${count} batches`,
+  `joined statements have the same effect as separate ones: ${count} batches`,
   async () => {
     await eachSeed(campaignSeeds(count), (seed) => together.inLab(() => alone.inLab(() => history(seed))));
     expect(noted).toEqual(new Set(["joined", "in parts", "read once"]));

@@ -1,4 +1,4 @@
-// Nightly exports, read back: whatever a merchant has, wherever a run dies, and whatever happened to the files.
+// Nightly exports must be complete and readable for any merchant, even if their runs crash. A damaged export must be refused.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -38,7 +38,7 @@ interface Faults {
   readonly characters?: number;
 }
 
-/** Runs the job until nothing is left, again after each fault. */
+/** Runs the job until nothing is left, and again after each fault. */
 async function exportAll(sqlite: DatabaseSync, { before = () => {}, characters = 16_000_000 }: Faults = {}) {
   const bucket = memoryBucket(before);
   const effect = async <T>(_: string, work: () => T) => {
@@ -104,7 +104,7 @@ function rowsOf(sqlite: DatabaseSync): Record<string, unknown[]> {
   return Object.fromEntries(tables);
 }
 
-/** Each once: the deployment's rows are in every merchant's export. */
+/** Counts each line once, because every merchant's export contains the deployment's rows. */
 const linesOf = (bucket: MemoryBucket) =>
   new Set(
     [...bucket.objects].flatMap(([key, content]) =>
@@ -119,7 +119,7 @@ const linesOf = (bucket: MemoryBucket) =>
   );
 
 describe("an export that is read back", { timeout: CAMPAIGN_LIMIT_MS }, () => {
-  it("gives the same rows and the same export again, wherever a run died", async () => {
+  it("gives the same rows, and an export of these rows is the same again, even if runs of the first export crashed", async () => {
     await fc.assert(
       fc.asyncProperty(
         anyWorld,
@@ -186,7 +186,7 @@ const LARGE: World = {
 };
 
 describe("an invoice that changes while it is exported", () => {
-  it("is exported with all its dependents, as it was at one moment", async () => {
+  it("is exported with all its dependents, in its state at one moment", async () => {
     const source = newWorld(LARGE);
     let at = 0;
     const pay = () => {
@@ -207,7 +207,7 @@ describe("an invoice that changes while it is exported", () => {
     expect(at).toBeGreaterThan(50);
     expect(target.prepare(torn).all()).toEqual([]);
     expect(target.prepare("SELECT count(*) AS n FROM invoices").get()).toEqual({ n: 320 });
-    // The two databases differ, so the invoices were read at different moments.
+    // The two databases differ, because the invoices were read at different moments.
     expect(target.prepare("SELECT count(*) AS n FROM events").get()).not.toEqual(
       source.prepare("SELECT count(*) AS n FROM events").get(),
     );
@@ -233,7 +233,7 @@ describe("an invoice that changes while it is exported", () => {
   });
 });
 
-describe("an export that is not whole", () => {
+describe("an export", () => {
   const SMALL: World = {
     texts: ["a", "b'"],
     integers: [1, 2],
@@ -254,7 +254,7 @@ describe("an export that is not whole", () => {
     ["has no manifest", (folder) => rmSync(join(folder, "mer_0/manifest.json"))],
     ["lacks a part", (folder, part) => rmSync(join(folder, part))],
     [
-      "has a part with another byte",
+      "has a part with a changed byte",
       (folder, part) => {
         const content = readFileSync(join(folder, part));
         content[content.length >> 1] = (content[content.length >> 1] ?? 0) ^ 1;
@@ -262,20 +262,20 @@ describe("an export that is not whole", () => {
       },
     ],
     [
-      "has a part with a line more",
+      "has a part with an extra line",
       (folder, part) => {
         const text = gunzipSync(readFileSync(join(folder, part))).toString();
         writeFileSync(join(folder, part), gzipSync(`${text}${text.split("\n")[0]}\n`));
       },
     ],
     [
-      "has a part that was cut",
+      "has a truncated part",
       (folder, part) => writeFileSync(join(folder, part), readFileSync(join(folder, part)).subarray(0, -3)),
     ],
-    ["names a part twice", (folder) => edit(folder, ({ parts }) => parts.push(...parts.slice(0, 1)))],
-    ["does not name a part", (folder) => edit(folder, ({ parts }) => parts.pop())],
+    ["names a part twice in the manifest", (folder) => edit(folder, ({ parts }) => parts.push(...parts.slice(0, 1)))],
+    ["omits a part from the manifest", (folder) => edit(folder, ({ parts }) => parts.pop())],
     [
-      "has a manifest with another count",
+      "has a manifest with a wrong row count",
       (folder) =>
         edit(folder, ({ rows }) => {
           rows.invoices = 2;
@@ -288,7 +288,7 @@ describe("an export that is not whole", () => {
   ];
 
   it.each(damages)(
-    "and %s is refused before anything is written, with the night's index and without",
+    "that %s is refused before anything is written, whether all merchants or selected ones are imported",
     async (_, damage) => {
       const bucket = await exportAll(newWorld(SMALL), { characters: 500 });
       const parts = [...bucket.objects.keys()].filter((key) => key.includes("/mer_0/") && key.endsWith(".gz"));
@@ -320,12 +320,12 @@ describe("an export that is not whole", () => {
       /not empty/,
     ],
     [
-      "another key under the same id",
+      "a different key under the same id",
       "INSERT INTO deployment_keys VALUES ('ROW_MAC_KEY', 'k1', 'other', NULL, NULL, NULL, NULL, NULL, 1)",
       /MASTER_KEY of the old one/,
     ],
     [
-      "other keys only",
+      "only other keys",
       "INSERT INTO deployment_keys VALUES ('ROW_MAC_KEY', 'k2', 'f2', NULL, NULL, NULL, NULL, NULL, 1)",
       /does not have the key k1/,
     ],

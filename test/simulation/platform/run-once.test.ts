@@ -7,7 +7,7 @@ import { runOnceScenario } from "./run-once-scenario.ts";
 const count = schedulesOf(5_000);
 
 it(
-  `an operation runs once per key and answers the same, whatever crashes, stalls or is lost: ${count} schedules`,
+  `an operation runs once per key and always gives the same answer, despite crashes, stalls and lost calls: ${count} schedules`,
   async () => {
     const scenario = runOnceScenario(new Lab(), "run once", runOnce);
     const report = await runCampaign(scenario, { count, keepsSeeds: true });

@@ -1,5 +1,5 @@
-// What an engineer who follows "Add a network" of CONTRIBUTING.md writes for Arbitrum Nova: a rollup with a block every 0.25 s, whose coin is ETH.
-// The service does not support it; its sources here are fictional.
+// The changes of an engineer who follows "Add a network" in CONTRIBUTING.md for Arbitrum Nova: a rollup with a block every 0.25 s, whose coin is ETH.
+// The service does not support it, and its sources here are fictional.
 import { before, behind, inPlaceOf, type Recipe } from "./recipe.ts";
 
 const AFTER_OPTIMISM = behind('  | "OPTIMISM"\n', '  | "NOVA"\n');
@@ -10,7 +10,7 @@ export const NETWORK_RECIPE: Recipe = {
     "src/chains/registry/network.ts": [AFTER_OPTIMISM],
     "src/chains/registry/chain-traits.ts": [
       before(
-        "/** About 19 blocks until a block is solidified. */\n",
+        "/** A block is solidified after about 19 more blocks. */\n",
         `/** A committee keeps its batches; blocks and depths are those of Arbitrum. */
 export const ANY_TRUST = { ...ARBITRUM_NITRO } as const;
 `,
@@ -32,9 +32,9 @@ export const ANY_TRUST = { ...ARBITRUM_NITRO } as const;
 `,
       ),
     ],
-    // No exchange names its tokens.
+    // No exchange has its own name for this network.
     "src/checkout/pay/coins.ts": [],
-    // No source says what it takes.
+    // No source states the network's usual fee.
     "src/checkout/pay/usual-fee.ts": [],
     "scripts/deploy/public-sources.ts": [
       behind(
@@ -61,7 +61,7 @@ export const ANY_TRUST = { ...ARBITRUM_NITRO } as const;
       inPlaceOf("CRO, BASE, ARBITRUM, OPTIMISM |", "CRO, BASE, ARBITRUM, OPTIMISM, NOVA |"),
       inPlaceOf("CRO, BASE, ARBITRUM, OPTIMISM:**", "CRO, BASE, ARBITRUM, OPTIMISM, NOVA:**"),
     ],
-    // The page says the pace of all rollups at once, and names explorers only as examples.
+    // The page gives one pace for all rollups, and names explorers only as examples.
     "docs/operations/deploy.md": [],
     "docs/design/chains.md": [
       inPlaceOf("| ARBITRUM | 0.25 s |", "| ARBITRUM, NOVA | 0.25 s |"),
