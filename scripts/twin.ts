@@ -1,20 +1,22 @@
-// `npm run twin`: the deployment that `npm run deploy` makes, uploaded by real wrangler to an account on loopback and run on workerd in the weather of
-// production: a database with a network's latency, stalls and faults, queues that repeat and turn round, crons that run twice or not at all, an upgrade under
-// load whose objects keep old code. It plays a day of some shops, and the exit status is 0 only if nothing is wrong at its end; with `--put-back`, only if
-// the reintroduced defects are found.
+// `npm run twin`: runs the deployment that `npm run deploy` makes, uploaded by real wrangler to an account on loopback, on workerd under production
+// conditions: a database with network latency, stalls and faults, queues that repeat and reorder messages, crons that run twice or not at all, and
+// an upgrade under load whose objects keep old code. It simulates a day of several shops. The exit status is 0 only if nothing is wrong at the end;
+// with `--put-back`, only if the reintroduced defects are found.
 import "./end-with-parent.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomFrom } from "../test/support/random.ts";
 import { playBothWays } from "../test/twin/both-ways.ts";
-import { Day, TOKEN } from "../test/twin/day.ts";
+import { Day } from "../test/twin/day.ts";
 import { openTwin, type Twin } from "../test/twin/deployment.ts";
 import { type Flags, flagsIn, HELP, planOf } from "../test/twin/flags.ts";
 import { Hands } from "../test/twin/hands.ts";
 import { idleReport, playIdle } from "../test/twin/idle.ts";
 import { oneAddress } from "../test/twin/one-address.ts";
+import { TOKEN } from "../test/twin/open-shop.ts";
 import { type Outcome, outcomeText, putBack, putBackTable } from "../test/twin/put-back.ts";
 import { answersOf, ReleaseBefore } from "../test/twin/releases.ts";
 import { reportOf } from "../test/twin/report.ts";
+import { rotateMasterKey } from "../test/twin/rotation.ts";
 import { rushesOf } from "../test/twin/rush.ts";
 import { signIn } from "../test/twin/sign-in.ts";
 import { playTable, tableText } from "../test/twin/table.ts";
@@ -23,10 +25,15 @@ import { QUIET_WEATHER } from "../test/twin/weather.ts";
 import { PREVIOUS_RELEASE, whyMissing } from "../test/upgrade/previous-release.ts";
 import { type EvmChain, startEvmChain } from "./demo-story/evm-chain.ts";
 
-/** How long objects keep their code after an upgrade; the platform's own five minutes, or a fifth of a shorter day. */
+/** How long objects keep their code after an upgrade: five minutes, as on the platform, or a fifth of a shorter day. */
 const DEFERRED_MS = 300_000;
 const SETTLE_MS = 240_000;
-/** A day is shorter than a real one, and so is the time between its crons. The table has production's; idle ones are run one after the other. */
+/** The wait after the first step of a MASTER_KEY rotation in production. */
+const ROTATION_WAIT_MS = 300_000;
+/**
+ * The time between crons, by mode. A simulated day is short, so its crons are closer together. The mode `table` uses production's interval, and in
+ * the mode `idle` each cron starts when the previous one ends.
+ */
 const CRON_EVERY_MS = { day: 10_000, table: 60_000, idle: undefined };
 
 const startedMs = Date.now();
@@ -44,7 +51,7 @@ if (missing !== undefined) {
 }
 
 const OWNER = "owner@example.com";
-/** How often each act is done in each part of an upgrade both ways, and how long that may take. */
+/** How often each action is performed in each phase of an upgrade and its rollback, and how long a phase may take. */
 const BOTH_WAYS = { times: 5, withinMs: 300_000 };
 const name = `corner-shops-${process.pid}`;
 
@@ -63,7 +70,7 @@ try {
 
 type Session = Readonly<Record<string, string>>;
 
-/** One after the other, each on a deployment of its own. */
+/** Reintroduces one defect after the other, each in its own deployment. */
 async function defects(chain: EvmChain, { putBack: names, seed }: Flags): Promise<number> {
   const outcomes: Outcome[] = [];
   for (const defect of names) {
@@ -81,7 +88,7 @@ async function deployed(mode: Exclude<Flags["mode"], "put-back">, flags: Flags):
   const cronEveryMs = CRON_EVERY_MS[mode];
   const given = { ...(mode === "day" ? { POLL_SECONDS: "2" } : {}), RATE_LIMIT_PER_MINUTE: "100000" };
   const before = flags.isFromBefore ? new ReleaseBefore({ name, variables: given }) : undefined;
-  // At a signal too: the runtime's own hook then ends the process.
+  // This also happens after a signal, because the handler above exits the process.
   if (before !== undefined) process.once("exit", () => before.remove());
   const twin = await openTwin({
     name,
@@ -102,10 +109,16 @@ async function deployed(mode: Exclude<Flags["mode"], "put-back">, flags: Flags):
     : await bothWays(twin, chain, session, flags, before);
 }
 
-/** Each plays, prints what it found, and returns the exit status. */
+/** `day`, `bothWays`, `table` and `idle` run one mode each, print its result, and return the exit status. */
 async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags): Promise<number> {
   const { seconds, stalls, weather, seed } = flags;
-  const options = { ...flags, settleMs: SETTLE_MS, random: randomFrom(seed + 1), onProgress: say };
+  const options = {
+    ...flags,
+    hasDeadEndpoints: true,
+    settleMs: SETTLE_MS,
+    random: randomFrom(seed + 1),
+    onProgress: say,
+  };
   const day = new Day(twin, chain, options);
   await day.open(session);
   const rushes = await rushesOf(day, twin.gate);
@@ -117,6 +130,7 @@ async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags):
   const random = randomFrom(seed + 2);
   const calm = flags.recycleEveryMs > 0 ? recycling(twin, flags.recycleEveryMs, random) : () => {};
   const plan = planOf(flags);
+  const rotated: string[] = [];
   await day.play(async () => {
     const beganMs = Date.now();
     const until = (atS: number) => sleep(Math.max(0, beganMs + atS * 1_000 - Date.now()));
@@ -125,23 +139,45 @@ async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags):
       say(`The database answers nothing for ${stallS} s.`);
       twin.gate.stall(stallS * 1_000);
     }
-    if (!flags.isUpgraded) return;
+    if (flags.cronGapMs > 0) {
+      say(`No cron runs for ${flags.cronGapMs / 1_000} s.`);
+      twin.pauseCrons(flags.cronGapMs);
+    }
     await until(plan.upgradeAt);
-    say("Upgrading under load: the edge has the new code, the objects keep the old ...");
-    await twin.upgrade();
-    await sleep(Math.min(DEFERRED_MS, (seconds * 1_000) / 5));
-    say("The objects get the new code.");
-    await twin.settle();
+    if (flags.isUpgraded) await upgrade(twin, flags);
+    if (!flags.isRotated) return;
+    const waits = { waitMs: Math.min(ROTATION_WAIT_MS, deferredMs(flags)), withinMs: SETTLE_MS };
+    const rotating = { twin, name, session, shops: day.shops, routes: () => day.routes, onProgress: say };
+    rotated.push(...(await rotateMasterKey({ ...rotating, ...waits })).wrong);
   });
   calm();
   say("The day is over. Waiting for what was paid to be seen, and for every event to come ...");
   const findings = await day.close();
-  const report = reportOf(twin, { ...findings, wrong: [...findings.wrong, ...rushes.wrong, ...refused] }, options);
+  const report = reportOf(
+    twin,
+    { ...findings, wrong: [...findings.wrong, ...rushes.wrong, ...refused, ...rotated] },
+    options,
+  );
   console.log(report.text);
   return report.wrong.length === 0 ? 0 : 1;
 }
 
-/** The previous release's behaviour with a reset database, failing objects and clocks is not ours. */
+/** How long objects keep their code after an upgrade with the default strategy. */
+function deferredMs({ seconds }: Flags): number {
+  return Math.min(DEFERRED_MS, (seconds * 1_000) / 5);
+}
+
+async function upgrade(twin: Twin, flags: Flags): Promise<void> {
+  say("Upgrading under load ...");
+  if ((await twin.upgrade(undefined, flags.strategy)) === "immediate")
+    return say("The edge and all objects have the new code.");
+  say("The edge has the new code, and objects that were awake keep the old ...");
+  await sleep(deferredMs(flags));
+  await twin.settle();
+  say("All objects have the new code.");
+}
+
+/** Does not check how the previous release copes with a reset database, failing objects or wrong clocks. */
 async function bothWays(twin: Twin, chain: EvmChain, session: Session, flags: Flags, before: ReleaseBefore) {
   const random = randomFrom(flags.seed + 1);
   const options = { ...flags, hasPeople: false, settleMs: SETTLE_MS, random, onProgress: say };
@@ -157,7 +193,7 @@ async function bothWays(twin: Twin, chain: EvmChain, session: Session, flags: Fl
   );
   say("The day is over. Waiting for what was paid to be seen, and for every event to come ...");
   const findings = await day.close();
-  // The previous release's timers and jobs, which share one name, are not ours.
+  // Leaves out the findings about timers and jobs, because those of the previous release share one name.
   const report = reportOf(twin, { ...findings, wrong: [...findings.wrong, ...hands.wrong] }, options, []);
   console.log(report.text);
   return report.wrong.length === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-// What an account stores, and how Cloudflare's API represents it (account.ts).
+// What an account stores, and how Cloudflare's API shows it (account.ts).
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
 
@@ -13,14 +13,13 @@ export interface Queue {
   consumer: Consumer | undefined;
 }
 
-/** As in a configuration's `queues.consumers`. */
+/** A queue's consumer, as in a configuration's `queues.consumers`. */
 export interface Consumer {
   readonly script: string;
   readonly batchSize: number;
   readonly maxRetries: number;
 }
 
-/** A file of a Worker. */
 export interface UploadedModule {
   readonly name: string;
   readonly type: string;
@@ -31,14 +30,14 @@ export interface UploadedModule {
 const BINDING = z.looseObject({ name: z.string(), type: z.string() });
 export type UploadedBinding = Readonly<z.infer<typeof BINDING>>;
 
-/** When objects switch to the code of an upload, or of a deployed version. */
+/** The part of a request that sets when objects switch to the code of an upload or of a deployed version. */
 const STRATEGY = z.looseObject({ code_update_strategy: z.object({ mode: z.string().optional() }).optional() });
 
-/** wrangler's metadata about an upload; it has more than is read here, and all of it is kept. */
+/** wrangler's metadata about an upload. Members that are not read here are stored too. */
 export const METADATA = STRATEGY.extend({
   main_module: z.string(),
   bindings: z.array(BINDING),
-  /** A Worker created only to hold a secret comes without. */
+  /** Missing for a Worker that was created only to hold a secret. */
   compatibility_date: z.string().default(""),
   compatibility_flags: z.array(z.string()).optional(),
   keep_bindings: z.array(z.string()).optional(),
@@ -85,17 +84,18 @@ export interface WorkerOfAccount {
   readonly name: string;
   /** Newest last. */
   readonly uploads: readonly Upload[];
+  /** How each deploy switches objects to its code, oldest first. */
+  readonly strategies: readonly string[];
   readonly crons: readonly string[];
 }
 
-/** Runs statements on a database, one after the other, and answers like D1's API: an object of columns for each row. */
+/** Runs statements on a database one after another, and answers like D1's API: each row is an object of columns. */
 export type QueryDatabase = (
   databaseId: string,
   sql: string,
   params: readonly unknown[],
 ) => Promise<readonly QueryAnswer[]>;
 
-/** A statement's answer. */
 export const QUERY_ANSWER = z.looseObject({
   success: z.boolean(),
   results: z.array(z.record(z.string(), z.unknown())).optional(),
@@ -107,14 +107,15 @@ export type QueryAnswer = z.infer<typeof QUERY_ANSWER>;
 export interface KeptWorker {
   readonly name: string;
   readonly uploads: Upload[];
-  /** Uploaded, and perhaps never deployed; by id. */
+  readonly strategies: string[];
+  /** The uploads by id, whether deployed or not. */
   readonly versions: Map<string, Upload>;
-  /** Ids of the former versions, oldest first. */
+  /** Ids of the deployed versions, oldest first. */
   readonly deployed: string[];
   crons: string[];
 }
 
-/** An API answer: the status, and the result or an error with its code. */
+/** An API answer: the status, and a result or an error with its code. */
 export type Answer =
   | {
       readonly status?: number;
@@ -138,14 +139,23 @@ export const hex = () => randomBytes(16).toString("hex");
 export const SUBDOMAIN = { enabled: true, previews_enabled: false };
 export const NO_WORKER = { status: 404, code: 10007, message: "This Worker does not exist on your account." };
 
-/** When an upload or a version's deployment says that objects switch to its code; wrangler allows five minutes by default. */
+/** How objects that are awake switch to the code of a deploy: at once, or after five minutes at most. */
+export type Strategy = "immediate" | "deferred";
+
+/** When an upload or a deployed version lets objects switch to its code; "none" if it leaves that to the platform. */
 export function strategyIn(of: object): string {
   return STRATEGY.parse(of).code_update_strategy?.mode ?? "none";
 }
 
 /**
- * The previous upload's bindings stay if the new one names them as inherited, as wrangler does with queues, or keeps all of their type: secrets, if
- * no secrets file was given.
+ * What the platform does for a strategy in an upload: it defers unless it is asked not to
+ * (developers.cloudflare.com/durable-objects/deployments/durable-objects-code-updates).
+ */
+export const strategyOf = (mode: string | undefined): Strategy => (mode === "immediate" ? "immediate" : "deferred");
+
+/**
+ * The new upload's bindings, plus those that it inherits from the previous upload. Inherited bindings are those named as inherited, which wrangler
+ * does for queues, and those of a type that the upload keeps, such as secrets if no secrets file was given.
  */
 export function withInherited(metadata: Metadata, before: Upload | undefined): readonly UploadedBinding[] {
   const given = metadata.bindings.filter(({ type }) => type !== "inherit");
@@ -212,7 +222,7 @@ export const versionText = (id: string) => ({
   resources: { script: { etag: id, handlers: ["fetch"] }, script_runtime: {}, bindings: [] },
 });
 
-/** The newest migration of its objects: wrangler uploads only later ones. */
+/** The tag of the newest object migration: wrangler uploads only later ones. */
 const tagOf = (uploads: readonly Upload[]) =>
   uploads.map((each) => each.metadata.migrations?.new_tag).findLast(Boolean);
 
@@ -230,8 +240,9 @@ function exportedBy({ mainModule, modules }: Upload): readonly string[] {
 }
 
 /**
- * Why the platform refuses a deploy; undefined if it does not. A class that has objects stays, and no version from before a class was added can be
- * restored (developers.cloudflare.com/workers/configuration/versions-and-deployments/rollbacks). The code of the second is not published.
+ * The error with which the platform refuses a deploy; undefined if it accepts it. A class that has objects cannot be removed, and no version from
+ * before a class was added can be restored (developers.cloudflare.com/workers/configuration/versions-and-deployments/rollbacks). Cloudflare does not
+ * publish the error code of the second refusal.
  */
 export function refusalOf(upload: Upload, worker: KeptWorker | undefined): Answer | undefined {
   const uploads = worker?.uploads ?? [];
@@ -273,7 +284,7 @@ export function listed(result: readonly unknown[]): Answer {
   return { result, info: { page: 1, per_page: 100, count, total_count: count, total_pages: 1 } };
 }
 
-/** In the form of a JSON Web Token, from which wrangler reads the expiry. */
+/** A token in the form of a JSON Web Token, because wrangler reads its expiry. */
 export function tokenText(): string {
   const part = (of: unknown) => Buffer.from(JSON.stringify(of)).toString("base64url");
   const endS = Math.floor(Date.now() / 1_000) + 3_600;

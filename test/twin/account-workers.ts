@@ -1,4 +1,4 @@
-// The Workers of an account, with their assets, secrets and crons (account.ts): wrangler's uploads are stored unchanged.
+// The Workers of an account, with their assets, secrets and crons (account.ts). wrangler's uploads are stored unchanged.
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import {
@@ -34,13 +34,13 @@ const ASSETS = z.object({ manifest: MANIFEST });
 
 export class AccountWorkers {
   readonly byName = new Map<string, KeptWorker>();
-  /** When objects switched code for each deployed upload, oldest first. */
+  /** The strategy for switching objects to new code, for each deployed upload, oldest first. */
   readonly strategies: string[] = [];
-  /** Contents by their hash, and manifests by session token. */
+  /** Asset contents by hash, and manifests by session token. */
   readonly #contents = new Map<string, Buffer>();
   readonly #manifests = new Map<string, z.infer<typeof MANIFEST>>();
 
-  /** `of`: the pattern of a path below the account. */
+  /** `of` returns the pattern for a path below the account. */
   routes(of: (path: string) => RegExp): readonly Route[] {
     return [...this.#reads(of), ...this.#settings(of), ...this.#uploads(of), ...this.#assets(of)];
   }
@@ -98,7 +98,14 @@ export class AccountWorkers {
           const upload = await this.#read(await formOf(asked), this.byName.get(name));
           const refusal = refusalOf(upload, this.byName.get(name));
           if (refusal !== undefined) return refusal;
-          const fresh = { name, uploads: [], versions: new Map<string, Upload>(), deployed: [], crons: [] };
+          const fresh = {
+            name,
+            uploads: [],
+            strategies: [],
+            versions: new Map<string, Upload>(),
+            deployed: [],
+            crons: [],
+          };
           const worker = this.byName.get(name) ?? fresh;
           this.byName.set(name, worker);
           const id = randomUUID();
@@ -143,6 +150,7 @@ export class AccountWorkers {
   ): void {
     worker.deployed.push(id);
     worker.uploads.push(upload);
+    worker.strategies.push(strategy);
     this.strategies.push(strategy);
   }
 

@@ -1,5 +1,5 @@
-// A deployment is upgraded from the previous release, rolled back and upgraded again, while shops sell and their members work. Each combination of
-// edge and object code lasts until every act was done under it.
+// A deployment is upgraded from the previous release, rolled back and upgraded again, while shops sell and their members work. Each combination of a
+// release at the edge and one in the objects lasts until every act was done under it.
 
 import type { Twin } from "./deployment.ts";
 import type { Combination, Hands, Release } from "./hands.ts";
@@ -19,7 +19,7 @@ const [OLD, NEW] = ["the release before", "this release"] as const;
 
 const part = (name: string, edge: Release, objects: Release): Combination => ({ name, edge, objects });
 
-/** In the order they are played. */
+/** The combinations in the order in which they occur. */
 export const COMBINATIONS: readonly Combination[] = [
   part("before the upgrade", OLD, OLD),
   part("upgraded, old objects", NEW, OLD),
@@ -46,6 +46,6 @@ export async function playBothWays({ twin, before, hands, times, withinMs, onPro
 }
 
 async function changeEdge({ twin, before }: Pick<BothWays, "twin" | "before">, edge: Release): Promise<void> {
-  if (edge === NEW) await twin.upgrade();
-  else await twin.upgrade(before.bringBack);
+  // Two releases run together for some seconds even if the switch is immediate, and after a rollback. Here they do so until all acts are done.
+  await twin.upgrade(edge === NEW ? undefined : before.bringBack, "deferred");
 }

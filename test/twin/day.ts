@@ -1,42 +1,45 @@
-// A deployment's shops over a day, recorded in a book: payments, cancellations or neither, webhooks to good, slow and failing receivers. At the end
-// the deployment is compared with the book: every invoice as its history requires, every event accepted, nothing twice.
+// A day of the shops of a deployment, recorded in a book: invoices that are paid, cancelled or left alone, and webhooks to good, slow and failing
+// receivers. At the end the deployment is compared with the book. Every invoice must have the status that its history requires, and every event must
+// be accepted, without duplicates.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { EvmChain } from "../../scripts/demo-story/evm-chain.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS, WEAKEN } from "../../src/accounts/roles/permissions.ts";
-import { assetOn } from "../../src/chains/registry/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
-import { network } from "../support/named-network.ts";
 import { differencesOf, eventsMissing, type Fate, fateOf, type Shop } from "./book.ts";
 import { Client } from "./client.ts";
+import { openDeadEndpoints } from "./dead-endpoints.ts";
+import { type EndpointTally, type LoggedEndpoint, logDifferences, loggedEndpoint, tallyOf } from "./delivery-log.ts";
 import type { Twin } from "./deployment.ts";
 import { jsonIn } from "./json.ts";
 import type { Measured } from "./measured.ts";
+import { KEY_PERMISSIONS, openShop, PAID_IN, TOKEN } from "./open-shop.ts";
 import { changeKey, lookAround } from "./people.ts";
 import { pulseOf } from "./pulse.ts";
 
 export interface DayOptions {
   readonly shops: number;
-  /** Creates per second over all shops, however long each takes. */
+  /** Creates per second over all shops, no matter how long each create takes. */
   readonly rate: number;
-  /** None starts while this many are unanswered: a machine that cannot keep up gets fewer, instead of ever more retries. Default: no limit. */
+  /** No create starts while this many are unanswered, so that a slow machine gets fewer creates instead of ever more retries. Default: no limit. */
   readonly mostOpen?: number;
-  /** In addition, this many clients that create, wait for the answer, and create again. */
+  /** Additional clients that create, wait for the answer, and create again. */
   readonly clients?: number;
   readonly seconds: number;
   /** Shares of all invoices. */
   readonly paid: number;
   readonly cancelled: number;
-  /** Nobody pays them within the time that they have. */
+  /** Invoices that nobody pays before they expire. */
   readonly expired: number;
-  /** That time in seconds; 60, the shortest that there is. */
+  /** Lifetime of those invoices in seconds; by default 60, the shortest allowed. */
   readonly lifeSeconds?: number;
-  /** After the last create, for payments to be seen and told. */
+  /** The time after the last create for payments to be seen and events to be delivered. */
   readonly settleMs: number;
-  /** Whether shops have an endpoint for every event (true). */
+  /** Whether shops have an endpoint for every event; default true. */
   readonly isWatched?: boolean;
-  /** Whether members use the console and change the server's key (true if shops are watched). */
+  /** Whether there are also endpoints that hang, refuse or are gone. If so, the delivery logs of all endpoints are compared. Default: false. */
+  readonly hasDeadEndpoints?: boolean;
+  /** Whether members use the console and change the server's key; defaults to `isWatched`. */
   readonly hasPeople?: boolean;
   readonly random: () => number;
   readonly onProgress?: (line: string) => void;
@@ -44,33 +47,21 @@ export interface DayOptions {
 
 export interface Findings {
   readonly wrong: readonly string[];
-  /** How long invoices were created: as long as the parallel work took, and at least the planned length of the day. */
+  /** How long invoices were created: at least the planned length of the day, and until the parallel work ended. */
   readonly seconds: number;
   readonly created: number;
   readonly paid: number;
   readonly events: number;
+  /** The deliveries to each endpoint whose delivery log was compared. */
+  readonly endpoints: readonly EndpointTally[];
   readonly routes: ReadonlyMap<string, Measured>;
 }
 
-/** Those that the previous release has too. */
-const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.filter((each) => each !== WEAKEN).map(keyPermissionName);
-/** The shortest life of an invoice; the pause after a create that will never succeed; and before the key is changed, which takes a fresh factor. */
+/** The shortest lifetime of an invoice; the pause after a create that will never succeed; and the pause before members act. */
 const [LIFE_SECONDS, GIVEN_UP_MS, PEOPLE_PAUSE_MS] = [60, 1_000, 2_000];
-/** A payer who gets an error on a page reopens it. */
+/** How many times a payer opens a page at most if it answers with an error. */
 const MOST_PAGES = 20;
-const MANNERS = ["good", "slow", "failing"] as const;
-/** What the shops accept. */
-const PAID_IN = "USDT";
-export const TOKEN = tokenOf(PAID_IN);
 
-function tokenOf(code: string): { readonly contract: string; readonly decimals: number } {
-  const { contract, decimals } = assetOn(network("ETH"), code) ?? {};
-  if (contract == null || decimals === undefined) throw new Error(`${code} is no token`);
-  return { contract, decimals };
-}
-
-const MERCHANT = z.object({ id: z.string() });
-const SECRET = z.object({ secret: z.string() });
 const INVOICE = z.object({
   id: z.string(),
   status: z.string(),
@@ -89,11 +80,13 @@ export class Day {
   readonly #chain: EvmChain;
   readonly #options: DayOptions;
   readonly #shops: Shop[] = [];
+  /** Endpoints whose delivery log is compared at the end. */
+  readonly #logged: LoggedEndpoint[] = [];
   readonly #client: Client;
   readonly #wrong: string[] = [];
   #seconds = 0;
   readonly #payments: Promise<unknown>[] = [];
-  /** Creates, and their fates. */
+  /** Creates in progress, and invoices that wait to be paid or to end. */
   readonly #following = new Set<Promise<unknown>>();
   #session: Readonly<Record<string, string>> | undefined;
   #sending: Promise<unknown> = Promise.resolve();
@@ -112,10 +105,18 @@ export class Day {
   /** `session`: the headers of a user who may create merchants. */
   async open(session: Readonly<Record<string, string>>): Promise<void> {
     this.#session = session;
-    for (let shop = 0; shop < this.#options.shops; shop++) this.#shops.push(await this.#openShop(shop, session));
+    const opening = { client: this.#client, world: this.#twin.world, session };
+    const { shops, isWatched = true, hasDeadEndpoints = false } = this.#options;
+    for (let nth = 0; nth < shops; nth++) {
+      const shop = await openShop(opening, { nth, isWatched });
+      this.#shops.push(shop);
+      if (!hasDeadEndpoints) continue;
+      for (const receiver of [shop.receiver, ...(await openDeadEndpoints(opening, { shop, nth, shops }))])
+        this.#logged.push(await loggedEndpoint(this.#twin.ask, shop, receiver));
+    }
   }
 
-  /** Plays everything; `during` runs in parallel, and sales continue until it ends. */
+  /** Runs the whole day. `during` runs in parallel, and the shops sell until it ends. */
   async play(during: () => Promise<void> = async () => {}): Promise<void> {
     const { rate, clients = 0, seconds, onProgress } = this.#options;
     const beganMs = Date.now();
@@ -142,7 +143,7 @@ export class Day {
     await beside;
   }
 
-  /** Each shop's server gets another key, one after the other, while members view all of them. */
+  /** Gives each shop's server a new key, one shop after another, while members view the shops. */
   async #people(isOver: () => boolean): Promise<void> {
     const session = this.#session;
     const { isWatched = true, hasPeople = isWatched } = this.#options;
@@ -182,10 +183,10 @@ export class Day {
     while (!isOver()) if (!(await this.#order())) await sleep(GIVEN_UP_MS);
   }
 
-  /** Compares the deployment with the book, once everything that started has had time to finish. */
+  /** Compares the deployment with the book, once everything in progress has had time to finish. */
   async close(): Promise<Findings> {
     const lateMs = Date.now() + this.#options.settleMs;
-    // A read would settle what a job must settle, so events are checked first.
+    // Events are checked before invoices are read, because a read would settle an invoice that a job must settle.
     while (this.#untold().length > 0 && Date.now() < lateMs) await sleep(1_000);
     this.#wrong.push(...this.#untold());
     let wrong = await this.#differences();
@@ -195,8 +196,10 @@ export class Day {
     }
     const events = this.#shops.reduce((sum, { receiver }) => sum + receiver.accepted.size, 0);
     const paid = this.#shops.flatMap(({ book }) => book).filter(({ fate }) => fate === "PAID").length;
+    const endpoints = await Promise.all(this.#logged.map((each) => tallyOf(this.#twin.ask, each)));
     return {
       wrong: [...new Set([...this.#wrong, ...wrong])],
+      endpoints,
       seconds: this.#seconds,
       created: this.created,
       paid,
@@ -213,37 +216,7 @@ export class Day {
     return this.#shops.reduce((sum, { book }) => sum + book.length, 0);
   }
 
-  async #openShop(nth: number, session: Readonly<Record<string, string>>): Promise<Shop> {
-    const made = await this.#good("POST /merchants", "/api/v1/merchants", "POST", session, {
-      name: `Corner shop ${nth}`,
-    });
-    const merchantId = jsonIn(MERCHANT, made.text).id;
-    const root = `/api/v1/merchants/merchant/${merchantId}`;
-    const receiver = this.#twin.world.receiver(MANNERS[nth % MANNERS.length] ?? "good");
-    const key = await this.#good("POST /api-keys", `${root}/api-keys`, "POST", session, {
-      name: "server",
-      kind: "SECRET",
-      permissions: KEY_PERMISSIONS,
-    });
-    const headers = { "x-api-key": jsonIn(SECRET, key.text).secret };
-    if (this.#options.isWatched ?? true) {
-      const endpoint = { url: receiver.url, events: ["*"] };
-      const hook = await this.#good("POST /webhooks", `${root}/webhooks`, "POST", session, endpoint);
-      receiver.secret = jsonIn(SECRET, hook.text).secret;
-    }
-    const address = `0x${randomBytes(20).toString("hex")}`;
-    const wallet = {
-      walletType: "DIRECT_WALLET",
-      cryptocurrency: PAID_IN,
-      network: "ETH",
-      address,
-      requiredConfirmations: 1,
-    };
-    await this.#good("POST /wallets", `${root}/wallets`, "POST", headers, wallet);
-    return { merchantId, headers, receiver, book: [] };
-  }
-
-  /** This many invoices of one shop at once, which nobody pays. */
+  /** Creates this many invoices of one shop at once, which nobody pays. */
   async rush(invoices: number): Promise<void> {
     const [shop] = this.#shops;
     if (shop === undefined) throw new Error("no shop is open");
@@ -251,7 +224,7 @@ export class Day {
   }
 
   /**
-   * One invoice of some shop; returns whether it was created. Waits for the answer; its fate then plays in the
+   * Creates an invoice of a random shop; returns whether that succeeded. It waits only for the answer. The payment or cancellation follows in the
    * background.
    */
   async #order(): Promise<boolean> {
@@ -305,7 +278,7 @@ export class Day {
     });
   }
 
-  /** Where the payer sends how much. An invoice that got no amount at creation gets one when its page is opened. */
+  /** The address and amount for the payer. An invoice without an amount gets one when its page is opened. */
   async #shown(path: string, invoice: Made, headers: Shop["headers"]): Promise<Shown> {
     let { paymentMethods: methods } = invoice;
     for (let page = 0; page < MOST_PAGES; page++) {
@@ -323,7 +296,8 @@ export class Day {
     const units = parseUnits(amount, TOKEN.decimals);
     if (!units.ok) throw new Error(`${amount} is no amount`);
     const payment = { contract: TOKEN.contract, to: address, units: units.value };
-    // One after the other: the chain has few customers, and two concurrent transactions of one may replace each other.
+    // Payments are sent one after another, because the chain has few customers, and two concurrent transactions of one customer may replace each
+    // other.
     this.#sending = this.#sending.then(() => this.#chain.sendToken(payment));
     await this.#sending;
   }
@@ -335,6 +309,7 @@ export class Day {
   async #differences(): Promise<readonly string[]> {
     const wrong: string[] = [];
     for (const shop of this.#shops) wrong.push(...(await differencesOf(this.#twin.ask, shop)));
+    for (const each of this.#logged) wrong.push(...(await logDifferences(this.#twin.ask, each)));
     return [...wrong, ...this.#untold()];
   }
 

@@ -1,33 +1,29 @@
-// A deployment of the twin: created by `npm run deploy`'s own program and real wrangler, set up through its link, and run as
-// uploaded.
-import * as z from "zod";
-import { softwareAuthenticator } from "../support/software-authenticator.ts";
+// A deployment of the twin: created by `npm run deploy`'s own program and real wrangler, set up through its link, and run from the uploaded code.
 import type { Account } from "./account.ts";
-import type { Upload } from "./account-kept.ts";
+import { type Strategy, strategyOf, type Upload } from "./account-kept.ts";
+import { CpuWatch } from "./cpu.ts";
 import { type Deploying, type DeployOptions, linkIn, openAccount, originOf, type TwinAccount } from "./deploys.ts";
 import type { Ways } from "./entry.ts";
 import { type Gate, startGate } from "./gate.ts";
 import { HeapWatch } from "./heap.ts";
 import { World } from "./internet.ts";
-import { jsonIn } from "./json.ts";
 import { type Manners, Queues } from "./queues.ts";
 import { type Part, Runtime, type RuntimeOptions } from "./runtime.ts";
+import { redeem } from "./set-up.ts";
 import { type JobFault, jobFaultIn } from "./troubles.ts";
 import type { Weather } from "./weather.ts";
 
 const HEAP_EVERY_MS = 5_000;
-/** Between two machines with network-synchronized clocks. */
+/** How far the clocks of two machines differ if they are synchronized over the network. */
 const CLOCK_MS = 100;
-/** The WebAuthn fields of `navigator.credentials.create` that a passkey needs. */
-const CREATION = z.object({ challenge: z.string(), user: z.object({ id: z.string() }) });
 
 interface TwinOptions extends DeployOptions {
   readonly weather: Weather;
   readonly manners: Manners;
-  /** Milliseconds between two crons; production runs one a minute. Without it they run when `cron` is called. */
+  /** Milliseconds between two crons; production runs one a minute. If unset, crons run only when `cron` is called. */
   readonly cronEveryMs?: number;
   readonly chainUrl: string;
-  /** How far the objects' clock is ahead of the edge's; 100. */
+  /** How far the objects' clock is ahead of the edge's; default 100. */
   readonly clockMs?: number;
   readonly random: () => number;
   /** Called with each log line. */
@@ -44,7 +40,7 @@ export interface Answered {
   readonly status: number;
   readonly text: string;
   readonly cookies: readonly string[];
-  /** The delay in Retry-After; 0 without it. */
+  /** The delay in Retry-After; 0 without the header. */
   readonly retryAfterMs: number;
 }
 
@@ -53,9 +49,16 @@ interface Calls {
   requests: number;
   messages: number;
   crons: number;
+  /** Milliseconds during which an object had a call or a timer open, over all objects. */
+  awakeMs: number;
 }
 
-/** When each fault happened, by kind: calls of objects that were refused or lost, restarted objects and isolates. */
+export interface Switch {
+  readonly played: Strategy;
+  readonly uploaded: Strategy;
+}
+
+/** When each fault happened, by kind: refused or lost calls to objects, restarts of objects and isolates. */
 type Troubles = ReadonlyMap<string, readonly number[]>;
 
 export interface Twin extends Pick<TwinAccount, "account" | "store" | "wrangler" | "stop"> {
@@ -63,39 +66,48 @@ export interface Twin extends Pick<TwinAccount, "account" | "store" | "wrangler"
   readonly gate: Gate;
   readonly queues: Queues;
   readonly origin: string;
-  /** The most timers any object had at once, by object; objects with up to two are omitted. */
+  /** The most timers each object had at once; objects with at most two are omitted. */
   readonly timers: ReadonlyMap<string, number>;
-  /** Heaps of the edge's isolate and the objects'. */
+  /** Heap sizes of the edge's isolate and the objects' isolate. */
   readonly heap: HeapWatch;
+  /** CPU time of the edge's process. */
+  readonly cpu: CpuWatch;
   /** Object calls, requests, messages and crons so far. */
   readonly calls: Readonly<Calls>;
-  /** Shares of object calls that fail, and that meet an object which is restarting; a twin starts with none. */
+  /** Sets the shares of object calls that fail, and of calls during which the object restarts; both are 0 at first. */
   setObjectFaults(shares: Pick<Ways, "faults" | "resets">): Promise<void>;
   /** Restarts the isolates of these parts; requests to them are cut. */
   recycle(parts: readonly Part[]): Promise<void>;
-  /** Milliseconds since 1970 of each, oldest first. */
+  /** Times in milliseconds since 1970, oldest first. */
   readonly troubles: Troubles;
-  /** Faults that its jobs logged, oldest first. */
+  /** Faults that the deployment's jobs logged, oldest first. */
   readonly jobFaults: readonly JobFault[];
-  /** When requests were answered 503, in order, in milliseconds since 1970. */
+  /** When requests were answered with 503, in order, in milliseconds since 1970. */
   readonly refusedAt: readonly number[];
   ask(path: string, asked?: Asked): Promise<Answered>;
   /** Runs each cron once, with this time. */
   cron(atMs: number): Promise<void>;
-  /** Deploys again, and runs what ran before: an upgrade then takes no time. */
+  /** Stops the automatic crons for this long. */
+  pauseCrons(ms: number): void;
+  /** Deploys again but keeps running the old code, so that a later upgrade takes no time. */
   upload(): Promise<void>;
-  /** Deploys again, if need be in another way, or takes what was uploaded; until `settle` the existing objects run the code that they had. */
-  upgrade(how?: Deploying): Promise<void>;
-  /** Runs all objects with the newest code, as the platform does at most five minutes after an upgrade. */
+  /**
+   * Deploys again, by default in the same way, or uses the existing upload. The strategy is by default the deploy's own. With "deferred" the existing
+   * objects keep their code until `settle`.
+   */
+  upgrade(how?: Deploying, strategy?: Strategy): Promise<Strategy>;
+  /** Moves all objects to the newest code, as the platform does within five minutes of a deferred upgrade. */
   settle(): Promise<void>;
-  /** Opens the set-up link; the headers of the operator's session. */
+  /** The strategy that each upgrade used here, and the strategy in its deploy, oldest first. */
+  readonly switches: readonly Switch[];
+  /** Opens the set-up link; returns the headers of the operator's session. */
   setUp(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** What runs in each account, by Worker name: a message goes to the consumer of its queue, no matter who sent it. */
+/** The running Workers of each account, by name. A message goes to the consumer of its queue, no matter who sent it. */
 const running = new WeakMap<Account, Map<string, Runtime>>();
 
-/** `beside`: another deployment, whose account this one uses. */
+/** `beside`: another deployment whose account this one shares. */
 export async function openTwin(options: TwinOptions, beside?: Twin): Promise<Twin> {
   const opened = await openAccount(options, beside);
   const ended: (() => unknown)[] = [opened.stop];
@@ -117,7 +129,7 @@ export async function openTwin(options: TwinOptions, beside?: Twin): Promise<Twi
   }
 }
 
-/** The uploaded code, running between the internet and the gate, and what was observed of it. */
+/** Runs the uploaded code between the internet and the gate, and records what it does. */
 class Running implements Omit<Twin, "stop"> {
   readonly account: Account;
   readonly store: TwinAccount["store"];
@@ -127,20 +139,25 @@ class Running implements Omit<Twin, "stop"> {
   readonly queues: Queues;
   readonly origin: string;
   readonly timers = new Map<string, number>();
-  readonly calls: Calls = { objects: 0, requests: 0, messages: 0, crons: 0 };
+  readonly calls: Calls = { objects: 0, requests: 0, messages: 0, crons: 0, awakeMs: 0 };
   readonly troubles = new Map<string, number[]>();
   readonly jobFaults: JobFault[] = [];
   readonly refusedAt: number[] = [];
+  readonly switches: Switch[] = [];
   readonly heap: HeapWatch;
+  readonly cpu: CpuWatch;
   readonly ask: Twin["ask"];
   readonly #options: TwinOptions;
   readonly #opened: TwinAccount;
   readonly #runtime: Runtime;
-  /** What runs at the edge. */
+  /** The upload that runs at the edge. */
   #upload: Upload;
   /** Ids of the objects that are awake. */
   readonly #made = new Set<string>();
   readonly #endCrons: () => void;
+  /** Automatic crons are paused until this time. */
+  #cronsFromMs = 0;
+  #isSettled = true;
 
   constructor(options: TwinOptions, opened: TwinAccount, gate: Gate) {
     const { name, manners, random, chainUrl, cronEveryMs } = options;
@@ -166,8 +183,12 @@ class Running implements Omit<Twin, "stop"> {
       random,
     });
     this.heap = new HeapWatch(() => this.#runtime.heaps(), HEAP_EVERY_MS);
+    this.cpu = new CpuWatch(async () => Number((await this.#runtime.inspector("edge")).port), HEAP_EVERY_MS);
     this.ask = asking(this.#runtime, this.origin, { calls: this.calls, refusedAt: this.refusedAt });
-    this.#endCrons = cronEveryMs === undefined ? () => {} : runCrons((atMs) => this.cron(atMs), cronEveryMs);
+    this.#endCrons =
+      cronEveryMs === undefined
+        ? () => {}
+        : runCrons(async (atMs) => (atMs < this.#cronsFromMs ? undefined : this.cron(atMs)), cronEveryMs);
   }
 
   #runtimeOptions(): RuntimeOptions {
@@ -186,8 +207,9 @@ class Running implements Omit<Twin, "stop"> {
         this.calls.messages += 1;
         this.queues.send(queue, body);
       },
-      onCalls: (more) => {
+      onCalls: (more, awakeMs) => {
         this.calls.objects += more;
+        this.calls.awakeMs += awakeMs;
       },
       onMade: (id) => this.#made.add(id),
       onTimers: (object, most) => this.timers.set(object, Math.max(most, this.timers.get(object) ?? 0)),
@@ -197,6 +219,10 @@ class Running implements Omit<Twin, "stop"> {
         onLog?.(line);
       },
     };
+  }
+
+  pauseCrons(ms: number): void {
+    this.#cronsFromMs = Date.now() + ms;
   }
 
   async cron(atMs: number): Promise<void> {
@@ -210,18 +236,25 @@ class Running implements Omit<Twin, "stop"> {
     return this.#opened.upgrade();
   }
 
-  async upgrade(how?: Deploying): Promise<void> {
+  async upgrade(how?: Deploying, strategy?: Strategy): Promise<Strategy> {
     const { name } = this.#options;
     const before = this.#upload;
     if (newest(this.account, name) === before) await (how === undefined ? this.upload() : how(this.account));
     const now = newest(this.account, name);
     this.#upload = now;
-    const older = { upload: before, ids: new Set(this.#made) };
+    const uploaded = strategyOf(this.account.worker(name)?.strategies.at(-1));
+    const played = strategy ?? uploaded;
+    this.switches.push({ played, uploaded });
+    const older = played === "deferred" ? { upload: before, ids: new Set(this.#made) } : undefined;
     await this.#change(["objects", "edge"], { edge: now, objects: now, older });
+    this.#isSettled = older === undefined;
+    return played;
   }
 
-  settle(): Promise<void> {
-    return this.#change(["objects"], { older: undefined });
+  async settle(): Promise<void> {
+    if (this.#isSettled) return;
+    await this.#change(["objects"], { older: undefined });
+    this.#isSettled = true;
   }
 
   recycle(parts: readonly Part[]): Promise<void> {
@@ -236,18 +269,20 @@ class Running implements Omit<Twin, "stop"> {
     return redeem(this.ask, this.origin, linkIn(this.#opened.output));
   }
 
-  /** Stops what it runs, but nothing opened before it. */
+  /** Stops what this class started, but nothing that was opened before it. */
   async end(): Promise<void> {
     this.#endCrons();
     this.heap.stop();
+    this.cpu.stop();
     this.queues.stop();
     await this.#runtime.stop();
   }
 
   async #change(...[parts, code]: Parameters<Runtime["change"]>): Promise<void> {
     this.#note("recycled");
+    await this.cpu.sample().catch(() => undefined);
     await this.#runtime.change(parts, code);
-    // None of them is still awake; one that nobody calls gets the newest code when it wakes.
+    // No object is awake any longer. Objects that wake up later get the newest code.
     if (parts.includes("objects")) this.#made.clear();
     this.heap.begun();
     this.#note("recycled");
@@ -292,7 +327,7 @@ function newest(account: Account, name: string): Upload {
 const databasesOf = ({ bindings }: Upload): ReadonlyMap<string, string> =>
   new Map(bindings.filter(({ type }) => type === "d1").map(({ name, id }) => [name, String(id)]));
 
-/** Sometimes one runs twice, or not at all. */
+/** How often each cron runs, in order: sometimes twice, or not at all. */
 const TIMES = [1, 1, 2, 1, 0, 1, 1];
 
 function runCrons(cron: Twin["cron"], everyMs: number): () => void {
@@ -302,17 +337,4 @@ function runCrons(cron: Twin["cron"], everyMs: number): () => void {
     for (let time = 0; time < (TIMES[runs % TIMES.length] ?? 1); time++) void cron(Date.now());
   }, everyMs);
   return () => clearInterval(timer);
-}
-
-/** Opens the set-up link with a passkey; the headers of the operator's session. */
-async function redeem(ask: Twin["ask"], origin: string, token: string): Promise<Readonly<Record<string, string>>> {
-  const person = { token, email: "operator@example.com", name: "Ann" };
-  const begun = await ask("/api/v1/setup/options", { method: "POST", headers: { origin }, body: person });
-  if (begun.status !== 200) throw new Error(`the set-up was refused: ${begun.text}`);
-  const authenticator = await softwareAuthenticator({ origin, rpId: new URL(origin).hostname });
-  const credential = await authenticator.create(jsonIn(CREATION, begun.text));
-  const redeemed = await ask("/api/v1/setup", { method: "POST", headers: { origin }, body: { token, credential } });
-  const cookie = redeemed.cookies.find((each) => /^(__Host-)?session=/.test(each))?.split(";")[0];
-  if (cookie === undefined) throw new Error(`the set-up gave no session: ${redeemed.text}`);
-  return { origin, cookie };
 }

@@ -1,11 +1,12 @@
-// The entry modules of the twin's Workers: the uploaded handlers; and the objects, with the route to them, their own clock, calls that are refused or
-// lose their answer, and a count of each object's timers. The uploaded modules are unchanged.
+// The entry modules of the twin's Workers, around the unchanged uploaded modules. One module passes requests to the uploaded handlers. The other one
+// runs the objects with their own clock, routes calls to them, refuses some calls or loses their answers, and counts each object's timers.
+import { OBJECT_MESSAGES } from "./faults.ts";
 import { type Delay, drawMs } from "./weather.ts";
 
 /** Object calls are reported in batches of this size. */
 const CALLS_TOLD = 10;
 
-/** Runs before the uploaded modules, which may capture the timer functions. */
+/** Must run before the uploaded modules, because they may capture the timer functions. */
 export const TIMERS_MODULE = `
 import { AsyncLocalStorage } from "node:async_hooks";
 export const here = new AsyncLocalStorage();
@@ -14,39 +15,44 @@ const { clearTimeout: never } = globalThis;
 globalThis.setTimeout = (work, ms, ...args) => {
   const object = here.getStore();
   if (object === undefined) return later(work, ms, ...args);
-  const timer = later((...given) => { object.timers.delete(timer); return work(...given); }, ms, ...args);
+  const timer = later((...given) => { if (object.timers.delete(timer)) object.rest(); return work(...given); }, ms, ...args);
   object.timers.add(timer);
+  object.wake();
   if (object.timers.size > object.most) { object.most = object.timers.size; object.tell(object); }
   return timer;
 };
 globalThis.clearTimeout = (timer) => {
-  here.getStore()?.timers.delete(timer);
+  const object = here.getStore();
+  if (object?.timers.delete(timer)) object.rest();
   return never(timer);
 };
 `;
 
-/** How objects are reached, and which clock they use. */
+/** How objects are called, and which clock they use. */
 export interface Ways {
   readonly hop: Delay;
   /** How far the objects' clock is ahead of the edge's. */
   readonly clockMs: number;
   /** The share of calls that fail: half are refused before they start, half lose their answer. */
   readonly faults: number;
-  /** The share of calls during which the object restarts: it loses its memory, and all who wait for it get an error. */
+  /** The share of calls during which the object restarts: it loses its memory, and all pending calls get an error. */
   readonly resets: number;
 }
 
-/** Objects that keep the code, variables and secrets from their creation. */
+/** Objects that keep the code, variables and secrets with which they were created. */
 export interface OlderObjects {
-  /** Its main module, as imported. */
+  /** The main module of the older upload, as imported. */
   readonly uploaded: string;
   readonly ids: readonly string[];
-  /** Names of all its bindings, and the values of text bindings. */
+  /** Names of all bindings of the older upload, and the values of text bindings. */
   readonly bindings: readonly string[];
   readonly texts: Readonly<Record<string, string>>;
 }
 
-/** Each object belongs to the older release or to this one from its construction, as in production, where callers address objects, not classes. */
+/**
+ * Decides in the constructor whether an object belongs to the older release or to this one, as in production, where callers address objects, not
+ * classes.
+ */
 const eitherModule = (classes: readonly string[], { uploaded, ids, bindings, texts }: OlderObjects) => `
 import { DurableObject } from "cloudflare:workers";
 import * as older from ${JSON.stringify(uploaded)};
@@ -64,18 +70,7 @@ function either(Newer, Base, name) {
 ${classes.map((name) => `export const ${name} = either(inTwin(uploaded.${name}, "${name}"), older.${name}, "${name}");`).join("\n")}
 `;
 
-/** The platform's errors about its objects (developers.cloudflare.com/durable-objects/best-practices/error-handling), with their flags. */
-export const OBJECT_FAULTS = {
-  refused: [
-    "Durable Object is overloaded. Too many requests queued.",
-    "Durable Object is overloaded. Too many requests for the same object within a 10 second window.",
-    "Durable Object is overloaded. Requests queued for too long.",
-  ],
-  lost: ["Network connection lost."],
-  reset: ["Durable Object reset because its code was updated."],
-} as const;
-
-/** Before all other modules: its own clock. */
+/** Loaded before all other modules, to give the Worker a clock of its own. */
 export const clockModule = (clockMs: number) => `
 const Real = globalThis.Date;
 globalThis.Date = class Date extends Real {
@@ -84,12 +79,23 @@ globalThis.Date = class Date extends Real {
 };
 `;
 
-/** An object class with the route to it, and with its timers counted. */
+/** An object is awake, and billed, while it has a call or a timer open. */
+const AWAKENESS = `let awakeMs = 0;
+function awakeness() {
+  let [open, sinceMs] = [0, 0];
+  return {
+    wake() { if (open++ === 0) sinceMs = Date.now(); },
+    rest() { if (--open === 0) awakeMs += Math.max(0, Date.now() - sinceMs); },
+  };
+}
+`;
+
+/** Extends an object class: calls are delayed and may fail, and timers are counted. */
 const IN_TWIN = `function inTwin(Base, name) {
   class Twin extends Base {
     constructor(ctx, env) {
       const say = ({ most }) => { if (most > 2) tell(env, { name, id: ctx.id.toString(), most }); };
-      const object = { timers: new Set(), most: 0, tell: say, env, ctx };
+      const object = { timers: new Set(), most: 0, tell: say, env, ctx, ...awakeness() };
       tell(env, { made: ctx.id.toString() });
       return here.run(object, () => { super(ctx, env); Object.defineProperty(this, "twin", { value: object, enumerable: false }); return this; });
     }
@@ -101,16 +107,17 @@ const IN_TWIN = `function inTwin(Base, name) {
       // Called by the object itself.
       if (here.getStore() === this.twin) return value.apply(this, args);
       count(this.twin.env);
-      return here.run(this.twin, () => ask(this.twin, method, async () => value.apply(this, args)));
+      this.twin.wake();
+      return here.run(this.twin, () => ask(this.twin, method, async () => value.apply(this, args))).finally(() => this.twin.rest());
     };
   }
   return Twin;
 }
 `;
 
-/** The objects' Worker entrypoint for the edge, which is another process, and its binding there. */
+/** The entrypoint of the objects' Worker for the edge, which is another process, and its binding there. */
 export const GATEWAY = "TwinGateway";
-/** Which object a request is for, as JSON of its binding, name and options. */
+/** The header that names a request's object, as JSON of its binding, name and options. */
 const FOR_OBJECT = "x-twin-object";
 
 const GATEWAY_CLASS = `
@@ -123,7 +130,7 @@ export class ${GATEWAY} extends WorkerEntrypoint {
 }
 `;
 
-/** For the edge: objects by binding. Other errors are the network's, in the platform's words. */
+/** Gives the edge its objects, by binding. Errors of the connection itself are reported as the platform's network errors. */
 const BEHIND_GATEWAY = `
 async function through(work) {
   try { return await work(); } catch (error) {
@@ -140,14 +147,14 @@ function behindDoor(env, binding) {
       return through(() => env.${GATEWAY}.fetch(request));
     };
     const call = (method) => (...args) => through(() => env.${GATEWAY}.call(address, method, args));
-    // A stub is not a promise, no matter who asks.
+    // A stub must not look like a promise.
     return new Proxy({ fetch }, { get: (own, method) => own[method] ?? (method === "then" ? undefined : call(method)) });
   };
   return { getByName: stubOf };
 }
 `;
 
-/** For the objects' Worker: its handlers are the twin's own, and nobody else calls it. */
+/** The module of the objects' Worker. Its handlers belong to the twin, and only the edge calls it. */
 export function objectsModule(uploaded: string, classes: readonly string[], ways: Ways, older?: OlderObjects): string {
   return `
 import "./twin-clock.js";
@@ -155,7 +162,7 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import { here, later } from "./twin-timers.js";
 import * as uploaded from ${JSON.stringify(uploaded)};
 let ways = ${JSON.stringify(ways)};
-const faults = ${JSON.stringify(OBJECT_FAULTS)};
+const faults = ${JSON.stringify(OBJECT_MESSAGES)};
 const drawMs = ${drawMs};
 const one = (of) => of[Math.floor(Math.random() * of.length)];
 const way = () => (ways.hop.p50 <= 0 ? undefined : new Promise((go) => later(go, drawMs(ways.hop, Math.random))));
@@ -163,18 +170,21 @@ const tell = (env, of) => env.TWIN.fetch("http://twin/?" + new URLSearchParams(o
 let calls = 0;
 function count(env) {
   calls += 1;
-  if (calls % ${CALLS_TOLD} === 0) tell(env, { n: ${CALLS_TOLD} });
+  if (calls % ${CALLS_TOLD} !== 0) return;
+  tell(env, { n: ${CALLS_TOLD}, awake: awakeMs });
+  awakeMs = 0;
 }
-/** Nobody is told that an alarm or a handler of a socket failed. */
+${AWAKENESS}
+/** No one is notified if an alarm or a socket handler fails. */
 const isCall = (method) => !/^(alarm|webSocket)/.test(method);
 function fail(env, kind) {
   tell(env, { fault: kind });
   const flags = kind === "refused" ? { overloaded: true, remote: true } : { retryable: true, remote: true };
   throw Object.assign(new Error(one(faults[kind])), flags);
 }
-/** At some moment of the call, or soon after it. */
+/** The reset happens at some moment of the call, or soon after it. */
 const RESET_WITHIN_MS = 100;
-const reset = ({ ctx, env }) => later(async () => { await tell(env, { fault: "reset" }); ctx.abort(new Error(faults.reset[0])); }, Math.random() * RESET_WITHIN_MS);
+const reset = ({ ctx, env }) => later(async () => { await tell(env, { fault: "reset" }); ctx.abort(new Error(one(faults.reset))); }, Math.random() * RESET_WITHIN_MS);
 async function ask(object, method, work) {
   const { env } = object;
   if (isCall(method) && Math.random() < ways.resets) reset(object);
@@ -190,17 +200,17 @@ ${older === undefined ? classes.map((name) => `export const ${name} = inTwin(upl
 `;
 }
 
-/** Requests of one key in a period of seconds, as a rate limit binding counts them. */
+/** How many requests with one key a rate limit binding allows in a period of seconds. */
 export interface EdgeLimit {
   readonly limit: number;
   readonly period: number;
-  /** Its counters: who names the same number counts together. */
+  /** The binding's counters: limits with the same number share them. */
   readonly namespace: string;
 }
 
 /**
- * For the Worker at the edge: the uploaded handlers, with the objects of these bindings behind it. Its rate limits count in the machine's memory, as
- * in production; the development server's are objects, whose calls would cost more than a refusal.
+ * The module of the Worker at the edge: the uploaded handlers, and the objects of these bindings behind them. Its rate limits are
+ * counted in memory, as in production. The development server uses a Durable Object for each limit, which would be a call for every request.
  */
 export function edgeModule(
   uploaded: string,

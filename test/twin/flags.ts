@@ -1,6 +1,7 @@
 // The options of `npm run twin`, read from its flags.
 import { parseArgs } from "node:util";
 import { keysOf } from "../../scripts/keys-of.ts";
+import type { Strategy } from "./account-kept.ts";
 import { DEFECT_NAMES, type DefectName, isDefect } from "./defects.ts";
 import { RECOVERY_MS } from "./measured.ts";
 import { delayIn, FAR, NEAR, QUIET_WEATHER, USUAL, type Weather } from "./weather.ts";
@@ -11,6 +12,7 @@ export const HELP = `npm run twin -- [flags]     plays a day of some shops on th
   --shops <n>           how many shops (3)
   --rate <n>            invoices a second, over all shops, however long each takes (5; with --clients 0)
   --clients <n>         so many create, wait for the answer, and create again (0)
+  --most-open <n>       creates of --rate that may be unanswered at once, at most 10000; while so many are, none is started (no limit)
   --paid <share>        of all invoices; the rest is cancelled, expires or waits (0.4)
   --weather <name>      how far the database is: calm, near, usual, far (usual)
   --read <p50/p99>      milliseconds of its reads, instead of the weather's, as 12/60
@@ -22,7 +24,11 @@ export const HELP = `npm run twin -- [flags]     plays a day of some shops on th
   --clocks <ms>         how far the clock of the objects is before the edge's (100)
   --resets <share>      the share of calls during which an object restarts, without what it had in memory (0)
   --recycle <seconds>   between two times that the edge, the objects or both restart (0, none)
+  --cron-gap <seconds>  once in the middle, for this long no cron runs (0)
+  --p99 <ms>            what 99 of 100 creates outside stalls must take at most, or the day is wrong (0, no limit)
+  --rotate              MASTER_KEY is rotated after the upgrade, as docs/operations/deploy.md says; the day lasts until that is done
   --no-upgrade          without an upgrade in the middle
+  --strategy <name>     how objects switch to its code: immediate or deferred, by a fifth of the day, at most 300 s (as deployed)
   --seed <n>            of what is drawn (1)
 
 npm run twin -- --from-before    a deployment of the release before, made by hand as its documents say; it is upgraded, brought back and upgraded again,
@@ -44,26 +50,35 @@ const WEATHERS: Readonly<Record<string, Weather>> = { calm: QUIET_WEATHER, near:
 
 export interface Flags {
   readonly mode: "day" | "table" | "idle" | "put-back";
-  /** The defects to reintroduce, one after the other. */
+  /** The defects to reintroduce, one after another. */
   readonly putBack: readonly DefectName[];
   readonly seconds: number;
-  /** Seconds for each cell of the table, and for the silence of an idle deployment. */
+  /** Seconds for each cell of the table, and for the silent period of an idle deployment. */
   readonly spanSeconds: number;
   readonly shops: number;
   readonly rate: number;
   readonly clients: number;
+  /** The most unanswered creates of `rate`; undefined for no limit. */
+  readonly mostOpen?: number;
   readonly paid: number;
   readonly cancelled: number;
   readonly expired: number;
   readonly weather: Weather;
-  /** Seconds for each, in order. */
+  /** The length of each stall in seconds, in order. */
   readonly stalls: readonly number[];
   readonly objectFaults: number;
   readonly clockMs: number;
   readonly resets: number;
   /** Average time between restarts of all isolates; 0 for never. */
   readonly recycleEveryMs: number;
+  /** How long no cron runs, once in the middle of the day; 0 for never. */
+  readonly cronGapMs: number;
+  /** The limit for the latency of creates outside stalls; 0 for none. */
+  readonly p99LimitMs: number;
   readonly isUpgraded: boolean;
+  readonly isRotated: boolean;
+  /** How objects switch to the code of the upgrade; undefined for the strategy of the deploy. */
+  readonly strategy: Strategy | undefined;
   readonly isFromBefore: boolean;
   readonly seed: number;
 }
@@ -85,11 +100,16 @@ const OPTIONS = {
   clocks: text("100"),
   resets: text("0"),
   recycle: text("0"),
+  "cron-gap": text("0"),
+  p99: text("0"),
   rate: open,
+  "most-open": open,
   read: open,
   write: open,
   "put-back": open,
+  strategy: open,
   "no-upgrade": yes,
+  rotate: yes,
   "from-before": yes,
   table: yes,
   idle: yes,
@@ -103,6 +123,7 @@ const LEAST = {
   shops: 1,
   rate: 0,
   clients: 0,
+  "most-open": 1,
   paid: 0,
   "stall-seconds": 1,
   faults: 0,
@@ -112,13 +133,17 @@ const LEAST = {
   clocks: Number.NEGATIVE_INFINITY,
   resets: 0,
   recycle: 0,
+  "cron-gap": 0,
+  p99: 0,
 } as const;
+
+const STRATEGIES: readonly Strategy[] = ["immediate", "deferred"];
 
 /** Shares of unpaid invoices. */
 const CANCELLED = 1 / 3;
 const EXPIRED = 1 / 6;
 
-/** The flags, or what is wrong with them in a sentence; undefined if help is requested. */
+/** The flags, or a sentence that says what is wrong with them; undefined if help is requested. */
 export function flagsIn(args: readonly string[]): Flags | string | undefined {
   let values: Values;
   try {
@@ -138,7 +163,11 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
   const putBack = defectsIn(values["put-back"]);
   if (putBack === undefined)
     return `--put-back takes all, or with commas between them some of ${DEFECT_NAMES.join(", ")}.`;
+  const mostOpen = mostOpenIn(values);
+  if (typeof mostOpen === "string") return mostOpen;
   if (number("paid") > 1) return "--paid takes a share, at most 1.";
+  const strategy = STRATEGIES.find((each) => each === values.strategy);
+  if (strategy === undefined && values.strategy !== undefined) return `--strategy takes ${STRATEGIES.join(" or ")}.`;
   const clients = number("clients");
   const flags: Flags = {
     mode: modeOf(values),
@@ -152,12 +181,17 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
     seconds: number("minutes") * 60,
     spanSeconds: number("seconds"),
     shops: number("shops"),
+    ...mostOpen,
     rate: Number(values.rate ?? (clients > 0 ? 0 : 5)),
     objectFaults: number("object-faults"),
     clockMs: number("clocks"),
     resets: number("resets"),
     recycleEveryMs: number("recycle") * 1_000,
+    cronGapMs: number("cron-gap") * 1_000,
+    p99LimitMs: number("p99"),
     isUpgraded: !values["no-upgrade"],
+    isRotated: values.rotate,
+    strategy,
     isFromBefore: values["from-before"],
     seed: number("seed"),
   };
@@ -168,6 +202,19 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
   if (flags.mode === "day" && needed >= flags.seconds)
     return `The stalls and their recovery take ${needed} s, and the day has ${flags.seconds}: give more --minutes.`;
   return flags;
+}
+
+/** This process has no more connections than this. */
+const MOST_OPEN = 10_000;
+
+function mostOpenIn({ rate, clients, "most-open": given }: Values): Pick<Flags, "mostOpen"> | string {
+  if (given === undefined) return {};
+  const mostOpen = Number(given);
+  if (!Number.isInteger(mostOpen) || mostOpen > MOST_OPEN)
+    return `--most-open takes a whole number, at most ${MOST_OPEN}.`;
+  // A limit makes no sense for --clients alone, because each client waits for its answers.
+  const hasRate = rate === undefined ? Number(clients) === 0 : Number(rate) > 0;
+  return hasRate ? { mostOpen } : "--most-open limits the creates of --rate: give both, or neither.";
 }
 
 /** Undefined if a name is unknown. */
@@ -199,7 +246,7 @@ function weatherOf(values: Values): Weather | string {
   return { ...weather, ...delays, faults: Number(values.faults) };
 }
 
-/** With a comma it gives the seconds of each, without one a count. */
+/** The seconds of each stall, from a list with commas; a single number is the count of stalls. */
 function stallsIn(given: string, stallSeconds: number): readonly number[] | undefined {
   const numbers = given.split(",").map(Number);
   if (numbers.some((each) => !(each >= 0))) return undefined;
@@ -210,8 +257,8 @@ function stallsIn(given: string, stallSeconds: number): readonly number[] | unde
 }
 
 /**
- * Seconds from the beginning of a day to each of its stalls, and to the upgrade after them: with equal pauses between the end of one, including
- * recovery, and the next.
+ * When each stall starts and when the upgrade follows, in seconds from the start of the day. The pauses are equal: each lasts from the end of one
+ * stall, including its recovery, to the start of the next.
  */
 export function planOf({ seconds, stalls }: Pick<Flags, "seconds" | "stalls">): {
   readonly stallsAt: readonly number[];

@@ -1,19 +1,20 @@
-// Between a Worker and its database: each call passes here and is subject to the weather. The runtime sends them like those of remote
-// bindings (`remoteProxyConnectionString`): the binding's name and the address are in separate headers.
+// A proxy between a Worker and its database that delays and fails calls as its `Weather` describes. The runtime sends calls as to remote bindings
+// (`remoteProxyConnectionString`): the binding's name and the address are in separate headers.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { ATTEMPT_LIMIT_MS } from "../../src/platform/db/retry.ts";
 import { listen } from "../support/listen.ts";
+import { D1_FAULTS } from "./faults.ts";
 import { jsonIn } from "./json.ts";
 import { addSpan, type Stall } from "./measured.ts";
 import type { Store } from "./store.ts";
-import { D1_FAULTS, drawMs, isRefusal, type Weather } from "./weather.ts";
+import { drawMs, type Weather } from "./weather.ts";
 
-/** D1's time limit for a statement, waiting included. */
+/** D1's time limit for a statement, including its time in the queue. */
 const QUERY_LIMIT_MS = 30_000;
-/** Calls that may wait for a database; the limit exists, but its number is not public. */
+/** How many calls may wait for a database. The real limit is not public. */
 const MOST_WAITING = 200;
 const CROWDED = "D1 DB is overloaded. Too many requests queued.";
 const RESET = "D1 DB exceeded its CPU time limit and was reset.";
@@ -24,37 +25,40 @@ const STATEMENTS = z.union([STATEMENT, z.array(STATEMENT)]);
 
 interface Reset {
   readonly way: "read" | "write";
-  /** The least size of the first call: a shorter one passes. */
+  /** The minimum size of a call that starts the reset; smaller calls pass. */
   readonly leastBytes: number;
-  /** For this long it first answers nothing, so others come to wait for what is under way. */
+  /** How long the first call is unanswered, so that other requests start to wait for it. */
   readonly afterMs: number;
   readonly forMs: number;
 }
 
 interface MetReset {
   calls: number;
-  /** The most at the same time. */
+  /** The highest number of concurrent calls. */
   atOnce: number;
-  /** Calls that begin as the first one does, repeats not counted: the call itself, and its parts. */
+  /** Calls that begin like the first one, each counted once: the first call itself, and its parts. */
   likeFirst: number;
 }
 
 interface Counts {
-  /** Requests to the database, and the statements in them. */
+  /** Requests to the database, and the statements that they contain. */
   calls: number;
   statements: number;
   failed: number;
   rowsRead: number;
   rowsWritten: number;
-  /** Milliseconds of each call, waiting included. */
+  /** Milliseconds of each call, including its wait. */
   readonly times: number[];
-  /** When calls failed, in milliseconds since 1970. */
+  /**
+   * When calls failed because of a simulated fault, in milliseconds since 1970. A statement that the database itself refuses is not included, because
+   * that is the Worker's mistake.
+   */
   readonly failedAt: number[];
-  /** By the text of a statement, without its lists of values. */
+  /** The work of each statement, by its text without lists of values. */
   readonly bySql: Map<string, Work>;
 }
 
-/** What a statement cost the database itself, waiting and ways not included; rows as D1 bills them. */
+/** What a statement cost the database itself, without waits and network delays; rows as D1 bills them. */
 export interface Work {
   times: number;
   ms: number;
@@ -65,29 +69,31 @@ export interface Work {
 export interface Gate {
   readonly url: URL;
   readonly counts: Counts;
-  /** Takes effect from the next call. */
+  /** A change takes effect from the next call. */
   weather: Weather;
   /** Oldest first. */
   readonly stalls: readonly Stall[];
   /**
-   * When calls were answered much later than the weather requires, in a stall or because the machine was overloaded: a Worker that meets it becomes
-   * careful (src/platform/db/unanswered.ts). Oldest first.
+   * When calls were answered much later than their simulated latency, in a stall or because the machine was overloaded. A Worker that notices this
+   * limits its own calls (src/platform/db/unanswered.ts). Oldest first.
    */
   readonly late: readonly Stall[];
-  /** The database answers nothing for this long from now on. */
+  /** From now on the database answers nothing for this long. */
   stall(ms: number): void;
   /**
-   * The database is reset again and again, because a statement takes too much of it: from the next such call on each fails. What meets it is counted in
-   * what is returned.
+   * Resets the database repeatedly, as if a statement needed too much of it. From the next call that matches `reset`, every call fails for `forMs`.
+   * The returned object counts these calls.
    */
   resetFrom(reset: Reset): Readonly<MetReset>;
   stop(): Promise<void>;
 }
 
 interface GateOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, "raw">;
   readonly weather: Weather;
   readonly random: () => number;
+  /** Replaces D1's time limit for a statement, including its wait. */
+  readonly queryLimitMs?: number;
   /** The id of the database behind a binding. */
   readonly databaseOf: (binding: string) => string | undefined;
 }
@@ -96,6 +102,8 @@ interface GateOptions {
 interface Given {
   readonly status: number;
   readonly text: string;
+  /** Whether it is a simulated fault. */
+  readonly isPlayed?: boolean;
 }
 
 export async function startGate(options: GateOptions): Promise<Gate> {
@@ -123,7 +131,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
   weather: Weather;
   #reset: Resetting | undefined;
   readonly #options: GateOptions;
-  /** By database: the end of its queue, and how many wait in it. */
+  /** By database: the end of its queue, and the number of waiting calls. */
   readonly #line = new Map<string, Promise<unknown>>();
   readonly #waiting = new Map<string, number>();
 
@@ -164,8 +172,8 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     const drawn = random() < faults ? D1_FAULTS[Math.floor(random() * D1_FAULTS.length)] : undefined;
     const reset = this.#reset?.meets(isRead ? "read" : "write", { body, texts }) === true ? this.#reset : undefined;
     const isReset = reset !== undefined;
-    const fault = isReset ? RESET : drawn;
-    const isLost = !isReset && fault !== undefined && !isRefusal(fault) && random() < 0.5;
+    const fault = isReset ? RESET : drawn?.message;
+    const isLost = !isReset && drawn?.isRefusal === false && random() < 0.5;
     await sleep(wayMs / 2);
     await reset?.begun();
     const given =
@@ -175,7 +183,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     this.#note(texts, given.text);
     await sleep(wayMs / 2);
     reset?.leave();
-    const answered = isLost ? failure(fault) : given;
+    const answered = isLost && fault !== undefined ? failure(fault) : given;
     this.#count(answered);
     const endMs = Date.now();
     this.counts.times.push(endMs - begunMs);
@@ -183,14 +191,13 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     return answered;
   }
 
-  #count({ status }: Given): void {
-    if (status !== 200) {
-      this.counts.failed += 1;
-      this.counts.failedAt.push(Date.now());
-    }
+  #count({ status, isPlayed = false }: Given): void {
+    if (status === 200) return;
+    this.counts.failed += 1;
+    if (isPlayed) this.counts.failedAt.push(Date.now());
   }
 
-  /** Each statement has its own facts in the answer, in order; an error has none. */
+  /** Each statement has its own figures in the answer, in the order of the statements; an error has none. */
   #note(texts: readonly string[], text: string): void {
     const facts = [...text.matchAll(/"duration":([\d.]+)[^{}]*"rows_read":(\d+),"rows_written":(\d+)/g)];
     for (const [place, [, ms, read, written]] of facts.entries()) {
@@ -207,7 +214,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     }
   }
 
-  /** One at a time, as a database does it; what has waited too long is refused, and what stands first waits for the end of a stall. */
+  /** Runs calls one at a time, like a database. A call that has waited too long is refused, and the first one waits for the end of a stall. */
   #inLine(database: string, begunMs: number, work: () => Promise<Given>): Promise<Given> {
     const before = this.#line.get(database) ?? Promise.resolve();
     const ahead = this.#waiting.get(database) ?? 0;
@@ -215,7 +222,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     this.#waiting.set(database, ahead + 1);
     const mine = before.then(async () => {
       this.#waiting.set(database, (this.#waiting.get(database) ?? 1) - 1);
-      const lateMs = begunMs + QUERY_LIMIT_MS;
+      const lateMs = begunMs + (this.#options.queryLimitMs ?? QUERY_LIMIT_MS);
       await sleep(Math.max(0, Math.min(this.stalls.at(-1)?.endMs ?? 0, lateMs) - Date.now()));
       return Date.now() >= lateMs ? failure(TIMED_OUT) : work();
     });
@@ -227,7 +234,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
   }
 }
 
-/** A database that is reset again and again, from one call on. */
+/** A database that is reset repeatedly from a given call on. */
 class Resetting {
   readonly met: MetReset = { calls: 0, atOnce: 0, likeFirst: 0 };
   readonly #reset: Reset;
@@ -239,7 +246,7 @@ class Resetting {
     this.#reset = reset;
   }
 
-  /** Whether the call meets it; then it is there until it leaves. */
+  /** Whether the call fails because of the reset. If it does, it counts as concurrent until `leave`. */
   meets(way: Reset["way"], { body, texts: [text = ""] }: { readonly body: string; readonly texts: readonly string[] }) {
     const { leastBytes, afterMs, forMs } = this.#reset;
     const fromMs = Date.now() + afterMs;
@@ -263,10 +270,14 @@ class Resetting {
   }
 }
 
-/** The start of a statement: what it does, and to which table. */
+/** The start of a statement: its verb and its table. */
 const beginningOf = (sql: string) => sql.split("(", 1)[0] ?? "";
 
-const failure = (error: string): Given => ({ status: 500, text: JSON.stringify({ success: false, error }) });
+const failure = (error: string): Given => ({
+  status: 500,
+  text: JSON.stringify({ success: false, error }),
+  isPlayed: true,
+});
 
 function answer(response: ServerResponse, status: number, of: unknown): void {
   response.writeHead(status, { "content-type": "application/json" });

@@ -1,4 +1,4 @@
-// The memory of a deployment's isolates, from the runtime's inspector, which answers without stopping them.
+// The memory of a deployment's isolates, from the runtime's inspector. Reading it does not stop them.
 import * as z from "zod";
 import { jsonIn } from "./json.ts";
 
@@ -48,15 +48,18 @@ export function heapFigures(samples: HeapSamples): HeapFigures | undefined {
   return { firstBytes: first.bytes, lastBytes: last.bytes, mostBytes };
 }
 
-/** Shorter than this, a heap that fills for the first time looks as if it leaked. */
+/** The platform ends an isolate that holds more (developers.cloudflare.com/workers/platform/limits). */
+export const MOST_HEAP_BYTES = 128 * 2 ** 20;
+
+/** In a shorter time, the first growth of a heap looks like a leak. */
 const LONG_MS = 10 * 60_000;
 const PARTS = 6;
-/** Less than this is noise: compiled code, and tables that grow by doubling. */
+/** Growth below this is noise: compiled code, and tables that grow by doubling. */
 const LEAK_BYTES = 4 * 2 ** 20;
 
 /**
- * Whether it leaks. A heap grows until it is collected, so the lowest sample of each sixth of the time counts; the first sixth warms up. Each must be
- * above the one before, by 4 MiB together.
+ * Whether the isolate leaks. A heap grows until it is collected, so only the lowest sample of each sixth of the time counts. The first sixth is the
+ * warm-up. Each must be above the one before it, and the total growth must be at least 4 MiB.
  */
 export function growsSteadily(samples: HeapSamples): boolean {
   const startMs = samples[0]?.atMs ?? 0;
@@ -73,14 +76,14 @@ export function growsSteadily(samples: HeapSamples): boolean {
   return rises && (lows.at(-1) ?? 0) - (lows[0] ?? 0) >= LEAK_BYTES;
 }
 
-/** Samples each isolate until stopped. One that restarts, with other code, starts a new series. */
+/** Samples each isolate until stopped. If an isolate restarts, perhaps with other code, a new series starts. */
 export class HeapWatch {
   readonly #rows = new Map<string, { readonly name: string; readonly samples: HeapSample[] }>();
   readonly #bytes: () => Promise<ReadonlyMap<string, number>>;
   readonly #timer: NodeJS.Timeout;
   #generation = 0;
 
-  /** `bytes`: each isolate's current bytes, by name. */
+  /** `bytes` returns each isolate's current bytes, by name. */
   constructor(bytes: () => Promise<ReadonlyMap<string, number>>, everyMs: number) {
     this.#bytes = bytes;
     this.#timer = setInterval(() => void this.sample().catch(() => undefined), everyMs);
@@ -98,17 +101,17 @@ export class HeapWatch {
     }
   }
 
-  /** All isolates have restarted. */
+  /** Must be called after all isolates have restarted. */
   begun(): void {
     this.#generation += 1;
   }
 
-  /** By the isolate's name; one entry per start. */
+  /** One series of samples for each start of each isolate. */
   get rows(): readonly { readonly name: string; readonly samples: HeapSamples }[] {
     return [...this.#rows.values()];
   }
 
-  /** The most any isolate has held since then. */
+  /** The largest size of any isolate since `atMs`. */
   mostSince(atMs: number): number {
     const since = this.rows.flatMap(({ samples }) => samples.filter((sample) => sample.atMs >= atMs));
     return Math.max(0, ...since.map(({ bytes }) => bytes));

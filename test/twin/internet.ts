@@ -1,4 +1,4 @@
-// The deployment's outside world: prices, a chain, and the merchants' servers. Every other address answers 503.
+// Everything that the deployment reaches over the internet: prices, a chain, and the merchants' servers. Every other address answers 503.
 import { Buffer } from "node:buffer";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Request, Response } from "miniflare";
@@ -10,7 +10,7 @@ import { COINBASE, coingecko, currencyApi, frankfurter, KRAKEN } from "../suppor
 import type { Internet } from "./runtime.ts";
 
 const CHAIN_URL = "https://eth.chain-source.net/";
-/** As deployments name it. */
+/** The sources in the form of a deployment's configuration. */
 export const CHAIN_SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: CHAIN_URL }] });
 const MAIL_HOST = new URL(RESEND_URL).host;
 const RESOLVER_HOST = new URL(CLOUDFLARE_RESOLVER_URL).host;
@@ -21,13 +21,20 @@ export interface Receiver {
   readonly url: string;
   /** Set once the endpoint is registered. */
   secret: string;
-  /** How it answers: at once, after some seconds, or not at all for the first deliveries. */
-  readonly manner: "good" | "slow" | "failing";
-  /** Events by their id, of deliveries that were signed and accepted. */
+  /**
+   * How the endpoint answers. It succeeds at once, after a delay, or after the first deliveries have failed. Or it never succeeds: it answers later
+   * than any time limit, with a refusal, or with 410.
+   */
+  readonly manner: "good" | "slow" | "failing" | "silent" | "refusing" | "gone";
+  /** Signed and accepted events by their id. */
   readonly accepted: Map<string, Accepted>;
-  /** Deliveries whose signature was wrong. */
+  /** The number of deliveries with a wrong signature. */
   refused: number;
   failures: number;
+  /** How often each delivery came, by its id. */
+  readonly posts: Map<string, number>;
+  /** When the last request came, in milliseconds since 1970. */
+  lastPostMs: number;
 }
 
 interface SentMail {
@@ -35,7 +42,7 @@ interface SentMail {
   readonly text: string;
 }
 
-/** An email as it is given to Resend. */
+/** An email as Resend's API receives it. */
 const MAIL = z.object({ to: z.array(z.string()), text: z.string() });
 
 interface Accepted {
@@ -45,12 +52,14 @@ interface Accepted {
 }
 
 const SLOW_MS = 600;
-/** A failing receiver recovers after this many deliveries; each is retried by its schedule. */
+/** Longer than any endpoint's time limit. */
+const SILENT_MS = 60_000;
+/** A failing receiver recovers after this many deliveries. The schedule retries each failed delivery. */
 const FAILURES = 2;
 
 export class World {
   readonly receivers: Receiver[] = [];
-  /** What was sent through Resend, oldest first. */
+  /** Emails sent through Resend, oldest first. */
   readonly mails: SentMail[] = [];
   readonly #chainUrl: string;
 
@@ -60,7 +69,8 @@ export class World {
 
   receiver(manner: Receiver["manner"]): Receiver {
     const url = `https://${RECEIVER_HOST}/${this.receivers.length}`;
-    const receiver: Receiver = { url, secret: "", manner, accepted: new Map(), refused: 0, failures: 0 };
+    const counts = { accepted: new Map(), refused: 0, failures: 0, posts: new Map(), lastPostMs: 0 };
+    const receiver: Receiver = { url, secret: "", manner, ...counts };
     this.receivers.push(receiver);
     return receiver;
   }
@@ -96,7 +106,14 @@ export class World {
   async #deliver(request: Request): Promise<Response> {
     const receiver = this.receivers.find(({ url }) => url === request.url);
     if (receiver === undefined) return new Response("", { status: 404 });
+    const deliveryId = request.headers.get("x-delivery-id") ?? "";
+    receiver.posts.set(deliveryId, (receiver.posts.get(deliveryId) ?? 0) + 1);
+    receiver.lastPostMs = Date.now();
     const body = Buffer.from(await request.arrayBuffer()).toString();
+    if (receiver.manner === "gone") return new Response("", { status: 410 });
+    if (receiver.manner === "refusing") return new Response("", { status: 403 });
+    // The service must have given up long before this answer, which would otherwise count as a success.
+    if (receiver.manner === "silent") await sleep(SILENT_MS, undefined, { ref: false });
     if (receiver.manner === "slow") await sleep(SLOW_MS);
     if (receiver.manner === "failing" && receiver.failures < FAILURES) {
       receiver.failures += 1;
@@ -109,14 +126,14 @@ export class World {
       receiver.refused += 1;
       return new Response("", { status: 401 });
     }
-    // A repeated one is the same event.
+    // A repeated delivery carries the same event.
     const invoiceId = "invoiceId" in event.data ? event.data.invoiceId : undefined;
     receiver.accepted.set(event.id, { type: event.type, sequence: event.sequence, invoiceId });
     return new Response("", { status: 200 });
   }
 }
 
-/** Every name has one public address (192.0.2.0/24 and the like do not count). */
+/** Every name resolves to one public address, because addresses in 192.0.2.0/24 and similar ranges do not count as public. */
 function resolved(type: string | null): Response {
   const answer = type === "A" ? [{ type: 1, data: "93.184.215.14" }] : [];
   return new Response(JSON.stringify({ Status: 0, TC: false, Answer: answer }), {

@@ -1,5 +1,5 @@
-// `npm run twin -- --put-back`: a copy of the working tree with a defect that the service had is deployed as any deployment of the twin, and a short day is
-// played on it. At its end the twin must have said what is wrong, in words that name the defect's symptom.
+// `npm run twin -- --put-back` deploys a copy of the working tree with a known defect and runs a short day on it. The twin must then report a problem
+// whose text matches the defect's symptom.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EvmChain } from "../../scripts/demo-story/evm-chain.ts";
 import { randomFrom } from "../support/random.ts";
@@ -16,11 +16,11 @@ import { USUAL } from "./weather.ts";
 
 export interface Outcome {
   readonly name: DefectName;
-  /** Whether the defect was found; of nothing, whether nothing was. */
+  /** Whether the defect was found; without a defect, whether nothing was found. */
   readonly isGood: boolean;
-  /** What said so first: of nothing, what should not have been said. */
+  /** The first finding that names the defect; without a defect, the first false finding. */
   readonly sentence: string | undefined;
-  /** Seconds of play until it was said, or until the day was over. */
+  /** Seconds from the start of the day to that finding, or to the end of the day. */
   readonly seconds: number;
 }
 
@@ -34,14 +34,14 @@ const SALES = { shops: 3, rate: 4, mostOpen: 8, paid: 0.3, cancelled: 0.2, expir
 const WEATHER = { ...USUAL, faults: 0.002 };
 const CRON_EVERY_MS = 3_000;
 const LOOK_EVERY_MS = 250;
-/** Characters of a sentence in the table. */
+/** How many characters of a sentence the table shows. */
 const SHOWN = 120;
 const UPGRADED: Combination = {
   name: "upgraded, old objects",
   edge: "this release",
   objects: "the release before",
 };
-/** How often each act is done under the upgrade, and how long that may take. */
+/** How often each action is done during the upgrade, and the time limit for all of them. */
 const ACTS = { times: 1, withinMs: 120_000 };
 
 export async function putBack(name: DefectName, { chain, seed, onProgress }: PutBackOptions): Promise<Outcome> {
@@ -83,7 +83,7 @@ interface DayOptions extends PutBackOptions {
   readonly owner: Readonly<Record<string, string>>;
 }
 
-/** Ends as soon as the defect is found. */
+/** A day that ends as soon as the defect is found. */
 class PutBackDay {
   readonly #defect: Defect;
   readonly #options: DayOptions;
@@ -123,7 +123,7 @@ class PutBackDay {
     }
   }
 
-  /** What was found, once something has been. */
+  /** The finding that names the defect, once there is one. */
   #look(): Pick<Outcome, "sentence" | "seconds"> | undefined {
     const { symptom } = this.#defect;
     const sentence = symptom && this.#all().find((each) => symptom.test(each));
@@ -136,7 +136,7 @@ class PutBackDay {
     return [...this.#wrong, ...this.#hands.wrong, ...wrongOf(this.#options.twin)];
   }
 
-  /** Without a defect, nothing may be wrong; with one, what else is wrong does not show that it was found. */
+  /** Without a defect, any finding is a false alarm. With a defect, a finding that does not match its symptom does not count. */
   #unmeant(): string | undefined {
     for (const each of this.#all()) this.#options.onProgress(`  said: ${each}`);
     return this.#defect.symptom === undefined ? this.#all()[0] : undefined;
@@ -167,10 +167,11 @@ class PutBackDay {
     });
   }
 
-  /** Under the sales. People work until each act was done, or one could not be. */
+  /** Upgrades during the sales. Members work until every action has been done, the time is up or the defect is found. */
   async #upgrade(): Promise<void> {
     this.#options.onProgress("Upgrading under load: the edge has the new code, the objects keep the old ...");
-    await this.#options.twin.upgrade();
+    // The default strategy of a deploy. An immediate switch would leave too little time for the actions.
+    await this.#options.twin.upgrade(undefined, "deferred");
     this.#hands.combination = UPGRADED;
     this.#hands.start();
     const done = this.#hands.until(UPGRADED, ACTS.times, ACTS.withinMs);
@@ -190,13 +191,11 @@ class PutBackDay {
   }
 }
 
-/** A sentence. */
 export function outcomeText({ name, isGood, sentence, seconds }: Outcome): string {
   const said = sentence === undefined ? "" : `: ${sentence}`;
   return `${name}: ${verdictOf({ name, isGood })} after ${seconds.toFixed(1)} s of play${said}`;
 }
 
-/** A page that is read in a minute. */
 export function putBackTable(outcomes: readonly Outcome[]): string {
   const wide = Math.max(...outcomes.map(({ name }) => name.length));
   const rows = outcomes.map(({ name, isGood, sentence, seconds }) => {

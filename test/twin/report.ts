@@ -1,9 +1,10 @@
-// The results of a day in the twin, on a page readable in a minute.
+// The results of a day in the twin, as one page of text.
 import { keysOf } from "../../scripts/keys-of.ts";
 import type { DayOptions, Findings } from "./day.ts";
-import type { Twin } from "./deployment.ts";
+import type { EndpointTally } from "./delivery-log.ts";
+import type { Switch, Twin } from "./deployment.ts";
 import type { Work } from "./gate.ts";
-import { growsSteadily, type HeapWatch, heapFigures } from "./heap.ts";
+import { growsSteadily, type HeapWatch, heapFigures, MOST_HEAP_BYTES } from "./heap.ts";
 import {
   during,
   type Figures,
@@ -15,11 +16,24 @@ import {
   RECOVERY_MS,
   type Stall,
 } from "./measured.ts";
-import { unexplained, withAftermath } from "./troubles.ts";
+import { unexcused } from "./troubles.ts";
 
-/** US dollars for a million: developers.cloudflare.com/workers/platform/pricing, November 2026. A plan's allowance is not deducted. */
-export const PRICES = { requests: 0.3, objects: 0.15, rowsRead: 0.001, rowsWritten: 1, queue: 0.4 };
-/** A message is written, read and deleted. */
+/**
+ * US dollars per million: developers.cloudflare.com/workers/platform/pricing and /durable-objects/platform/pricing, November 2026. A plan's
+ * allowance is not deducted.
+ */
+export const PRICES = {
+  requests: 0.3,
+  objects: 0.15,
+  rowsRead: 0.001,
+  rowsWritten: 1,
+  queue: 0.4,
+  cpuMs: 0.02,
+  objectGbS: 12.5,
+};
+/** An object is billed for this much memory, no matter how much it uses. */
+const GB_OF_OBJECT = 0.128;
+/** Each message is written, read and deleted. */
 const OPERATIONS_A_MESSAGE = 3;
 
 /** Billed usage. */
@@ -32,31 +46,38 @@ interface Report {
 
 const [WORK_SHOWN, SQL_SHOWN, WRONG_SHOWN] = [8, 150, 20];
 
-/** The most timers that an object may have at once: a pending one keeps it awake, and 10,000 end it. */
+const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
+
+/** The most timers that an object may have at once: a pending timer keeps an object awake, and at 10,000 the platform ends it. */
 const MOST_TIMERS = 10;
 
-/**
- * What is wrong with a deployment, apart from its shops' findings: timers, heaps, and jobs that failed without a
- * reason.
- */
+/** What is wrong with a deployment, apart from its shops' findings: timers, heaps, and jobs that failed without a known cause. */
 export function wrongOf(
   twin: Pick<Twin, "timers" | "jobFaults" | "refusedAt" | "gate" | "troubles" | "heap">,
 ): readonly string[] {
   const crowded = [...twin.timers].filter(([, most]) => most > MOST_TIMERS);
   return [
     ...crowded.map(([object, most]) => `${object} had ${most} timers at once`),
-    ...unexplained(
-      twin.jobFaults,
-      [...twin.gate.counts.failedAt, ...[...twin.troubles.values()].flat()],
-      withAftermath([...twin.gate.stalls, ...twin.gate.late], twin.refusedAt),
-    ).map(({ job, toMs }) => `the job ${job} failed at ${new Date(toMs).toISOString()}, and nothing had befallen it`),
+    ...unexcused(twin).uncaused.map(
+      ({ job, toMs }) => `the job ${job} failed at ${new Date(toMs).toISOString()}, and nothing had befallen it`,
+    ),
     ...twin.heap.rows
       .filter(({ samples }) => growsSteadily(samples))
       .map(({ name }) => `the heap of the ${name} grows steadily`),
+    ...twin.heap.rows.flatMap(({ name, samples }) => {
+      const most = heapFigures(samples)?.mostBytes ?? 0;
+      return most <= MOST_HEAP_BYTES ? [] : [`the heap of the ${name} reached ${mib(most)} MiB`];
+    }),
   ];
 }
 
-/** A page with numbers from an overloaded machine must say so. */
+/** A finding if the 99th percentile of creates outside stalls is above `limitMs`; 0 means no limit. */
+export function slowOf(creates: Measured, stalls: readonly Stall[], limitMs: number): readonly string[] {
+  const { p99 } = figuresOf(outside(creates, stalls));
+  return limitMs === 0 || p99 <= limitMs ? [] : [`99 of 100 creates outside stalls took ${p99} ms, not ${limitMs}`];
+}
+
+/** A line for the page if the machine was overloaded, because the numbers then mean little. */
 function lateLines(late: readonly Stall[], stalls: readonly Stall[]): readonly string[] {
   const others = late.filter(({ startMs, endMs }) =>
     stalls.every((each) => endMs < each.startMs || startMs > each.endMs),
@@ -67,14 +88,23 @@ function lateLines(late: readonly Stall[], stalls: readonly Stall[]): readonly s
     : [`  ${others.length} times, ${Math.round(seconds)} s in all, more was asked than this machine could do`];
 }
 
-/** `ours`: what is wrong in addition to the shops' findings. */
+function overloadedLines(twin: Twin): readonly string[] {
+  const { overloaded } = unexcused(twin);
+  const times = overloaded.map(({ job, toMs }) => `${job} at ${new Date(toMs).toISOString()}`).join(", ");
+  return overloaded.length === 0
+    ? []
+    : [`  failed only because this machine was too slow, as far as is known: ${times}`];
+}
+
+/** `ours`: problems in addition to the shops' findings. */
 export function reportOf(
   twin: Twin,
   findings: Findings,
-  { shops }: Pick<DayOptions, "shops">,
+  { shops, p99LimitMs = 0 }: Pick<DayOptions, "shops"> & { readonly p99LimitMs?: number },
   ours: readonly string[] = wrongOf(twin),
 ): Report {
-  const wrong = [...findings.wrong, ...ours];
+  const creates = findings.routes.get("POST /invoices") ?? [];
+  const wrong = [...findings.wrong, ...ours, ...slowOf(creates, twin.gate.stalls, p99LimitMs)];
   const { counts } = twin.gate;
   const routes = [...findings.routes].map(([route, measured]) => routeLine(route, measured));
   const d1 = quantiles(counts.times);
@@ -85,12 +115,15 @@ export function reportOf(
     `  ${findings.created} invoices, ${findings.paid} of them paid; ${findings.events} events accepted`,
     `  database: ${counts.calls} calls with ${counts.statements} statements, ${counts.failed} failed; p50 ${d1.p50} ms, p99 ${d1.p99} ms`,
     ...lateLines(twin.gate.late, twin.gate.stalls),
+    ...overloadedLines(twin),
     `  objects: ${twin.calls.objects} calls; most timers of one: ${Math.max(2, ...twin.timers.values())}`,
+    ...switchLines(twin.switches),
     `  queues: ${twin.calls.messages} messages; crons: ${twin.calls.crons}`,
     `  befallen: ${[...twin.troubles].map(([kind, { length }]) => `${length} x ${kind}`).join(", ")}; ${twin.jobFaults.length} jobs failed`,
+    ...endpointLines(findings.endpoints),
     ...heapLines(twin.heap),
     "",
-    ...createLines(findings.routes.get("POST /invoices") ?? [], twin.gate.stalls, findings.created / findings.seconds),
+    ...createLines(creates, twin.gate.stalls, findings.created / findings.seconds),
     "",
     `  ${"route".padEnd(22)} ${"answers".padStart(8)} ${"p50 ms".padStart(8)} ${"p99 ms".padStart(8)}  not 2xx`,
     ...routes,
@@ -107,9 +140,26 @@ export function reportOf(
   return { text, wrong };
 }
 
-const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
+/** One line for each way in which objects switched to the code of an upgrade, with its count. */
+export function switchLines(switches: readonly Switch[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { played, uploaded } of switches) {
+    const text = played === uploaded ? `${played}, as deployed` : `${played}, although deployed as ${uploaded}`;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].map(([text, times]) => `  objects switched to the code of an upgrade: ${text} (${times} x)`);
+}
 
-/** A line for each start of an isolate. */
+/** One line per endpoint whose delivery log was compared. */
+export function endpointLines(endpoints: readonly EndpointTally[]): readonly string[] {
+  return endpoints.map(({ manner, succeeded, failed, waiting, attempts, disabledReason }) => {
+    const off = disabledReason === null ? "" : `; switched off: ${disabledReason}`;
+    const states = `${succeeded} delivered, ${failed} failed, ${waiting} wait`;
+    return `  deliveries to a ${manner} endpoint: ${states}, after ${attempts} attempts${off}`;
+  });
+}
+
+/** One line per start of an isolate. */
 function heapLines({ rows }: HeapWatch): readonly string[] {
   return rows.flatMap(({ name, samples }) => {
     const figures = heapFigures(samples);
@@ -144,8 +194,12 @@ function routeLine(route: string, answers: Measured): string {
   return `  ${route.padEnd(22)} ${cells.join(" ")}  ${otherStatuses(answers)}`;
 }
 
-/** Since it was deployed. */
-export function usedBy({ calls, gate }: Pick<Twin, "calls" | "gate">): Used {
+/** Usage since the deployment was created. */
+export function usedBy({
+  calls,
+  gate,
+  cpu,
+}: Pick<Twin, "calls" | "gate"> & { readonly cpu: Pick<Twin["cpu"], "ms"> }): Used {
   const { rowsRead, rowsWritten } = gate.counts;
   return {
     requests: calls.requests + calls.messages + calls.crons,
@@ -153,8 +207,16 @@ export function usedBy({ calls, gate }: Pick<Twin, "calls" | "gate">): Used {
     rowsRead,
     rowsWritten,
     queue: calls.messages * OPERATIONS_A_MESSAGE,
+    cpuMs: cpu.ms,
+    objectGbS: (calls.awakeMs / 1_000) * GB_OF_OBJECT,
   };
 }
+
+/** States which figures are counted as in a bill, and how the other two are estimated. */
+export const ESTIMATES = [
+  "    counted: requests, calls of objects, rows, queue. Estimated: cpuMs is the CPU time of the edge's whole process on this machine,",
+  "    start-up and the runtime's own work included; objectGbS is the time in which objects had a call or a timer open, at 128 MB",
+] as const;
 
 function costLines(twin: Twin, { paid }: Findings): readonly string[] {
   const used = usedBy(twin);
@@ -164,10 +226,11 @@ function costLines(twin: Twin, { paid }: Findings): readonly string[] {
   return [
     `  cost of 1,000,000 paid invoices at this mix, idle work of this day included: ${each(sum)} $`,
     `    ${dollars.map(([what, cost]) => `${what} ${each(cost)}`).join(", ")}`,
+    ...ESTIMATES,
   ];
 }
 
-/** Statements that cost the database most, by time and by rows: what grows with a shop shows here first. */
+/** The most expensive statements, by time and by rows read. A cost that grows with a shop's data shows here first. */
 function workLines(bySql: ReadonlyMap<string, Work>): readonly string[] {
   const all = [...bySql];
   const top = (of: (work: Work) => number) =>
@@ -182,7 +245,7 @@ function workLines(bySql: ReadonlyMap<string, Work>): readonly string[] {
   return [`  ${heads.join(" ")}  the dearest statements: how often, and each time`, ...lines];
 }
 
-/** Without what is in brackets, and without the list of columns. */
+/** A statement's text without parenthesized parts and without the list of columns. */
 function briefly(sql: string): string {
   let depth = 0;
   const outer = [...sql].filter((sign) => {
@@ -197,7 +260,7 @@ function briefly(sql: string): string {
     .slice(0, SQL_SHOWN);
 }
 
-/** Lines that differ only in ids, times and numbers are one, with how many they are. */
+/** Lines that differ only in ids, times and numbers are merged, with their count. */
 function groupsOf(wrong: readonly string[]): readonly string[] {
   const groups = new Map<string, string[]>();
   for (const line of wrong) {

@@ -1,5 +1,5 @@
-// The uploaded code, running on workerd as in production: its bindings by their uploaded names, its objects in a separate Worker and process, so that
-// they can run other code than the edge and do not share its CPU time. All its internet requests go to `internet`.
+// The uploaded code, running on workerd as in production, with its bindings under their uploaded names. Its objects have a separate Worker and
+// process, so that they can run other code than the edge and do not share its CPU time. All its internet requests go to `internet`.
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
@@ -29,32 +29,34 @@ export type Internet = (request: Request) => Promise<Response>;
 
 export interface RuntimeOptions {
   readonly name: string;
-  /** Its code serves requests, jobs and messages. */
+  /** The upload whose code serves requests, jobs and messages. */
   readonly edge: Upload;
-  /** Its code runs the objects, except older ones. */
+  /** The upload whose code runs the objects, except older ones. */
   readonly objects: Upload;
-  /** For some minutes after an upgrade: the objects that were awake before it, and their old code. One created meanwhile has the newer one. */
+  /**
+   * For some minutes after an upgrade: the objects that were awake before it, with their old code. An object created meanwhile has the newer code.
+   */
   readonly older?: { readonly upload: Upload; readonly ids: ReadonlySet<string> } | undefined;
   readonly folder: string;
   readonly gate: URL;
   readonly ways: Ways;
   readonly internet: Internet;
   readonly onMessage: (queue: string, body: unknown) => void;
-  /** The most timers an object had at once, whenever that increases. */
+  /** Called when an object exceeds its previous maximum of concurrent timers. */
   readonly onTimers: (object: string, most: number) => void;
-  /** The id of an object that was created or woken. */
+  /** Called with the id of an object that was created or woken. */
   readonly onMade: (id: string) => void;
-  /** This many more object calls. */
-  readonly onCalls: (calls: number) => void;
-  /** An object call failed, as set in `ways`. */
+  /** Called with the number of object calls, and the time that objects were awake, since the previous call. */
+  readonly onCalls: (calls: number, awakeMs: number) => void;
+  /** Called when an injected fault, as set in `ways`, makes an object call fail. */
   readonly onFault: (kind: string) => void;
   readonly onLog: (line: string) => void;
 }
 
-/** Each is a process. */
+/** Each part runs in its own process. */
 export type Part = "edge" | "objects";
 
-/** Objects keep what they stored under these two, no matter which code runs. */
+/** These two names never change, so that objects keep their storage when other code runs. */
 const objectsName = (name: string) => `${name}-objects`;
 const edgeName = (name: string) => `${name}-edge`;
 
@@ -73,7 +75,7 @@ export class Runtime {
     this.#edge = new Miniflare(edgeProcess(options));
   }
 
-  /** Like `fetch` from outside. The URL is the deployment's own. */
+  /** Like `fetch` from outside. The URL must be the deployment's own. */
   async fetch(url: string, init?: Parameters<Miniflare["dispatchFetch"]>[1]) {
     await this.#objects.ready;
     return this.#edge.dispatchFetch(url, init);
@@ -94,7 +96,7 @@ export class Runtime {
   }
 
   /**
-   * Parts of the deployment restart, optionally with other code, as when a machine is replaced; requests to them are cut. Running messages and crons
+   * Restarts parts of the deployment, optionally with other code, as when a machine is replaced; requests to them are cut. Running messages and crons
    * finish first, because the connection to their handlers would stay broken.
    */
   async change(parts: readonly Part[], code: Partial<Pick<RuntimeOptions, Part | "older">> = {}): Promise<void> {
@@ -120,7 +122,7 @@ export class Runtime {
     }
   }
 
-  /** Takes effect from the next call to an object. */
+  /** The change takes effect from the next call to an object. */
   async setWays(ways: Partial<Omit<Ways, "clockMs">>): Promise<void> {
     await this.#changing;
     Object.assign(this.#options, { ways: { ...this.#options.ways, ...ways } });
@@ -128,15 +130,20 @@ export class Runtime {
     await worker.fetch("http://twin/", { method: "POST", body: JSON.stringify(ways) });
   }
 
-  /** Heaps of the edge's isolate and the objects'. */
-  async heaps(): Promise<ReadonlyMap<string, number>> {
+  /** The inspector URL of the part's isolate. */
+  async inspector(part: Part): Promise<URL> {
     await this.#changing;
     const { name } = this.#options;
-    const isolates = { edge: [this.#edge, edgeName(name)], objects: [this.#objects, objectsName(name)] } as const;
-    const asked = Object.entries(isolates).map(async ([isolate, [process, of]]) => {
-      return [isolate, await heapBytes(new URL(`/core:user:${of}`, await process.getInspectorURL()))] as const;
-    });
-    return new Map(await Promise.all(asked));
+    const [process, of] = part === "edge" ? [this.#edge, edgeName(name)] : [this.#objects, objectsName(name)];
+    return new URL(`/core:user:${of}`, await process.getInspectorURL());
+  }
+
+  /** Heap sizes in bytes, by part. */
+  async heaps(): Promise<ReadonlyMap<string, number>> {
+    const parts = ["edge", "objects"] as const;
+    return new Map(
+      await Promise.all(parts.map(async (part) => [part, await heapBytes(await this.inspector(part))] as const)),
+    );
   }
 
   async stop(): Promise<void> {
@@ -145,7 +152,7 @@ export class Runtime {
   }
 }
 
-/** They find each other through files in a folder. The sending process takes a message. */
+/** The processes find each other through files in a folder. In each process, a second Worker takes the messages that the first one sends. */
 function processOf(options: RuntimeOptions, worker: V4WorkerOptions) {
   return convertV4MiniflareOptions({
     defaultPersistRoot: join(options.folder, "objects"),
@@ -175,7 +182,7 @@ const objectsOf = (upload: Upload) => ofType(upload, "durable_object_namespace")
 const classesOf = (upload: Upload) => objectsOf(upload).map(({ class_name: className }) => String(className));
 const mainOf = ({ mainModule }: Upload) => `./${mainModule}`;
 
-/** During an upgrade its objects belong to two releases, and it has the bindings of both. */
+/** During an upgrade the Worker has objects of two releases, and the bindings of both. */
 function objectsWorker(options: RuntimeOptions): V4WorkerOptions {
   const { name, objects, older, ways } = options;
   const upload = older === undefined ? objects : withBindingsOf(objects, older.upload);
@@ -208,7 +215,7 @@ function workerOf(
   const { gate, internet, onTimers, onFault } = options;
   const objects = objectsOf(upload);
   const values = [...ofType(upload, "plain_text"), ...ofType(upload, "secret_text")];
-  // Its type has wrangler's brand for such addresses.
+  // wrangler marks the type of such URLs with a brand.
   const remote = { remoteProxyConnectionString: Object.assign(new URL(gate), BRAND) };
   return {
     name,
@@ -243,7 +250,7 @@ function workerOf(
         const fault = asked.get("fault");
         if (fault !== null) onFault(fault);
         else if (asked.has("made")) options.onMade(String(asked.get("made")));
-        else if (asked.has("n")) options.onCalls(Number(asked.get("n")));
+        else if (asked.has("n")) options.onCalls(Number(asked.get("n")), Number(asked.get("awake")));
         else onTimers(`${asked.get("name")} ${asked.get("id")}`, Number(asked.get("most")));
         return new Response("");
       },
@@ -289,7 +296,7 @@ function moduleOf({ name, type, content }: Upload["modules"][number], folder: st
   return kind === undefined ? [] : [{ type: kind, path: join(folder, name), contents: content.toString() }];
 }
 
-/** Where older objects' modules are, next to the others. */
+/** The folder of the older objects' modules, next to the others. */
 const OLDER = "/older";
 
 function olderObjects({ upload, ids }: NonNullable<RuntimeOptions["older"]>): OlderObjects {
@@ -302,15 +309,12 @@ function olderObjects({ upload, ids }: NonNullable<RuntimeOptions["older"]>): Ol
   };
 }
 
-/** Objects of two releases are in one Worker, which therefore has the bindings of both. */
 function withBindingsOf(upload: Upload, older: Upload): Upload {
   const own = new Set(upload.bindings.map(({ name }) => name));
   return { ...upload, bindings: [...upload.bindings, ...older.bindings.filter(({ name }) => !own.has(name))] };
 }
 
-/**
- * Written once per upload, each to its own folder: the runtime serves files from a folder, and those of two releases at once.
- */
+/** Assets are written once per upload, each to its own folder, because the runtime serves files from a folder, and may serve two releases at once. */
 const folders = new WeakMap<Upload, string>();
 function assetsFolder({ folder }: RuntimeOptions, upload: Upload): string {
   const known = folders.get(upload);
@@ -326,7 +330,7 @@ function assetsFolder({ folder }: RuntimeOptions, upload: Upload): string {
   return root;
 }
 
-/** The requests that reach the Worker before the assets, from the upload. */
+/** The upload's rules for which requests reach the Worker before the assets. */
 function routingOf({ metadata }: Upload) {
   const { run_worker_first: first, html_handling, not_found_handling } = metadata.assets?.config ?? {};
   const rules = Array.isArray(first) ? first : [];

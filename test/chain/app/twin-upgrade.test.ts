@@ -1,13 +1,14 @@
-// From the previous release to this one, back, and to this one again, in the production twin (test/twin): the previous release is deployed from its
+// From the previous release to this one, back, and to this one again, in the production twin (test/twin). The previous release is deployed from its
 // own checkout, upgraded with real `npm run deploy` and rolled back as the runbook says, while shops sell and members revoke rights. Awake objects
 // keep their code for a while after each change, so the edge and the objects run in every combination.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
 import { randomFrom } from "../../support/random.ts";
 import { COMBINATIONS, playBothWays } from "../../twin/both-ways.ts";
-import { Day, type Findings, TOKEN } from "../../twin/day.ts";
+import { Day, type Findings } from "../../twin/day.ts";
 import { openTwin, type Twin } from "../../twin/deployment.ts";
 import { ACTS, doneUnder, Hands } from "../../twin/hands.ts";
+import { TOKEN } from "../../twin/open-shop.ts";
 import { answersOf, ReleaseBefore } from "../../twin/releases.ts";
 import { signIn } from "../../twin/sign-in.ts";
 import { USUAL } from "../../twin/weather.ts";
@@ -27,7 +28,7 @@ const DAY = {
   settleMs: 200_000,
 };
 const FAULTS = 0.002;
-/** How often each act is done under each combination, and how long that may take on a busy machine. */
+/** How often each act is done under each combination of releases, and how long that may take on a busy machine. */
 const TIMES = 1;
 const WITHIN_MS = 240_000;
 
@@ -70,7 +71,7 @@ describe("a deployment of the previous release", () => {
     await chain?.stop();
   });
 
-  it("is upgraded, rolled back and upgraded again, with every invoice as its history requires and every event once", ({
+  it("is upgraded, rolled back and upgraded again, with every invoice in the state that its history requires and every event sent once", ({
     skip,
   }) => {
     skip(missing !== undefined, missing);
@@ -79,7 +80,7 @@ describe("a deployment of the previous release", () => {
     expect(findings.paid).toBeGreaterThan(10);
   });
 
-  it("revokes rights under every combination of code", ({ skip }) => {
+  it("revokes rights under every combination of old and new code", ({ skip }) => {
     skip(missing !== undefined, missing);
     expect(hands.wrong).toEqual([]);
     const under = COMBINATIONS.filter(({ edge }) => edge === "this release");
@@ -88,7 +89,7 @@ describe("a deployment of the previous release", () => {
         expect(hands.done.get(doneUnder(combination, act)), combination.name).toBeGreaterThanOrEqual(TIMES);
   });
 
-  it("is rolled back only with the object classes that this release added", ({ skip }) => {
+  it("can only be rolled back to code that exports the object classes added by this release", ({ skip }) => {
     skip(missing !== undefined, missing);
     expect(before?.refusals).toEqual([
       expect.stringContaining("A Durable Object migration has occurred"),

@@ -1,6 +1,6 @@
 <?php
-// The calls of BTCPay Server's API as the library of its shop plugins makes them: by curl, with JSON, and with 200 as the only success. What the plugins
-// read of an answer is read here with its type, so that a member that is missing, or is of another type, is an error.
+// Calls BTCPay Server's API like the library of its shop plugins: with curl and JSON, and with 200 as the only success. Members that the plugins read
+// are read here with their types, so that a missing one or one of another type is an error.
 declare(strict_types=1);
 
 final class Refused extends RuntimeException
@@ -33,7 +33,7 @@ final readonly class Invoice
         $this->paymentMethods = $data['checkout']['paymentMethods'];
     }
 
-    /** As the library has it, so plugins ship what was paid in full after the invoice had expired. */
+    /** The same rule as in the library: plugins also ship an order that was paid in full after its invoice expired. */
     public function isSettled(): bool
     {
         return $this->status === 'Settled' || $this->additionalStatus === 'PaidLate';
@@ -98,7 +98,7 @@ final readonly class Endpoint
     public bool $isEnabled;
     public bool $isRepeated;
     public bool $isForEverything;
-    /** Only of one that was just made. */
+    /** Only in the response to the endpoint's creation. */
     public ?string $secret;
 
     /** @param array<string, mixed> $data */
@@ -120,7 +120,7 @@ final class Greenfield
     }
 
     /**
-     * Where a person is sent who is to give the shop a key.
+     * The URL where a user grants the shop a key.
      * @param list<string> $rights
      */
     public static function authorizeUrl(string $server, array $rights, string $name, ?string $redirect, ?string $id = null): string
@@ -193,7 +193,7 @@ final class Greenfield
      */
     public function newInvoice(string $store, string $amount, string $currency, array $metadata, array $checkout): Invoice
     {
-        // The library names every option, also those that the plugin does not use.
+        // The library sends every option, including those that the plugin does not use.
         $options = [
             'speedPolicy' => null, 'paymentMethods' => null, 'expirationMinutes' => null, 'monitoringMinutes' => null,
             'paymentTolerance' => null, 'redirectURL' => null, 'redirectAutomatically' => null, 'defaultLanguage' => null,

@@ -1,5 +1,5 @@
 <?php
-// A shop that speaks to its server as the module for Magento 2 does, with orders that end with their invoices.
+// A shop that calls its server like the module for Magento 2; it cancels an order once all its invoices have expired.
 declare(strict_types=1);
 
 require __DIR__ . '/shop.php';
@@ -94,7 +94,7 @@ final class Magento extends Shop
     }
 
     /**
-     * Believes nothing of a webhook but which invoice it is about.
+     * Takes only the invoice's id from a webhook, and reads the invoice from the server.
      * @param array<string, mixed> $order
      */
     private function update(array &$order, string $id, bool $isNoted): void

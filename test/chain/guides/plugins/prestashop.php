@@ -1,5 +1,5 @@
 <?php
-// A shop that speaks to its server as the module for PrestaShop does, with the order made before the payment.
+// A shop that calls its server like the module for PrestaShop; it creates the order before the payment.
 declare(strict_types=1);
 
 require __DIR__ . '/shop.php';
@@ -61,7 +61,7 @@ final class PrestaShop extends Shop
         return 'connected';
     }
 
-    /** What its page of settings shows of a linked store. */
+    /** The message on the settings page about a linked store. */
     protected function status(): string
     {
         $this->ensureEndpoint();
@@ -194,7 +194,7 @@ final class PrestaShop extends Shop
         }
     }
 
-    /** It chooses the secret itself, and wants it back. */
+    /** The module chooses the secret itself, and expects it in the response. */
     private function ensureEndpoint(): void
     {
         try {

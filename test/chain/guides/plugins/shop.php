@@ -1,5 +1,5 @@
 <?php
-// What the three shops share: the pages by which a test uses them, and what they keep, in one file. `php -S` runs a shop for one request at a time.
+// What the three shops share: the pages that a test calls, and their state, which is kept in one file. `php -S` handles one request at a time.
 declare(strict_types=1);
 
 require __DIR__ . '/greenfield.php';
@@ -11,34 +11,34 @@ abstract class Shop
     /** @var array<string, array<string, mixed>> */
     protected array $orders;
 
-    /** Where the server sends a person back to, with a key. */
+    /** The URL to which the server sends the user back with a key. */
     abstract protected function callback(): string;
 
-    /** Where webhooks come. */
+    /** The URL that receives webhooks. */
     abstract protected function hook(): string;
 
-    /** Where its button leads. */
+    /** The URL of the key request that the button opens. */
     abstract protected function question(): string;
 
     /**
-     * Takes the key that came in a form.
+     * Stores the key from the form that the server sent.
      * @param array<string, mixed> $form
      */
     abstract protected function takeKey(array $form): string;
 
-    /** Saves its settings with a key that a person has entered. */
+    /** Saves the settings with a key that the user entered. */
     abstract protected function enterKey(string $key, string $store): string;
 
-    /** What its page of settings shows: what is wrong, or "connected". */
+    /** The message on the settings page: what is wrong, or "connected". */
     abstract protected function status(): string;
 
     /**
-     * Where the customer of an order pays.
+     * The URL where the customer pays the order.
      * @param array<string, mixed> $order
      */
     abstract protected function pay(array &$order): string;
 
-    /** Throws where the webhook is not genuine. */
+    /** Handles a webhook; throws if it is not genuine. */
     abstract protected function hear(string $body, ?string $signature): void;
 
     final public function serve(): void
@@ -50,7 +50,7 @@ abstract class Shop
         try {
             [$code, $answer] = $this->answer();
         } catch (Throwable $problem) {
-            // What refuses a webhook, or a server that refuses: a shop's log has it, and a warning of PHP is none of these.
+            // A refused webhook and a refusal by the server are expected; only errors of PHP itself are logged.
             [$code, $answer] = [500, ['problem' => $problem->getMessage()]];
             if ($problem instanceof Error) {
                 error_log((string) $problem);
@@ -114,7 +114,7 @@ abstract class Shop
     }
 
     /**
-     * The order of which an invoice is the newest, or with `$isAny` any one.
+     * The order whose newest invoice this is; with `$isAny`, the order that has this invoice.
      * @return array<string, mixed>|null
      */
     final protected function &orderOf(string $invoice, bool $isAny = false): ?array
@@ -129,7 +129,7 @@ abstract class Shop
     }
 
     /**
-     * The one store that all of these rights are for.
+     * The single store that all these permissions apply to.
      * @param list<string> $permissions
      */
     final protected static function storeOf(array $permissions): ?string

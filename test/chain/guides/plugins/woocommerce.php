@@ -1,5 +1,5 @@
 <?php
-// A shop that speaks to its server as the plugin for WooCommerce does.
+// A shop that calls its server like the plugin for WooCommerce.
 declare(strict_types=1);
 
 require __DIR__ . '/shop.php';
@@ -13,7 +13,7 @@ final class WooCommerce extends Shop
     private const EVENTS = [
         'InvoiceReceivedPayment', 'InvoicePaymentSettled', 'InvoiceProcessing', 'InvoiceExpired', 'InvoiceSettled', 'InvoiceInvalid',
     ];
-    /** Its own "processing": paid, to be sent. */
+    /** WooCommerce's own status "processing": paid, and to be shipped. */
     private const PAID = 'processing';
 
     protected function callback(): string
@@ -49,7 +49,7 @@ final class WooCommerce extends Shop
         return 'connected';
     }
 
-    /** By the page's button Save: the webhook's secret is left empty, so the plugin makes an endpoint where it knows of none. */
+    /** Like the page's Save button with an empty webhook secret: the plugin creates an endpoint if it knows none. */
     protected function enterKey(string $key, string $store): string
     {
         $this->settings['key'] = $key;
@@ -93,7 +93,7 @@ final class WooCommerce extends Shop
         $checkout = ['redirectURL' => $this->here("/checkout/order-received/{$order['number']}/?key=wc_order_1")];
         $invoice = $client->newInvoice($this->settings['store'], $order['amount'], 'USD', $metadata, $checkout);
         $order['invoices'][] = $invoice->id;
-        // A second invoice begins anew.
+        // With a new invoice, the order is pending again.
         $order['status'] = 'pending';
         return $invoice->checkoutLink;
     }
