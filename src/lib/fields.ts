@@ -1,9 +1,9 @@
-// Fields of several contracts, each with the same meaning everywhere. They are functions, as all schemas of contracts are, so that unused schemas
-// are not built.
+// Fields that several contracts share, each with the same meaning everywhere. Like all schemas in contracts, they are functions, so that unused
+// schemas are not built.
 import * as z from "zod";
-import { microsFromJsonNumber } from "./money.ts";
+import { MICRO_DIGITS, microsFromJsonNumber, parseUnits } from "./money.ts";
 
-/** Whether a change has at least one member. */
+/** Whether the body of a change has at least one member. */
 export function isAnyGiven(body: object): boolean {
   return Object.values(body).some((value) => value !== undefined);
 }
@@ -23,11 +23,14 @@ export function textField(max: number, min = 1) {
     .meta({ minLength: min, maxLength: max });
 }
 
-/** An amount in an answer, in the invoice's currency. */
+/** An amount in a response, in the invoice's currency. */
 export const amountText = () =>
   z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
 
-/** The interface's only number: an amount from 0 to 1,000,000, parsed to micro-units (decisions 4 "rawAmount"). 0 only if 0 was sent. */
+/**
+ * An amount from 0 to 1,000,000, sent as a JSON number and parsed to micro-units (decisions 4 "rawAmount"). A positive number that would round to 0
+ * is refused.
+ */
 export const amountField = () =>
   z
     .number()
@@ -43,6 +46,24 @@ export const amountField = () =>
       context.addIssue({ code: "custom", message });
       return z.NEVER;
     });
+
+const MAX_AMOUNT_MICROS = 1_000_000_000_000n;
+const NO_DECIMAL = "must be a decimal with at most 6 fraction digits";
+
+const exactText = () => z.string().regex(/^\d{1,7}(\.\d{1,6})?$/, NO_DECIMAL);
+
+function exactMicros(value: string | number, context: z.RefinementCtx): bigint {
+  const micros = parseUnits(String(value), MICRO_DIGITS);
+  if (micros.ok && micros.value >= 0n && micros.value <= MAX_AMOUNT_MICROS) return micros.value;
+  context.addIssue({ code: "custom", message: micros.ok ? "must be from 0 to 1000000" : NO_DECIMAL });
+  return z.NEVER;
+}
+
+/** An amount from 0 to 1,000,000 with at most 6 fraction digits, sent as decimal text or as a number, in micro-units. Never rounded. */
+export const exactAmountField = () => z.union([exactText(), z.number()]).transform(exactMicros);
+
+/** The same amount as a query parameter, which is always text. */
+export const amountParameter = () => exactText().transform(exactMicros);
 
 /** Not `z.record`, because that silently removes a member named `__proto__`. */
 export const metadataField = () =>
@@ -60,7 +81,7 @@ function isTextRecord(value: unknown): boolean {
   return Object.values(value).every((member) => typeof member === "string");
 }
 
-/** A query parameter `true` or `false`. The reference names the type that the parameter's text is parsed to. */
+/** A query parameter that is `true` or `false`. The API reference shows it as a boolean, the type that its text is parsed to. */
 export const flagParameter = () =>
   z
     .string()

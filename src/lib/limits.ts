@@ -1,5 +1,7 @@
-// The one list of limits for callers and merchants. docs/limits.md is generated from these numbers (`npm run docs:limits`), and a refusal names
-// its limit by the name here. If a merchant can change a limit, this is the default.
+// The one list of limits for callers and merchants. docs/limits.md is generated from these numbers (`npm run docs:limits`), and a refusal names the
+// limit as it is named here. If a merchant can change a limit, this is the default.
+
+import { MINUTE_MS } from "./time.ts";
 
 export const LIMITS = {
   requestsPerIpAndMinute: 1_200,
@@ -35,6 +37,7 @@ export const LIMITS = {
   merchantsPerUnmatchedTransfer: 100,
   lookupsPerMerchantAndHour: 60,
   networkChecksPerMerchantAndHour: 60,
+  sourceTrialsPerNetworkAndMinute: 4,
   exportsPerMerchantAndMinute: 60,
   webhookEndpointsPerMerchant: 25,
   eventsPerReplay: 10_000,
@@ -71,7 +74,10 @@ export const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS;
 
-/** The refusal of a caller who has reached a limit. */
+/** The refusal for a caller who has reached a limit. */
 export function limitReached(name: LimitName) {
   return { code: "LIMIT_REACHED", name, limit: LIMITS[name] } as const;
 }
+
+/** A page that may show something older than this reads everything again when its live updates begin. */
+export const LIVE_READ_WITHIN_MS = 10 * MINUTE_MS;

@@ -13,7 +13,7 @@ export const listQuery = () => ({
     .optional()
     .meta({ description: `Rows per page; ${DEFAULT_LIMIT} by default.` }),
   cursor: z.string().max(200).optional().meta({
-    description: "The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted.",
+    description: "The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total.",
   }),
   page: integerParameter(1, MAX_PAGE).optional().meta({
     description: "The page number. With it, or without a cursor, the list has `pagination` with the total.",
@@ -33,7 +33,7 @@ export interface ListQuery {
   readonly page?: number | undefined;
 }
 
-/** The refusal of an invalid cursor, for every list. */
+/** The refusal for an invalid cursor, in every list. */
 export const CURSOR_REFUSAL = {
   code: "VALIDATION_FAILED",
   details: [{ path: "cursor", message: "is not a cursor of this list" }],
@@ -54,12 +54,12 @@ export function pageRequest(query: ListQuery): Result<PageRequest, "NOT_A_CURSOR
     const after = decodeCursor(query.cursor);
     return after.ok ? ok({ limit, offset: 0, after: after.value, page: undefined }) : after;
   }
-  // Older clients of this interface expect page numbers wherever they sent no cursor.
+  // Older clients of this interface expect page numbers whenever they sent no cursor.
   const page = query.page ?? (query.cursor === undefined ? 1 : undefined);
   return ok({ limit, offset: ((page ?? 1) - 1) * limit, after: undefined, page });
 }
 
-/** What to read for a page: one row more than it has. Reads nothing for an invalid or undefined query. */
+/** The range to read for a page: one row more than the page has. Reads nothing for an invalid or undefined query. */
 export function pageToRead(query: ListQuery | undefined): PageRequest {
   const asked = query === undefined ? undefined : pageRequest(query);
   if (asked?.ok) return { ...asked.value, limit: asked.value.limit + 1 };
@@ -68,7 +68,7 @@ export function pageToRead(query: ListQuery | undefined): PageRequest {
 
 /**
  * The response of a list, from the rows of `pageToRead`; `total` is only used with page numbers. A row whose body is undefined is left out: the page
- * is shorter, and the next page starts at the same row as otherwise.
+ * is then shorter, but the next page starts at the same row.
  */
 export function pageBody<T extends Position>(
   read: { readonly rows: readonly T[]; readonly total: number },

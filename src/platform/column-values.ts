@@ -1,4 +1,4 @@
-// Values that columns hold. Declared here, next to the tables, because rules of every district use them.
+// Values that columns hold. They are declared here, next to the tables, because rules in every part of the service use them.
 
 export const INVOICE_STATUSES = [
   "AWAITING_PAYMENT",
@@ -12,14 +12,15 @@ export const INVOICE_STATUSES = [
 
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number];
 
-/** How an invoice was created: by a merchant's server or member, by a browser with a public key, or with the form of a product's page. */
+/** How an invoice was created: by a merchant's server or member, by a browser with a public key, or through the form on a product page. */
 export const INVOICE_ORIGINS = ["API", "PUBLIC_KEY", "PRODUCT_PAGE"] as const;
 
 export type InvoiceOrigin = (typeof INVOICE_ORIGINS)[number];
 
 /**
- * A merchant's rank at an address that several merchants registered. 1: reserved for a signature that proves control of it; nothing assigns it yet. 2: enough
- * money was confirmed there, and at least a tenth of the highest amount of any merchant there, because anyone can pay a little to an address. 3: the rest.
+ * A merchant's rank at an address that several merchants registered. 1: reserved for a signature that proves control of it; nothing assigns it yet.
+ * 2: enough money was confirmed there, and at least a tenth of the highest amount of any merchant there, because anyone can pay a little to an
+ * address. 3: all other merchants.
  */
 export type Rank = 1 | 2 | 3;
 
@@ -56,7 +57,7 @@ export const AUDIT_ACTIONS = [
   "invoice.status_changed",
   "invoice.cancelled",
   "invoice.resolved",
-  /** Its rows were lost when the database was restored, and written again. */
+  /** The invoice's rows were lost when the database was restored, and were written again. */
   "invoice.restored",
   "payment.resolved",
   "product.created",
@@ -70,7 +71,7 @@ export const AUDIT_ACTIONS = [
   "webhook.updated",
   "webhook.deleted",
   "webhook.secret_rotated",
-  // changes of a user's own account; they belong to no merchant
+  // changes to a user's own account; they belong to no merchant
   "user.created",
   "user.updated",
   "session.created",
@@ -92,6 +93,8 @@ export const AUDIT_ACTIONS = [
   "setup_link.created",
   "operator.added",
   "operator.removed",
+  "alerts.proved",
+  "alerts.dismissed",
   "network.paused",
   "network.resumed",
   "network.reread_requested",

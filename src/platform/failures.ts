@@ -35,7 +35,7 @@ export type Failure =
   | { readonly code: "OWNER_REQUIRED" }
   | { readonly code: "OPERATOR_REQUIRED" }
   | { readonly code: "SECURITY_REQUIREMENT_NOT_MET"; readonly missing: readonly string[] }
-  /** `factors`: those that this user can use. */
+  /** `factors`: the factors that this user can use. */
   | { readonly code: "SECOND_FACTOR_REQUIRED"; readonly factors: readonly string[] }
   | { readonly code: "STEP_UP_REQUIRED"; readonly factors: readonly string[] }
   // sign-in, factors and identities; a failure never says which of several secrets was wrong
@@ -60,6 +60,7 @@ export type Failure =
   | { readonly code: "USER_NOT_FOUND" }
   | { readonly code: "OPERATOR_NOT_FOUND" }
   | { readonly code: "LAST_OPERATOR" }
+  | { readonly code: "TEST_ALERT_MISSING" }
   | { readonly code: "NETWORK_NOT_FOUND" }
   | { readonly code: "REREAD_IN_PROGRESS"; readonly fromHeight: number; readonly toHeight: number }
   | { readonly code: "REREAD_NOT_FOUND" }

@@ -11,12 +11,12 @@ const permissions = () =>
   z
     .array(z.enum(KEY_PERMISSION_NAMES))
     .min(1)
-    // A longer list is refused by its length, before each of its wrong names gets a message of its own.
+    // A list that is too long gets one error about its length, instead of one for each unknown name.
     .max(KEY_PERMISSION_NAMES.length)
     .refine(areDistinct, "must not contain a permission twice")
     .meta({
       description:
-        "Names in upper snake case. This kind of key must be able to hold them, and your own role must have them.",
+        "Names in upper snake case. This kind of key must be allowed to have each of them, and your own role must have them too.",
     });
 
 /** At least one range: a key with an empty list could never be used. */
@@ -72,7 +72,7 @@ function areDistinct(values: readonly string[]): boolean {
   return new Set(values).size === values.length;
 }
 
-// ---- answers
+// ---- responses
 
 export const apiKeyBody = () =>
   z
@@ -90,7 +90,7 @@ export const apiKeyBody = () =>
       lastUsedAt: time().nullable().meta({ description: "Updated at most once a minute." }),
       rotatedUntil: time()
         .nullable()
-        .meta({ description: "Until when the previous secret still works; null if there is none." }),
+        .meta({ description: "The time at which the previous secret stops working; null if there is none." }),
       createdAt: time(),
       createdBy: z
         .string()
@@ -100,9 +100,9 @@ export const apiKeyBody = () =>
         .string()
         .nullable()
         .meta({ description: "The origin of the application that asked for the key; null if none did." }),
-      expiresUnusedAt: time()
-        .nullable()
-        .meta({ description: "When the key stops working unless it is used before; null once it was used." }),
+      expiresUnusedAt: time().nullable().meta({
+        description: "When the key stops working if it has not been used by then; null once it has been used.",
+      }),
     })
     .meta({ title: "ApiKey" });
 

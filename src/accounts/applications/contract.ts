@@ -6,7 +6,8 @@ import { RIGHT_NAMES } from "./rights.ts";
 export const authorizeBody = () =>
   z.strictObject({
     question: z.string().max(128).meta({
-      description: "The value from the page `/api-keys/authorize`. It can be answered once, within 30 minutes.",
+      description:
+        "Identifies the application's request; taken from the page `/api-keys/authorize`. It can be answered once, within 30 minutes.",
     }),
     application: textField(200).meta({ description: "Becomes the name of the key.", examples: ["WooCommerce"] }),
     redirect: z
@@ -20,6 +21,6 @@ export const authorizeBody = () =>
       .max(RIGHT_NAMES.length)
       .refine((names) => new Set(names).size === names.length, "must not contain a right twice")
       .meta({
-        description: "Names of rights in BTCPay Server's API. Your own role must have the permissions that they need.",
+        description: "Names of permissions in BTCPay Server's API. Your own role must have the matching permissions.",
       }),
   });

@@ -16,7 +16,7 @@ export const applicationRoutes = routesOf({
   dependencies: keyDependencies,
 }).post("/api/v1/merchants/merchant/:merchantId/applications", {
   operationId: "authorizeApplication",
-  summary: "Give an application a key with the rights that it asks for",
+  summary: "Give an application a key with the permissions that it asks for",
   description:
     "For the page `/api-keys/authorize`, to which shop plugins of BTCPay Server send a user. Only this response shows the secret. The key expires after an hour unless it is used.",
   permission: "api_key:create",

@@ -7,11 +7,11 @@ export function isIpAllowed(ip: string | undefined, ranges: readonly string[]): 
   const family = ip === undefined ? undefined : familyOf(ip);
   if (ip === undefined || family === undefined) return false;
   const list = new BlockList();
+  const isCallerIpv4 = isIpv4(ip, family);
   for (const range of ranges) {
     const subnet = parseRange(range);
-    // For BlockList ::/0 contains every IPv4 address; here an IPv6 range only contains IPv4 addresses if it is a mapped range.
-    if (subnet === undefined || (family === "ipv4" && subnet.family === "ipv6" && !MAPPED.test(subnet.address)))
-      continue;
+    // A BlockList with ::/0 contains every IPv4 address; here an IPv6 range only contains IPv4 addresses if it is a mapped range.
+    if (subnet === undefined || (isCallerIpv4 && !isIpv4(subnet.address, subnet.family))) continue;
     list.addSubnet(subnet.address, subnet.prefix, subnet.family);
   }
   return list.check(ip, family);
@@ -22,14 +22,20 @@ export function isIpRange(text: string): boolean {
   return parseRange(text) !== undefined;
 }
 
-/** Whether every address of `range` is in `outer`; false where either is unreadable, or only one is a mapped range. */
+/** Whether `outer` admits every caller that `range` admits; false also if either is unreadable, or only one of them is written as IPv4. */
 export function isRangeWithin(range: string, outer: string): boolean {
   const [inside, around] = [parseRange(range), parseRange(outer)];
   if (inside === undefined || around === undefined || inside.family !== around.family) return false;
   return inside.prefix >= around.prefix && isIpAllowed(inside.address, [outer]);
 }
 
-const MAPPED = /^::ffff:/i;
+/** Whether it is an IPv4 address, also in the mapped form of IPv6. */
+function isIpv4(address: string, family: Family): boolean {
+  if (family === "ipv4") return true;
+  const mapped = new BlockList();
+  mapped.addSubnet("::ffff:0:0", 96, "ipv6");
+  return mapped.check(address, "ipv6");
+}
 
 type Family = "ipv4" | "ipv6";
 

@@ -13,7 +13,8 @@ const code = () =>
 const proofMembers = () =>
   z.strictObject({
     method: z.enum(["totp", "backup_code", "email_code", "passkey"]).optional().meta({
-      description: "If absent, a code of 6 digits is totp, of 8 digits email_code, and any other code backup_code.",
+      description:
+        "If absent, a 6-digit code counts as totp, an 8-digit code as email_code, and any other code as backup_code.",
     }),
     code: code()
       .optional()
@@ -39,14 +40,14 @@ export const proofBody = () =>
     return z.NEVER;
   });
 
-// ---- answers
+// ---- responses
 
 export const askedBody = () =>
   z
     .object({
       factors: z
         .array(z.enum(["passkey", "totp", "backup_code", "email_code"]))
-        .meta({ description: "Any one of these is enough. For email_code, a code was mailed." }),
+        .meta({ description: "Any one of these is enough. If email_code is listed, a code was mailed." }),
       passkey: requestOptionsBody()
         .nullable()
         .meta({ description: "Options for `navigator.credentials.get`; null if the user has no passkey." }),

@@ -17,7 +17,7 @@ interface Words {
   readonly description: string;
 }
 
-/** The two routes of one purpose: list the factors, and give one. */
+/** The two routes for one purpose: one lists the factors, the other accepts one. */
 function startAndVerify(of: {
   readonly purpose: FactorPurpose;
   readonly path: string;
@@ -63,7 +63,7 @@ const secondFactor = startAndVerify({
   start: {
     operationId: "startSecondFactor",
     summary: "List the second factors that complete a sign-in",
-    description: "Mails a code if mailed codes are one of them.",
+    description: "Mails a code if mailed codes are among them.",
   },
   verify: {
     operationId: "verifySecondFactor",
@@ -95,7 +95,7 @@ const emailOtp = routesOf({ tag: "My account", callers: "USER", dependencies: fa
     operationId: "enableEmailOtp",
     summary: "Switch on mailed codes as a second factor",
     description:
-      "Every sign-in then needs a mailed code, for users without an authenticator app. It counts for teams that require a second factor.",
+      "Every sign-in except with a passkey then needs a second factor, and a mailed code is enough. This satisfies teams that require a second factor.",
     answers: [{ status: 204, description: "Mailed codes are on" }],
     answer: async ({ deps, principal: { user }, trail }) => {
       return emptyReplyTo(await changeEmailOtp(deps, { user, isOn: true, trail }));

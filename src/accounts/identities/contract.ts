@@ -26,7 +26,7 @@ export const callbackQuery = () =>
       .meta({ description: "The provider's error code, if the sign-in failed there." }),
   });
 
-// ---- answers
+// ---- responses
 
 const provider = () => z.enum(["google", "github"]);
 
@@ -55,7 +55,8 @@ export const methodsBody = () =>
         .array(provider())
         .meta({ description: "The providers of this deployment, for `/api/v1/auth/{provider}/start`." }),
       isSignUpOpen: z.boolean().meta({
-        description: "Whether anyone's first sign-in makes an account; otherwise it needs an invitation.",
+        description:
+          "Whether anyone can create an account by signing in; if false, a first sign-in needs an invitation.",
       }),
     })
     .meta({ title: "SignInMethods" });
@@ -77,7 +78,7 @@ export const identityListBody = () =>
       data: z.array(
         z.object({
           provider: provider(),
-          subject: z.string().meta({ description: "The provider's id of the account; never an email." }),
+          subject: z.string().meta({ description: "The provider's id for the account; never an email address." }),
           email: z.string().nullable(),
           createdAt: z.iso.datetime(),
           lastUsedAt: z.iso.datetime().nullable(),

@@ -53,7 +53,7 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: iden
     operationId: "finishProviderSignIn",
     summary: "The redirect URI to which the provider sends the browser back",
     description:
-      "A linked identity signs its user in, an unknown one creates an account if `SIGN_UP` lets everyone in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting.",
+      "A linked identity signs its user in; an unknown one creates an account if `SIGN_UP` lets everyone in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address; sending the code to `/api/v1/auth/email/verify` links the identity and signs the user in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json`, the response reports what was done instead of redirecting.",
     query: callbackQuery,
     answers: [
       { status: 200, description: "Signed in, linked, or a mailed code is needed", schema: callbackBody },
@@ -152,7 +152,7 @@ const unlink = routesOf({ tag: "My account", callers: "USER", dependencies: link
 
 export const identityRoutes: readonly MountedRoute[] = [...signIn, ...list, ...link, ...unlink];
 
-/** The response as JSON, or as a redirect for a browser. */
+/** The JSON response, and the path to which a browser is redirected instead. */
 function finishedReply(
   call: Pick<OpenCall<unknown, unknown>, "env" | "cookie" | "nowMs">,
   finished: Finished,

@@ -53,7 +53,7 @@ const ofTeam = routesOf({ tag: "Invitations", callers: "MEMBER", dependencies: t
     operationId: "inviteMember",
     summary: "Invite a user by email",
     description:
-      "The role must be strictly below yours. To invite an ADMIN you must have given a factor in the last 5 minutes. The link in the mail works once, for 7 days, for a user with that email address. After 500 mails a day of the merchant, 200 of yours or 10 to the address, the invitation is created anyway but its mail waits: `mailedAt` is null until it is sent.",
+      "The role must be strictly below yours. To invite an ADMIN you must have given a factor in the last 5 minutes. The link in the mail works once, for 7 days, for a user with that email address. The daily limits are 500 mails from the merchant, 200 from you and 10 to the address. If one is reached, the invitation is still created but its mail waits: `mailedAt` is null until it is sent.",
     permission: "team:invite",
     isIdempotent: true,
     body: inviteBody,
@@ -72,7 +72,7 @@ const ofTeam = routesOf({ tag: "Invitations", callers: "MEMBER", dependencies: t
   })
   .post(`${BASE}/:invitationId/resend`, {
     operationId: "resendInvitation",
-    summary: "Resend an invitation, with a new link and new 7 days",
+    summary: "Resend an invitation, with a new link that works for 7 days",
     description:
       "The old link stops working. For an invitation to ADMIN you must have given a factor in the last 5 minutes. If a daily limit is reached, the mail waits: `mailedAt` is null until it is sent.",
     permission: "team:invite",
@@ -113,7 +113,7 @@ const ofUser = routesOf({ tag: "Invitations", callers: "USER", dependencies: tea
     description: "The email address of your account must be the invited address, and verified.",
     isIdempotent: true,
     body: acceptBody,
-    answers: [{ status: 200, description: "Your seat in the team", schema: acceptedBody }],
+    answers: [{ status: 200, description: "Your membership of the team", schema: acceptedBody }],
     refusals: ACCEPT_REFUSALS,
     answer: async (call) => {
       const deps = { ...call.deps, trail: call.trail };
@@ -124,7 +124,7 @@ const ofUser = routesOf({ tag: "Invitations", callers: "USER", dependencies: tea
     operationId: "acceptInvitationById",
     summary: "Accept one of your pending invitations",
     isIdempotent: true,
-    answers: [{ status: 200, description: "Your seat in the team", schema: acceptedBody }],
+    answers: [{ status: 200, description: "Your membership of the team", schema: acceptedBody }],
     refusals: ACCEPT_REFUSALS,
     answer: async (call) => {
       const deps = { ...call.deps, trail: call.trail };

@@ -1,6 +1,6 @@
 // The wire format of merchants and their settings (decisions 4 "Merchant settings", decisions 10).
 import * as z from "zod";
-import { isAnyGiven, textField as text, time } from "../../lib/fields.ts";
+import { exactAmountField as amount, isAnyGiven, textField as text, time } from "../../lib/fields.ts";
 import { parseUnits } from "../../lib/money.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 import { isRedirectUrl } from "../../lib/redirect-url.ts";
@@ -39,20 +39,6 @@ function percent(max: number) {
     })
     .meta({ description: "Percent, with at most 2 fraction digits." });
 }
-
-const MAX_AMOUNT_MICROS = 1_000_000_000_000n;
-
-/** An amount from 0 to 1,000,000 with at most 6 fraction digits, sent as decimal text or as a number, in micro-units. Never rounded. */
-const amount = () =>
-  z
-    .union([z.string().regex(/^\d{1,7}(\.\d{1,6})?$/, "must be a decimal with at most 6 fraction digits"), z.number()])
-    .transform((value, context) => {
-      const micros = parseUnits(String(value), 6);
-      if (micros.ok && micros.value >= 0n && micros.value <= MAX_AMOUNT_MICROS) return micros.value;
-      const message = micros.ok ? "must be from 0 to 1000000" : "must be a decimal with at most 6 fraction digits";
-      context.addIssue({ code: "custom", message });
-      return z.NEVER;
-    });
 
 const brand = () =>
   z.strictObject({
@@ -97,19 +83,22 @@ const frameAncestors = () =>
     .refine((origins) => new Set(origins).size === origins.length, "must not contain an origin twice")
     .meta({ description: "Origins whose pages may show the checkout in a frame; if empty, no page may." });
 
-/** Every member is optional; an absent one keeps its value. */
+/** Every member is optional, but one must be given. A setting that is left out keeps its value. */
 export const updateSettingsBody = () =>
   z
     .strictObject({
       invoiceLifetimeSeconds: z.int().min(60).max(2_592_000).optional(),
       rateLockSeconds: z.int().min(1).max(86_400).optional(),
       underpaidTolerancePercent: percent(10).optional(),
-      underpaidToleranceMax: amount()
-        .optional()
-        .meta({ description: "The most that the percentage may amount to, in the invoice's currency." }),
+      underpaidToleranceMax: amount().optional().meta({
+        description: "The largest amount that `underpaidTolerancePercent` may allow, in the invoice's currency.",
+      }),
       overpaidTolerancePercent: percent(100).optional(),
       monitorSeconds: z.int().min(0).max(604_800).optional(),
       latePaymentPolicy: z.enum(["REVIEW", "ACCEPT"]).optional(),
+      lateGraceSeconds: z.int().min(0).max(86_400).optional().meta({
+        description: "How long after its end an invoice can be paid at the locked price; at most `monitorSeconds`.",
+      }),
       quorumAboveAmount: amount().nullable().optional(),
       walletChangeDelayHours: z
         .int()
@@ -118,20 +107,20 @@ export const updateSettingsBody = () =>
         .optional()
         .meta({ description: "A shorter delay takes effect once the current delay has passed." }),
       maxActiveInvoices: z.int().min(1).max(1_000_000).optional().meta({
-        description:
-          "The limit of active invoices of your server and members. Invoices from browsers have a separate limit.",
+        description: "The maximum number of active invoices created by your server and members, not by browsers.",
       }),
       maxPublicInvoices: z
         .int()
         .min(0)
         .max(1_000_000)
         .optional()
-        .meta({ description: "The limit of active invoices that public keys and product pages created." }),
+        .meta({ description: "The maximum number of active invoices created through public keys and product pages." }),
       mailReceiptsToCustomers: z.boolean().optional().meta({
         description: "Mails the customer, if their email is known, when an invoice is paid with confirmed money.",
       }),
       mailReceiptsToMerchant: z.boolean().optional().meta({
-        description: "Mails every owner and admin when an invoice is paid, also if the team accepts it without money.",
+        description:
+          "Mails every owner and admin when an invoice is paid, even if the team accepted it without a payment.",
       }),
       brand: brand()
         .nullable()
@@ -143,7 +132,7 @@ export const updateSettingsBody = () =>
         .regex(/^[A-Za-z0-9]{1,64}$/, "must be 1 to 64 letters and digits")
         .nullable()
         .optional()
-        .meta({ description: "The store's id at BTCPay Server: plugins may still use it for the merchant." }),
+        .meta({ description: "The merchant's former store id at BTCPay Server, which plugins may still use." }),
     })
     .refine(isAnyGiven, "must have at least one setting")
     .transform(
@@ -156,7 +145,7 @@ export const updateSettingsBody = () =>
       }),
     );
 
-// ---- answers
+// ---- responses
 
 const amountText = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["5.000000"] });
 
@@ -188,6 +177,7 @@ export const settingsBody = () =>
       overpaidTolerancePercent: z.number(),
       monitorSeconds: z.int(),
       latePaymentPolicy: z.enum(["REVIEW", "ACCEPT"]),
+      lateGraceSeconds: z.int(),
       quorumAboveAmount: amountText().nullable(),
       walletChangeDelayHours: z.int().meta({ description: "The delay in effect now." }),
       pendingWalletChangeDelay: z

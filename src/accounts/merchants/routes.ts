@@ -95,7 +95,7 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
     refusals: ["CONFIRMATION_MISMATCH"],
     answer: async (call) => {
       const { merchant: read, trail, principal } = call;
-      // A key cannot hold the permission (decisions 7).
+      // A key cannot hold the permission to delete a merchant (decisions 7).
       if (principal.kind === "API_KEY") return err({ code: "OWNER_REQUIRED" });
       const of = { read, trail, seat: principal, permission: "merchant:delete" } as const;
       return emptyReplyTo(await deleteMerchant(call.deps, of, call.body.name));
@@ -112,7 +112,7 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
     operationId: "updateSettings",
     summary: "Change settings",
     description:
-      "Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed. Weakening a protection needs a recent factor too, or PROTECTION_WEAKEN.",
+      "Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed. Weakening a protection also needs a recent factor, or PROTECTION_WEAKEN if an API key is used.",
     permission: "merchant:update",
     body: updateSettingsBody,
     answers: [{ status: 200, description: "All settings after the change", schema: settingsBody }],
@@ -142,12 +142,12 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
 
 export const merchantRoutes: readonly MountedRoute[] = [...ofUser, ...ofMerchant];
 
-/** Why a caller may not change the delay of wallet changes. A thief of an API key must not be able to shorten it. */
+/** Why a caller may not change the wallet change delay. A stolen API key must not be enough to shorten it. */
 function delayRefusal(principal: MerchantPrincipal, nowMs: number): Failure | undefined {
   return principal.kind === "API_KEY" ? { code: "SESSION_REQUIRED" } : stepUpRefusal(principal, nowMs);
 }
 
-/** `missing` is empty: a member without a required factor was refused before. */
+/** `missing` is always empty here: a member without a required factor has already been refused. */
 function viewerOf(principal: MerchantPrincipal) {
   const { permissions } = principal;
   return { role: principal.kind === "API_KEY" ? null : principal.role, permissions, missing: [] };

@@ -29,6 +29,7 @@ export function settingsBodyOf(
     overpaidTolerancePercent: percentOf(settings.overpaidToleranceBasisPoints),
     monitorSeconds: settings.monitorSeconds,
     latePaymentPolicy: settings.latePaymentPolicy,
+    lateGraceSeconds: settings.lateGraceSeconds,
     quorumAboveAmount: quorum === null ? null : formatMicros(quorum),
     walletChangeDelayHours: delayHoursAt(row, nowMs),
     pendingWalletChangeDelay: pending === undefined ? null : { hours: pending.hours, from: isoTime(pending.fromMs) },

@@ -1,5 +1,6 @@
-// A merchant's settings (decisions 4 "Merchant settings"): their columns, their changes and their audit entries. An invoice copies them when it is
-// created, so that a change never affects an existing invoice.
+// A merchant's settings (decisions 4 "Merchant settings"): their columns, their changes and their audit entries. When an invoice is created, it
+// copies the tolerances, the times and the policy for late payments, so that changing these never affects an existing invoice. The other settings are
+// read when they are used.
 
 import { formatMicros } from "../../lib/money.ts";
 import { type JsonOf, parseJson, printJson } from "../../lib/typed-json.ts";
@@ -24,6 +25,8 @@ export interface Settings {
   readonly overpaidToleranceBasisPoints: number;
   readonly monitorSeconds: number;
   readonly latePaymentPolicy: "REVIEW" | "ACCEPT";
+  /** How long an invoice still accepts payments after it has ended, at the price that it had when it ended. */
+  readonly lateGraceSeconds: number;
   readonly quorumAboveMicros: bigint | null;
   /** The limit for the merchant's own server and members. */
   readonly maxActiveInvoices: number;
@@ -31,7 +34,7 @@ export interface Settings {
   readonly maxPublicInvoices: number;
   /** Whether the customer of a paid invoice gets an email, if their address is known. */
   readonly mailReceiptsToCustomers: boolean;
-  /** Whether every OWNER and ADMIN gets it too. */
+  /** Whether every OWNER and ADMIN gets this email too. */
   readonly mailReceiptsToMerchant: boolean;
   readonly brand: Brand;
   /** Origins that may frame the checkout. */
@@ -40,13 +43,13 @@ export interface Settings {
   readonly formerStoreId: string | null;
 }
 
-/** The settings as columns; two are JSON, null if not set. */
+/** The settings as columns. Two of them are JSON, null if not set. */
 export interface SettingsColumns extends Omit<Settings, "brand" | "frameAncestors"> {
   readonly brand: JsonOf<Partial<Brand>> | null;
   readonly frameAncestors: JsonOf<readonly string[]> | null;
 }
 
-/** A change of settings: an absent member keeps its value, also within the brand. `brand: null` removes the whole brand. */
+/** A change to the settings. A member that is left out keeps its value, also within the brand. `brand: null` removes the whole brand. */
 export type SettingsChange = {
   readonly [K in Exclude<keyof Settings, "brand">]?: Settings[K] | undefined;
 } & { readonly brand?: { readonly [K in keyof Brand]?: Brand[K] | undefined } | null | undefined };
@@ -79,7 +82,7 @@ function changedBrand(brand: Brand, change: SettingsChange["brand"]): Brand {
   return { name, color, supportUrl, logo };
 }
 
-/** Picks the settings' columns from a row that has more. */
+/** Picks the settings' columns from a row that has more columns. */
 function settingsColumns(row: SettingsColumns): SettingsColumns {
   return {
     invoiceLifetimeSeconds: row.invoiceLifetimeSeconds,
@@ -89,6 +92,7 @@ function settingsColumns(row: SettingsColumns): SettingsColumns {
     overpaidToleranceBasisPoints: row.overpaidToleranceBasisPoints,
     monitorSeconds: row.monitorSeconds,
     latePaymentPolicy: row.latePaymentPolicy,
+    lateGraceSeconds: row.lateGraceSeconds,
     quorumAboveMicros: row.quorumAboveMicros,
     maxActiveInvoices: row.maxActiveInvoices,
     maxPublicInvoices: row.maxPublicInvoices,
@@ -111,6 +115,7 @@ export function settingsFacts(settings: Settings): AuditFacts {
     overpaidTolerancePercent: percentOf(settings.overpaidToleranceBasisPoints),
     monitorSeconds: settings.monitorSeconds,
     latePaymentPolicy: settings.latePaymentPolicy,
+    lateGraceSeconds: settings.lateGraceSeconds,
     quorumAboveAmount: quorum === null ? null : formatMicros(quorum),
     maxActiveInvoices: settings.maxActiveInvoices,
     maxPublicInvoices: settings.maxPublicInvoices,

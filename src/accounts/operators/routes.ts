@@ -10,7 +10,7 @@ import { removeOperator } from "./remove-operator.ts";
 
 const OPERATORS = "/api/v1/operator/operators";
 
-/** These paths are in the public reference, so others get 403 rather than 404. */
+/** These paths are in the public reference, so callers who are not operators get 403 rather than 404. */
 export const operatorRoutes = routesOf({
   tag: "Deployment",
   callers: "USER",
@@ -44,8 +44,8 @@ export const operatorRoutes = routesOf({
   .delete(`${OPERATORS}/:userId`, {
     operationId: "removeOperator",
     endsAccess: true,
-    summary: "Make an operator a plain user",
-    description: "Their account and their seats in teams stay. The last operator cannot be removed.",
+    summary: "Make an operator an ordinary user",
+    description: "They keep their account and their team memberships. The last operator cannot be removed.",
     needsStepUp: true,
     answers: [{ status: 204, description: "No longer an operator" }],
     refusals: ["OPERATOR_NOT_FOUND", "LAST_OPERATOR"],

@@ -30,7 +30,7 @@ export const assertionBody = () =>
         userHandle: z.string().max(MAX_ID).nullish(),
       }),
     })
-    .meta({ description: "The `toJSON()` of what `navigator.credentials.get` returned." });
+    .meta({ description: "The credential that `navigator.credentials.get` returned, converted with `toJSON()`." });
 
 /** The result of `navigator.credentials.create`. */
 export const attestationBody = () =>
@@ -43,7 +43,7 @@ export const attestationBody = () =>
         transports: z.array(z.string().max(40)).max(20).optional(),
       }),
     })
-    .meta({ description: "The `toJSON()` of what `navigator.credentials.create` returned." });
+    .meta({ description: "The credential that `navigator.credentials.create` returned, converted with `toJSON()`." });
 
 const name = () =>
   z
@@ -58,7 +58,7 @@ export const updatePasskeyBody = () => z.strictObject({ name: name() });
 export const verifyPasskeyBody = () => z.strictObject({ credential: assertionBody() });
 export const listPasskeysQuery = () => z.object(listQuery());
 
-// ---- answers
+// ---- responses
 
 const credentials = () => z.array(z.object({ id: z.string(), type: z.literal("public-key") }));
 const options = {

@@ -107,7 +107,7 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: pass
     answers: [{ status: 200, description: "Options, valid for 5 minutes", schema: requestOptionsBody }],
     refusals: ["STORAGE_UNAVAILABLE"],
     answer: async (call) => {
-      // A page may offer passkeys and an email field at the same time, so starting one must not end the other.
+      // A page may offer passkeys and an email field at the same time, so starting one sign-in must not end the other.
       const nonce = ownNonce(call.cookie("signin")) ?? newToken();
       const options = await beginPasskeySignIn(call.deps, { nonce });
       if (!options.ok) return options;
@@ -119,7 +119,7 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: pass
     operationId: "verifyPasskeySignIn",
     summary: "Sign in with a passkey",
     description:
-      "Send the result of `navigator.credentials.get`, with the `signin` cookie of the options. No second factor is needed, because a passkey verifies its user. The refusal is the same for anything that is wrong.",
+      "Send the result of `navigator.credentials.get`, with the `signin` cookie that came with the options. No second factor is needed, because a passkey verifies its user. The error is the same whatever is wrong.",
     body: verifyPasskeyBody,
     answers: [{ status: 200, description: "Signed in", schema: signedInBody }],
     refusals: ["PASSKEY_REFUSED", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],

@@ -1,5 +1,5 @@
-// The settings that protect a team, and what weakens each (security.md 1 "Weakening a protection"). test/support/protections.ts lists all other members of
-// requests; a new one is on neither list until someone puts it on one.
+// The settings that protect a team, and what weakens each (security.md 1 "Weakening a protection"). test/support/protections.ts lists all other
+// members of requests; a test fails until a new member is added to one of the two lists.
 import type { AuditFacts } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { isRangeWithin } from "../auth/ip-allow-list.ts";
@@ -14,13 +14,14 @@ const isHigher: IsWeaker = (after, before) => Number(after) > Number(before);
 const isOff: IsWeaker = (after) => after === false;
 const listed = (fact: Fact): readonly string[] => (Array.isArray(fact) ? fact : []);
 
-/** By operation and member of its body. */
+/** The changes that weaken a protection, by operation and member of its body. */
 export const WEAKENINGS = {
   updateSettings: {
     underpaidTolerancePercent: isHigher,
     underpaidToleranceMax: isHigher,
     overpaidTolerancePercent: isHigher,
     latePaymentPolicy: (after) => after === "ACCEPT",
+    lateGraceSeconds: isHigher,
     quorumAboveAmount: (after, before) => after === null || (before !== null && isHigher(after, before)),
     mailReceiptsToMerchant: isOff,
     frameAncestors: (after, before) => listed(after).some((each) => !listed(before).includes(each)),
@@ -39,7 +40,7 @@ export const WEAKENINGS = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, IsWeaker>>>>;
 
-/** Other changes that weaken a protection, in either direction: their routes always require a factor and send their own emails. */
+/** Other changes, which count as weakening in either direction. They always require a factor and send their own emails. */
 export const ALWAYS_GUARDED = {
   updateSettings: ["walletChangeDelayHours"],
   updateWallet: ["isEnabled", "requiredConfirmations"],
@@ -48,7 +49,7 @@ export const ALWAYS_GUARDED = {
 
 export type GuardedOperation = keyof typeof WEAKENINGS;
 
-/** What the changed facts weaken, a sentence each: "Underpaid tolerance percent: 1 before, 10 now". */
+/** The protections that the changed facts weaken, one sentence each: "Underpaid tolerance percent: 1 before, 10 now". */
 export function weakenedBy(
   operation: GuardedOperation,
   { before, after }: { readonly before: AuditFacts; readonly after: AuditFacts },

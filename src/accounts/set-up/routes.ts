@@ -10,13 +10,13 @@ import { beginSetUp } from "./begin-set-up.ts";
 import { beginSetUpBody, redeemBody } from "./contract.ts";
 import { useSetUpLink } from "./use-set-up-link.ts";
 
-/** Both are served before the set-up, at the request's origin if PUBLIC_URL is empty (src/app/set-up/middleware.ts). */
+/** Both routes are served before the set-up, at the request's origin if PUBLIC_URL is empty (src/app/set-up/middleware.ts). */
 export const setUpRoutes = routesOf({ tag: "Deployment", callers: "ANYBODY", dependencies: teamDependencies })
   .post("/api/v1/setup/options", {
     operationId: "beginSetUp",
     summary: "Start to redeem a set-up link",
     description:
-      "Returns the options for `navigator.credentials.create`. Anyone who can deploy makes the link: `npm run setup-link`. It works once, for 24 hours.",
+      "Returns the options for `navigator.credentials.create`. Anyone who can deploy can create the link with `npm run setup-link`. It works once, within 24 hours.",
     body: beginSetUpBody,
     answers: [{ status: 200, description: "Options, valid for 5 minutes", schema: creationOptionsBody }],
     refusals: ["SETUP_LINK_INVALID", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],
@@ -29,7 +29,7 @@ export const setUpRoutes = routesOf({ tag: "Deployment", callers: "ANYBODY", dep
     operationId: "redeemSetUpLink",
     summary: "Redeem a set-up link: become an operator with a passkey",
     description:
-      "Send the result of `navigator.credentials.create`. The user with the address becomes an operator and gets the passkey; if there is none, an account is created. The session's cookie is set. If `PUBLIC_URL` is empty, links and passkeys use this origin from now on.",
+      "Send the result of `navigator.credentials.create`. The user with this email address becomes an operator and gets the passkey; if there is no such user, an account is created. The session's cookie is set. If `PUBLIC_URL` is empty, links and passkeys use this origin from now on.",
     body: redeemBody,
     answers: [{ status: 200, description: "Signed in as an operator", schema: signedInBody }],
     refusals: [

@@ -18,7 +18,7 @@ export const signInRoutes = routesOf({ tag: "Sign-in", callers: "ANYBODY", depen
     operationId: "startEmailSignIn",
     summary: "Start a sign-in: mail a code",
     description:
-      "The response is the same with and without an account; the first sign-in creates one, if the deployment's `SIGN_UP` lets everyone in or an invitation waits for the address. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour.",
+      "The response is the same whether or not an account exists; the first sign-in creates one if the deployment's `SIGN_UP` lets everyone in or an invitation waits for the address. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour.",
     body: startBody,
     answers: [{ status: 202, description: "A code was mailed", schema: sentBody }],
     refusals: ["PROVIDER_NOT_CONFIGURED", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE", "CONTENTION"],
@@ -46,7 +46,7 @@ export const signInRoutes = routesOf({ tag: "Sign-in", callers: "ANYBODY", depen
     operationId: "verifyEmailSignIn",
     summary: "Sign in with a mailed code",
     description:
-      "Needs the `signin` cookie from the start, and sets the cookie of the session. A code works once, and after 5 wrong tries not at all. In the state `pending_2fa` the session can only call `/api/v1/auth/second-factor/*` until a second factor was given.",
+      "Needs the `signin` cookie from the start of the sign-in, and sets the session cookie. A code works once, and no longer works after 5 wrong attempts. In the state `pending_2fa`, the session can only call `/api/v1/auth/second-factor/*` until a second factor has been given.",
     body: verifyBody,
     answers: [{ status: 200, description: "Signed in", schema: signedInBody }],
     refusals: [

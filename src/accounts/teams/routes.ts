@@ -57,7 +57,7 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
   .delete(MEMBER, {
     operationId: "removeMember",
     summary: "Remove a member whose role is strictly below yours",
-    description: "API keys and everything else that they created stay.",
+    description: "API keys and everything else that they created remain.",
     permission: "team:remove",
     answers: [{ status: 204, description: "Removed" }],
     refusals: ["MEMBER_NOT_FOUND", "INSUFFICIENT_RANK"],
@@ -113,7 +113,7 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
     operationId: "updateTeamSecurity",
     summary: "Change the security settings that the team requires",
     description:
-      "They apply to every member, also the owner, but never to API keys. You cannot require what your own account does not have.",
+      "They apply to every member, including the owner, but never to API keys. You cannot require what your own account does not have.",
     permission: "team:view",
     needsStepUp: true,
     isOwnerOnly: true,

@@ -21,7 +21,7 @@ export const totpRoutes = routesOf({
     operationId: "enrolTotp",
     isSecret: true,
     summary: "Start the enrolment of an authenticator app",
-    description: "The app is not a factor until you confirm a code of it.",
+    description: "The app does not count as a factor until you confirm a code from it.",
     answers: [{ status: 200, description: "The secret, shown only in this response", schema: totpSecretBody }],
     refusals: ["TOTP_ALREADY_ENABLED"],
     answer: async (call) => {
@@ -32,9 +32,9 @@ export const totpRoutes = routesOf({
     operationId: "confirmTotp",
     summary: "Switch on the authenticator app with its first code",
     description:
-      "Returns ten backup codes, only once. The session counts as stepped up and gets a new cookie; your other sessions end.",
+      "Returns ten backup codes, which are not shown again. The session counts as stepped up and gets a new cookie; your other sessions end.",
     body: confirmTotpBody,
-    answers: [{ status: 200, description: "The app is on; its backup codes", schema: backupCodesBody }],
+    answers: [{ status: 200, description: "The app is switched on; its backup codes", schema: backupCodesBody }],
     refusals: ["INVALID_CODE", "TOTP_NOT_ENABLED", "TOTP_ALREADY_ENABLED"],
     answer: async (call) => {
       const { principal, trail } = call;

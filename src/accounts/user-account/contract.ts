@@ -14,7 +14,7 @@ export const updateMeBody = () =>
       .meta({ minLength: 1, maxLength: MAX_NAME, examples: ["Ann Example"] }),
   });
 
-// ---- answers
+// ---- responses
 
 export const meBody = () =>
   z
@@ -23,9 +23,9 @@ export const meBody = () =>
       email: z.string(),
       name: z.string().nullable(),
       emailVerified: z.boolean(),
-      isOperator: z
-        .boolean()
-        .meta({ description: "Whether you run this deployment. It gives no access to a merchant's data." }),
+      isOperator: z.boolean().meta({
+        description: "Whether you are an operator of this deployment. This gives no access to a merchant's data.",
+      }),
       factors: z.object({
         totp: z.boolean(),
         emailOtp: z.boolean(),

@@ -1,22 +1,30 @@
-// The sources of one network behind one interface: picks the source to ask and pauses a source that failed. One unit of work runs against one
-// source, so that a scan never mixes two views of the chain. The state of the sources lives in memory: after a restart each source is verified
-// again, and only its pauses are restored (`resume`).
+// The sources for one network behind one interface: picks the source to ask and pauses a source that failed. One unit of work runs against one
+// source, so that a scan never mixes two views of the chain. The state of the sources lives in memory: after a restart each source is verified again,
+// and only its pauses are restored (`resume`).
 import { fullJitterMs } from "../../lib/backoff.ts";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import type { NetworkName } from "../registry/network.ts";
 import type { ChainClient } from "./chain-client.ts";
-import { type SourceState, sourceName } from "./source-state.ts";
+import {
+  isRefusal,
+  NO_RECORD,
+  newerRecord,
+  type SourceRecord,
+  type SourceRecords,
+  type SourceState,
+  sourceName,
+} from "./source-state.ts";
 
 const BACKOFF_BASE_MS = 2 * SECOND_MS;
 const BACKOFF_CAP_MS = 4 * MINUTE_MS;
 const RETRY_AFTER_CAP_MS = 10 * MINUTE_MS;
-/** A ban lasts at least so long where its end is not named: TronGrid's does. Twice as long each time in a row. */
+/** The shortest pause after a ban without a stated end, such as TronGrid's. Doubled for each failure in a row, up to `RETRY_AFTER_CAP_MS`. */
 const BAN_BASE_MS = 30 * SECOND_MS;
-/** By then every pause is as long as it may be. */
+/** After this many failures in a row every pause has reached its maximum. */
 const MOST_DOUBLINGS = 10;
-/** The same of a source that is away: it may be back at once. */
+/** The shortest pause of an unavailable source, which may be back at once. Doubled for each failure in a row, up to `AWAY_CAP_MS`. */
 const AWAY_BASE_MS = 5 * SECOND_MS;
 const AWAY_CAP_MS = MINUTE_MS;
 /** Long, because an operator has to correct the configuration first. */
@@ -29,15 +37,18 @@ interface ChainPoolParts {
   readonly network: NetworkName;
   /** In order of preference, each once. */
   readonly clients: readonly ChainClient[];
-  /** In [0, 1). */
+  /** The `recordKey` of each client; by default its `sourceName`. */
+  readonly keys?: readonly string[];
+  /** Random numbers in [0, 1), for jitter. */
   readonly random: () => number;
-  /** A source that hangs fails long after it was asked; with a clock its pause begins when it fails, without one when it was asked. */
+  /**
+   * If present, the pause of a source that hangs starts when its request fails; otherwise it starts when the request was sent, which is much earlier.
+   */
   readonly nowMs?: () => number;
-  /** Takes one log line about a source that failed; the line names only the source's place and kind. */
+  /** Logs one line about a source that failed. The line names the source only by its position and kind. */
   readonly report: (line: string) => void;
 }
 
-/** The result of some work and the source that gave it. */
 interface Answered<T> {
   readonly value: T;
   readonly client: ChainClient;
@@ -45,9 +56,18 @@ interface Answered<T> {
 
 interface Source {
   readonly client: ChainClient;
-  /** Whether it was verified since its last outage. */
+  /** Whether the source has been verified since its last outage. */
   readonly isVerified: boolean;
   readonly state: SourceState;
+  /** What is known about the source since the pool was created. */
+  readonly record: SourceRecord;
+}
+
+export interface Tried<T> {
+  readonly client: ChainClient;
+  readonly state: SourceState;
+  /** Undefined if the source was not asked, because it currently refuses requests. */
+  readonly answer: Result<T, Outage> | undefined;
 }
 
 type Work<T> = (client: ChainClient) => Promise<Result<T, Outage>>;
@@ -62,32 +82,44 @@ export class ChainPool {
     this.#sources = parts.clients.map((client) => ({
       client,
       isVerified: false,
-      state: { kind: client.kind, failures: 0, openUntilMs: 0, lastOutage: null },
+      state: closedState(client),
+      record: NO_RECORD,
     }));
   }
 
-  /** Sources that may be asked now: they have not failed, or their pause is over. A source that serves another chain is paused too. */
+  /** The sources that may be asked now, because they have not failed or their pause is over. A source that serves another chain is paused too. */
   available(nowMs: number): readonly ChainClient[] {
     return this.#sources.filter(({ state }) => endOf(state, nowMs) <= nowMs).map(({ client }) => client);
   }
 
-  /** Another source that may be asked now, for a second opinion: preferably of another kind. */
+  /** Another source that may be asked now, for a second opinion, preferably of a different kind. */
   second(first: ChainClient, nowMs: number, askedToo: readonly ChainClient[] = []): ChainClient | undefined {
     const others = this.available(nowMs).filter((client) => client !== first && !askedToo.includes(client));
     return others.find((client) => client.kind !== first.kind) ?? others[0];
   }
 
-  /** Whether a second source is configured. */
   hasSecond(): boolean {
     return this.#sources.length > 1;
   }
 
-  /** One state for each source, for the caller that stores them across restarts, and for tests. */
   states(): readonly SourceState[] {
     return this.#sources.map(({ state }) => state);
   }
 
-  /** `sourceName` of it. */
+  /** What is known about each source since this pool was created. */
+  records(): SourceRecords {
+    return Object.fromEntries(
+      this.#sources.map(({ client, record }, place) => [
+        this.#parts.keys?.[place] ?? sourceName(place, client.kind),
+        record,
+      ]),
+    );
+  }
+
+  noteTip(client: ChainClient, height: number, nowMs: number): void {
+    this.#note(client, { ...NO_RECORD, height, answeredAtMs: nowMs });
+  }
+
   nameOf(client: ChainClient): string {
     return sourceName(
       this.#sources.findIndex((source) => source.client === client),
@@ -96,8 +128,8 @@ export class ChainPool {
   }
 
   /**
-   * Restores the pauses from before a restart, once, and only if the sources are the same. A pause for the wrong chain is not restored, because
-   * `verify` finds a wrong chain before anything else is asked.
+   * Restores the pauses from before a restart, once, and only if the sources have the same kinds in the same order. A pause for the wrong chain is
+   * not restored, because `verify` detects a wrong chain before anything else is requested.
    */
   resume(states: readonly SourceState[]): void {
     const isSame =
@@ -113,14 +145,14 @@ export class ChainPool {
   }
 
   /**
-   * Runs the whole of `work` against the first source that may be asked; on an outage again, from its start, against the next. Returns the last
-   * outage if all of them failed. If all are paused, the outage says after how long the first pause ends.
+   * Runs `work` against the first source that may be asked; after an outage, runs it from its start against the next one. Returns the last outage if
+   * all of them failed. If all are paused, the outage states how long it is until the first pause ends.
    */
   attempt<T>(nowMs: number, work: Work<T>): Promise<Result<Answered<T>, Outage>> {
     return this.#firstOf(this.available(nowMs), nowMs, work);
   }
 
-  /** `attempt` without `first`, nor those in `askedToo`: for a second opinion or a further one. */
+  /** Like `attempt`, but without `first` and the sources in `askedToo`: for a second or third opinion. */
   attemptWithout<T>(
     first: ChainClient,
     nowMs: number,
@@ -131,6 +163,23 @@ export class ChainPool {
     const asked = [first, second, ...askedToo];
     const rest = this.available(nowMs).filter((client) => !asked.includes(client));
     return this.#firstOf(second === undefined ? [] : [second, ...rest], nowMs, work);
+  }
+
+  /**
+   * Runs `work`, which also verifies the chain, against all sources at once, paused or not, because an operator may have corrected what was wrong.
+   * Only a source that refuses requests is left alone until its pause ends: requests during a ban prolong it.
+   */
+  tryEach<T>(nowMs: number, work: Work<T>): Promise<readonly Tried<T>[]> {
+    return Promise.all(
+      this.#sources.map(async ({ client }, place) => {
+        const isAsked = !this.#isRefusing(client, nowMs);
+        const answer = isAsked ? await work(client) : undefined;
+        if (answer?.ok === false) this.#open(client, this.#parts.nowMs?.() ?? nowMs, answer.error);
+        // Parallel work may have been refused meanwhile: keeps that pause.
+        if (answer?.ok === true && !this.#isRefusing(client, nowMs)) this.#reopen(client, nowMs);
+        return { client, answer, state: this.states()[place] ?? closedState(client) };
+      }),
+    );
   }
 
   async #firstOf<T>(
@@ -156,29 +205,47 @@ export class ChainPool {
     return answer;
   }
 
+  #isRefusing(client: ChainClient, nowMs: number): boolean {
+    const state = this.#sources.find((source) => source.client === client)?.state;
+    if (state === undefined || state.lastOutage === null) return false;
+    return isRefusal(state.lastOutage) && endOf(state, nowMs) > nowMs;
+  }
+
+  #reopen(client: ChainClient, nowMs: number): void {
+    this.#note(client, { ...NO_RECORD, answeredAtMs: nowMs });
+    this.#change(client, (source) => ({ ...source, isVerified: true, state: closedState(client) }));
+  }
+
+  #note(client: ChainClient, record: SourceRecord): void {
+    this.#change(client, (source) => ({ ...source, record: newerRecord(source.record, record) }));
+  }
+
   #isVerified(client: ChainClient): boolean {
     return this.#sources.some((source) => source.client === client && source.isVerified);
   }
 
   #close(client: ChainClient, nowMs: number): void {
+    this.#note(client, { ...NO_RECORD, answeredAtMs: nowMs });
     this.#change(client, (source) => {
-      // Parallel work may have failed meanwhile: keep its pause.
+      // Parallel work may have failed meanwhile: keeps its pause.
       if (endOf(source.state, nowMs) > nowMs) return source;
-      return { ...source, state: { kind: client.kind, failures: 0, openUntilMs: 0, lastOutage: null } };
+      return { ...source, state: closedState(client) };
     });
   }
 
   #open(client: ChainClient, nowMs: number, { kind, retryAfterMs }: Outage): void {
     const { network, random, report } = this.#parts;
-    this.#change(client, ({ state }, place) => {
-      // Calls that were under way when the pause began fail together: they are one failure, or six claims would make half a minute ten.
+    this.#change(client, ({ state, record: known }, place) => {
+      // Calls that were in progress when the pause began fail together and count as one failure. Otherwise six failed calls would turn a pause of
+      // half a minute into ten minutes.
       const before = endOf(state, nowMs) > nowMs ? Math.max(0, state.failures - 1) : state.failures;
       const pauseMs = pauseAfter({ kind, retryAfterMs, failures: before, random: random() });
       const what = kind === "WRONG_CHAIN" ? "SERVES ANOTHER CHAIN than the configured one" : `failed: ${kind}`;
       report(`chains: ${network} source ${place + 1} (${client.kind}) ${what}; paused for ${pauseMs} ms`);
       const openUntilMs = Math.max(endOf(state, nowMs), nowMs + pauseMs);
       const next = { kind: client.kind, failures: before + 1, openUntilMs, lastOutage: kind };
-      return { client, isVerified: false, state: next };
+      const record = newerRecord(known, { ...NO_RECORD, failedAtMs: nowMs, failure: kind });
+      return { client, isVerified: false, state: next, record };
     });
   }
 
@@ -193,7 +260,12 @@ export class ChainPool {
   }
 }
 
-/** When a pause ends. A pause longer than the longest possible one was written by a clock that was ahead, and counts as over. */
+/** The state of a source that has not failed. */
+function closedState({ kind }: ChainClient): SourceState {
+  return { kind, failures: 0, openUntilMs: 0, lastOutage: null };
+}
+
+/** When a pause ends. A pause that is longer than the longest possible one was written by a clock that was ahead, and counts as over. */
 function endOf({ openUntilMs }: SourceState, nowMs: number): number {
   return openUntilMs > nowMs + LONGEST_PAUSE_MS ? 0 : openUntilMs;
 }
@@ -207,7 +279,7 @@ function pauseAfter(of: Pick<Outage, "kind" | "retryAfterMs"> & { failures: numb
   return Math.max(jitterMs, leastPauseMs(of), askedMs);
 }
 
-/** Jitter may be 0, which is too short after a refusal: requests during a ban prolong it. */
+/** The shortest pause. Jitter may be 0, which is too short after a refusal: requests during a ban prolong it. */
 function leastPauseMs(of: Pick<Outage, "kind" | "retryAfterMs"> & { readonly failures: number }): number {
   const { kind, retryAfterMs, failures } = of;
   const doubled = 2 ** Math.min(failures, MOST_DOUBLINGS);

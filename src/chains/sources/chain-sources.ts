@@ -1,12 +1,12 @@
-// The setting CHAIN_SOURCES: JSON that maps each network to a list of sources. `npm start` and the Worker both read it. A variable holds 5 KB, so
-// there may be parts, each an object of its own networks. A source's URL may hold a vendor's key or a node's password, so no message repeats any
-// part of it.
+// The setting CHAIN_SOURCES: JSON that maps each network to a list of sources. `npm start` and the Worker both read it. A variable holds at most 5
+// KB, so the setting may have several parts, each an object with its own networks. A source's URL may hold a vendor's key or a node's password, so
+// no message repeats any part of it.
 
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isObject, jsonObject } from "../../lib/typed-json.ts";
 import { type Family, type Network, type NetworkName, networkNamed } from "../registry/networks.ts";
 
-/** The kinds of source of each family. The order of the list in the setting says which source is asked first. */
+/** The kinds of source for each family. The order of the list in the setting determines which source is asked first. */
 const KINDS = {
   bitcoin: ["esplora", "core-rpc", "blockbook"],
   evm: ["evm-rpc"],
@@ -15,22 +15,22 @@ const KINDS = {
 
 export type ChainSourceKind = (typeof KINDS)[Family][number];
 
-/** Kinds whose paths are appended to the URL, which therefore cannot have a query. */
+/** Kinds whose clients append paths to the URL, which therefore cannot have a query. */
 const REST_KINDS: readonly string[] = ["esplora", "blockbook", "trongrid"];
 
-/** A source for a client. Everything except the kind is secret. */
+/** A source as its client needs it. Everything except the kind is secret. */
 export interface ChainSource {
   readonly kind: ChainSourceKind;
   /** http or https, without user information, fragment or trailing slash. */
   readonly url: string;
-  /** By lower-case name, sent with every request: vendors' keys, and the user information of the address as Basic authorization. */
+  /** By lower-case name, sent with every request: vendors' keys, and the user information of the URL as Basic authorization. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** By canonical name, even where the setting uses an alias; no list is empty. */
+/** By canonical name, even if the setting uses an alias; no list is empty. */
 export type ChainSources = ReadonlyMap<NetworkName, readonly ChainSource[]>;
 
-/** A message may quote a short word without digits: that is a mistyped name. Anything else may be a key in the wrong place. */
+/** A message may quote a short word without digits, because that is a mistyped name. Anything else may be a key in the wrong place. */
 const QUOTABLE = /^[A-Za-z_]{1,16}$/;
 
 const PARTS = [
@@ -47,7 +47,9 @@ const PARTS = [
 
 export type ChainSettings = { readonly [part in (typeof PARTS)[number]]?: string | undefined };
 
-/** Parses CHAIN_SOURCES and its parts; empty text is `{}`. All sources of a network must be in one part. The error is a sentence for the operator. */
+/**
+ * Parses CHAIN_SOURCES and its parts; empty text is `{}`. All sources for a network must be in one part. The error is a sentence for the operator.
+ */
 export function parseChainSources(settings: ChainSettings): Result<ChainSources, string> {
   const lists: [string, unknown][] = [];
   for (const part of PARTS) {
@@ -67,6 +69,13 @@ export function parseChainSources(settings: ChainSettings): Result<ChainSources,
     sources.set(network.name, parsed.value);
   }
   return ok(sources);
+}
+
+/**
+ * The first part of the setting that names no network, so that a network can be added without editing the other parts; undefined if each names one.
+ */
+export function freePart(settings: ChainSettings): string | undefined {
+  return PARTS.find((part) => ["", "{}"].includes((settings[part] ?? "").trim()));
 }
 
 /** Canonical names of the networks with a source; empty if the value is invalid (`/healthz` reports it). */
@@ -106,7 +115,7 @@ function sourceOf(network: Network, value: unknown): Result<ChainSource, string>
 }
 
 const MEMBERS: readonly string[] = ["kind", "url", "headers"];
-/** RFC 9110 5.1 and 5.5, values limited to what every platform sends unchanged. */
+/** RFC 9110 5.1 and 5.5, with values limited to characters that every platform sends unchanged. */
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const HEADER_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
@@ -125,14 +134,14 @@ function webAddress(text: string): URL | undefined {
   return address !== undefined && /^https?:$/.test(address.protocol) ? address : undefined;
 }
 
-/** RFC 7617, in UTF-8; undefined if the address has no user information. */
+/** RFC 7617, in UTF-8; undefined if the URL has no user information. */
 function basicOf({ username, password }: URL): string | undefined {
   if (username === "" && password === "") return undefined;
   const bytes = new TextEncoder().encode(`${unescaped(username)}:${unescaped(password)}`);
   return `Basic ${btoa(String.fromCharCode(...bytes))}`;
 }
 
-/** Decodes the percent-encoding of an address; text with a lone percent sign is taken as it is. */
+/** Decodes the percent-encoding of a URL. Text with an invalid percent sign is used unchanged. */
 function unescaped(text: string): string {
   try {
     return decodeURIComponent(text);

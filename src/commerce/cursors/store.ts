@@ -1,4 +1,4 @@
-// Where each network's watch began, and how far it was read. An invoice's batch may insert the row.
+// When the watch of each network began, and how far the network has been read. The row may be inserted in an invoice's batch.
 import { sql } from "drizzle-orm";
 import type { Db } from "../../platform/db/client.ts";
 import { prepared, preparedForEach } from "../../platform/db/prepared-statement.ts";
@@ -6,8 +6,8 @@ import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { NOT_CONFIGURED } from "./cursor.ts";
 
 /**
- * Starts the watch of a network now, unless it already runs. Part of the batch of the activation, so that no payer sees an address that is not
- * watched (decisions 5). The first pass reads the blocks since this start.
+ * Starts the watch of a network now, unless it is already running. Part of the activation's batch, so that no payer sees an address that is not
+ * watched (decisions 5). The first pass reads the blocks from `nowMs` on.
  */
 export const beginWatch = preparedForEach(
   (network: string, nowMs: number) => ({ network, nowMs }),
@@ -30,10 +30,12 @@ export const beginWatch = preparedForEach(
           lastMovedAtMs: sql`excluded.last_moved_at_ms`,
           degradedSinceMs: null,
           lastOutage: null,
-          // Keeps the addresses for which its sources have answered.
-          progress: sql`json_object('good', json(coalesce(json_extract(network_cursors.progress, '$.good'), '[]')))`,
+          // Keeps the list of addresses for which the sources have answered, and what operators see about the sources.
+          progress: sql`json_object('good', json(coalesce(json_extract(network_cursors.progress, '$.good'), '[]')),
+            'seen', json(coalesce(json_extract(network_cursors.progress, '$.seen'), '{}')))`,
         },
-        // A network that rests because it has no source resumes at its old position once it has one again (wake-watchers.ts).
+        // A network that rests because it has no source is not restarted here: it resumes at its old position once it has a source
+        // (wake-watchers.ts).
         setWhere: sql`network_cursors.is_resting = 1 and network_cursors.last_outage is not ${NOT_CONFIGURED}`,
       }),
 );
@@ -43,7 +45,7 @@ export const selectCursor = prepared(
   (db, of) => db.select().from(networkCursors).where(sql`network = ${of.network}`),
 );
 
-/** Pauses a network; a paused one keeps its time. A new row, for a network that was never watched, rests. */
+/** Pauses a network; one that is already paused keeps the time of that pause. A network that was never watched gets a resting row. */
 export function pauseWatch(db: Db, network: string, nowMs: number) {
   const times = { sinceMs: nowMs, passedMs: nowMs, lastMovedAtMs: nowMs };
   return db
@@ -56,7 +58,7 @@ export function pauseWatch(db: Db, network: string, nowMs: number) {
     });
 }
 
-/** Ends a pause. The paused time does not mean a dead source, so the cursor counts as moved now, and its watcher as asleep. */
+/** Ends a pause. A pause is not a failure of the source: the cursor counts as moved now, and the watcher as asleep until its next run. */
 export function resumeWatch(db: Db, network: string, nowMs: number) {
   return db
     .update(networkCursors)
@@ -64,10 +66,9 @@ export function resumeWatch(db: Db, network: string, nowMs: number) {
     .where(sql`network = ${network} and paused_at_ms is not null`);
 }
 
-/** That the network has no source decides whether its watch continues at the old position (`watchAgain`). */
+/** A missing source stays recorded, because it decides whether the watch continues at the old position (`watchAgain`). */
 const keptOutage = sql`iif(last_outage = ${NOT_CONFIGURED}, last_outage, null)`;
 
-/** The rows of all networks that were ever watched. */
 export function selectCursors(db: Db) {
   return db.select().from(networkCursors);
 }

@@ -1,4 +1,4 @@
-// The wire format of customers: requests and answers (decisions 10).
+// The wire format of customers: requests and responses (decisions 10).
 import * as z from "zod";
 import { amountText as amount, emailField, isAnyGiven, metadataField, textField, time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
@@ -19,7 +19,7 @@ export const upsertCustomerBody = () =>
       "must contain at least one field that is not null",
     );
 
-/** An absent field stays as it is; null clears it. */
+/** An absent field is left unchanged; null clears it. */
 export const updateCustomerBody = () => z.strictObject(fields()).refine(isAnyGiven, "must contain at least one field");
 
 export const listCustomersQuery = () =>
@@ -75,9 +75,9 @@ export const customerListBody = () => listBody(customerBody()).meta({ title: "Cu
 export const salesSummaryBody = () =>
   z
     .object({
-      revenue: amount()
-        .nullable()
-        .meta({ description: "Confirmed on paid and overpaid invoices; null if these are in several currencies." }),
+      revenue: amount().nullable().meta({
+        description: "The confirmed amount of paid and overpaid invoices; null if these are in several currencies.",
+      }),
       currency: z
         .string()
         .nullable()

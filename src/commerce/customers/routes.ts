@@ -35,7 +35,7 @@ export const customerRoutes = routesOf({
     operationId: "upsertCustomer",
     summary: "Create a customer, or update the one with this email",
     description:
-      "Given fields are stored, absent fields stay as they are, null clears a field. Without an email the customer is always new.",
+      "Given fields are stored, absent fields keep their values, and null clears a field. Without an email, a new customer is always created.",
     permission: "customer:update",
     isIdempotent: true,
     body: upsertCustomerBody,
@@ -91,7 +91,7 @@ export const customerRoutes = routesOf({
   .patch(ONE, {
     operationId: "updateCustomer",
     summary: "Update a customer",
-    description: "Absent fields stay as they are, null clears a field.",
+    description: "Absent fields keep their values, and null clears a field.",
     permission: "customer:update",
     body: updateCustomerBody,
     answers: [{ status: 200, description: "The updated customer", schema: customerBody }],
@@ -127,7 +127,6 @@ export const customerRoutes = routesOf({
     },
   });
 
-/** The caller who creates or changes a customer. */
 function actingIn({ trail, principal }: { readonly trail: Trail; readonly principal: MerchantPrincipal }) {
   return { trail, seat: seatOf(principal), permission: "customer:update" } as const;
 }

@@ -8,7 +8,7 @@ import { day, NO_ZONE, timezoneField } from "../reports/contract.ts";
 import { STATEMENT_LINES } from "./statement.ts";
 
 const fields = () => ({
-  /** Becomes the zone's clock. */
+  /** Parsed into the zone's clock. */
   timezone: timezoneField().transform((zone, context) => {
     const clock = clockOf(zone);
     if (clock !== undefined) return clock;
@@ -17,14 +17,14 @@ const fields = () => ({
   }),
   asOf: timeParameter().optional().meta({
     description:
-      "Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.",
+      "Leaves out rows created after this time. The default is the time of the request, which the header `Export-As-Of` returns; send that value to continue an export.",
   }),
   after: z.string().max(40).optional().meta({
-    description: "Continues after the line with this id, without the names of columns, to be appended.",
+    description:
+      "Continues after the line with this id. The column names are left out, so that the result can be appended.",
   }),
 });
 
-/** With the requested time range. */
 const rangeQuery = (first: string, last: string) =>
   z
     .object({ from: day(first, "2026-11-01").optional(), to: day(last, "2026-11-30").optional(), ...fields() })
@@ -48,7 +48,6 @@ export const exportPaymentsQuery = () =>
 export const exportInvoicesQuery = () =>
   rangeQuery("The first day of creation, in `timezone`.", "The last day of creation, in `timezone`.");
 
-/** With the days of the month. */
 export const statementQuery = () =>
   z
     .object({
@@ -76,10 +75,11 @@ const rate = () =>
     .nullable()
     .meta({
       description:
-        "The price of one whole coin at which the payment was valued: its quote's, or the market rate when it was first seen. Null while it has no value.",
+        "The price of one whole coin at which the payment was valued: that of its quote, or the market rate when it was first seen. Null while it has no value.",
       examples: ["65000.12"],
     });
-const txHash = () => z.string().meta({ description: "The transaction.", examples: [`0x${"5c".repeat(32)}`] });
+const txHash = () =>
+  z.string().meta({ description: "The hash of the transaction.", examples: [`0x${"5c".repeat(32)}`] });
 const externalId = () =>
   z
     .string()
@@ -102,12 +102,12 @@ export const exportedPaymentBody = () =>
       currency: z
         .string()
         .nullable()
-        .meta({ description: "Of the invoice.", examples: ["EUR"] }),
+        .meta({ description: "The currency of the invoice.", examples: ["EUR"] }),
       fiatAmount: fiat("Its value at receipt, in `currency`; null without an invoice or a rate.").nullable(),
       rate: rate(),
       valuedBy: z.enum(WEIGHED_BY).nullable().meta({ description: "The quote or rate that valued it." }),
       txHash: txHash(),
-      outputIndex: z.string().meta({ description: "Which transfer of the transaction it is." }),
+      outputIndex: z.string().meta({ description: "Identifies the transfer within the transaction." }),
       fromAddress: z.string().nullable(),
       toAddress: z.string(),
       isLate: z.boolean().meta({ description: "Credited, but not counted for the invoice because it came too late." }),
@@ -133,13 +133,17 @@ export const exportedInvoiceBody = () =>
       currency: z.string().meta({ examples: ["EUR"] }),
       amount: fiat("The amount it asks for; 0 for any amount."),
       amountReceived: fiat("The value of its payments at receipt."),
-      amountConfirmed: fiat("The sum of those with enough confirmations."),
+      amountConfirmed: fiat("The value of those payments that have enough confirmations."),
       txHashes: z
         .array(z.string())
-        .meta({ description: "The transactions that paid it; in CSV with spaces between them." }),
+        .meta({ description: "The hashes of the transactions that paid it; in CSV they are separated by spaces." }),
       isLate: z.boolean(),
       needsReview: z.boolean(),
       expiresAt: time(),
+      paidAt: time().nullable().meta({ description: "When it was paid in full; null unless it is PAID or OVERPAID." }),
+      cryptocurrencies: z.array(z.string()).meta({ description: "The coins that it was paid with." }),
+      networks: z.array(z.string()).meta({ description: "The networks that it was paid on." }),
+      isTest: z.boolean().meta({ description: "Whether it was paid on test networks only." }),
     })
     .meta({ title: "ExportedInvoice" });
 
@@ -148,7 +152,7 @@ export const statementLineBody = () =>
     .object({
       line: z.enum(STATEMENT_LINES).meta({
         description:
-          "PAYMENT: one payment. After all of these, COIN_TOTAL: the sum of one coin and currency. CURRENCY_TOTAL: the sum of one currency.",
+          "PAYMENT: one payment. After all payments, COIN_TOTAL: the sum for one coin and currency. CURRENCY_TOTAL: the sum for one currency, without test networks.",
       }),
       date: z
         .string()
@@ -170,10 +174,10 @@ export const statementLineBody = () =>
       fiatAmount: fiat("The value at receipt; null if there was no rate.").nullable(),
       rate: rate(),
       txHash: txHash().nullable(),
-      payments: z.int().nullable().meta({ description: "How many payments a sum has." }),
+      payments: z.int().nullable().meta({ description: "The number of payments in a sum." }),
       unpriced: z
         .int()
         .nullable()
-        .meta({ description: "How many of them have no value; `fiatAmount` does not include them." }),
+        .meta({ description: "The number of these payments that have no value; `fiatAmount` does not include them." }),
     })
     .meta({ title: "StatementLine" });

@@ -25,9 +25,9 @@ import { placeReads } from "./read-place.ts";
 import { STATEMENT_COLUMNS, type Sums, statementLineOf, sumsWith, totalLines } from "./statement.ts";
 
 const BASE = "/api/v1/merchants/merchant/:merchantId/reports";
-const AS_CSV = "CSV for spreadsheets begins with the names of the columns; JSON lines hold the same.";
+const AS_CSV = "CSV, for spreadsheets, begins with the column names; the JSON lines export has the same contents.";
 const WHOLE =
-  "Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`.";
+  "The response is streamed, in the order in which the rows were recorded. If it breaks off, for example after 15 minutes, it is incomplete: continue with `asOf` and with `after`, the id of the last complete line.";
 
 const group = { tag: "Reports", callers: "MEMBER_OR_KEY", dependencies: exportDependencies } as const;
 
@@ -47,7 +47,7 @@ function aboutOf(format: ExportFormat): string {
 
 function answersOf(format: ExportFormat, description: string, lineSchema: () => z.ZodType): readonly RouteAnswer[] {
   if (format === "csv") return [{ status: 200, description, alsoAs: "text/csv" }];
-  return [{ status: 200, description: `${description}, one on each line`, lineSchema }];
+  return [{ status: 200, description: `${description}, one per line`, lineSchema }];
 }
 
 function paymentRoutes(format: ExportFormat) {
@@ -94,7 +94,7 @@ function statementRoutes(format: ExportFormat) {
   return routesOf(group).get(`${BASE}/statement.${format}`, {
     operationId: `exportStatement${suffixOf(format)}`,
     summary: "Export the statement of a month",
-    description: `The payments that the totals of the month count, with their value and rate at receipt, followed by their sums by coin and by currency. ${aboutOf(format)}`,
+    description: `The payments that the month's totals include, with their value and rate at receipt, followed by their sums by coin and by currency. ${aboutOf(format)}`,
     permission: "payment:view",
     query: statementQuery,
     answers: answersOf(format, "The payments and their sums", statementLineBody),
@@ -103,7 +103,7 @@ function statementRoutes(format: ExportFormat) {
       if (call.query.after !== undefined && call.query.asOf === undefined) return refused("asOf", NO_MOMENT);
       const range = await rangeOf(call);
       if (!range.ok) return range;
-      // The sums cover all payments, so all are read; those before the place are not printed again.
+      // The sums include all payments, so all of them are read; those up to `after` are not printed again.
       const isSame = async () => {
         const changed = await haveChanged(call.deps, call.merchant.id, range.value);
         return changed.ok && changed.value ? refused("after", CHANGED) : changed;
@@ -151,7 +151,7 @@ interface RangeCall {
   readonly merchant: { readonly id: string };
 }
 
-/** Refuses RATE_LIMITED, before rows are read. */
+/** Fails with RATE_LIMITED, or with VALIDATION_FAILED if `after` is unknown, before rows are read. */
 async function rangeOf({ query, read, nowMs, deps, merchant }: RangeCall): Promise<Result<Range, Failure>> {
   const { fromMs, beforeMs, asOf = nowMs, after } = query;
   const place = read[0]?.[0];

@@ -1,5 +1,5 @@
-// Reads of exports. Each takes the next rows in the order of creation, which never changes, and then filters them, so that a page costs the same however few
-// match. Both ends of a page are positions in the index that lists also use.
+// Queries of exports. A page reads the next rows in the order of creation, which never changes, and then filters them, so that it costs the same even
+// if only a few rows match.
 import { type SQL, sql } from "drizzle-orm";
 import type { Position } from "../../lib/pagination.ts";
 import { parseJson } from "../../lib/typed-json.ts";
@@ -7,10 +7,10 @@ import type { Db } from "../../platform/db/client.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
 import { invoices } from "../../platform/db/schema/invoices.ts";
 import { payments } from "../../platform/db/schema/payments.ts";
+import type { InvoicePayment } from "./invoice-line.ts";
 
 type Exported = "payments" | "invoices";
 
-/** The next rows for a page. */
 interface Span {
   readonly after: Position;
   /** Rows that were created later are not part of the export. */
@@ -21,7 +21,7 @@ interface Span {
 export interface PaymentSpan extends Span {
   readonly receivedFromMs: number;
   readonly receivedBeforeMs: number;
-  /** Only those that reports count: with an invoice, and on the chain or in a mempool. */
+  /** If true, only payments that reports count: those with an invoice, on the chain or in a mempool. */
   readonly isCounted: boolean;
 }
 
@@ -29,11 +29,14 @@ const idsIn = (merchantId: string, { after, asOfMs, limit }: Span, table: Export
   sql`select id, created_at_ms from ${sql.raw(table)} indexed by ${sql.raw(`${table}_feed`)} where merchant_id = ${merchantId}
     and (created_at_ms, id) > (${after.createdAtMs}, ${after.id}) and created_at_ms <= ${asOfMs} order by created_at_ms, id limit ${limit}`;
 
-/** The last of the ids: its row is always returned, because the next page begins there. */
+/** The last of the ids. Its row is always returned, because the next page begins after it. */
 const lastOf = (merchantId: string, span: Span, table: Exported): SQL =>
   sql`(select id from (${idsIn(merchantId, span, table)}) ids order by created_at_ms desc, id desc limit 1)`;
 
-/** Those of the next `limit` payments that match, and always the last one. Empty only if there are no more payments. */
+/**
+ * The matching payments among the next `limit`, and always the last of the `limit`, even if it does not match. Empty only if there are no more
+ * payments.
+ */
 export function selectPaymentSpan(db: Db, merchantId: string, span: PaymentSpan) {
   const { receivedFromMs, receivedBeforeMs, isCounted } = span;
   const isAsked = sql`(payments.received_at_ms >= ${receivedFromMs} and payments.received_at_ms < ${receivedBeforeMs}
@@ -70,7 +73,7 @@ export function selectPaymentSpan(db: Db, merchantId: string, span: PaymentSpan)
     .orderBy(sql`payments.created_at_ms, payments.id`);
 }
 
-/** When the oldest row that predates its payment's time was created, among payments received in the range. */
+/** The creation time of the oldest row that was created before its payment's time and whose payment was received in the range. */
 export function selectFirstReturned(
   db: Db,
   merchantId: string,
@@ -85,7 +88,9 @@ export function selectFirstReturned(
     );
 }
 
-/** A payment created from a time up to a place and changed after a moment: its line may be outdated. */
+/**
+ * One payment that was created since `fromMs`, is not after the position `upTo`, and has changed since `sinceMs`, so that its line may be outdated.
+ */
 export function selectChangedPayment(
   db: Db,
   merchantId: string,
@@ -99,7 +104,6 @@ export function selectChangedPayment(
     .limit(1);
 }
 
-/** The next `limit` invoices. */
 export function selectInvoiceSpan(db: Db, merchantId: string, span: Span) {
   return db
     .select({
@@ -121,10 +125,14 @@ export function selectInvoiceSpan(db: Db, merchantId: string, span: Span) {
       customerName: customers.name,
       statusAtMs: sql<number | null>`(select time_ms from timeline_items where invoice_id = invoices.id
         order by position desc limit 1)`.as("status_at_ms"),
-      txHashes: sql`(select json_group_array(tx_hash) from (select tx_hash from payments where invoice_id = invoices.id
-        and status in ('DETECTED', 'CONFIRMED') order by received_at_ms, id))`
-        .mapWith(parseJson<readonly string[]>)
-        .as("tx_hashes"),
+      paidAtMs: sql<number | null>`iif(invoices.status in ('PAID', 'OVERPAID'), (select max(time_ms) from timeline_items
+        where invoice_id = invoices.id and payment_status in ('PAID', 'OVERPAID')), null)`.as("paid_at_ms"),
+      payments:
+        sql`(select json_group_array(json_object('txHash', tx_hash, 'cryptocurrency', cryptocurrency, 'network', network))
+        from (select tx_hash, cryptocurrency, network from payments where invoice_id = invoices.id
+          and status in ('DETECTED', 'CONFIRMED') order by received_at_ms, id))`
+          .mapWith(parseJson<readonly InvoicePayment[]>)
+          .as("paid_by"),
     })
     .from(sql`(${idsIn(merchantId, span, "invoices")}) span`)
     .crossJoin(invoices)
@@ -133,7 +141,7 @@ export function selectInvoiceSpan(db: Db, merchantId: string, span: Span) {
     .orderBy(sql`invoices.created_at_ms, invoices.id`);
 }
 
-/** Where a row of the merchant is in the order; both ids come unchecked from a request. */
+/** The position of one of the merchant's rows in the order of creation; both ids come unchecked from a request. */
 export function selectPlace(db: Db, merchantId: string, of: { readonly table: Exported; readonly id: string }) {
   return db
     .select({ id: sql<string>`id`.as("place_id"), createdAtMs: sql<number>`created_at_ms`.as("place_ms") })

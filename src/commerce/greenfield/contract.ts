@@ -1,4 +1,5 @@
-// Greenfield's shapes, for its reference. Other members that a plugin sends are accepted and ignored; our own schemas check what is used.
+// Greenfield's request and response schemas, for the API reference. Other members that a plugin sends are accepted and ignored; our own schemas check
+// those that are used.
 import * as z from "zod";
 import { WEBHOOK_TYPES } from "./webhook-type.ts";
 
@@ -7,7 +8,7 @@ const unixSeconds = () => z.int().meta({ description: "Unix seconds." });
 const metadata = () =>
   z.looseObject({ orderId: z.string().optional() }).meta({
     description:
-      "Free JSON, at most 50 members and 8,192 bytes. Invoices are found by `orderId`; several may have the same.",
+      "Any JSON object of at most 50 members and 8,192 bytes. Invoices can be found by `orderId`; several may have the same one.",
   });
 
 export const createInvoice = () =>
@@ -16,7 +17,7 @@ export const createInvoice = () =>
       .union([z.string(), z.number()])
       .nullable()
       .optional()
-      .meta({ description: "Without one, any amount is accepted." }),
+      .meta({ description: "If absent or null, any amount is accepted." }),
     currency: z.string().optional(),
     metadata: metadata().optional(),
     checkout: z
@@ -26,7 +27,10 @@ export const createInvoice = () =>
           .optional()
           .meta({ examples: [["BTC-CHAIN", "USDT-TRX"]] }),
         expirationMinutes: z.number().optional(),
-        paymentTolerance: z.number().optional().meta({ description: "Percent; at most the merchant's own." }),
+        paymentTolerance: z
+          .number()
+          .optional()
+          .meta({ description: "In percent; at most the merchant's own tolerance." }),
         redirectURL: z.string().optional(),
       })
       .optional(),
@@ -100,7 +104,13 @@ export const currentKey = () =>
   z.looseObject({ apiKey: z.string(), label: z.string(), permissions: z.array(z.string()) });
 export const serverInfo = () => z.looseObject({ version: z.string(), fullySynched: z.boolean() });
 export const ratesQuery = () =>
-  z.object({ currencyPair: z.string().max(200).optional().meta({ description: "`BTC_USD`; several with commas." }) });
+  z.object({
+    currencyPair: z
+      .string()
+      .max(200)
+      .optional()
+      .meta({ description: "A pair such as `BTC_USD`, or several separated by commas." }),
+  });
 export const rates = () =>
   z.array(z.looseObject({ currencyPair: z.string(), errors: z.array(z.string()), rate: decimal().nullable() }));
 
@@ -109,7 +119,7 @@ export const listQuery = () =>
     orderId: z
       .string()
       .optional()
-      .meta({ description: "Exactly this `metadata.orderId`; several by naming it again." }),
+      .meta({ description: "Only invoices with exactly this `metadata.orderId`. Repeat the parameter for several." }),
     textSearch: z.string().optional(),
     status: z.string().optional(),
     startDate: z.string().optional(),

@@ -1,4 +1,5 @@
-// An invoice and its relations, as rules see them. The tables have exactly these columns; stores pass them on unchanged.
+// An invoice and its relations, as the business rules use them. Stores pass rows on unchanged; the tables have these columns, and `invoices` also the
+// columns of the search index.
 
 import type { CustomerId, InvoiceId, MerchantId, ProductId, TimelineItemId, WalletId } from "../../lib/ids.ts";
 import type { JsonOf } from "../../lib/typed-json.ts";
@@ -41,6 +42,8 @@ export interface Invoice {
   readonly eventSequence: number;
   readonly timelinePosition: number;
   readonly expiresAtMs: number;
+  /** The end of the grace period, in which late money counts at the locked price; null if the merchant set none. */
+  readonly lateGraceUntilMs: number | null;
   readonly monitorUntilMs: number;
   readonly cancelledAtMs: number | null;
   readonly closedAtMs: number | null;
@@ -48,7 +51,7 @@ export interface Invoice {
   readonly updatedAtMs: number;
 }
 
-/** Whether anyone could have created it; then it is limited separately from the invoices of the merchant's own server. */
+/** Whether anyone could have created an invoice of this origin. Such invoices have their own limits, separate from those of the merchant's server. */
 export function isPublicOrigin(origin: InvoiceOrigin): boolean {
   return origin !== "API";
 }
@@ -78,17 +81,17 @@ export interface PaymentMethod {
   /** JSON array of source names. */
   readonly rateSources: string | null;
   readonly quotedAtMs: number | null;
-  /** Fiat value of `amountUnits`: E, or what was still due when it was quoted. Null if `rate` is null. */
+  /** The fiat value of `amountUnits`: the invoice's amount, or what was still due at the time of the quote. Null if `rate` is null. */
   readonly quoteForMicros: bigint | null;
   /** When the quote ends. Null if `rate` is null. */
   readonly lockedUntilMs: number | null;
-  /** JSON of every quote, including remainders, oldest first (quotes.ts). */
+  /** JSON of the kept quotes, including those for the rest after a partial payment, oldest first (quotes.ts). */
   readonly quotes: JsonOf<readonly StoredQuote[]>;
   readonly requiredConfirmations: number;
   readonly mac: string | null;
   readonly macKeyId: string | null;
   readonly activatedAtMs: number | null;
-  /** Amount reserved for the rest after a partial payment to a shared address; null elsewhere. */
+  /** The amount reserved for what is left after a partial payment to a shared address; otherwise null. */
   readonly remainderUnits: bigint | null;
   readonly isFromPublicKey: boolean;
 }
@@ -97,7 +100,7 @@ export interface PaymentMethod {
 export interface InvoiceFile {
   readonly invoice: Invoice;
   readonly customer: Customer | undefined;
-  /** The product's present state, deleted or not; undefined if the invoice has no product. */
+  /** The product in its current state, even if deleted; undefined if the invoice has no product. */
   readonly product: Product | undefined;
   readonly methods: readonly PaymentMethod[];
   readonly payments: readonly Payment[];
@@ -126,7 +129,7 @@ export function fileOf(row: InvoiceRow): InvoiceFile {
   };
 }
 
-/** A newly created invoice: no payments, and no cursor to wait for. */
+/** A new invoice has no payments, and no network to wait for. */
 export function newFile(
   of: Pick<InvoiceFile, "invoice" | "customer" | "product" | "methods">,
   item: TimelineItem,
@@ -134,7 +137,22 @@ export function newFile(
   return { ...of, payments: [], timeline: [item], cursors: [] };
 }
 
-/** When a quote made now ends: min(end of the time to pay, now + rateLockSeconds) (decisions 4). */
+/** When a new invoice's grace period and its monitoring end; the grace period never ends later than the monitoring. */
+export function lateTimes(
+  expiresAtMs: number,
+  { lateGraceSeconds, monitorSeconds }: { readonly lateGraceSeconds: number; readonly monitorSeconds: number },
+): Pick<Invoice, "lateGraceUntilMs" | "monitorUntilMs"> {
+  const graceSeconds = Math.min(lateGraceSeconds, monitorSeconds);
+  return {
+    lateGraceUntilMs: graceSeconds === 0 ? null : expiresAtMs + graceSeconds * 1_000,
+    monitorUntilMs: expiresAtMs + monitorSeconds * 1_000,
+  };
+}
+
+/**
+ * When a quote made now ends (decisions 4): after `rateLockSeconds`, but no later than the expiry or, once the invoice has expired, the end of the
+ * monitoring.
+ */
 export function lockEndMs(
   invoice: Pick<Invoice, "expiresAtMs" | "monitorUntilMs" | "rateLockSeconds">,
   nowMs: number,
@@ -144,8 +162,8 @@ export function lockEndMs(
 }
 
 /**
- * Whether the method needs a new quote: its lock is over, and money for all or the rest of the invoice can still be added. That is while the
- * invoice awaits payment, and on an UNDERPAID invoice as long as late money counts.
+ * Whether an active method needs a new quote: its lock is over, and all or the rest of the invoice can still be paid. That is the case while the
+ * invoice awaits payment before its expiry, and for an UNDERPAID invoice that accepts late payments, until the end of the monitoring.
  */
 export function isQuoteOver(invoice: Invoice, method: PaymentMethod, nowMs: number): boolean {
   const awaits = invoice.status === "AWAITING_PAYMENT" && nowMs <= invoice.expiresAtMs;

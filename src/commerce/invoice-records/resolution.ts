@@ -18,25 +18,25 @@ interface Resolution {
   readonly txHash: string | null;
 }
 
-/** The column's content. An accepted invoice stays PAID, whatever is decided later about later payments. */
+/** The content of the column `resolution`. An accepted invoice stays PAID, whatever is later decided about further payments. */
 export interface StoredResolution extends Resolution {
   readonly wasAccepted?: true;
   /** When money was last sent back, if another decision followed. */
   readonly returnedAt?: string;
-  /** Late money that came until then, and counted when money was sent back, goes on counting: it was received. */
+  /** Late money received up to this time continues to count, because it counted when money was first sent back. */
   readonly lateCountsUntilMs?: number;
 }
 
-/** MARK says that the merchant considers it settled; it has no money, so the status stays. */
+/** MARK means that the merchant considers the invoice settled; it adds no money, so the status stays. */
 const MARKABLE: readonly InvoiceStatus[] = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "EXPIRED", "UNDERPAID"];
 
 const ACCEPTABLE: readonly InvoiceStatus[] = ["AWAITING_PAYMENT", "EXPIRED", "UNDERPAID", "CANCELLED"];
 
-/** Their money is settled, and it is too little or too much. */
+/** Statuses of an invoice that ended with too little or too much money. */
 export const RETURNABLE: readonly InvoiceStatus[] = ["UNDERPAID", "OVERPAID"];
 const ASKABLE: readonly InvoiceStatus[] = ["EXPIRED", "UNDERPAID"];
 
-/** Columns of an invoice. */
+/** The columns of an invoice that decide which decisions it accepts. */
 interface ResolvableInvoice {
   readonly status: InvoiceStatus;
   readonly needsReview: boolean;
@@ -47,9 +47,10 @@ interface ResolvableInvoice {
 }
 
 /**
- * ACCEPT is for an invoice that is not paid in full, or under review because its money has no price, MARK for one that is neither paid nor
- * cancelled, ASK_FOR_REST for one whose time is over, that got some money and keeps it, and whose payments are still watched for. DISMISS clears `needsReview`,
- * which must be set; so does RETURNED, for which too little or too much money is enough.
+ * ACCEPT requires an invoice that is not paid in full, or whose money has no price. MARK requires one that is neither paid nor cancelled.
+ * ASK_FOR_REST requires one that ended with only part of the money, which was not sent back, whose payments are still watched, and whose late
+ * payments do not count yet. DISMISS requires `needsReview`, and clears it. RETURNED clears it too, but is also allowed without it if too little or
+ * too much money was received.
  */
 export function resolutionRefusal(
   invoice: ResolvableInvoice,
@@ -84,9 +85,9 @@ function mayAskForRest(
 }
 
 /**
- * The columns that a decision other than MARK sets. With ASK_FOR_REST late money counts to the end of the monitoring, as where the merchant accepts it,
- * so that what came late counts now and the page can ask for the rest. With RETURNED late money waits for a decision again: what was sent back must
- * not be added to what comes later.
+ * The columns that a decision other than MARK sets. After ASK_FOR_REST late money counts until the end of the monitoring, as if the merchant's policy
+ * accepted it, so that the page can ask for the rest. After RETURNED late money needs a decision again, because money that was sent back must not be
+ * added to later payments.
  */
 export function resolvedColumns(action: ResolutionAction, resolution: JsonOf<StoredResolution>) {
   const columns = { resolution, needsReview: false };
@@ -94,7 +95,7 @@ export function resolvedColumns(action: ResolutionAction, resolution: JsonOf<Sto
   return action === "ASK_FOR_REST" ? { ...columns, latePaymentPolicy: "ACCEPT" as const } : columns;
 }
 
-/** The column's content after a decision. `lateCountedUntilMs`: when the newest late payment that counts came. */
+/** The content of the column `resolution` after a decision. `lateCountedUntilMs`: when the newest late payment that counts arrived. */
 export function withResolution(
   before: JsonOf<StoredResolution> | null,
   resolution: Resolution,
@@ -102,7 +103,8 @@ export function withResolution(
 ): JsonOf<StoredResolution> {
   const isReturn = resolution.action === "RETURNED";
   const returnedMs = isReturn ? undefined : returnedAtMs(before);
-  const lateCountsUntilMs = (isReturn ? lateCountedUntilMs : undefined) ?? lateCountsUntil(before);
+  // The value from the first return is kept: late money that arrived after it does not count.
+  const lateCountsUntilMs = lateCountsUntil(before) ?? (isReturn ? lateCountedUntilMs : undefined);
   return printJson({
     ...resolution,
     ...(isAccepted(before) ? { wasAccepted: true as const } : {}),
@@ -111,7 +113,7 @@ export function withResolution(
   });
 }
 
-/** When money was last sent back, whatever was decided since; undefined if none was. */
+/** When money was last sent back, regardless of later decisions; undefined if none was sent back. */
 export function returnedAtMs(column: JsonOf<StoredResolution> | null): number | undefined {
   if (column === null) return undefined;
   const { action, at, returnedAt } = parseJson(column);
@@ -119,8 +121,25 @@ export function returnedAtMs(column: JsonOf<StoredResolution> | null): number | 
   return time === undefined ? undefined : Date.parse(time);
 }
 
-export function lateCountsUntil(column: JsonOf<StoredResolution> | null): number | undefined {
+function lateCountsUntil(column: JsonOf<StoredResolution> | null): number | undefined {
   return column === null ? undefined : parseJson(column).lateCountsUntilMs;
+}
+
+/**
+ * Which late money counts, whatever the late payment policy is. The grace period ends once the invoice is cancelled or money was sent back: earlier
+ * money still counts, but later money must not be added to money that was returned.
+ */
+export function lateTerms({
+  cancelledAtMs,
+  lateGraceUntilMs,
+  resolution,
+}: {
+  readonly cancelledAtMs: number | null;
+  readonly lateGraceUntilMs: number | null;
+  readonly resolution: JsonOf<StoredResolution> | null;
+}) {
+  const isOver = cancelledAtMs !== null || returnedAtMs(resolution) !== undefined;
+  return { lateGraceUntilMs: isOver ? null : lateGraceUntilMs, lateCountsUntilMs: lateCountsUntil(resolution) };
 }
 
 /** Whether the invoice is paid because it was accepted. */
@@ -130,7 +149,7 @@ export function isAccepted(column: JsonOf<StoredResolution> | null): boolean {
   return action === "ACCEPT" || wasAccepted === true;
 }
 
-/** Whether nothing is left to mark: it is paid, or its latest decision was this one. */
+/** Whether there is nothing left to mark: the invoice is paid, or its latest decision was a MARK. */
 export function isMarked({
   status,
   resolution,
@@ -141,7 +160,7 @@ export function isMarked({
   return status === "PAID" || status === "OVERPAID" || (resolution !== null && parseJson(resolution).action === "MARK");
 }
 
-/** The latest decision, as shown. */
+/** The latest decision, as responses show it. */
 export function resolutionOf(column: JsonOf<StoredResolution>): Resolution {
   const { action, reason, actor, at, txHash } = parseJson(column);
   return { action, reason, actor, at, txHash };

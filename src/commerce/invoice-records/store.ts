@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gte, inArray, lte, type SQL, sql } from "drizzle-orm";
 import type { InvoiceId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
 import type { Db } from "../../platform/db/client.ts";
@@ -18,9 +18,9 @@ import { invoiceText } from "../search-index/words.ts";
 import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
 
 /**
- * A cursor for settling an invoice. `stuckPassedMs` is the time up to which the invoice's separately read addresses were read. `alias`: the
- * cursor's table alias in the surrounding query on `invoices`. `+network` keeps SQLite from the index of what each network watches: by it, one invoice would
- * cost a row for every active method of the network.
+ * A cursor for settling an invoice. `stuckPassedMs`: the time up to which the invoice's addresses with their own progress were read. `alias`: the
+ * cursor's table alias in the surrounding query on `invoices`. `+network` keeps SQLite from using the index of each network's watched methods: with
+ * that index, one invoice would read a row for every active method on the network.
  */
 export function cursorJson(alias: string) {
   const network = sql.raw(`${alias}.network`);
@@ -29,10 +29,10 @@ export function cursorJson(alias: string) {
   return sql`json_object(${jsonMembers(networkCursors, alias)}, 'stuckPassedMs', ${stuckPassedMs})`;
 }
 
-// Columns are built when a statement is compiled. They are written out, because in a one-table select drizzle drops the table from a column inside
-// a fragment, and `id` would be the inner one.
+// Columns are built when a statement is compiled. They are written out, because in a one-table select drizzle drops the table from a column inside a
+// fragment, and `id` would then be the column of the inner table.
 
-/** The columns of an invoice's file, without the cursors. */
+/** The columns of an invoice and its relations, without the cursors. */
 export const pageColumns = () => ({
   ...getTableColumns(invoices),
   customer: sql`(select ${jsonObject(customers, "buyer")} from customers buyer where buyer.id = invoices.customer_id)`
@@ -64,7 +64,7 @@ const fileColumns = () => ({
     .as("cursors_json"),
 });
 
-/** An invoice with all its relations, as one row from one statement. */
+/** An invoice with all its relations, read as one row by one statement. */
 export const selectInvoiceRow = prepared(
   (merchantId: string, invoiceId: string) => ({ id: invoiceId, merchantId }),
   (db, of) =>
@@ -82,11 +82,17 @@ export interface InvoiceFilter {
   readonly externalId?: string | undefined;
   readonly createdFrom?: number | undefined;
   readonly createdTo?: number | undefined;
+  /** In micro-units of the invoice's currency. */
+  readonly amountFrom?: bigint | undefined;
+  readonly amountTo?: bigint | undefined;
+  /** Only invoices that received a payment in this coin. */
+  readonly cryptocurrency?: string | undefined;
+  readonly network?: string | undefined;
   readonly needsReview?: boolean | undefined;
   readonly search?: string | undefined;
 }
 
-/** One page, newest first. Without cursors, which are the same for all. */
+/** One page, newest first, without cursors, which are the same for all invoices. */
 export function selectInvoicePage(
   db: Db,
   merchantId: string,
@@ -101,7 +107,7 @@ export function selectInvoicePage(
       .limit(page.limit)
       .offset(page.offset);
   }
-  // The matches are sorted on their own, so that relations are read for one page of it.
+  // The matches are sorted first, so that relations are read for one page only.
   const ids = db.select({ id: invoices.id }).from(invoices).where(isOnPage);
   const shown = inArray(
     invoices.id,
@@ -119,14 +125,14 @@ export function selectInvoicePage(
     .offset(0);
 }
 
-/** How many match; reads nothing if `isWanted` is false. */
+/** How many invoices match; reads nothing if `isWanted` is false. */
 export function countInvoices(db: Db, merchantId: string, filter: InvoiceFilter, isWanted: boolean) {
   return countOf(db, invoices, isWanted, matching(merchantId, filter));
 }
 
 function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[] {
   return [
-    // The unary plus keeps SQLite from walking all of the merchant's rows: it looks up those that the search found.
+    // The unary plus keeps SQLite from reading all of the merchant's rows: it looks up those that the search found.
     sql`${sql.raw(filter.search === undefined ? "" : "+")}${invoices.merchantId} = ${merchantId}`,
     filter.status === undefined ? undefined : eq(invoices.status, filter.status),
     filter.currency === undefined ? undefined : eq(invoices.currency, filter.currency),
@@ -134,7 +140,11 @@ function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[
     filter.externalId === undefined ? undefined : eq(invoices.externalId, filter.externalId),
     filter.createdFrom === undefined ? undefined : sql`${invoices.createdAtMs} >= ${filter.createdFrom}`,
     filter.createdTo === undefined ? undefined : sql`${invoices.createdAtMs} <= ${filter.createdTo}`,
-    // The value is written out, because SQLite uses the partial index of the review queue only if it knows the value when it plans.
+    filter.amountFrom === undefined ? undefined : gte(invoices.amountMicros, filter.amountFrom),
+    filter.amountTo === undefined ? undefined : lte(invoices.amountMicros, filter.amountTo),
+    receivedIn(filter),
+    // The value is part of the SQL text, because SQLite uses the partial index of the review queue only if it knows the value when it plans the
+    // query.
     filter.needsReview === undefined
       ? undefined
       : sql`${invoices.needsReview} = ${sql.raw(filter.needsReview ? "1" : "0")}`,
@@ -144,13 +154,23 @@ function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[
   ];
 }
 
-/** The most that a search of the list finds. */
+/** Whether the invoice received a payment in the coin, on the network, or both if both are given. */
+function receivedIn({ cryptocurrency: coin, network }: InvoiceFilter): SQL | undefined {
+  if (coin === undefined && network === undefined) return undefined;
+  return sql`exists (select 1 from payments paid where paid.invoice_id = ${invoices.id} and paid.status in ('DETECTED', 'CONFIRMED')
+    and paid.cryptocurrency = coalesce(${coin ?? null}, paid.cryptocurrency) and paid.network = coalesce(${network ?? null}, paid.network))`;
+}
+
+/** The maximum number of invoices that a search of the list finds. */
 const MOST_LISTED = 1_000;
 
 const found = (merchantId: string, text: string): SQL =>
   foundInvoices({ merchantId, terms: JSON.stringify(searchTerms(text)), most: MOST_LISTED });
 
-/** What a create refers to, always as one row: the customer with the email, the product, deleted or not, and the invoice with the external id. */
+/**
+ * The rows to which a request to create an invoice refers, always as one row: the customer with the request's email, the product, deleted or not, and
+ * the invoice with the external id.
+ */
 export const selectNamed = preparedForEach(
   (
     merchantId: string,
@@ -193,7 +213,7 @@ export const selectInvoiceRows = prepared(
 
 const insertRow = preparedInsert(invoices);
 
-/** The invoice and its search words. */
+/** Inserts the invoice and its search words. */
 export function insertInvoice(db: Db, invoice: Invoice): readonly Statement[] {
   const text = invoiceText(invoice);
   return [
@@ -202,7 +222,7 @@ export function insertInvoice(db: Db, invoice: Invoice): readonly Statement[] {
   ];
 }
 
-/** Every change of an invoice, with the search words it adds and removes. `before`: the invoice as it was read. */
+/** Writes a change to an invoice, together with the search words that the change adds and removes. `before`: the invoice as it was read. */
 export function updateInvoice(
   db: Db,
   before: Invoice,
@@ -224,7 +244,7 @@ export function updateInvoice(
 
 export const insertTimelineItem: (db: Db, item: TimelineItem) => Statement = preparedInsert(timelineItems);
 
-/** Writes a method, over the invoice's existing one for this pair (a failed activation at creation, or an expired quote). */
+/** Writes a method; replaces the invoice's existing one for this pair (a failed activation at creation, or an expired quote). */
 export const putMethod: (db: Db, method: PaymentMethod) => Statement = preparedInsert(paymentMethods, [
   paymentMethods.invoiceId,
   paymentMethods.cryptocurrency,
@@ -232,9 +252,9 @@ export const putMethod: (db: Db, method: PaymentMethod) => Statement = preparedI
 ]);
 
 /**
- * Records the receipts to send for an invoice; part of the batch that makes it PAID or OVERPAID, or confirms money for it afterwards. Each is
- * recorded once, whatever happens to the invoice. The customer's needs a payment (`hasMoney`): otherwise anyone with a key could mail arbitrary
- * addresses.
+ * Records the receipts to send for an invoice; part of the batch that makes it PAID or OVERPAID, or that confirms money for it afterwards. Each is
+ * recorded only once, whatever happens to the invoice. The customer's receipt requires a payment (`hasMoney`), because otherwise anyone with a key
+ * could email arbitrary addresses.
  */
 export const oweReceipts = preparedForEach(
   ({

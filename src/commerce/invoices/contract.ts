@@ -1,8 +1,9 @@
-// The wire format of invoices: requests and answers (Interface 2.2, decisions 4).
+// The wire format of invoices: requests and responses (Interface 2.2, decisions 4).
 import * as z from "zod";
 import {
   amountText as amount,
   amountField,
+  amountParameter,
   emailField,
   flagParameter,
   metadataField as metadata,
@@ -15,14 +16,14 @@ import { isRedirectUrl } from "../../lib/redirect-url.ts";
 import { INVOICE_ORIGINS, INVOICE_STATUSES } from "../../platform/column-values.ts";
 import { currencyField as currency } from "../../rates/contract.ts";
 import { INVOICE_RESOLUTIONS } from "../invoice-records/resolution.ts";
-import { paymentBody, recommendationBody } from "../payments/contract.ts";
+import { networkParameter, paymentBody, recommendationBody } from "../payments/contract.ts";
 import { productBody } from "../products/contract.ts";
 import { DEFAULT_CURRENCY } from "./product-terms.ts";
 
 const rawAmount = () =>
   amountField().meta({
     description:
-      "Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit; a positive amount that would become 0 is refused. 0 asks for any amount. With `productId` it may be left out: the product's price.",
+      "Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit; a positive amount that would become 0 is refused. 0 asks for any amount. With `productId` it defaults to the product's price.",
     examples: [49.9],
   });
 
@@ -48,7 +49,7 @@ const NEEDED = ["name", "rawAmount"] as const;
 const isNeededMet = (field: (typeof NEEDED)[number]) => ({
   check: (body: { readonly productId?: string | undefined } & { readonly [K in typeof field]?: unknown }) =>
     body.productId !== undefined || body[field] !== undefined,
-  /** Also runs if other fields are invalid, so that all problems are reported at once, but not if this field itself is invalid. */
+  /** Runs even if other fields are invalid, so that all problems are reported at once, but not if this field is. */
   params: {
     path: [field],
     message: "is required without a productId",
@@ -66,14 +67,14 @@ export const createInvoiceBody = () =>
     .strictObject({
       name: text(200)
         .meta({
-          description: "Display name. With `productId` its default is the product's name.",
+          description: "Display name. With `productId` it defaults to the product's name.",
           examples: ["Order 1001"],
         })
         .optional(),
       rawAmount: rawAmount().optional(),
       currency: currency().optional().meta({
         default: DEFAULT_CURRENCY,
-        description: "Currency code. With `productId` its default is the product's.",
+        description: "Currency code. With `productId` it defaults to the product's currency.",
       }),
       productId: z.string().max(40).optional().meta({
         description: "An active product. The invoice embeds it, and omitted fields default to the product's.",
@@ -86,7 +87,7 @@ export const createInvoiceBody = () =>
       expiresInSeconds: z.int().min(60).max(2_592_000).optional(),
       underpaidTolerancePercent: z.number().min(0).max(10).optional().meta({
         description:
-          "A lower tolerance than the merchant's own, for this invoice, rounded down to two digits; a higher one changes nothing.",
+          "A tolerance for this invoice that is lower than the merchant's own; a higher one has no effect. It is rounded down to two fraction digits.",
       }),
       paymentMethods: z.array(pairBody()).max(20).optional(),
     })
@@ -100,7 +101,7 @@ export const createInvoiceBody = () =>
     }));
 type CreateInvoiceBody = z.output<ReturnType<typeof createInvoiceBody>>;
 
-/** Whether a browser's create has fields that only a server may send (decisions 7). */
+/** Whether a browser's create request has fields that only a server may send, or more than one payment method (decisions 7). */
 export function asksMoreThanPublic(body: CreateInvoiceBody): boolean {
   const { externalId, metadata, expiresInSeconds, underpaidTolerancePercent, paymentMethods } = body;
   const ofServers = [externalId, metadata, expiresInSeconds, underpaidTolerancePercent];
@@ -120,7 +121,7 @@ export const resolveInvoiceBody = () =>
   z.strictObject({
     action: z.enum(INVOICE_RESOLUTIONS),
     reason: text(500),
-    txHash: text(100).optional().meta({ description: "The transaction that sent the money back, with RETURNED." }),
+    txHash: text(100).optional().meta({ description: "With RETURNED: the transaction that sent the money back." }),
   });
 
 export const listInvoicesQuery = () =>
@@ -132,12 +133,16 @@ export const listInvoicesQuery = () =>
     externalId: z.string().max(200).optional().meta({ description: "Only the invoice with your external id." }),
     createdFrom: timeParameter().optional().meta({ description: "Only invoices created at or after this time." }),
     createdTo: timeParameter().optional().meta({ description: "Only invoices created at or before this time." }),
+    amountFrom: amountParameter().optional().meta({ description: "Only invoices of this amount or more." }),
+    amountTo: amountParameter().optional().meta({ description: "Only invoices of this amount or less." }),
+    cryptocurrency: z.string().max(20).optional().meta({ description: "Only invoices paid in this cryptocurrency." }),
+    network: networkParameter().optional().meta({ description: "Only invoices paid on this network." }),
     needsReview: flagParameter()
       .optional()
       .meta({ description: "Only invoices that need review, or only those that do not." }),
     search: z.string().min(1).max(320).optional().meta({
       description:
-        "Finds invoices as the search does: by words of the name or external id, its customer, amount, address or transaction. At most 1,000 are found.",
+        "Finds invoices as the search does: by words of the name or external id, or by customer, amount, address or transaction. At most 1,000 are found.",
     }),
   });
 
@@ -209,13 +214,17 @@ const invoiceFields = () =>
       .object({ action: z.string(), reason: z.string(), actor: z.string(), at: time(), txHash: z.string().nullable() })
       .nullable(),
     warnings: z.array(z.string()),
+    lateGraceUntil: time().nullable().meta({
+      description:
+        "The end of the time in which a late payment still counts, at the locked price; null if there is none.",
+    }),
     monitorUntil: time(),
     recommendation: recommendationBody().optional(),
   });
 
 export const invoiceBody = () => invoiceFields().meta({ title: "Invoice" });
 
-/** The invoice for a browser (decisions 7): the customer and the merchant's notes are null, fields about settlement are omitted. */
+/** The invoice for a browser (decisions 7): the customer and the merchant's notes are null, fields about settlement are absent. */
 export const invoiceForPublicKeys = () =>
   invoiceFields()
     .omit({
@@ -224,6 +233,7 @@ export const invoiceForPublicKeys = () =>
       needsReview: true,
       resolution: true,
       warnings: true,
+      lateGraceUntil: true,
       monitorUntil: true,
       recommendation: true,
       origin: true,
@@ -231,7 +241,7 @@ export const invoiceForPublicKeys = () =>
     .extend({ customerId: z.null(), customer: z.null(), metadata: z.null(), externalId: z.null() })
     .meta({ title: "PublicInvoice" });
 
-/** The full or the public form, depending on the key. */
+/** The full or the public form, depending on the key's kind. */
 export const invoiceForAnyKey = () => z.union([invoiceBody(), invoiceForPublicKeys()]);
 
 export const invoiceListBody = () => listBody(invoiceBody()).meta({ title: "InvoiceList" });

@@ -1,5 +1,5 @@
-// Creates an invoice: decides on what was read, activates the requested payment methods, and returns one batch with customer, invoice, timeline
-// item, methods, amounts and events. `runOnce` adds the stored response and commits the batch.
+// Creates an invoice: decides from the rows that were read, activates the requested payment methods, and returns one batch with customer, invoice,
+// timeline item, methods, amounts and events. `runOnce` adds the stored response and commits the batch.
 import { type MerchantRow, selectServerRoom } from "../../accounts/merchant-records/store.ts";
 import { isSamePair, type Pair } from "../../chains/registry/pair.ts";
 import { emailKeyOf } from "../../lib/email.ts";
@@ -19,7 +19,7 @@ import { recordOutbox } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
 import type { Customer } from "../customers/customer.ts";
-import { type Invoice, isPublicOrigin, newFile, type TimelineItem } from "../invoice-records/invoice.ts";
+import { type Invoice, isPublicOrigin, lateTimes, newFile, type TimelineItem } from "../invoice-records/invoice.ts";
 import { insertInvoice, insertTimelineItem, putMethod, selectNamed } from "../invoice-records/store.ts";
 import {
   type Activation,
@@ -66,11 +66,11 @@ export interface NewInvoice extends AskedTerms {
   readonly pairs: readonly Pair[] | undefined;
 }
 
-/** The facts that a create decides on, read in one storage call with the key. */
+/** The rows that creating an invoice depends on, read in one storage call with the key. */
 export interface CreateFacts {
   readonly wallets: readonly PayableWallet[];
   readonly customer: Customer | undefined;
-  /** The product that the request names, deleted or not. */
+  /** The product named in the request, even if deleted. */
   readonly product: Product | undefined;
   readonly sameExternalId: InvoiceId | undefined;
 }
@@ -79,20 +79,20 @@ export interface CreateDependencies extends ActivationDependencies {
   readonly body: BodyContext;
   readonly trail: Trail;
   readonly sleep: Sleep;
-  /** As in `ChangeDependencies`: the invoice of a repeated key may be one that the database has lost. */
+  /** See `ChangeDependencies`: a repeated key may belong to an invoice that the database has lost. */
   readonly sequenceFloor?: number | undefined;
 }
 
 interface CreateRequest {
   readonly merchant: MerchantRow;
   readonly origin: InvoiceOrigin;
-  /** The IP networks that a browser's request is counted for. */
+  /** The IP networks whose limits count a browser's request. */
   readonly callers: readonly CallerNetwork[];
   readonly invoice: NewInvoice;
   readonly facts: CreateFacts;
 }
 
-/** The reads of a create, for the storage call that reads the key; every value is bound, and none is trusted. */
+/** The reads for creating an invoice, in the storage call that reads the key. Every value is bound, because none is trusted. */
 export function createReads(
   db: Db,
   merchantId: string,
@@ -106,7 +106,6 @@ export function createReads(
   ] as const;
 }
 
-/** The result of `createReads`. */
 export function createFacts([[own], [named]]: ResultsOf<ReturnType<typeof createReads>>): CreateFacts {
   if (own === undefined || named === undefined) throw new Error("each read of a create must return one row");
   const { customer, product, sameExternalId } = named;
@@ -118,7 +117,7 @@ export function createFacts([[own], [named]]: ResultsOf<ReturnType<typeof create
   };
 }
 
-/** Creates one invoice, as work for `runOnce`. A retry gets the conflict that aborted its batch; a takeover runs with the same operation id. */
+/** Creates one invoice, as work for `runOnce`. A retry gets the conflict that aborted its batch; a takeover continues with the same operation id. */
 export function createInvoice(deps: CreateDependencies, request: CreateRequest): Work {
   let read = request;
   return async (operationId, conflict, tries) => {
@@ -137,7 +136,7 @@ export function createInvoice(deps: CreateDependencies, request: CreateRequest):
   };
 }
 
-/** Reads the facts again, now with the count of active invoices. */
+/** Reads the rows again, and also the count of active invoices. */
 async function readAgain(deps: CreateDependencies, request: CreateRequest): Promise<CreateRequest> {
   const { invoice, merchant } = request;
   const reads = createReads(deps.db, merchant.id, invoice);
@@ -151,7 +150,7 @@ interface Plan {
   readonly customer: Customer | undefined;
 }
 
-/** Decides everything that needs no I/O. */
+/** Makes all decisions that need no I/O. */
 export function planInvoice(
   deps: Pick<CreateDependencies, "macKeys" | "isWatched" | "nowMs">,
   request: CreateRequest,
@@ -159,11 +158,11 @@ export function planInvoice(
 ): Plan | Failure {
   const { merchant, facts, invoice: wanted } = request;
   const id = makeId("inv", operationId);
-  // Asserted in the batch as well, so none is created after the suspension, however old the reads.
+  // Also asserted in the batch, so that no invoice is created after the suspension, even if this read is old.
   if (merchant.suspendedAtMs !== null) return { code: "MERCHANT_SUSPENDED" };
   const full = serverRoomRefusal(merchant, request.origin);
   if (full !== undefined) return full;
-  // Our own earlier batch may have committed: then this one aborts on its operation id, and the stored response is returned.
+  // The invoice of this operation itself, stored by an earlier batch, is no conflict: `createInvoice` responds with it (`answerRestored`).
   if (facts.sameExternalId !== undefined && facts.sameExternalId !== id) {
     return { code: "EXTERNAL_ID_EXISTS", invoiceId: facts.sameExternalId };
   }
@@ -234,7 +233,7 @@ function newInvoice(
     eventSequence: 0,
     timelinePosition: 1,
     expiresAtMs,
-    monitorUntilMs: expiresAtMs + merchant.monitorSeconds * SECOND_MS,
+    ...lateTimes(expiresAtMs, merchant),
     cancelledAtMs: null,
     closedAtMs: null,
     createdAtMs: nowMs,
@@ -242,13 +241,13 @@ function newInvoice(
   };
 }
 
-/** Numbering of a create's audit entries: 0 is the invoice, 1 the customer, from 2 on the wallets that were found altered. */
+/** Numbers of the audit entries: 0 is the invoice, 1 the customer, from 2 on the wallets whose rows were altered. */
 const FREEZES_FROM = 2;
 
 /**
- * Activates all concurrently: none reads what another writes, and every id that an activation derives from the operation includes its pair or its place in the
- * list. Returns them in the order of the wallets. A method that cannot be activated now is returned UNAVAILABLE with its reason; the invoice is created all the
- * same (decisions 4).
+ * Activates all methods concurrently. That is safe because none reads what another writes, and every id that an activation derives from the operation
+ * includes its pair or its position in the list. Returns the methods in the order of the wallets. A method that cannot be activated now is returned
+ * as UNAVAILABLE with its reason; the invoice is still created (decisions 4).
  */
 async function activateAll(
   deps: CreateDependencies,
@@ -341,7 +340,7 @@ function activationEvent(body: ReturnType<typeof invoiceBodyOf>, method: Pair) {
   } as const;
 }
 
-/** What two creates cannot both insert: a new customer, and an external id. */
+/** The keys that only one of two concurrent requests can insert: a new customer, and an external id. */
 function subjectsOf({ externalId }: Invoice, newCustomer: Customer | undefined): readonly string[] {
   return [
     ...(externalId === null ? [] : [`externalId ${externalId}`]),

@@ -1,4 +1,5 @@
-// The sweep: every minute, bounded, idempotent. A skipped or repeated run changes only the time of the change, because reads settle by themselves.
+// The sweep of due invoices, run every minute, bounded and idempotent. A skipped or repeated run changes only the time of a change, because reads
+// settle due invoices by themselves.
 
 import { NETWORKS } from "../../chains/registry/networks.ts";
 import { chunksOf } from "../../lib/chunks.ts";
@@ -21,51 +22,57 @@ import { reorgWindowMs, settlementChange } from "./settle-invoice.ts";
 /** An invocation may make 1,000 queries; settling an invoice takes about five. */
 const MOST_A_RUN = 150;
 const OLDEST_A_RUN = 100;
-/** From all merchants in turn, so that no merchant's invoices wait for another's large backlog. */
+/** How many invoices are taken from the merchants in turn, so that no merchant's invoices wait for another's large backlog. */
 const IN_TURN_A_RUN = 50;
-/** Merchants with active invoices; most of them have no invoice due. */
+/** How many merchants with active invoices are visited; most of them have no invoice due. */
 const MERCHANTS_A_RUN = 1_000;
 const OF_EACH = 10;
-/** The newest too, so that a burst of rows that fail for the first time delays no others. */
+/** How many of the newest due invoices are also taken, so that many rows that fail for the first time do not delay the others. */
 const NEWEST_A_RUN = 40;
-/** Of those that failed before, at most this many. */
+/** How many invoices that failed before are retried. Each is settled alone, so that none fails because of another. */
 const HELD_A_RUN = 10;
 /** Invoices in one batch. Each may have up to a megabyte. */
 const SETTLED_AT_ONCE = 25;
+/** How many batches may fail because the database was reset. After that the run ends, because more calls would only add to the database's load. */
+const MOST_RESETS = 2;
 /**
- * Between two batches a run pauses for as long as the last batch took, so longer on a busy database. Without the pause, a run that shares a process with
- * creates would block them until it ends.
+ * Between two batches a run pauses for as long as the last batch took, so the pause is longer on a busy database. Without it, a run would block the
+ * creation of invoices in the same process until it ends.
  */
 const LEAST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;
 
 interface Swept {
   readonly settled: number;
-  /** Invoices that could not be settled because of another writer, a fault or a bug; they are retried at growing intervals. */
+  /** Invoices that could not be settled because of another writer, a fault or a bug. They are retried at growing intervals. */
   readonly left: readonly Unsettled[];
-  /** Whether the run stopped at its limit. */
+  /** Whether more invoices may be due and this run settled any, so that another run is useful. */
   readonly hasMore: boolean;
 }
 
 type Due = Pick<InvoiceRow, "id" | "merchantId">;
 
-/** The sweep acts for no user, so it takes no trail. */
+/** The sweep acts for no user, so it has no author in the audit log. */
 interface SweepDependencies extends Omit<ChangeDependencies, "trail"> {
-  /** The time now, for how long a batch took. */
+  /** The current time, to measure how long a batch took. */
   readonly clock?: () => number;
 }
 
-/** Settles invoices whose time is over. An invoice that cannot be read or settled is reported and skipped, without stopping the others. */
+/** Settles due invoices. An invoice that cannot be read or settled is reported and skipped, without stopping the others. */
 export async function expireInvoices(deps: SweepDependencies): Promise<Swept> {
-  const { due, after, isCut } = await selectDue(deps);
+  const { chunks, after, isCut } = await selectDue(deps);
   const left: Unsettled[] = [];
   const settled: InvoiceId[] = [];
   const clock = deps.clock ?? (() => deps.nowMs);
   let tookMs = 0;
-  for (const chunk of chunksOf(due, SETTLED_AT_ONCE)) {
+  let resets = 0;
+  for (const chunk of chunks) {
+    if (resets === MOST_RESETS) break;
     await deps.sleep(Math.min(Math.max(tookMs, LEAST_PAUSE_MS), LONGEST_PAUSE_MS));
     const beganMs = clock();
-    for (const [invoiceId, reason] of await settleAll(deps, chunk)) {
+    const outcomes = await settleAll(deps, chunk);
+    if (outcomes.some(([, reason]) => reason === WAS_RESET)) resets += 1;
+    for (const [invoiceId, reason] of outcomes) {
       if (reason === undefined) settled.push(invoiceId);
       else left.push({ invoiceId, reason });
     }
@@ -79,11 +86,15 @@ export async function expireInvoices(deps: SweepDependencies): Promise<Swept> {
   return { settled: settled.length, left, hasMore: isCut && settled.length > 0 };
 }
 
+/** The stored reason for invoices that were being read when the database was reset. */
+const WAS_RESET = "STORAGE_WAS_RESET";
+
 interface DuePage {
-  readonly due: readonly Due[];
+  /** The invoices in one chunk are settled together. */
+  readonly chunks: readonly (readonly Due[])[];
   /** The last merchant served. */
   readonly after: string;
-  /** Whether more invoices are due than are listed. */
+  /** Whether more invoices may be due than are listed. */
   readonly isCut: boolean;
 }
 
@@ -103,9 +114,11 @@ async function selectDue(deps: SweepDependencies): Promise<DuePage> {
     parseJson<readonly InvoiceId[]>(ids).map((id) => ({ id, merchantId })),
   );
   const first = inTurn(turns, IN_TURN_A_RUN);
-  const due = [...new Map([...held, ...first, ...newest, ...oldest].map((each) => [each.id, each])).values()];
-  const isCut = oldest.length === OLDEST_A_RUN || due.length > MOST_A_RUN;
-  return { due: due.slice(0, MOST_A_RUN), after: lastInTurn(merchants, turns), isCut };
+  const due = [...new Map([...first, ...newest, ...oldest].map((each) => [each.id, each])).values()];
+  const most = MOST_A_RUN - held.length;
+  const isCut = oldest.length === OLDEST_A_RUN || due.length > most;
+  const chunks = [...held.map((one) => [one]), ...chunksOf(due.slice(0, most), SETTLED_AT_ONCE)];
+  return { chunks, after: lastInTurn(merchants, turns), isCut };
 }
 
 /** The merchant after whom the next run starts; "" if this run reached the last merchant. */
@@ -120,8 +133,9 @@ function lastInTurn(
 }
 
 /**
- * For each invoice the reason why it is not settled; undefined if it is. They are settled in one batch. A batch that fails is halved, down to
- * the invoice that causes the failure.
+ * Returns, for each invoice, why it is not settled; undefined if it is. The invoices are settled in one batch. A refused batch is halved, down to the
+ * invoice that causes the refusal. If the database was reset, no invoice in the batch is tried again in this run: each is retried alone in a later
+ * run.
  */
 async function settleAll(
   deps: SweepDependencies,
@@ -131,17 +145,18 @@ async function settleAll(
   if (one === undefined) return [];
   if (others.length === 0) return [[one.id, await whyUnsettled(deps, one)]];
   const outcome = await settleTogether(deps, due);
-  if (outcome !== "conflict")
-    return due.map(({ id }) => [id, outcome === "unknown" ? "STORAGE_UNAVAILABLE" : undefined]);
+  if (outcome !== "conflict") return due.map(({ id }) => [id, UNSETTLED_BY[outcome]]);
   const half = Math.ceil(due.length / 2);
   return [...(await settleAll(deps, due.slice(0, half))), ...(await settleAll(deps, due.slice(half)))];
 }
 
+const UNSETTLED_BY = { committed: undefined, unknown: "STORAGE_UNAVAILABLE", reset: WAS_RESET } as const;
+
 /**
- * `conflict`: one of them cannot be read or settled, or is not as it was read; or the database was reset, perhaps by them. A read that storage does not
- * answer ends the run.
+ * `conflict`: one of the invoices cannot be read or settled, or has changed since it was read. `reset`: the database was reset during the read,
+ * perhaps because of these invoices. If storage does not answer a read, the run ends.
  */
-async function settleTogether(deps: SweepDependencies, due: readonly Due[]): Promise<Committed["kind"]> {
+async function settleTogether(deps: SweepDependencies, due: readonly Due[]): Promise<Committed["kind"] | "reset"> {
   try {
     const rows = await selectInvoiceRows(
       deps.db,
@@ -150,7 +165,9 @@ async function settleTogether(deps: SweepDependencies, due: readonly Due[]): Pro
     const clock = { ...deps, trail: SYSTEM_TRAIL };
     return await changeAll(clock, rows.map(fileOf), (file) => settlementChange(file, deps.nowMs));
   } catch (error) {
-    if (!["other", "reset"].includes(faultKind(error))) throw error;
+    const kind = faultKind(error);
+    if (kind === "reset") return kind;
+    if (kind !== "other") throw error;
     return "conflict";
   }
 }
@@ -169,7 +186,7 @@ async function whyUnsettled(deps: SweepDependencies, { merchantId, id }: Due): P
   }
 }
 
-/** Never our own error messages, which may contain values of a row; D1's messages name only a table and columns. */
+/** D1's message, which names only a table and columns, or the name of the error. Never our own messages, which may contain values from a row. */
 function reasonOf(error: unknown): string {
   const byDatabase = d1Messages(error).find((message) => message.startsWith("D1_"));
   return byDatabase ?? (error instanceof Error ? error.name : typeof error);

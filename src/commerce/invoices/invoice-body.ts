@@ -1,11 +1,12 @@
-// Turns rows into responses. Every address is checked with `isRowIntact` first: a method whose HMAC does not verify shows no address.
+// Turns rows into responses. The address of every payment method is checked with `isRowIntact` first: a method whose HMAC does not verify shows no
+// address.
 import { pairOf } from "../../chains/registry/pair.ts";
 import { paymentUri } from "../../chains/registry/payment-uri.ts";
 import { formatMicros, formatUnits, maxBig } from "../../lib/money.ts";
-import { isoTime } from "../../lib/time.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "../invoice-records/invoice.ts";
-import { resolutionOf } from "../invoice-records/resolution.ts";
+import { lateTerms, resolutionOf } from "../invoice-records/resolution.ts";
 import { lacksRest } from "../payment-methods/rest.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
 import { paymentBodyOf } from "../payments/payment-body.ts";
@@ -37,7 +38,7 @@ export interface BodyContext {
   readonly nowMs: number;
 }
 
-/** The invoice object of Interface 2.2 with the additive fields of decisions 4. */
+/** The invoice of Interface 2.2 with the additional fields of decisions 4. */
 export function invoiceBodyOf(file: InvoiceFile, context: BodyContext) {
   const { invoice, customer, product } = file;
   return {
@@ -87,11 +88,15 @@ export function invoiceBodyOf(file: InvoiceFile, context: BodyContext) {
     needsReview: invoice.needsReview,
     resolution: invoice.resolution === null ? null : resolutionOf(invoice.resolution),
     warnings: [...parseJson(invoice.warnings), ...(isAwaitingStuck(file) ? ["ADDRESS_NOT_READ"] : [])],
+    lateGraceUntil: invoice.lateGraceUntilMs === null ? null : isoTimeOrNull(lateTerms(invoice).lateGraceUntilMs),
     monitorUntil: isoTime(invoice.monitorUntilMs),
   };
 }
 
-/** The invoice for a public key: no customer, no merchant's notes, no payer's address (decisions 7). The fields are kept, with null. */
+/**
+ * The invoice as a public key reads it: the customer, the merchant's notes and payers' addresses are null, and fields about settlement are absent
+ * (decisions 7).
+ */
 export function publicInvoiceBody(body: InvoiceBody): Partial<InvoiceBody> {
   return {
     id: body.id,
@@ -120,7 +125,7 @@ export function publicInvoiceBody(body: InvoiceBody): Partial<InvoiceBody> {
   };
 }
 
-/** One payment method as decisions 4 shows it. */
+/** One payment method, with the fields that decisions 4 specifies. */
 export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: BodyContext): MethodBody {
   const { network, asset } = pairOf(method);
   const hidden = hiddenReason(invoice, method, context);
@@ -131,7 +136,7 @@ export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: B
     expectedMicros: invoice.amountMicros,
     receivedMicros: invoice.receivedMicros,
   });
-  // After a partial payment to a shared address the rest has its own amount, so that it can be matched too.
+  // After a partial payment to a shared address what is left has its own amount, so that its payment can be matched too.
   const dueUnits =
     due === null || due === 0n ? due : (method.remainderUnits ?? maxBig(due, dustLimitUnits(network, asset.code)));
   return {
@@ -150,7 +155,7 @@ export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: B
   };
 }
 
-/** A wallet's pair that this invoice has not activated. */
+/** The body for a payment method that the invoice has not activated. */
 export function offeredMethodBody(
   offer: { readonly cryptocurrency: string; readonly network: string; readonly requiredConfirmations: number },
   reason: string | null,
@@ -170,7 +175,7 @@ function hiddenReason(invoice: Invoice, method: PaymentMethod, context: BodyCont
     target: method.address,
   } as const;
   if (!isRowIntact(context.macKeys, subject, method)) return "INTEGRITY_CHECK_FAILED";
-  // Another invoice may ask for an amount that is not reserved: the money would be credited to that invoice.
+  // An amount that is not reserved may belong to another invoice, to which the payment would then be credited.
   if (lacksRest(invoice, method)) return "AMOUNTS_EXHAUSTED";
   // A quote whose lock is over and that could not be renewed is no longer valid; the failed renewal stored its reason.
   return isQuoteOver(invoice, method, context.nowMs) ? (method.reason ?? "RATE_UNAVAILABLE") : undefined;
@@ -196,7 +201,7 @@ function unavailableBody(
   };
 }
 
-/** Whether it waits because payments to one of its addresses cannot be seen for now. */
+/** Whether the invoice awaits payment and one of its addresses is read separately, because a source refuses it or it is flooded. */
 function isAwaitingStuck({ invoice, cursors }: InvoiceFile): boolean {
   return (
     invoice.status === "AWAITING_PAYMENT" && cursors.some(({ stuckPassedMs }) => typeof stuckPassedMs === "number")

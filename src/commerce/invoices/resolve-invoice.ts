@@ -4,7 +4,13 @@ import { changedFacts } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { InvoiceFile } from "../invoice-records/invoice.ts";
 import type { ResolutionAction } from "../invoice-records/resolution.ts";
-import { isMarked, resolutionRefusal, resolvedColumns, withResolution } from "../invoice-records/resolution.ts";
+import {
+  isMarked,
+  lateTerms,
+  resolutionRefusal,
+  resolvedColumns,
+  withResolution,
+} from "../invoice-records/resolution.ts";
 import { lateCountedUntilMs } from "../settlement/counting.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
@@ -18,9 +24,10 @@ interface ResolveRequest {
 }
 
 /**
- * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. MARK leaves its status, which is what has been received, and every OWNER and
- * ADMIN is emailed; a second one changes nothing. ASK_FOR_REST has late money count, and the page ask for the rest; RETURNED ends that. All but MARK clear `needsReview`, which only later money sets again. The reason is stored with the
- * invoice and not in the audit log, which is append-only.
+ * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. MARK keeps its status, which reflects what was received, and every OWNER
+ * and ADMIN is emailed; a second MARK changes nothing. After ASK_FOR_REST late money counts and the page asks for the rest; RETURNED ends that. Every
+ * decision except MARK clears `needsReview`, which later money or an unread network can set again. The reason is stored with the invoice and not in
+ * the audit log, which is append-only.
  */
 export async function resolveInvoice(
   deps: ChangeDependencies & MarkDependencies,
@@ -36,7 +43,8 @@ export async function resolveInvoice(
     const refusal = resolutionRefusal(invoice, action, { hasUnpriced, nowMs: deps.nowMs });
     if (refusal !== undefined) return err(refusal);
     const made = { action, reason, actor: deps.trail.actor.id ?? "", at: isoTime(deps.nowMs), txHash };
-    const resolution = withResolution(invoice.resolution, made, lateCountedUntilMs(invoice, read.payments));
+    const countedUntilMs = lateCountedUntilMs({ ...invoice, ...lateTerms(invoice) }, read.payments);
+    const resolution = withResolution(invoice.resolution, made, countedUntilMs);
     if (action === "MARK") return ok(markOf(deps, { ...read, invoice: { ...invoice, resolution } }));
     const columns = resolvedColumns(action, resolution);
     const change = settlementChange(read, deps.nowMs, { columns }) ?? unsettled(columns);
@@ -45,7 +53,7 @@ export async function resolveInvoice(
   });
 }
 
-/** Only the mark and its event; a read settles whatever else is due. */
+/** Writes only the mark and its event; anything else that is due is settled by a read. */
 function markOf(deps: ChangeDependencies & MarkDependencies, { invoice }: InvoiceFile): Change {
   return {
     columns: { resolution: invoice.resolution },
@@ -55,7 +63,7 @@ function markOf(deps: ChangeDependencies & MarkDependencies, { invoice }: Invoic
   };
 }
 
-/** The change if the decision alters nothing else. */
+/** The change for a decision that does not change the status or any sum. */
 function unsettled(columns: Change["columns"]): Omit<Change, "audit"> {
   return { columns, events: [{ type: "invoice.updated" }] };
 }

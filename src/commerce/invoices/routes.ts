@@ -47,7 +47,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     operationId: "createInvoice",
     summary: "Create an invoice",
     description:
-      "Send an Idempotency-Key with every call. The named payment methods are activated at once; if none is named, the only available one is.",
+      "Send an Idempotency-Key with every call. The named payment methods are activated at once. If none is named and only one is available, that one is activated.",
     permission: "invoice:create",
     isForPublicKeys: true,
     isIdempotent: true,
@@ -132,7 +132,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     operationId: "resolveInvoice",
     summary: "Resolve an invoice by hand",
     description:
-      "ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back; an UNDERPAID or OVERPAID invoice accepts it without a review. ASK_FOR_REST is for an EXPIRED or UNDERPAID invoice that got some money and is still monitored: money that comes late counts from now on, and its page asks for what is missing. MARK says that you take it for settled: its status stays that of its money, `invoice.marked` is sent, and every owner and admin is mailed.",
+      "ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does the same and records that you sent the money back; it is also allowed for an UNDERPAID or OVERPAID invoice that is not in review. ASK_FOR_REST is for an EXPIRED or UNDERPAID invoice that received some money and is still monitored: late payments count from now on, and its page asks for the missing amount. MARK records that you consider it settled: its status still reflects what was received, `invoice.marked` is sent, and every owner and admin is mailed.",
     permission: "payment:resolve",
     body: resolveInvoiceBody,
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
@@ -166,7 +166,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     body: pairBody,
     answers: PICK_ANSWERS,
     refusals: PICK_REFUSALS,
-    // A pair is never free text.
+    // A pair is not free text, so it is searched for all forms of private keys.
     secrets: WALLET_FIELDS,
     reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
     answer: async (call) => {
@@ -187,7 +187,10 @@ function acting(call: MerchantCall<RefreshDependencies>): PickDependencies {
   return { ...call.deps, trail: call.trail };
 }
 
-/** The challenge for a browser's create; undefined if there is none. The page belongs to the shop, so its own claim of its host is used. */
+/**
+ * The challenge for a browser's create request; undefined if the deployment has no challenge. The page belongs to the shop, so the host is taken from
+ * its Origin header.
+ */
 function challengeOfBrowser({ env, ip, origin, challengeToken: token }: MerchantCall<unknown>): OnceOptions["admit"] {
   const challenge = challengeOf(env);
   if (challenge === undefined) return undefined;
@@ -195,7 +198,7 @@ function challengeOfBrowser({ env, ip, origin, challengeToken: token }: Merchant
   return (operation) => passChallenge(challenge, { action: "invoice", hostname, token, ip, operation });
 }
 
-/** The invoice that was read, settled and with fresh quotes. */
+/** The invoice, settled and with fresh quotes. */
 async function currentFile(
   call: MerchantCall<RefreshDependencies>,
   rows: readonly InvoiceRow[],
@@ -205,7 +208,7 @@ async function currentFile(
   return refreshInvoice(call.deps, fileOf(row));
 }
 
-/** The current invoice after its change. */
+/** Applies `change` to the invoice's current state, and responds with the result. */
 async function changed(
   call: MerchantCall<RefreshDependencies, ReturnType<typeof invoiceReads>>,
   change: (deps: PickDependencies, file: InvoiceFile) => Promise<Result<InvoiceFile, Failure>>,

@@ -1,5 +1,5 @@
-// Reads the facts of a stored invoice for `settle`, and turns the settlement into one change. Used by reads that find an invoice due, by the
-// sweep, by cancellation, and by every change of its payments.
+// Prepares a stored invoice for `settle`, and turns the settlement into one change. Used by reads that find an invoice due, by the sweep, by
+// cancellation, and by every change to the invoice's payments.
 
 import { type Network, networkNamed } from "../../chains/registry/networks.ts";
 import type { PaymentId } from "../../lib/ids.ts";
@@ -7,7 +7,7 @@ import { changedFacts } from "../../platform/audit/entry.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import { watchesOf } from "../cursors/cursor.ts";
 import type { Invoice, InvoiceFile } from "../invoice-records/invoice.ts";
-import { isAccepted, lateCountsUntil } from "../invoice-records/resolution.ts";
+import { isAccepted, lateTerms } from "../invoice-records/resolution.ts";
 import { type CreditedPayment, mergePayments, type Payment } from "../payments/payment.ts";
 import type { LatenessChange } from "../settlement/counting.ts";
 import { type InvoiceFacts, settle } from "../settlement/status.ts";
@@ -15,11 +15,11 @@ import { pricedOf, weighed } from "../settlement/weighing.ts";
 import type { Change, ChangeEvent } from "./change-invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
 
-/** What happened to an invoice besides the passing of time. */
+/** What caused a settlement, besides the passing of time. */
 export interface Occasion {
-  /** Columns that change with it: for a cancellation or a resolution. */
+  /** The columns that a cancellation or a resolution changes. */
   readonly columns?: Partial<Invoice>;
-  /** Payments that came, changed or left, in their new state. */
+  /** Payments that arrived, changed or left the chain, in their new state. */
   readonly payments?: readonly Payment[];
   /** The payments' own events, in order; the invoice's events follow. */
   readonly events?: readonly { readonly type: EventType; readonly paymentId: PaymentId }[];
@@ -35,7 +35,7 @@ export function settlementChange(file: InvoiceFile, nowMs: number, occasion: Occ
   const reweighed = payments.filter(({ id, ...after }) => isReweighed(find(file.payments, id), after));
   const { status, receivedMicros, confirmedMicros, isLate, closedAtMs } = settlement;
   if (!settlement.hasChanged && changed.length === 0 && reweighed.length === 0) return undefined;
-  // Set once, when a payment turns out to have no price; a cleared mark stays cleared.
+  // Set only once, when a payment is found to have no price: if a user clears it, it stays cleared.
   const isUnpriced = reweighed.some(({ weighedBy }) => weighedBy === "NO_RATE");
   const needsReview = settlement.needsReview || isUnpriced;
   const settledEvents = settlement.events.map(
@@ -45,7 +45,7 @@ export function settlementChange(file: InvoiceFile, nowMs: number, occasion: Occ
       paymentId: paymentId ?? undefined,
     }),
   );
-  // A payment that moved to another block or became final has no event of its own, but every change needs an event.
+  // A payment that moved to another block or became final has no event of its own, but every change must have an event.
   const [about] = [...changed, ...reweighed];
   const [first = { type: "payment.updated", paymentId: about?.id } as const, ...more] = [...events, ...settledEvents];
   const settled = { status, receivedMicros, confirmedMicros, isLate, needsReview };
@@ -78,9 +78,9 @@ function marked(
 function factsOf({ invoice, methods, cursors }: InvoiceFile): InvoiceFacts {
   const active = methods.filter((method) => method.status === "ACTIVE");
   return {
-    invoice: { ...invoice, lateCountsUntilMs: lateCountsUntil(invoice.resolution) },
+    invoice: { ...invoice, ...lateTerms(invoice) },
     resolution: isAccepted(invoice.resolution) ? { action: "ACCEPT" } : null,
-    methods: methods.map(pricedOf),
+    methods: methods.map((method) => pricedOf(method, invoice)),
     watches: watchesOf(
       active.map(({ network }) => network),
       cursors,

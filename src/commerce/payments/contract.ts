@@ -7,9 +7,10 @@ import { LISTED_REASONS } from "./candidates.ts";
 import { MATCH_RULES, MOST_BY_RULES, PAYMENT_STATUSES, RESOLUTION_ACTIONS, WEIGHED_BY } from "./payment.ts";
 import { RECOMMENDATION_REASONS, RECOMMENDED_ACTIONS } from "./recommendation.ts";
 
-const REASONS = `Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), the invoice already has ${MOST_BY_RULES} payments, so that a user must decide about more (TOO_MANY_PAYMENTS), or the rules did not think of it (NOT_CONSIDERED).`;
+const REASONS = `Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), the invoice already has ${MOST_BY_RULES} payments, so that a user must decide about more (TOO_MANY_PAYMENTS), or no rule considered it (NOT_CONSIDERED).`;
 
-const networkParameter = () =>
+/** A network in a query, by canonical name or alias. */
+export const networkParameter = () =>
   z.string().transform((name, context) => {
     const network = networkNamed(name);
     if (network !== undefined) return network.name;
@@ -53,7 +54,7 @@ export const lookUpPaymentBody = () =>
     network: networkParameter().meta({ type: "string", examples: ["ETH"] }),
     txHash: z
       .string()
-      .regex(/^(0x)?[0-9a-fA-F]{64}$/, "must be a transaction's hash: 64 hexadecimal digits, after 0x on EVM networks")
+      .regex(/^(0x)?[0-9a-fA-F]{64}$/, "must be a transaction's hash: 64 hexadecimal digits, with or without 0x")
       .meta({ examples: [`0x${"5c".repeat(32)}`] }),
   });
 
@@ -97,20 +98,20 @@ const candidateBody = () =>
     reason: z.enum(LISTED_REASONS).meta({ description: REASONS }),
     isNamed: z.boolean().meta({
       description:
-        "Whether someone named this transaction on the page of the invoice. Hashes are public: it proves nothing.",
+        "Whether someone named this transaction on the page of the invoice. Hashes are public, so this proves nothing.",
     }),
     askedAmount: z
       .string()
       .nullable()
-      .meta({ description: "The closest amount that it asked for in this coin; null if none." }),
+      .meta({ description: "The closest amount that the invoice asked for in this coin; null if it asked for none." }),
     amountDiffersPercent: z
       .string()
       .nullable()
-      .meta({ description: "By how much the payment is more, or with a minus less, than `askedAmount`." }),
+      .meta({ description: "How much more than `askedAmount` was paid, in percent; negative if less was paid." }),
     madeBeforeSeconds: z
       .int()
       .nullable()
-      .meta({ description: "How long before the payment the invoice was made; negative if after it." }),
+      .meta({ description: "How long before the payment the invoice was created; negative if it was created later." }),
   });
 
 const supersededBody = () =>
@@ -122,25 +123,24 @@ const supersededBody = () =>
     blockHash: z.string().nullable(),
   });
 
-/** As `recommendationBody` prints it. */
 export const recommendationBody = () =>
   z
     .object({
       action: z.enum(RECOMMENDED_ACTIONS).meta({
         description:
-          "ACCEPT, DISMISS, ASK_FOR_REST and ASSIGN are decisions of this name. RETURN: send the money back with your wallet software and record it (RETURNED of an invoice, IGNORE of a payment). WAIT: decide nothing yet.",
+          "ACCEPT, DISMISS, ASK_FOR_REST and ASSIGN: make the decision with this name. RETURN: send the money back with your wallet software and record it (with RETURNED for an invoice, with IGNORE for a payment). WAIT: do not decide yet.",
       }),
       reason: z.enum(RECOMMENDATION_REASONS),
-      invoiceId: z.string().nullable().meta({ description: "With ASSIGN: the invoice." }),
-      amount: amount()
-        .nullable()
-        .meta({ description: "In the invoice's currency: what is missing, or with RETURN what to send back." }),
-      until: time().nullable().meta({ description: "When the advice may become another one." }),
+      invoiceId: z.string().nullable().meta({ description: "With ASSIGN: the invoice to credit." }),
+      amount: amount().nullable().meta({
+        description: "The missing amount, or with RETURN the amount to send back, in the invoice's currency.",
+      }),
+      until: time().nullable().meta({ description: "When the recommendation may change." }),
     })
     .meta({
       title: "Recommendation",
       description:
-        "The decision that is advised, computed at each read; absent if none is. Nothing follows from it by itself, and a payer's claim alone never recommends an invoice.",
+        "The recommended decision, computed at each read; absent if there is none. It has no effect by itself, and a payer's claim alone never leads to a recommended invoice.",
     });
 
 const resolutionBody = () =>
@@ -161,7 +161,7 @@ export const paymentDetailsBody = () =>
           .object({
             by: z.enum(WEIGHED_BY).meta({
               description:
-                "The quote for exactly this amount, the quote in force at the payment's time, the last quote before it, the market rate when first seen, or no rate: then a user must decide.",
+                "How the payment was valued. EXACT_UNITS: by the quote for exactly this amount. IN_FORCE: by the quote in force at the payment's time. LAST_ENDED: by the last quote before that time. MARKET_RATE: by the market rate when first seen. NO_RATE: there was no rate, so a user must decide.",
             }),
             quote: z
               .object({
@@ -190,11 +190,11 @@ export const paymentDetailsBody = () =>
         block: z.object({ height: z.int(), hash: z.string(), time: time() }).nullable(),
         candidates: z.array(candidateBody()).meta({
           description:
-            "Invoices that may have been meant, the likeliest first: one that a payer named, then the closest in amount, then in time.",
+            "Invoices that may have been meant, most likely first: one that a payer named, then the closest in amount, then in time.",
         }),
         supersedes: z.array(supersededBody()).meta({
           description:
-            "Payments that this one took the place of, as they were: the same transaction did something else in another block, or a source was wrong. They are DROPPED.",
+            "Payments that this one replaced, in their last state: the same transaction had a different effect in another block, or a source was wrong. They are DROPPED.",
         }),
         claims: z.array(z.object({ id: z.string(), invoiceId: z.string(), outcome: z.string(), createdAt: time() })),
       }),

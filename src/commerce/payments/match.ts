@@ -1,40 +1,44 @@
-// Matches a transfer to a shared address with an invoice (decisions 5, "Direct match"; Interface 1): by its amount and its time, never by
-// its sender, and never by the nearest amount. If two invoices match, a user decides.
+// Matches a transfer to a shared address with an invoice (decisions 5, "Direct match"; Interface 1): by its amount and its time, never by its sender,
+// and never simply by the nearest amount. If two invoices match, a user decides.
 
 import type { Transfer } from "../../chains/sources/transfer.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Rank } from "../../platform/column-values.ts";
 import { RANKS } from "../ranks/rank.ts";
 import type { CandidateReason, Payment, PaymentEvidence, SupersededEffect } from "./payment.ts";
+import { isShortByFee, tellsAsked } from "./usual-mistakes.ts";
 
-/** An invoice with reserved amounts at the place (network, asset, address), as of the payment's time. */
+/** An invoice with reserved amounts at the place (network, asset, address), in its state at the payment's time. */
 export interface Candidate {
   readonly invoiceId: InvoiceId;
   readonly merchantId: MerchantId;
-  /** Its merchant's rank at the address when its amounts were reserved. A lower rank takes nothing from it. */
+  /** The merchant's rank at the address when the amounts were reserved. A candidate of a lower rank cannot take a transfer from this one. */
   readonly rank: Rank;
-  /** Its reserved amounts: one for every quote, and the remainders. */
+  /** Its reserved amounts: one for every quote, and those for the rest after a partial payment. */
   readonly held: readonly HeldUnits[];
-  /** E, above 0: an any-amount invoice takes no direct wallet. */
+  /** The invoice's amount, above 0: an any-amount invoice cannot use a direct wallet. */
   readonly expectedMicros: bigint;
   readonly underpaidToleranceMicros: bigint;
   readonly overpaidToleranceMicros: bigint;
   /** The transfer's value for this invoice, by the quote or rate of that time; null if it has no price. */
   readonly valueMicros: bigint | null;
-  /** Neither expired nor cancelled at the payment's time. Later changes do not count, nor whether it was paid. */
+  /** Whether it was neither expired nor cancelled at the payment's time. It does not matter what changed later, or whether it was paid. */
   readonly isOpen: boolean;
-  /** Its row cannot be read. Its amount is unknown, so any amount might be meant for it. */
+  /** The invoice's row cannot be read. Its amount is unknown, so any transfer might be meant for it. */
   readonly isUnreadable?: boolean;
 }
 
-/** Units that an invoice held over a time span, both ends included. */
+/** Units that an invoice held over a time span, both ends inclusive. */
 export interface HeldUnits {
   readonly units: bigint;
-  /** When the invoice got them, less the time by which a block's timestamp may be early. */
+  /** `sinceMs` minus the time by which a block's timestamp may be early. */
   readonly fromMs: number;
   /** When the invoice got them. */
   readonly sinceMs: number;
-  /** The earliest payment time that is certainly not before that: for a block the start of the second, because block times are whole seconds. */
+  /**
+   * The earliest payment time that is certainly not before `sinceMs`. For a payment in a block it is the start of the second, because block times are
+   * whole seconds.
+   */
   readonly surelyFromMs: number;
   /** The end of the invoice's monitoring. */
   readonly untilMs: number;
@@ -50,8 +54,8 @@ export interface DirectFacts {
 }
 
 /**
- * For each rank, the number of distinct invoices of that rank or a higher one that were open then and had an amount at the place, whether among the
- * candidates or not: 0, 1, or 2 for more.
+ * For each rank, how many invoices of that rank or a higher one were open at the payment's time and had an amount at the place, including those that
+ * are not candidates: 0, 1, or 2 for more.
  */
 export type OpenInvoices = Readonly<Record<Rank, number>>;
 
@@ -73,10 +77,11 @@ export type Match =
   | { readonly kind: "unmatched"; readonly refused: readonly Refusal[] };
 
 /**
- * The invoice with exactly this amount gets the transfer. Two ranks may hold the same amount if all others were taken. Then the higher rank gets it
- * if it asked for it first; otherwise it is unmatched, because proof can be bought and the payer may belong to the other. By value, the invoices of
- * the highest rank are compared with each other first, then those of each lower rank together with all higher ranks. So a merchant with less proof
- * changes nothing for one with more. The order of the candidates does not matter.
+ * The invoice with exactly this amount gets the transfer. Two ranks may hold the same amount if all others were taken. Then the higher rank gets the
+ * transfer if it asked for that amount first; otherwise the transfer is unmatched, because proof can be bought and the payer may have meant the other
+ * invoice. Without a single exact match, the transfer's value decides: the invoices of the highest rank are compared with each other first, then
+ * those of each lower rank together with all higher ranks. So a merchant with less proof has no effect on one with more. The order of the candidates
+ * does not matter.
  */
 export function matchDirect(facts: DirectFacts): Match {
   const live = facts.candidates.filter((candidate) => candidate.held.some((held) => isInWindow(held, facts.atMs)));
@@ -94,13 +99,14 @@ export function matchDirect(facts: DirectFacts): Match {
   for (const rank of RANKS) {
     const seen = open.filter((each) => each.rank <= rank);
     const unreadable = seen.filter(({ isUnreadable }) => isUnreadable === true);
-    // A match by value compares one invoice with all others, so it needs all of them.
+    // A match by value compares one invoice with all others, so all of them must be readable.
     if (unreadable.length > 0) return unmatched(facts, { live, meant: [...exact, ...unreadable] });
-    const found = byValue(seen, facts.openInvoices[rank]);
+    const found = byValue(seen, rank, facts);
     if (found !== undefined) return found;
   }
   const near = open.filter((candidate) => isWithin(candidate, 1n));
-  return unmatched(facts, { live, meant: [...exact, ...near] });
+  const meant = open.filter((each) => near.some((nearest) => mayBeMeantFor(each, nearest, facts)));
+  return unmatched(facts, { live, meant: [...exact, ...meant] });
 }
 
 function ofBestRank(candidates: readonly Candidate[]): readonly Candidate[] {
@@ -108,17 +114,18 @@ function ofBestRank(candidates: readonly Candidate[]): readonly Candidate[] {
   return candidates.filter(({ rank }) => rank === best);
 }
 
-/** Whether it held exactly these units at that time by our own clock. */
+/** Whether the candidate held exactly these units at the payment's time, by our own clock. */
 function isHeldThen({ held }: Candidate, { amountUnits, atMs }: DirectFacts): boolean {
   const exact = held.filter(({ units }) => units === amountUnits);
   return exact.some(({ surelyFromMs, untilMs }) => surelyFromMs <= atMs && atMs <= untilMs);
 }
 
 /**
- * Invoices of other merchants that the transfer may be meant for although one asked for exactly that amount. An invoice that got an amount just after
- * it was paid may have been created by someone who saw the payment. So an invoice that matches only because block clocks may be slow takes nothing
- * from earlier ones: neither what they were owed nor, if it has the higher rank, the same amount. Nor does a higher rank take an amount that another
- * invoice asked for first, because proof can be bought. Neither loses the money: a user decides.
+ * Invoices of other merchants that the transfer may be meant for although `holder` asked for exactly that amount. An invoice that got an amount just
+ * after that amount was paid may have been created by someone who saw the payment. So an invoice that matches only because block clocks may be slow
+ * takes nothing from an earlier invoice: neither a payment that may be meant for the earlier one nor, even with a higher rank, an amount that both
+ * asked for. Nor does a higher rank take an amount that another invoice asked for first, because proof can be bought. No money is lost in either
+ * case: a user decides.
  */
 function rivalsOf(
   holder: Candidate,
@@ -135,24 +142,37 @@ function rivalsOf(
   return [...earlier, ...meant];
 }
 
-/** Rules 2 and 3 for the invoices that one rank sees; undefined if neither applies. */
-function byValue(open: readonly Candidate[], openInvoices: number): Match | undefined {
-  const near = open.filter((candidate) => isWithin(candidate, 1n));
-  const nearby = open.filter((candidate) => isWithin(candidate, 2n));
-  const [nearest] = near;
-  if (nearest !== undefined && near.length === 1 && nearby.length === 1) return credited(nearest, "TOLERANCE");
-  const sole = soleOpen(open, openInvoices);
+/** Rules 2 and 3 (TOLERANCE and SOLE_CANDIDATE) for the invoices of this rank and higher ones; undefined if neither applies. */
+function byValue(open: readonly Candidate[], rank: Rank, facts: DirectFacts): Match | undefined {
+  const nearest = open.find((candidate) => isWithin(candidate, 1n));
+  if (nearest !== undefined && open.every((each) => each === nearest || !mayBeMeantFor(each, nearest, facts)))
+    return credited(nearest, "TOLERANCE");
+  const sole = soleOpen(open, facts.openInvoices[rank]);
   return sole === undefined ? undefined : credited(sole, "SOLE_CANDIDATE", isOver(sole));
 }
 
-/** The only open invoice of the place, if the amount is between a tenth and twice its price. */
+/**
+ * Whether the transfer may be meant for `other`, although it is within the tolerance of `nearest`. Exchanges deduct a fee from what their users send,
+ * and hardly anyone sends more than was asked. So an amount above the price of one invoice may also be the higher price of another one, less a fee.
+ */
+function mayBeMeantFor(other: Candidate, nearest: Candidate, { amountUnits, atMs }: DirectFacts): boolean {
+  if (isWithin(other, 2n)) return true;
+  const asked = other.held.filter((each) => isInWindow(each, atMs)).map(({ units }) => units);
+  if (asked.some((units) => tellsAsked(amountUnits, units))) return true;
+  if (nearest.valueMicros === null || nearest.valueMicros <= nearest.expectedMicros) return false;
+  const { valueMicros, expectedMicros } = other;
+  const isShort = valueMicros !== null && isShortByFee(valueMicros, expectedMicros);
+  return isShort || asked.some((units) => isShortByFee(amountUnits, units));
+}
+
+/** The only open invoice at the place, if a tenth to twice its price was paid. */
 function soleOpen(open: readonly Candidate[], openInvoices: number): Candidate | undefined {
   const [candidate] = open;
   if (candidate === undefined || open.length !== 1 || openInvoices !== 1) return undefined;
   return isOfItsSize(candidate) ? candidate : undefined;
 }
 
-/** 0.1 E <= value <= 2 E. */
+/** Whether the value is between a tenth of the invoice's amount and twice that amount. */
 function isOfItsSize({ valueMicros, expectedMicros }: Candidate): boolean {
   return valueMicros !== null && expectedMicros <= valueMicros * 10n && valueMicros <= expectedMicros * 2n;
 }
@@ -167,7 +187,7 @@ function isInWindow({ fromMs, untilMs }: HeldUnits, atMs: number): boolean {
   return fromMs <= atMs && atMs <= untilMs;
 }
 
-/** E - times x tol <= value <= E + times x over. */
+/** Whether the value is within the invoice's tolerances, each multiplied by `times`. */
 function isWithin(candidate: Candidate, times: bigint): boolean {
   const { valueMicros, expectedMicros, underpaidToleranceMicros, overpaidToleranceMicros } = candidate;
   if (valueMicros === null) return false;
@@ -196,7 +216,10 @@ function unmatched({ candidates }: DirectFacts, of: Meaning): Match {
 
 const REASONS: readonly CandidateReason[] = ["AMBIGUOUS", "AMOUNT_DIFFERS", "OUTSIDE_WINDOW"];
 
-/** Each invoice's strongest reason: another matched too, else its amount differs, else the time was outside its window. */
+/**
+ * The strongest reason against each invoice: first that another invoice may be meant too, then that the amount differs, then that the time was
+ * outside its window.
+ */
 function refusals(candidates: readonly Candidate[], { live, meant }: Meaning): readonly Refusal[] {
   const reasonOf = (id: InvoiceId): CandidateReason => {
     if (meant.some(({ invoiceId }) => invoiceId === id)) return "AMBIGUOUS";
@@ -208,11 +231,14 @@ function refusals(candidates: readonly Candidate[], { live, meant }: Meaning): r
     .toSorted((a, b) => REASONS.indexOf(a.reason) - REASONS.indexOf(b.reason) || (a.invoiceId < b.invoiceId ? -1 : 1));
 }
 
-/** Candidates stored with a payment. */
+/** The maximum number of candidates that are stored with a payment. */
 export const MOST_CANDIDATES = 20;
 const MOST_RAW = 4_096;
 
-/** The stored reasons for a payment's placement. A merchant sees only its own invoices: those of others on a shared address are never named. */
+/**
+ * Why the payment was credited or not, to be stored with it. A merchant sees only its own invoices: other merchants' invoices at a shared address are
+ * never named.
+ */
 export function evidenceOf(
   { raw, spends, leastConfirmations, growth }: Transfer,
   of: {

@@ -1,18 +1,19 @@
-// Which decision about a payment without an invoice is advised (decisions 5, "Wrong payments"). Hashes are public, so naming the transaction never
-// recommends an invoice: it only withdraws the advice if the amount alone would have chosen another one.
+// The recommended decision about a payment without an invoice (decisions 5, "Wrong payments"). Hashes are public, so naming the transaction on an
+// invoice's page never makes that invoice the recommendation. It only withdraws a recommendation for a different invoice, chosen by amount.
 import { growthHeight } from "../../chains/sources/transfer.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { AskingInvoice, ListedCandidate } from "./candidates.ts";
 import type { Payment } from "./payment.ts";
 import type { Recommendation } from "./recommendation.ts";
+import { tellsAsked } from "./usual-mistakes.ts";
 
-/** A candidate's invoice, as it is now. */
+/** A candidate invoice in its current state. */
 export interface CandidateInvoice extends AskingInvoice {
   readonly status: InvoiceStatus;
   readonly expiresAtMs: number;
   readonly cancelledAtMs: number | null;
-  /** Whether the payment's address was given to this invoice and to no other one, of any merchant. */
+  /** Whether the payment's address was given to this invoice and to no other invoice of any merchant. */
   readonly isOwnAddress: boolean;
 }
 
@@ -20,14 +21,14 @@ export interface PaymentAdviceFacts {
   readonly payment: Pick<Payment, "status" | "amountUnits" | "receivedAtMs" | "txHash">;
   readonly candidates: readonly ListedCandidate[];
   readonly asking: readonly CandidateInvoice[];
-  /** The merchant may have more candidates than are stored. */
+  /** The merchant may have more candidates than were stored. */
   readonly isCut: boolean;
   readonly nowMs: number;
 }
 
 type Fitting = ListedCandidate & { readonly invoice: CandidateInvoice };
 
-/** Null if it waits for no decision, and for a balance's growth, which only a person can compare with the chain. */
+/** Null if no decision is needed, or if the payment is the growth of a balance, which only a person can compare with the chain. */
 export function recommendForPayment(facts: PaymentAdviceFacts): Recommendation | null {
   const { payment, candidates } = facts;
   if (payment.status !== "UNMATCHED" || growthHeight(payment.txHash) !== undefined) return null;
@@ -59,12 +60,12 @@ interface Best {
   readonly reason: Recommendation["reason"];
 }
 
-/** An exchange may take so long to send. */
+/** How long an exchange may take to send a withdrawal. */
 const LATE_BY_MS = 2 * HOUR_MS;
 
 /**
- * The one that the amount is clearly meant for: of those that waited when it came or little before, paid or not, because a payer may pay twice; of all
- * if none did. Undefined if two could be meant.
+ * The invoice for which the amount is clearly meant. Invoices that had ended long before the payment are considered only if all had; paid ones are
+ * considered too, because a payer may pay twice. Undefined if two invoices are possible.
  */
 function bestOf({ payment }: PaymentAdviceFacts, fitting: readonly Fitting[]): Best | undefined {
   const timely = fitting.filter(
@@ -75,37 +76,46 @@ function bestOf({ payment }: PaymentAdviceFacts, fitting: readonly Fitting[]): B
   const [only, ...others] = meant;
   if (only === undefined) return undefined;
   if (others.length === 0) {
-    // Alone but AMBIGUOUS: an invoice of another merchant at the same address asks for it as well.
+    // A single candidate may still be AMBIGUOUS: another merchant's invoice at the same address asks for the same amount.
     const isAlone = fitting.length > 1 || only.reason !== "AMBIGUOUS";
     return isAlone ? { candidate: only, reason: "ONLY_ONE_FITS" } : undefined;
   }
-  const told = sole(meant.filter((each) => isTold(payment.amountUnits, each)));
+  const close = meant.filter((each) => isBetween(payment.amountUnits, each, IS_CLOSE));
+  const best = bestByAmount(payment, meant, close);
+  // A customer who has paid rarely pays again, so an unpaid invoice that is about as likely must not lose its payment.
+  const isTaken = best !== undefined && !isUnpaid(best.candidate.invoice);
+  return isTaken && close.some((each) => each !== best.candidate && isUnpaid(each.invoice)) ? undefined : best;
+}
+
+/** Hardly anyone sends more than was asked, so of two that are close the one that was not asked for less is meant. */
+function bestByAmount(
+  { amountUnits }: PaymentAdviceFacts["payment"],
+  meant: readonly Fitting[],
+  close: readonly Fitting[],
+): Best | undefined {
+  const told = sole(meant.filter((each) => isTold(amountUnits, each)));
   if (told !== undefined) return { candidate: told, reason: "AMOUNT_TELLS" };
-  const close = sole(meant.filter((each) => isBetween(payment.amountUnits, each, IS_CLOSE)));
-  return close === undefined ? undefined : { candidate: close, reason: "CLOSEST_FITS" };
+  const closest =
+    sole(close) ?? sole(close.filter(({ askedUnits }) => askedUnits !== null && amountUnits <= askedUnits));
+  return closest === undefined ? undefined : { candidate: closest, reason: "CLOSEST_FITS" };
 }
 
 function sole<T>(list: readonly T[]): T | undefined {
   return list.length === 1 ? list[0] : undefined;
 }
 
-/** Whether a page names the transaction for another one, and none for this one. */
+/** Whether the transaction was named on the page of another matching invoice, but not on the page of this one. */
 function isNamedElsewhere(fitting: readonly Fitting[], best: Fitting): boolean {
   return fitting.some(({ isNamed }) => isNamed) && !best.isNamed;
 }
 
-/**
- * Whether the amount tells for which invoice it was meant: exactly half or twice of it, or less by a fee as exchanges take them, of one digit, or of two
- * with a five at the end (1, 0.8, 1.5). At a shared address no two invoices ask for the same, so the other digits remain.
- */
 function isTold(amountUnits: bigint, { askedUnits }: ListedCandidate): boolean {
-  if (askedUnits === null) return false;
-  if (amountUnits * 2n === askedUnits || amountUnits === askedUnits * 2n) return true;
-  const fee = askedUnits - amountUnits;
-  return fee > 0n && fee * 100n <= askedUnits * MOST_FEE_PERCENT && /^(\d|\d5)0*$/.test(fee.toString());
+  return askedUnits !== null && tellsAsked(amountUnits, askedUnits);
 }
 
-/** While one of them can still be paid, its own payment may come; then nobody is wronged if it goes back. */
+/**
+ * Several invoices match. While one of them can still be paid, its own payment may yet arrive; after that, returning this payment harms no invoice.
+ */
 function amongSeveral(fitting: readonly Fitting[], nowMs: number): Recommendation {
   const open = fitting.filter(
     ({ invoice: { status, expiresAtMs } }) => status === "AWAITING_PAYMENT" && nowMs <= expiresAtMs,
@@ -118,10 +128,9 @@ function amongSeveral(fitting: readonly Fitting[], nowMs: number): Recommendatio
   };
 }
 
-/** From a tenth to twice what was asked, as the rule for a sole invoice has it. */
+/** A tenth to twice the asked amount, as in the rule for a single open invoice. */
 const FITS = { fromPercent: 10n, toPercent: 200n };
-const MOST_FEE_PERCENT = 25n;
-/** What is left when an exchange takes its fee, or of a rounded amount. */
+/** The asked amount less an exchange's fee, or rounded. */
 const IS_CLOSE = { fromPercent: 85n, toPercent: 105n };
 
 function isBetween(

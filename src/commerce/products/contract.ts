@@ -1,4 +1,4 @@
-// The wire format of products: requests and answers (decisions 10).
+// The wire format of products: requests and responses (decisions 10).
 import * as z from "zod";
 import { amountField, flagParameter, isAnyGiven, textField, time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
@@ -48,7 +48,7 @@ export const createProductBody = () =>
     })
     .transform(({ price: priceMicros, ...rest }) => ({ ...rest, priceMicros }));
 
-/** Every field is optional: an absent field stays as it is, null clears it. */
+/** Every field is optional: an absent field is left unchanged, null clears it. */
 export const updateProductBody = () =>
   z
     .strictObject({
@@ -97,7 +97,7 @@ export const productBody = () =>
       deletedAt: time().nullable(),
       checkoutUrl: z.string().meta({
         format: "uri",
-        description: "The public page to buy the product. Open while the product is active.",
+        description: "The public page where customers buy the product. It is available while the product is active.",
       }),
     })
     .meta({ title: "Product" });

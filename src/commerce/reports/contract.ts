@@ -22,15 +22,20 @@ export const NO_ZONE = "must be the name of an IANA time zone, such as Europe/Be
 const fields = () =>
   z.object({
     from: day("The first day, in `timezone`.", "2026-11-01"),
-    to: day(`The last day, in \`timezone\`; at most ${LIMITS.reportDays} days with the first.`, "2026-11-30"),
+    to: day(
+      `The last day, in \`timezone\`. The range has at most ${LIMITS.reportDays} days, including the first and the last.`,
+      "2026-11-30",
+    ),
     by: z.enum(PERIOD_KINDS).default("day").meta({
       description: "The length of each period. Weeks begin on Mondays; the first and the last period may be shorter.",
     }),
-    currency: currencyField().optional().meta({ description: "Only invoices in this currency; without it, all." }),
+    currency: currencyField()
+      .optional()
+      .meta({ description: "Only invoices in this currency. The default is all currencies." }),
     timezone: timezoneField(),
   });
 
-/** With the requested periods. */
+/** Adds the requested periods to the parsed query. */
 export const totalsQuery = () =>
   fields().transform((query, context) => {
     const [from, to] = [dayOf(query.from), dayOf(query.to)];
@@ -55,25 +60,25 @@ const sums = () =>
   z.object({
     invoices: z.object({
       created: count("Invoices created in the period.", 41),
-      paid: count("Invoices that became PAID in the period and still are; below, the same for the other states.", 30),
-      overpaid: count("OVERPAID.", 1),
-      underpaid: count("UNDERPAID.", 2),
-      expired: count("EXPIRED.", 6),
-      cancelled: count("CANCELLED.", 1),
+      paid: count("Invoices that became PAID in the period and still are.", 30),
+      overpaid: count("Invoices that became OVERPAID in the period and still are.", 1),
+      underpaid: count("Invoices that became UNDERPAID in the period and still are.", 2),
+      expired: count("Invoices that became EXPIRED in the period and still are.", 6),
+      cancelled: count("Invoices that became CANCELLED in the period and still are.", 1),
     }),
     timeToPaid: z
       .object({
         invoices: count(
-          "Invoices paid in the period after a payment method was picked, without those accepted by hand.",
+          "Invoices paid in the period after a payment method was picked, except those accepted by hand.",
           31,
         ),
         seconds: z.string().meta({
           description:
-            "The sum of their times from the first pick of a payment method to PAID or OVERPAID. Divide by `invoices` for the mean.",
+            "The sum of the seconds that these invoices took from the first choice of a payment method to PAID or OVERPAID. Divide by `invoices` for the mean.",
           examples: ["24180"],
         }),
       })
-      .meta({ description: "How long customers took." }),
+      .meta({ description: "How long customers took to pay." }),
     payments: count("Payments received in the period and credited to an invoice, except those on test networks.", 33),
     unpriced: count(
       "Payments without a value in the invoice currency; the amounts by currency do not include them.",
@@ -86,7 +91,7 @@ const sums = () =>
           network: z.string().meta({ examples: ["BTC"] }),
           cryptocurrency: z.string().meta({ examples: ["BTC"] }),
           isTest: z.boolean().meta({
-            description: "True on a test network: not included in any other sum.",
+            description: "True for a test network, whose payments are not included in any other sum.",
           }),
           payments: count("Payments in this coin.", 20),
           units: z.string().meta({ description: "Their sum in base units.", examples: ["1905000"] }),
@@ -106,15 +111,17 @@ export const totalsBody = () =>
       to: z.string().meta({ examples: ["2026-11-30"] }),
       by: z.enum(PERIOD_KINDS),
       timezone: z.string().meta({ examples: ["Europe/Berlin"] }),
-      currency: z.string().nullable().meta({ description: "Null for all." }),
-      total: sums().meta({ description: "All periods together." }),
+      currency: z.string().nullable().meta({ description: "Null if the report includes all currencies." }),
+      total: sums().meta({ description: "The sums over all periods." }),
       periods: z
         .array(
           sums().extend({
             from: z.string().meta({ description: "The first day of the period.", examples: ["2026-11-01"] }),
             to: z.string().meta({ description: "The last day of the period.", examples: ["2026-11-01"] }),
             startsAt: time().meta({ description: "When the first day begins in the time zone." }),
-            endsAt: time().meta({ description: "When the next period begins; not part of this one." }),
+            endsAt: time().meta({
+              description: "When the next period begins. This moment is not part of this period.",
+            }),
           }),
         )
         .meta({ description: "Every period from the first day to the last, oldest first." }),

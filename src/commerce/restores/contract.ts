@@ -11,7 +11,7 @@ export const listFindingsQuery = () =>
       .meta({ type: "boolean", description: "If true, only findings that were not reviewed yet." }),
   });
 
-// ---- answers
+// ---- responses
 
 const count = () => z.int().min(0);
 
@@ -22,7 +22,7 @@ export const restoreBody = () =>
       restoredTo: time().nullable(),
       state: z.enum(["NONE", "WAITING", "CLOSED", "IMPORTING", "DONE"]).meta({
         description:
-          "NONE: no restore is named. WAITING: the import has not begun. CLOSED: revocations are being repeated, and nobody is served. IMPORTING: invoices cannot be created yet.",
+          "NONE: RESTORE_EPOCH names no restore. WAITING: the import has not begun. CLOSED: revocations are being repeated, and keys and members are not served yet. IMPORTING: invoices cannot be created yet.",
       }),
       objects: count().meta({ description: "Durable Objects whose contents were read." }),
       revocations: count().meta({ description: "Revocations that were repeated." }),
@@ -40,13 +40,19 @@ export const restoreFindingBody = () =>
       id: z.string(),
       epoch: z.int(),
       reason: z.enum(["TERMS_UNKNOWN", "MERCHANT_LOST", "WALLET_LOST", "OWNER_UNCERTAIN", "REFUSED"]),
-      merchantId: z.string().meta({ description: "The merchant or user to which it belongs." }),
+      merchantId: z.string().meta({ description: "The merchant or user that the finding is about." }),
       invoiceId: z.string().nullable(),
       network: z.string().nullable(),
       cryptocurrency: z.string().nullable(),
       address: z.string().nullable(),
-      amountUnits: z.string().nullable().meta({ description: "In base units; null at an address of its own." }),
-      known: z.string().nullable().meta({ description: "JSON of what the object had kept besides; null if nothing." }),
+      amountUnits: z
+        .string()
+        .nullable()
+        .meta({ description: "In base units; null if the invoice had its own address." }),
+      known: z
+        .string()
+        .nullable()
+        .meta({ description: "What else the Durable Object had stored, as JSON; null if nothing." }),
       createdAt: time(),
       reviewedAt: time().nullable(),
     })

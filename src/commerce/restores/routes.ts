@@ -10,7 +10,7 @@ import { findingBodyOf } from "./restore-body.ts";
 const RESTORE = "/api/v1/operator/restore";
 const FINDINGS = `${RESTORE}/findings`;
 
-/** With a wrong RESTORE_EPOCH nothing is served, so no request gets here. */
+/** With an invalid RESTORE_EPOCH the deployment serves nothing, so no request reaches these routes. */
 export const restoreRoutes = routesOf({
   tag: "Deployment",
   callers: "USER",
@@ -19,8 +19,8 @@ export const restoreRoutes = routesOf({
 })
   .get(RESTORE, {
     operationId: "readRestore",
-    summary: "Read how far the import after a restore has come",
-    description: "The import of the restore that RESTORE_EPOCH names.",
+    summary: "Read the progress of the import after a restore",
+    description: "Returns the import of the restore that RESTORE_EPOCH names.",
     answers: [{ status: 200, description: "The import", schema: restoreBody }],
     answer: async ({ env, deps }) => {
       const epoch = parseRestoreEpoch(env.RESTORE_EPOCH);
@@ -31,7 +31,7 @@ export const restoreRoutes = routesOf({
     operationId: "listRestoreFindings",
     summary: "List what imports could not recover, newest first",
     description:
-      "From all restores: rows of a lost merchant or wallet, and addresses about which nothing else is known.",
+      "Includes all restores. A finding is a row of a lost merchant or wallet, or an address about which nothing else is known.",
     query: listFindingsQuery,
     answers: [{ status: 200, description: "One page", schema: restoreFindingListBody }],
     reads: ({ db, request }) => findingReads(db, request?.query),

@@ -17,7 +17,7 @@ export const searchQuery = () =>
       .meta({
         minLength: 1,
         description:
-          "Words of a name, an external id, a customer's name or email: each may be only the beginning of a word, in any case and with or without accents. Numbers are found without the zeros before them. Also an amount, with its currency or without; an id or its first 20 characters; a transaction's hash or an address, or at least 6 characters of its beginning, in any case, with or without 0x.",
+          "Words of a name, an external id, or a customer's name or email: each may be only the beginning of a word, in upper or lower case, with or without accents. Numbers are found without their leading zeros. Also an amount, with or without its currency; an id or its first 20 characters; a transaction hash or an address, or at least its first 6 characters, in upper or lower case, with or without 0x.",
         examples: ["ORDER-1001"],
       }),
   });

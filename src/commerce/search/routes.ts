@@ -12,7 +12,7 @@ export const searchRoutes = routesOf({ tag: "Search", callers: "MEMBER_OR_KEY" }
     operationId: "search",
     summary: "Find invoices, customers and payments by what is known about them",
     description:
-      "Finds items that have, for each word of the text, a word that equals it or begins with it, so that a search costs the same among any number of invoices. Each kind is shown only to callers who may view it.",
+      "Finds items that have, for each word of the text, a word that equals it or begins with it. A search therefore costs the same for any number of invoices. Each kind is shown only to callers who may view it.",
     permission: ["invoice:view", "customer:view", "payment:view"],
     query: searchQuery,
     answers: [{ status: 200, description: "What was found, by kind", schema: searchBody }],

@@ -1,5 +1,5 @@
-// The state of an invoice is a function of facts (decisions 4). `settle` reads all facts each time, so it does not matter when, how often or
-// in which order they were learnt. The stored status decides only which moves are reported.
+// Computes the state of an invoice from facts (decisions 4). `settle` reads all facts each time, so it does not matter when, how often or in which
+// order they were learned. The stored status only decides which changes are reported.
 
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { NetworkWatch } from "../cursors/cursor.ts";
@@ -11,12 +11,15 @@ import { isCounted, isLatePayment, isUnsettled, type LatenessChange, latenessCha
 import { eventsOf, movesBetween, type SettlementEvent, type StatusMove } from "./moves.ts";
 import { covers, type PricedMethod, type TotalValue, totalValueOf } from "./value.ts";
 
-/** An active invoice keeps its wallet and its amount in use (Interface 3.1). */
+/** Whether the invoice still keeps its wallet and its amount in use (Interface 3.1). */
 export function isActive(status: InvoiceStatus): boolean {
   return status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION";
 }
 
-/** Whether its network is read for it (`isWatched` in detection/passes/store.ts): one that an outage keeps open is, however late it is. */
+/**
+ * Whether networks are read for the invoice (`isWatched` in detection/passes/store.ts). An active invoice is monitored however late it is, because an
+ * outage may keep it open.
+ */
 export function isMonitored(
   { status, monitorUntilMs }: Pick<Invoice, "status" | "monitorUntilMs">,
   nowMs: number,
@@ -24,12 +27,12 @@ export function isMonitored(
   return isActive(status) || nowMs <= monitorUntilMs;
 }
 
-/** Whether the clock alone may have changed the status: the invoice is active and past `expiresAt`. A sweep or a read then settles it. */
+/** Whether the clock alone may have changed the status: the invoice is active and past its expiry. A sweep or a read then settles it. */
 export function isDue(invoice: Pick<Invoice, "status" | "expiresAtMs">, nowMs: number): boolean {
   return isActive(invoice.status) && nowMs > invoice.expiresAtMs;
 }
 
-/** The columns that `settle` reads. `status`, `receivedMicros` and the two marks decide only which events are reported. */
+/** The columns that `settle` reads. `status`, `receivedMicros` and `isLate` decide only which events are reported. */
 export type InvoiceState = Pick<
   Invoice,
   | "status"
@@ -42,6 +45,7 @@ export type InvoiceState = Pick<
   | "overpaidToleranceMicros"
   | "latePaymentPolicy"
   | "expiresAtMs"
+  | "lateGraceUntilMs"
   | "monitorUntilMs"
   | "cancelledAtMs"
   | "closedAtMs"
@@ -52,11 +56,11 @@ export interface InvoiceFacts {
   readonly resolution: { readonly action: ResolutionAction } | null;
   /** Every method of the invoice; those without a quote are ignored. */
   readonly methods: readonly PricedMethod[];
-  /** One for each network with an ACTIVE method. Empty if no method was activated: then the clock alone closes the invoice. */
+  /** One watch for each network with an ACTIVE method. Empty if no method was activated; then the clock alone closes the invoice. */
   readonly watches: readonly NetworkWatch[];
 }
 
-/** What follows from the facts: the columns to store, and the events since the stored state. */
+/** The result: the columns to store, and the events since the stored state. */
 export interface Settlement {
   readonly status: InvoiceStatus;
   readonly receivedMicros: bigint;
@@ -64,9 +68,9 @@ export interface Settlement {
   readonly isLate: boolean;
   readonly needsReview: boolean;
   readonly closedAtMs: number | null;
-  /** Status changes in order, each a timeline item; a move through PENDING_CONFIRMATION is two. */
+  /** Status changes in order, each a timeline item. A change through PENDING_CONFIRMATION is two changes. */
   readonly moves: readonly StatusMove[];
-  /** In the order in which they happened; at least one if `hasChanged`, so that there is a sequence as a lock. */
+  /** In the order in which they happened; at least one if `hasChanged`, so that its sequence serves as the lock. */
   readonly events: readonly SettlementEvent[];
   /** Payments whose stored `isLate` must change in the same batch. */
   readonly lateness: readonly LatenessChange[];
@@ -75,15 +79,15 @@ export interface Settlement {
 }
 
 /**
- * The complete state function of decisions 4, for every occasion: a payment that came, changed or left, the clock (`isDue`), a
- * cancellation (pass `cancelledAtMs` and the shorter `monitorUntilMs`), a resolution (pass `resolution`, and `needsReview: false`:
- * only a manual decision clears that mark). Storing the outcome and settling again on the same facts changes nothing.
+ * The complete state function of decisions 4, used after every possible change: a payment that arrived, changed or left the chain; the clock
+ * (`isDue`); a cancellation (pass `cancelledAtMs` and the shorter `monitorUntilMs`); a resolution (pass `resolution`, and `needsReview: false`,
+ * because only a manual decision clears that mark). Storing the result and settling again with the same facts changes nothing.
  */
 export function settle(facts: InvoiceFacts, payments: readonly CreditedPayment[], nowMs: number): Settlement {
   const { invoice } = facts;
   const tally = tallyOf(facts, payments, nowMs);
   const whileOpen = statusWhileOpen(facts, tally);
-  // Computed only if it matters: a network that rested long after an invoice was paid is no reason for a review.
+  // Computed only if it matters: if a network is not read long after an invoice was paid, that is no reason for a review.
   const closing =
     whileOpen === undefined
       ? closingOf({ ...invoice, watches: facts.watches, nowMs })
@@ -100,7 +104,7 @@ export function settle(facts: InvoiceFacts, payments: readonly CreditedPayment[]
   return { ...columns, ...changesSince(facts, columns, { tally, lateness }) };
 }
 
-/** R, C and U of decisions 4. */
+/** The sums of the counted payments (R and C in decisions 4), and whether a payment may still decide the status. */
 interface Tally {
   readonly received: TotalValue;
   readonly confirmed: TotalValue;
@@ -121,7 +125,7 @@ function tallyOf(facts: InvoiceFacts, payments: readonly CreditedPayment[], nowM
   };
 }
 
-/** Lines 1 to 5 of the table, for open and closed invoices; undefined if no line applies. */
+/** Lines 1 to 5 of the status table in decisions 4, which apply to open and closed invoices; undefined if none applies. */
 function statusWhileOpen(
   { invoice, resolution }: InvoiceFacts,
   { received, confirmed }: Tally,
@@ -135,14 +139,14 @@ function statusWhileOpen(
   return undefined;
 }
 
-/** Lines 6 to 9 of the table. */
+/** Lines 6 to 9 of the status table in decisions 4, which apply if no earlier line does. */
 function statusOnceClosed({ confirmed, isUnsettled }: Tally, isClosed: boolean): InvoiceStatus {
   if (!isClosed) return "AWAITING_PAYMENT";
   if (isUnsettled) return "PENDING_CONFIRMATION";
   return confirmed.micros > 0n ? "UNDERPAID" : "EXPIRED";
 }
 
-/** E - tol, the least amount that pays the invoice. */
+/** The least amount that pays the invoice: its amount less the underpaid tolerance. */
 function leastMicros(invoice: InvoiceState): bigint {
   return invoice.amountMicros - invoice.underpaidToleranceMicros;
 }
@@ -150,7 +154,7 @@ function leastMicros(invoice: InvoiceState): bigint {
 const COLUMNS = ["status", "receivedMicros", "confirmedMicros", "isLate", "needsReview", "closedAtMs"] as const;
 type Columns = Pick<Settlement, (typeof COLUMNS)[number]>;
 
-/** The moves and events since the stored row. */
+/** The status changes and events since the stored row. */
 function changesSince(
   { invoice, resolution }: InvoiceFacts,
   columns: Columns,

@@ -3,12 +3,15 @@
 import { ceilDiv, floorDiv, maxBig, minBig } from "../../lib/money.ts";
 import { microsFor } from "../../rates/quote.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
-import { type Quote, quoteFor, type WeighedByQuote } from "../quotes/quotes.ts";
+import { type LateGrace, type Quote, quoteWithGrace, type WeighedByQuote } from "../quotes/quotes.ts";
 
-/** Sums are capped here: the largest number that the tables store exactly, nine billion units of any currency, far above E + over. */
+/**
+ * Sums are capped at the largest number that the tables store exactly: nine billion units of any currency, far above any invoice's amount and
+ * tolerance.
+ */
 export const MAX_VALUE_MICROS = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** The facts of a method that give payments their value. */
+/** What determines the value of a method's payments. */
 export interface PricedMethod {
   readonly network: string;
   readonly cryptocurrency: string;
@@ -18,11 +21,16 @@ export interface PricedMethod {
   readonly quotes: readonly Quote[];
   /** `quoteSlackMs` of the network. */
   readonly slackMs: number;
+  /** Absent if the invoice has no grace period. */
+  readonly lateGrace?: LateGrace | undefined;
 }
 
 export interface TotalValue {
   readonly micros: bigint;
-  /** What rounding may have lost: one micro-unit for every quote with payments, except the first. It is forgiven, never shown. */
+  /**
+   * The most that rounding may have lost: one micro-unit for every quote with payments, except the first. A sum that is short by no more than this
+   * counts as complete. This slack is never shown.
+   */
   readonly slackMicros: bigint;
   /** Whether a payment has no value yet: no quote applies and no fresh rate was available. It counts as 0. */
   readonly hasUnweighed: boolean;
@@ -39,7 +47,7 @@ interface ValueFacts {
   readonly payments: readonly ValuedPayment[];
 }
 
-/** The quote of one payment, and the payment's value by itself. */
+/** The quote of one payment, and the value that it gives the payment alone. */
 interface Weighing {
   /** Null if the market rate when first seen applies. */
   readonly by: WeighedByQuote | null;
@@ -47,27 +55,27 @@ interface Weighing {
   readonly micros: bigint | null;
 }
 
-/** The quote and value of one payment. Several payments on one quote are added up before rounding (`totalValueOf`). */
+/** The quote and value of one payment. Several payments at one quote are added up before rounding (`totalValueOf`). */
 export function weighingOf(
   payment: ValuedPayment,
   of: { readonly expectedMicros: bigint; readonly methods: readonly PricedMethod[] },
 ): Weighing {
   const method = of.methods.find((each) => isOfMethod(payment, each));
   const { amountUnits, receivedAtMs: atMs } = payment;
-  const by = method === undefined ? undefined : quoteFor({ amountUnits, atMs }, method.quotes, method.slackMs);
+  const by = method === undefined ? undefined : quoteWithGrace({ amountUnits, atMs }, method);
   if (method === undefined || by === undefined) return { by: null, micros: payment.marketMicros };
   return { by, micros: minBig(valueByQuote(by.quote, amountUnits, method), MAX_VALUE_MICROS) };
 }
 
 /**
- * The value of the given payments (all counted ones for R, the confirmed ones of them for C).
+ * The total value of payments: of all counted ones, or of the confirmed ones among them. E is the invoice's amount.
  *
  * - By a quote: floor(forMicros x sum(units) / quote units) for each quote, added up.
- * - No quote applies, or the asset has no method (assigned by hand): the value when first seen, stored on the payment; without one, 0.
- * - E = 0 (any amount): the units are valued at the rate of their quote, with at least one micro-unit, because the first confirmed payment
- *   makes the invoice PAID however small it is.
+ * - No quote applies, or the asset has no method (assigned by hand): the market value stored on the payment; 0 without one.
+ * - E = 0 (any amount): the units are valued at the rate of their quote, with at least one micro-unit, because the first confirmed payment makes the
+ *   invoice PAID however small it is.
  *
- * With n quotes a sum at most n-1 short of E *is* E. Capped at `MAX_VALUE_MICROS`.
+ * With n quotes, a sum that is at most n-1 short of E counts as E. Capped at `MAX_VALUE_MICROS`.
  */
 export function totalValueOf({ expectedMicros, methods, payments }: ValueFacts): TotalValue {
   const least = expectedMicros === 0n ? 1n : 0n;
@@ -98,14 +106,15 @@ function valueByQuote({ amountUnits, forMicros, rate }: Quote, units: bigint, { 
   return amountUnits === null ? microsFor({ units, decimals, rate }) : floorDiv(forMicros * units, amountUnits);
 }
 
-/** Whether the value reaches a bound, forgiving what rounding may have lost. */
+/** Whether the value reaches `boundMicros`, allowing for what rounding may have lost. */
 export function covers(value: TotalValue, boundMicros: bigint): boolean {
   return value.micros + value.slackMicros >= boundMicros;
 }
 
 /**
- * The amount still due, in base units at a method's quote: ceil(asked x (E - R) / forMicros), at least 0. Null if no amount is asked
- * (with E = 0 no quote has one). `quoteForMicros`: the fiat value of `amountUnits`, E or the rest when it was quoted.
+ * The amount still due, in base units at a method's quote: ceil(`amountUnits` x missing / `quoteForMicros`), at least 0. Null if no amount is asked
+ * for, as on an any-amount invoice. `quoteForMicros`: the fiat value of `amountUnits`, that is, the invoice's amount or what was left of it when it
+ * was quoted.
  */
 export function amountDueUnits(facts: {
   readonly amountUnits: bigint | null;
@@ -120,8 +129,8 @@ export function amountDueUnits(facts: {
 }
 
 /**
- * How far below E still counts as paid: min(E x percent, max), rounded down; basis points are hundredths of a percent. `askedPercent`, of a create,
- * only lowers it.
+ * How far below the invoice's amount a sum may be and still count as paid: min(amount x percent, max), rounded down. Basis points are hundredths of a
+ * percent. `askedPercent`, from the create request, can only lower the result.
  */
 export function underpaidToleranceMicros(facts: {
   readonly expectedMicros: bigint;
@@ -133,7 +142,7 @@ export function underpaidToleranceMicros(facts: {
   return minBig(percentage(facts.expectedMicros, Math.min(asked, facts.basisPoints)), facts.maxMicros);
 }
 
-/** How far above E is not yet overpaid: E x percent, rounded down. */
+/** How far above the invoice's amount a sum may be without counting as overpaid: amount x percent, rounded down. */
 export function overpaidToleranceMicros(facts: {
   readonly expectedMicros: bigint;
   readonly basisPoints: number;

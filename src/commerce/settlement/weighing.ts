@@ -1,4 +1,4 @@
-// Converts rows to the input of `value.ts`, and its results to the columns of a payment's row.
+// Converts rows to the input of `value.ts`, and its results to columns of a payment's row.
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
@@ -7,8 +7,11 @@ import { parseQuotes, printQuote, type Quote, quoteSlackMs } from "../quotes/quo
 import type { InvoiceFacts } from "./status.ts";
 import { type PricedMethod, weighingOf } from "./value.ts";
 
-/** The facts of the method that give payments their value. */
-export function pricedOf(method: PaymentMethod): PricedMethod {
+/** The columns of a method that determine the value of its payments. */
+export function pricedOf(
+  method: PaymentMethod,
+  { expiresAtMs: endMs, lateGraceUntilMs: untilMs }: Pick<Invoice, "expiresAtMs" | "lateGraceUntilMs">,
+): PricedMethod {
   const { network, cryptocurrency } = method;
   const pair = pairOf(method);
   return {
@@ -17,10 +20,11 @@ export function pricedOf(method: PaymentMethod): PricedMethod {
     decimals: pair.asset.decimals,
     quotes: parseQuotes(method.quotes),
     slackMs: quoteSlackMs(pair.network),
+    lateGrace: untilMs === null ? undefined : { endMs, untilMs },
   };
 }
 
-/** The payment with the quote or rate of its time, and its value by that. */
+/** The payment, valued by the quote or rate that applied at its time. */
 export function weighed(
   payment: Payment,
   { invoice, methods }: Pick<InvoiceFacts, "methods"> & { readonly invoice: Pick<Invoice, "amountMicros"> },
@@ -35,7 +39,7 @@ export function weighed(
   };
 }
 
-/** Whether a quote has payments, by the rows of the payments. */
+/** Returns a function that shows whether any of these payments was valued by a quote. */
 export function usedBy(payments: readonly Pick<Payment, "weighedQuote">[]): (quote: Quote) => boolean {
   const used = new Set(payments.flatMap(({ weighedQuote }) => weighedQuote ?? []));
   return (quote) => used.has(printQuote(quote));

@@ -12,7 +12,7 @@ export const walletAlertRoutes = routesOf({
   operationId: "disableWalletByLink",
   summary: "Disable a wallet with the link in a mail about its change",
   description:
-    "Needs only the token, which works once, within 7 days, while its recipient is an OWNER or ADMIN. After that no new invoice uses the wallet.",
+    "Needs only the token, which works once, within 7 days, while its recipient is an OWNER or ADMIN. Once the wallet is disabled, no new invoice uses it.",
   body: disableWalletBody,
   answers: [{ status: 200, description: "The wallet is disabled", schema: disabledWalletBody }],
   refusals: ["LINK_INVALID", "CONTENTION"],

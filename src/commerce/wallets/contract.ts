@@ -1,11 +1,11 @@
-// The wire format of wallets: requests and answers (Interface 2.1, decisions 3).
+// The wire format of wallets: requests and responses (Interface 2.1, decisions 3).
 import * as z from "zod";
 import { integerParameter, isAnyGiven, textField as text, time } from "../../lib/fields.ts";
 import { OFFER_STATES } from "./network-offer.ts";
 
-/** Longer than any address or key, so that an invalid one is refused with its real reason instead of its length. */
+/** Longer than any address or key, so that an invalid one is refused for the real reason, not for its length. */
 const MAX_TEXT = 1_000;
-/** The last index that a public key can derive is one less (BIP32). */
+/** A public key can only derive indexes below this (BIP32). */
 const HARDENED = 2 ** 31;
 
 const requiredConfirmations = () =>
@@ -21,7 +21,7 @@ const settings = () => ({
   isEnabled: isEnabled().default(true),
 });
 
-/** A member of other wallets, for clients that send all members: null is an absent one, and anything else is refused. */
+/** A field of the other wallet type, for clients that always send all fields: null counts as absent, and anything else is refused. */
 const absent = () => z.never("unknown field").optional();
 
 export const registerWalletBody = () =>
@@ -72,7 +72,7 @@ export const recoveryQuery = () =>
     format: z
       .enum(["json", "csv"])
       .optional()
-      .meta({ description: "`Accept: text/csv` chooses CSV too; the default is JSON." }),
+      .meta({ description: "The default is JSON. The header `Accept: text/csv` also selects CSV." }),
   });
 
 // ---- responses
@@ -90,10 +90,10 @@ export const walletBody = () =>
       derivationPath: z.string().nullable(),
       requiredConfirmations: z.int(),
       isEnabled: z.boolean(),
-      lastUsedIndex: z
-        .int()
-        .nullable()
-        .meta({ description: "0 after registration, and still 0 after the first address." }),
+      lastUsedIndex: z.int().nullable().meta({
+        description:
+          "The highest index that was handed out: 0 after registration, and still 0 after the first address.",
+      }),
       nextIndex: z
         .int()
         .nullable()
@@ -117,7 +117,7 @@ export const registeredWalletBody = () =>
       firstAddress: z
         .string()
         .optional()
-        .meta({ description: "Extended keys only: the address at index 0, to compare with your wallet software." }),
+        .meta({ description: "Only for extended keys: the address at index 0, to compare with your wallet software." }),
     })
     .meta({ title: "RegisteredWallet" });
 
@@ -137,12 +137,12 @@ export const walletNetworksBody = () =>
           network: z.string(),
           state: z.enum(OFFER_STATES).meta({
             description:
-              "FREE: the address may be registered. REGISTERED: all coins have a wallet. CODE: the address has code. CODE_ELSEWHERE: it has code on another network. NO_SOURCE, NO_ANSWER: the network could not be checked. UNPROVEN: a network where you use the address could not be checked.",
+              "FREE: the address may be registered. REGISTERED: you have a wallet for each coin of the network. CODE: the address has code. CODE_ELSEWHERE: it has code on another network. NO_SOURCE, NO_ANSWER: the network could not be checked. UNPROVEN: a network where you use the address could not be checked.",
           }),
           coins: z.array(
             z.object({
               cryptocurrency: z.string(),
-              walletId: z.string().nullable().meta({ description: "Your wallet for this pair, at any address." }),
+              walletId: z.string().nullable().meta({ description: "Your wallet for this pair, whatever its address." }),
             }),
           ),
         }),

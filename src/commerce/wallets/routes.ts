@@ -76,7 +76,7 @@ export const walletRoutes = routesOf({
   .get(BASE, {
     operationId: "listWallets",
     summary: "List the wallets, oldest first",
-    description: "A plain array: a merchant has one wallet for each pair.",
+    description: "Returns a plain array, because a merchant has at most one wallet for each pair.",
     permission: "wallet:view",
     answers: [{ status: 200, description: "All wallets", schema: walletListBody }],
     reads: ({ db, merchantId }) => walletListReads(db, merchantId),
@@ -159,7 +159,7 @@ export const walletRoutes = routesOf({
     operationId: "checkNetworks",
     summary: "Check on which other networks the address of a wallet may be registered",
     description:
-      "Asks every EVM network, or every test network, for code at the address. Code on any of them means a contract, such as a Safe, which need not exist on the others; then none is FREE. Register each with its own call. The list is empty for other wallets. 60 an hour.",
+      "Checks for code at the address on every EVM main network, or on every EVM test network if the wallet is on a test network. Code on any of them means that the address is a contract, such as a Safe, which may not exist on the others; then none is FREE. Register each wallet with a separate call. The list is empty for wallets without an EVM address. At most 60 calls an hour.",
     permission: "wallet:create",
     answers: [{ status: 200, description: "Each network, with its coins", schema: walletNetworksBody }],
     refusals: ["WALLET_NOT_FOUND", "WALLET_FROZEN"],
@@ -227,7 +227,7 @@ function changing(call: MerchantCall<WalletDependencies>, stewards: readonly Ste
   return { ...deps, trail, audience, seat: seatOf(principal) };
 }
 
-/** The wallet that was read. If its row fails the integrity check, it is frozen after the response. */
+/** The wallet that was read. If its row was altered, it is frozen after the response. */
 function walletRead(call: MerchantCall<WalletDependencies>, rows: readonly Wallet[]): Result<Wallet, Failure> {
   const [wallet] = rows;
   if (wallet === undefined) return err({ code: "WALLET_NOT_FOUND" });

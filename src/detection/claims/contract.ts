@@ -29,11 +29,11 @@ export const claimBody = () =>
       }),
       standing: z.enum(CLAIM_STANDINGS).meta({
         description:
-          "What the transaction is to this invoice now. CREDITED: a payment of it. LATE: a payment that came too late to count. TO_DECIDE: the shop has to decide for which order it is. OTHER_ORDER: credited to another invoice of the shop. SET_ASIDE: the shop decided that it counts for nothing. TOO_LITTLE: too small to count. REORGED, DROPPED: it left the chain. NOT_THIS: it pays someone else. NOT_FOUND: no payment is known yet. UNAVAILABLE: the same, and no source could be asked. OVER: the same, and payments are no longer watched for.",
+          "How the transaction now relates to this invoice. CREDITED: it is a payment to this invoice. LATE: it is a payment that came too late to count. TO_DECIDE: the shop has to decide which order it is for. OTHER_ORDER: it is credited to another invoice of the shop. SET_ASIDE: the shop decided to ignore it. TOO_LITTLE: it is too small to count. REORGED, DROPPED: it left the chain. NOT_THIS: it pays someone else. NOT_FOUND: no payment is known yet. UNAVAILABLE: no payment is known yet, and no source could be asked. OVER: no payment is known, and payments are no longer watched for.",
       }),
-      amounts: z
-        .array(z.object({ cryptocurrency: z.string(), amount: z.string() }))
-        .meta({ description: "What the transaction brought, without what belongs to other invoices." }),
+      amounts: z.array(z.object({ cryptocurrency: z.string(), amount: z.string() })).meta({
+        description: "The amounts that the transaction paid, by coin, without those that belong to other invoices.",
+      }),
       createdAt: time(),
     })
     .meta({ title: "PaymentClaim" });

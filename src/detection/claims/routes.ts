@@ -10,7 +10,7 @@ export const claimRoutes = routesOf({ tag: "Checkout", callers: "ANYBODY", depen
     operationId: "claimPayment",
     summary: "Say that a transaction pays an invoice",
     description:
-      "For payers. The transaction is looked up at once and the claim is kept as evidence. A claim credits nothing that would not be credited without it. At most 6 an hour for one invoice and 30 from one IP address. A claim repeated within a minute gets the result of the earlier lookup and the newest `standing`.",
+      "For payers. The transaction is looked up at once and the claim is kept as evidence. A claim credits nothing that would not be credited without it. At most 6 claims an hour for one invoice, and 30 an hour from one IP address. A claim repeated within a minute gets the result of the earlier lookup and the newest `standing`.",
     isForAnyOrigin: true,
     body: claimPaymentBody,
     answers: [{ status: 202, description: "The claim with the result of the lookup", schema: claimBody }],

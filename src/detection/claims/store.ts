@@ -15,15 +15,15 @@ const invoiceId = sql.placeholder("invoiceId");
 const network = sql.placeholder("network");
 const txHash = sql.placeholder("txHash");
 
-// The unary plus keeps SQLite from reading all methods of a network.
-/** Whether a known transaction, which the watcher follows, pays an address of the invoice, no matter which merchant has the payment: only the chain decides this. */
+// The unary plus keeps SQLite from reading all methods on a network.
+/** Whether a known transaction, which the watcher follows, pays an address of the invoice, no matter which merchant has the payment. */
 const isKnown = sql`exists (select 1 from payments paid where paid.network = ${network} and paid.tx_hash = ${txHash}
   and paid.status <> 'DROPPED' and paid.to_address in (select method.address from payment_methods method
     where method.invoice_id = ${invoiceId} and +method.network = ${network} and method.status = 'ACTIVE'))`;
 
 /**
- * What a claim depends on, as one row if the invoice's merchant is live: the invoice's networks, the claims of the last hour, and whether the
- * transaction is known to pay the invoice.
+ * One row with what a claim depends on, if the invoice's merchant is not deleted: the invoice's networks, the claims of the last hour, and whether
+ * the transaction is known to pay the invoice.
  */
 export const selectForClaim = prepared(
   (of: { readonly invoiceId: string; readonly network: string; readonly txHash: string; readonly nowMs: number }) => ({
@@ -53,7 +53,7 @@ export const selectForClaim = prepared(
       ),
 );
 
-/** Aborts the batch if there were too many claims meanwhile, or if the same claim was made. */
+/** Aborts the batch if too many claims, or the same claim, have been written since the read. */
 export const assertClaimAllowed = prepared(
   (claim: Claim) => {
     const { createdAtMs: nowMs } = claim;
@@ -75,10 +75,10 @@ export const selectClaim = prepared(
   (db, of) => db.select({ id: paymentClaims.id }).from(paymentClaims).where(sql`id = ${of.id}`),
 );
 
-/** Rows of a claimed transaction that are read; those of the invoice's merchant come first. */
+/** How many rows of a claimed transaction are read; those of the invoice's merchant come first. */
 const MOST_CLAIMED = 200;
 
-/** A claim of the row's invoice, and what `standingOf` needs of other payments of its transaction. `claimId` may be null. */
+/** A claim about the row's invoice, and the other payments of its transaction that `standingOf` needs. `claimId` may be null. */
 export const claimColumns = (claimId: Placeholder) => ({
   claim: sql`(select ${jsonObject(paymentClaims, "said")} from payment_claims said
     where said.id = ${claimId} and said.invoice_id = invoices.id)`
@@ -94,18 +94,21 @@ export const claimColumns = (claimId: Placeholder) => ({
     .as("claimed_json"),
 });
 
-/** Methods of an address that are looked at, of any merchant: where it was given more often, nothing is shown unasked. */
+/**
+ * The most methods that are read for an address, across merchants. If the address was given out more often, its transfers are shown only to a payer
+ * who names them.
+ */
 const MOST_GIVEN = 200;
 const MOST_ARRIVED = 20;
-/** A block's time may be early or late, so an order that was made or ended about then may have been meant, too. */
+/** Block times are inexact, so an invoice that was created or ended around the time of a transfer may also be the intended one. */
 const RIVAL_SLACK_MS = 10 * MINUTE_MS;
 
 const givenThere = sql`payment_methods rival indexed by payment_methods_address where rival.network = came.network
   and rival.address = came.to_address`;
 
 /**
- * Transfers that nobody named, that are credited to nobody, and that can be no other order's (security.md 4, "What a page shows of a transfer"): at an
- * address of the row's invoice, in its time, of its merchant, where no other invoice of any merchant had that address at the time. Oldest first.
+ * Uncredited transfers that no payer named and that can only be meant for this invoice (security.md 4, "What a page shows of a transfer"): sent to
+ * one of its addresses while it was monitored, and stored for its merchant, while no other invoice of any merchant had that address. Oldest first.
  */
 export const arrivedColumns = () => ({
   arrived: sql`(select json_group_array(${paymentJson("came")}) from (select came.* from payment_methods own
@@ -133,7 +136,7 @@ export const selectClaimFile = prepared(
       .where(sql`invoices.id = (select said.invoice_id from payment_claims said where said.id = ${of.id})`),
 );
 
-/** Records the result of the lookup (FOUND if the transaction is known to pay the invoice) and returns it. */
+/** Records and returns the result of the lookup: FOUND if the transaction is known to pay the invoice. */
 export const noteOutcome = prepared(
   ({ id, invoiceId, network, txHash }: Claim, outcome: ClaimOutcome) => ({ id, invoiceId, network, txHash, outcome }),
   (db, of) =>

@@ -1,5 +1,5 @@
-// Decides where a new transfer belongs (decisions 5; Interface 1): to the invoice whose address or amount it matches. Otherwise it stays
-// unmatched, for every merchant with a wallet on the address. The caller reads the facts; this file holds only the order of the rules.
+// Decides where a new transfer belongs (decisions 5; Interface 1): to the invoice whose address or amount it matches. Otherwise it stays unmatched,
+// and every merchant with a wallet on the address gets a row. The caller reads the facts; this file only applies the rules in order.
 import { assetOn, type Network } from "../../chains/registry/networks.ts";
 import { isToItself, type Transfer } from "../../chains/sources/transfer.ts";
 import type { Invoice, PaymentMethod } from "../../commerce/invoice-records/invoice.ts";
@@ -31,10 +31,11 @@ export type InvoiceTerms = Pick<
   | "underpaidToleranceMicros"
   | "overpaidToleranceMicros"
   | "expiresAtMs"
+  | "lateGraceUntilMs"
   | "cancelledAtMs"
 >;
 
-/** A possible invoice, and the method through which it is possible. */
+/** A candidate invoice, and the method that makes it a candidate. */
 export interface Terms {
   readonly invoice: InvoiceTerms;
   readonly method: PaymentMethod;
@@ -45,7 +46,7 @@ export interface Terms {
 /** What is known about an invoice if its row, or its method's row, cannot be decoded. */
 export interface DamagedTerms extends Pick<Refusal, "invoiceId" | "merchantId"> {
   readonly rank: Rank;
-  /** Since when it asks for exactly the transfer's amount; null if it does not. */
+  /** When the invoice began to ask for exactly the transfer's amount; null if it does not ask for that amount. */
   readonly exactSinceMs: number | null;
 }
 
@@ -68,7 +69,7 @@ export type Placement =
       /** Value now at the market rate, in the invoice's currency; null without a fresh rate. */
       readonly marketMicros: bigint | null;
     }
-  /** Too little to be a payment of the matched invoice: stored only for that invoice's merchant. */
+  /** The transfer is too small to be a payment of the matched invoice: stored only for that invoice's merchant. */
   | { readonly kind: "dust"; readonly merchantId: MerchantId }
   | {
       readonly kind: "unmatched";
@@ -87,12 +88,12 @@ export interface PlaceFacts {
   readonly macKeys: MacKeys;
   /** The invoice that owns the address, if it is not shared. */
   readonly owner: Terms | undefined;
-  /** Possible reservations at the address, including those of exactly these units. */
+  /** Possible reservations at the address, including those for exactly the transfer's amount. */
   readonly reserved: readonly ReservedTerms[];
   /** Invoices that own the address or a possible amount, but whose rows cannot be decoded. */
   readonly damaged: readonly DamagedTerms[];
   readonly openInvoices: OpenInvoices;
-  /** Other invoices were or may have been open then and have since released their amounts: only an exact amount may match. */
+  /** Other invoices were or may have been open at the payment's time and have since released their amounts: only an exact amount may match. */
   readonly hasReleased: boolean;
 }
 
@@ -110,16 +111,17 @@ export function clockSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): n
 }
 
 /**
- * The earliest payment time that is certainly not before a reservation. A block's time is in whole seconds, so an amount reserved in that second may have been
- * reserved before the block's transfers. The time of an unconfirmed transfer is by our own clock.
+ * The earliest payment time that counts as not before a reservation. A block's time is in whole seconds, and an amount reserved within the same
+ * second may have been reserved before the block's transfers, so the start of the second counts. The time of an unconfirmed transfer comes from our
+ * own clock.
  */
 export function surelyFromMs({ transfer }: Pick<PlaceFacts, "transfer">, reservedAtMs: number): number {
   return transfer.block === null ? reservedAtMs : reservedAtMs - (reservedAtMs % SECOND_MS);
 }
 
 /**
- * Without an owner and a reservation the payment is unmatched. A method whose HMAC fails credits nothing. Throws if the row of the invoice to
- * credit is damaged.
+ * If the address has no owner and no reservation, the payment is unmatched. A method whose HMAC fails credits nothing. Throws if the row of the
+ * invoice to credit is damaged.
  */
 export function placeOf(facts: PlaceFacts): Placement {
   const { transfer, owner } = facts;
@@ -151,8 +153,9 @@ export function placeOf(facts: PlaceFacts): Placement {
 }
 
 /**
- * A direct wallet's address may also be the first address of the same merchant's extended key. Then an exact amount that an older invoice still asks for there
- * is credited to that invoice. Other merchants' amounts do not count here, because anyone who sees an invoice's own address may register it as a wallet.
+ * A direct wallet's address may also be the first address of the same merchant's extended key. In that case a payment of exactly the amount that an
+ * older invoice still asks for at the address is credited to that invoice. Other merchants' amounts do not count here, because anyone who sees an
+ * invoice's own address may register it as a wallet.
  */
 function askedBefore(facts: PlaceFacts, owner: Terms): ReservedTerms | undefined {
   const { reserved, macKeys, transfer, atMs } = facts;
@@ -169,15 +172,15 @@ function askedBefore(facts: PlaceFacts, owner: Terms): ReservedTerms | undefined
 }
 
 /**
- * Consensus only requires a Bitcoin block's time to be later than the median of the 11 before it: about an hour back, and rarely more than two. So an own
- * address belongs to its invoice even if the block's time is before the activation.
+ * Consensus only requires a Bitcoin block's time to be later than the median of the 11 before it: about an hour back, and rarely more than two. So a
+ * payment to an invoice's own address belongs to it even if the block's time is before the activation.
  */
 const BLOCKS_BEHIND = 18;
 
 /**
- * An extended public key may have been in use before, so an invoice's own address may have older payments. Money from before the activation never belongs to
- * the invoice, even if a user names its transaction. Only the block's time can show it, so a payment counts as before only if no honest chain could give that
- * time.
+ * An extended public key may have been in use before, so an invoice's own address may have older payments. Money from before the activation never
+ * belongs to the invoice, even if a user names its transaction. Only the block's time can show this, so a payment counts as earlier than the
+ * activation only if no honest chain could have given the block that time.
  */
 function isBeforeActivation({ network, atMs }: PlaceFacts, { method: { activatedAtMs } }: Terms): boolean {
   const behindMs = network.family === "bitcoin" ? BLOCKS_BEHIND * network.blockSeconds * SECOND_MS : 0;
@@ -185,8 +188,8 @@ function isBeforeActivation({ network, atMs }: PlaceFacts, { method: { activated
 }
 
 /**
- * Whether the damaged rows cannot change the match: the matched invoice has a higher rank than each of them, and no damaged one asked for
- * exactly this amount earlier.
+ * Whether the damaged rows cannot change the match: the matched invoice has a higher rank than each of them, and no invoice with a damaged row asked
+ * for exactly this amount earlier.
  */
 function isAboveDamaged({ damaged, transfer }: PlaceFacts, match: Match): boolean {
   if (match.kind === "unmatched") return damaged.length === 0;
@@ -196,7 +199,7 @@ function isAboveDamaged({ damaged, transfer }: PlaceFacts, match: Match): boolea
   return damaged.every(({ rank, exactSinceMs }) => own < rank && (exactSinceMs === null || exactSinceMs >= sinceMs));
 }
 
-/** The transfer stays unmatched while a possible invoice of that rank or a higher one has an unreadable row. */
+/** The transfer stays unmatched while a candidate invoice that could change the match has an unreadable row. */
 function waitingForDamaged({ damaged, reserved }: PlaceFacts): Placement {
   const ids = new Set(damaged.map(({ invoiceId }) => invoiceId));
   const others = new Map(reserved.map((each) => [each.invoice.id, refusalOf(each)]));
@@ -207,7 +210,7 @@ function waitingForDamaged({ damaged, reserved }: PlaceFacts): Placement {
   return { kind: "unmatched", refused, unreadable: [...ids] };
 }
 
-/** Whether exactly this amount was reserved for an invoice at that time; then nothing else must be read. */
+/** Whether exactly this amount was reserved for an invoice at the payment's time. If so, nothing else needs to be read. */
 export function isExact(
   facts: Pick<PlaceFacts, "network" | "transfer" | "atMs">,
   of: Pick<ReservedTerms, "reservedUnits" | "reservedAtMs" | "heldUntilMs"> & {
@@ -235,7 +238,10 @@ function valueTo(facts: PlaceFacts, { invoice, method }: Terms) {
   const marketMicros = marketMicrosOf(facts, invoice);
   const { network: on, cryptocurrency, amountUnits } = { ...facts.transfer, network: facts.network.name };
   const payment = { network: on, cryptocurrency, amountUnits, receivedAtMs: facts.atMs, marketMicros };
-  const { micros } = weighingOf(payment, { expectedMicros: invoice.amountMicros, methods: [pricedOf(method)] });
+  const { micros } = weighingOf(payment, {
+    expectedMicros: invoice.amountMicros,
+    methods: [pricedOf(method, invoice)],
+  });
   return { fiatMicros: micros, marketMicros };
 }
 
@@ -255,7 +261,7 @@ function credited(
   return isDust ? { kind: "dust", merchantId: invoice.merchantId } : { kind: "invoice", ...of, ...value };
 }
 
-/** One candidate for each invoice with an amount there, as of the payment's time. */
+/** One candidate for each invoice with an amount at the address, as of the payment's time. */
 function candidatesOf(facts: PlaceFacts, reserved: readonly ReservedTerms[]): readonly Candidate[] {
   const { network, atMs } = facts;
   return [...Map.groupBy(reserved, ({ invoice }) => invoice.id).values()].flatMap((all) => {
@@ -277,7 +283,7 @@ function candidatesOf(facts: PlaceFacts, reserved: readonly ReservedTerms[]): re
   });
 }
 
-/** A damaged row may prevent the crediting of other invoices at its address, but must not fail the whole look. */
+/** A damaged row may prevent the crediting of other invoices at its address, but must not fail the whole pass. */
 function weighedFor(facts: PlaceFacts, terms: Terms): Pick<Candidate, "valueMicros" | "isUnreadable"> {
   try {
     return { valueMicros: valueTo(facts, terms).fiatMicros };
@@ -286,7 +292,7 @@ function weighedFor(facts: PlaceFacts, terms: Terms): Pick<Candidate, "valueMicr
   }
 }
 
-/** The place of a transfer that cannot be decided: not credited, and shown to every merchant with a possible invoice. */
+/** The placement of a transfer that cannot be decided: not credited, and shown to every merchant with a candidate invoice. */
 export function unplaced({
   owner,
   reserved,
@@ -298,7 +304,7 @@ export function unplaced({
   };
 }
 
-/** Whether it had neither expired nor been cancelled at that time. */
+/** Whether the invoice had neither expired nor been cancelled at that time. */
 function wasOpen({ expiresAtMs, cancelledAtMs }: Pick<InvoiceTerms, "expiresAtMs" | "cancelledAtMs">, atMs: number) {
   return atMs <= expiresAtMs && (cancelledAtMs === null || atMs < cancelledAtMs);
 }

@@ -15,16 +15,16 @@ import { wallets } from "../../platform/db/schema/wallets.ts";
 import type { InvoiceTerms } from "./placement.ts";
 import { MERCHANTS_LISTED } from "./unmatched-limit.ts";
 
-// A list is one JSON parameter. SQLite keeps the order of a cross join, so each entry of the list is looked up by an index.
+// A list is one JSON parameter. SQLite keeps the order of a cross join, so each entry in the list is looked up through an index.
 export const network = sql.placeholder("network");
 export const listed = sql`json_each(${sql.placeholder("list")}) item`;
 export const member = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
 
-// A row without an invoice with the effect of its transfer, in its current block: nothing about it is new. One transfer may have hundreds of them.
+// A row without an invoice needs no update if it already has the transfer's effect and current block. One transfer may have hundreds of such rows.
 const isSettled = sql`(paid.invoice_id is null and paid.status in ('UNMATCHED', 'IGNORED') and coalesce(paid.block_hash = ${member("blockHash")}, 0)
   and coalesce(paid.cryptocurrency || ' ' || paid.to_address || ' ' || paid.amount_units = ${member("effect")}, 1))`;
 
-/** The `list` of `selectKnownTransfers` and of the selects that go with it. A source that cannot tell what was moved names no effect. */
+/** The `list` parameter of `selectKnownTransfers` and related statements. If the source cannot tell what was moved, the effect is null. */
 export function listOf(transfers: readonly Transfer[]): string {
   return JSON.stringify(
     transfers.map((transfer) => {
@@ -35,12 +35,12 @@ export function listOf(transfers: readonly Transfer[]): string {
   );
 }
 
-/** Rows of one statement: its answer must fit into 50 MB, and into memory. */
+/** The most rows that one statement reads: its result must fit into 50 MB, and into memory. */
 export const KNOWN_AT_ONCE = 20_000;
 
 /**
- * The rows of these transfers, of any merchant, that may be about to change, in the order of the list; `row` is null if it cannot be decoded. `list`: from
- * `listOf`.
+ * The rows of these transfers, of any merchant, that may need an update, in the order of the list; `row` is null if it cannot be decoded. `list`:
+ * from `listOf`.
  */
 export const selectKnownTransfers = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
@@ -61,8 +61,8 @@ export const selectKnownTransfers = prepared(
 );
 
 /**
- * The rows that left for another effect of these transfers, and that no row names as evidence: the look ended before it stored the new effect.
- * `list`: as for `selectKnownTransfers`.
+ * The rows that were superseded by a different effect of these transfers, and that no row names as evidence: the pass ended before it stored the new
+ * effect. `list`: as for `selectKnownTransfers`.
  */
 export const selectUnnamed = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
@@ -83,7 +83,7 @@ export const selectUnnamed = prepared(
       .limit(KNOWN_AT_ONCE),
 );
 
-/** Those of these transfers that have other rows, and whether the merchant has one of them. `list`: as for `selectKnownTransfers`. */
+/** The transfers that have rows which need no update, and whether one of these rows is the merchant's. `list`: as for `selectKnownTransfers`. */
 export const selectSettledTransfers = prepared(
   (of: { readonly network: string; readonly list: string; readonly merchantId: string }) => of,
   (db, of) =>
@@ -100,7 +100,7 @@ export const selectSettledTransfers = prepared(
       .groupBy(sql`item.key`),
 );
 
-/** Those of these transfers that were left out, with their block at that time, and their effect. `list`: as for `selectKnownTransfers`. */
+/** Transfers that were left out, with the block and the effect that they had when they were left out. `list`: as for `selectKnownTransfers`. */
 export const selectLeftOut = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
   (db) =>
@@ -117,10 +117,10 @@ export const selectLeftOut = prepared(
       ),
 );
 
-/** A method of a possible invoice, with the invoice's terms but without its texts, because there may be hundreds of invoices. */
+/** The terms of a candidate invoice, without its texts, because there may be hundreds of invoices. */
 const invoiceTerms = sql`json_object('id', invoice.id, 'merchantId', invoice.merchant_id, 'currency', invoice.currency,
   'expiresAtMs', invoice.expires_at_ms, 'cancelledAtMs', invoice.cancelled_at_ms, 'amountMicros', invoice.amount_micros, 'underpaidToleranceMicros', invoice.underpaid_tolerance_micros,
-  'overpaidToleranceMicros', invoice.overpaid_tolerance_micros)`;
+  'overpaidToleranceMicros', invoice.overpaid_tolerance_micros, 'lateGraceUntilMs', invoice.late_grace_until_ms)`;
 export const decodeMethod = orNull(rowDecoder(paymentMethods));
 // An undecodable value is null, and the row still names its owner.
 const terms = {
@@ -147,8 +147,8 @@ function invoiceIn(json: string): InvoiceTerms {
 /** The invoices that own these addresses (xpub). `list`: JSON array of addresses. */
 export const selectAddressOwners = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
-  // Goes straight to the own addresses in the index, so that methods on the same address, registered as a shared one, hide nothing, however
-  // many there are. SQLite does not search an index by "is not null", hence ">= 0".
+  // Searches the index directly for invoices' own addresses, so that it does not matter how many methods have the same address, registered as a
+  // shared one. SQLite does not search an index by "is not null", hence ">= 0".
   (db) =>
     db.select(terms).from(
       sql`${listed} cross join payment_methods method indexed by payment_methods_address on method.network = ${network}
@@ -170,12 +170,10 @@ export const ofReservation = sql`cross join invoices invoice on invoice.id = hel
     and method.network = held.network
   cross join merchants merchant on merchant.id = invoice.merchant_id`;
 
-/** Each rank is read separately, by its own part of an index. */
+/** Each rank is read separately, through its own part of an index. */
 export const ranks = sql.raw(`json_each('${JSON.stringify(RANKS)}') ranked`);
 
-/**
- * The held amounts of exactly these units: one for each rank at most, because an allocator gives an amount once to each.
- */
+/** The held amounts equal to these: at most one for each rank, because the allocator reserves an amount at most once per rank. */
 export const selectExactAmounts = prepared(
   (
     name: string,
@@ -195,8 +193,8 @@ export const selectExactAmounts = prepared(
 );
 
 /**
- * The merchants with a live wallet on these addresses, at most `limits.md` "merchantsPerUnmatchedTransfer" for each address: those who have received most
- * there, then those who registered it first; and `merchantId`, if it is one of them. `list`: JSON array of addresses.
+ * The merchants with a live wallet on these addresses, at most `limits.md` "merchantsPerUnmatchedTransfer" for each address: first those who have
+ * received most at the address, then those who registered it first; and `merchantId`, if it is one of them. `list`: JSON array of addresses.
  */
 export const selectHolders = prepared(
   (of: { readonly network: string; readonly list: string; readonly merchantId: string }) => of,
@@ -223,7 +221,7 @@ export const selectPaymentRow = prepared(
   (db, of) => db.select({ id: payments.id }).from(payments).where(eq(payments.id, of.id)),
 );
 
-/** Aborts the batch if one of the transfers already has a row, other than rows that this batch supersedes; goes before the rows. */
+/** Aborts the batch if one of the transfers already has a row, other than rows that this batch supersedes; precedes the rows in the batch. */
 export const assertTransfersNew = prepared(
   (
     name: string,
@@ -241,7 +239,7 @@ export const assertTransfersNew = prepared(
     ),
 );
 
-/** Aborts the batch if the merchant already has a row of one of the transfers; goes before the rows. */
+/** Aborts the batch if the merchant already has a row for one of the transfers; precedes the rows in the batch. */
 export const assertTransfersMissed = prepared(
   (
     name: string,
@@ -259,7 +257,7 @@ export const assertTransfersMissed = prepared(
     ),
 );
 
-/** Recounts the addresses handed out after the last one that received money; goes after the payments of its batch. */
+/** Recounts the addresses handed out after the last one that received money; follows the payments in the batch. */
 export const recountGap = prepared(
   (walletId: WalletId) => ({ walletId }),
   (db, of) =>

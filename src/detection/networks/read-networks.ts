@@ -7,23 +7,23 @@ import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { selectRereadOf, selectRereads } from "../rereads/store.ts";
-import type { NetworkState } from "./network-state.ts";
+import type { ConfiguredSource, NetworkState } from "./network-state.ts";
 
 export interface NetworkDependencies {
   readonly db: Db;
   readonly sleep: Sleep;
   /** The networks with a source. */
   readonly watched: ReadonlySet<string>;
-  /** The kinds of a network's sources, in their order. */
-  readonly kindsOf: (network: string) => readonly string[];
+  /** A network's sources, in order of preference. */
+  readonly sourcesOf: (network: string) => readonly ConfiguredSource[];
 }
 
-/** The networks that have a source, or ever had one, by name. */
+/** The networks that have a source, or ever had one, sorted by name. */
 export async function readNetworks({
   db,
   sleep,
   watched,
-  kindsOf,
+  sourcesOf,
 }: NetworkDependencies): Promise<Result<readonly NetworkState[], Failure>> {
   const rows = await readWithRetry(sleep, async () => batch(db, [selectCursors(db), selectRereads(db)]));
   if (!rows.ok) return rows;
@@ -33,7 +33,7 @@ export async function readNetworks({
     [...names].toSorted().map((network) => ({
       network,
       hasSource: watched.has(network),
-      kinds: kindsOf(network),
+      sources: sourcesOf(network),
       cursor: cursors.find((each) => each.network === network),
       reread: rereads.find((each) => each.network === network),
     })),
@@ -41,7 +41,7 @@ export async function readNetworks({
 }
 
 export async function readNetwork(
-  { db, sleep, watched, kindsOf }: NetworkDependencies,
+  { db, sleep, watched, sourcesOf }: NetworkDependencies,
   { name: network }: Network,
 ): Promise<Result<NetworkState, Failure>> {
   const rows = await readWithRetry(sleep, async () =>
@@ -49,5 +49,5 @@ export async function readNetwork(
   );
   if (!rows.ok) return rows;
   const [[cursor], [reread]] = rows.value;
-  return ok({ network, hasSource: watched.has(network), kinds: kindsOf(network), cursor, reread });
+  return ok({ network, hasSource: watched.has(network), sources: sourcesOf(network), cursor, reread });
 }

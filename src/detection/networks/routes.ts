@@ -2,14 +2,16 @@ import type { KnownUser } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { replyTo } from "../../platform/http/reply.ts";
 import { type Act, endRange, requestRange, setPause } from "./change-network.ts";
-import { networkStateBody, networkStateListBody, rereadRequestBody } from "./contract.ts";
+import { networkStateBody, networkStateListBody, networkTrialBody, rereadRequestBody } from "./contract.ts";
 import { switchDependencies } from "./dependencies.ts";
 import { networkBodyOf } from "./network-state.ts";
 import { readNetworks } from "./read-networks.ts";
+import { tryNetwork } from "./try-network.ts";
 
 const NETWORKS = "/api/v1/operator/networks";
 const PAUSE = `${NETWORKS}/:network/pause`;
 const REREAD = `${NETWORKS}/:network/reread`;
+const TRIAL = `${NETWORKS}/:network/trial`;
 const answers = [{ status: 200, description: "The network", schema: networkStateBody }] as const;
 
 export const networkRoutes = routesOf({
@@ -25,7 +27,12 @@ export const networkRoutes = routesOf({
       { status: 200, description: "Networks with a source, and those that had one", schema: networkStateListBody },
     ],
     answer: async ({ deps }) => {
-      return replyTo(await readNetworks(deps), (value) => ({ data: value.map(networkBodyOf) }));
+      const { error: settingError, freePart: freeSetting } = deps.setting;
+      return replyTo(await readNetworks(deps), (value) => ({
+        data: value.map(networkBodyOf),
+        settingError,
+        freeSetting,
+      }));
     },
   })
   .post(PAUSE, {
@@ -42,17 +49,27 @@ export const networkRoutes = routesOf({
     operationId: "resumeNetwork",
     summary: "End a network's pause",
     description:
-      "Reading continues from where it stopped, so payments made in the meantime are found, as of their own time.",
+      "Reading continues from where it stopped, so payments made in the meantime are found, and count at the time at which they were made.",
     needsStepUp: true,
     answers,
     refusals: ["NETWORK_NOT_FOUND"],
     answer: async (call) => replyTo(await setPause(call.deps, actOf(call), false), networkBodyOf),
   })
+  .post(TRIAL, {
+    operationId: "tryNetworkSources",
+    summary: "Try each source of a network now",
+    description:
+      "Makes the requests of a pass to each source: for its chain, for its newest block, and for the transfers in a block to an address that belongs to nobody. Test networks and paused networks can be tried too. A source that refuses requests is not asked before its refusal ends. Takes up to 15 seconds. The results also apply to the next pass.",
+    needsStepUp: true,
+    answers: [{ status: 200, description: "The result for each source", schema: networkTrialBody }],
+    refusals: ["NETWORK_NOT_FOUND", "NETWORK_NOT_WATCHED", "CHAIN_UNAVAILABLE"],
+    answer: async ({ deps, params }) => replyTo(await tryNetwork(deps, params.network ?? "")),
+  })
   .post(REREAD, {
     operationId: "rereadNetwork",
     summary: "Read a range of a network's blocks again",
     description:
-      "Finds payments that a source had hidden, also those of invoices that have ended. Runs alongside the network's own scan, in steps; a known transfer is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. Nothing changes for the range that is already being read.",
+      "Finds payments that a source failed to return, including those to invoices that have ended. Runs alongside the network's own scan, in steps; a known transfer is not credited twice. A network can have only one range at a time, which must not go beyond the block up to which the network was read. Nothing changes if this range is already being read.",
     needsStepUp: true,
     body: rereadRequestBody,
     answers,
@@ -61,8 +78,8 @@ export const networkRoutes = routesOf({
   })
   .delete(REREAD, {
     operationId: "endReread",
-    summary: "Stop reading a range again",
-    description: "Its findings are kept.",
+    summary: "Stop the repeated reading of a range",
+    description: "Payments that it has found are kept.",
     needsStepUp: true,
     answers,
     refusals: ["NETWORK_NOT_FOUND", "REREAD_NOT_FOUND"],

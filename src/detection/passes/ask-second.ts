@@ -1,5 +1,5 @@
-// Asks a second source about addresses whose invoices are about to expire (confirm-silence.ts). However slow the source and however long the
-// history, a pass asks for a bounded part and records where it ended; the next pass continues there.
+// Asks a second source about addresses whose invoices are about to expire (confirm-silence.ts). However slow the source and however long the history,
+// a pass asks for a bounded part and records where it ended; the next pass continues from that position.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import type { ChainClient, History, HistoryRequest } from "../../chains/sources/chain-client.ts";
@@ -14,21 +14,24 @@ import type { SecondPage, SecondWalk } from "./progress.ts";
 import type { Pass, WatchDependencies } from "./watch-pass.ts";
 
 /**
- * The most addresses that one pass asks a second source about, if that source is read by address. The next pass continues: 24,000 an hour with a pass every 30
+ * The most addresses about which one pass asks a second source that is read by address. The next pass continues: 24,000 an hour with a pass every 30
  * s.
  */
 const ADDRESSES_A_PASS = 200;
-/** Pages of each read of one address after the first read, and the number of reads. The first read shows how slow the source is. */
+/**
+ * How many pages each read of an address asks for after the first, and how many such reads there are. The first read asks for one page, to measure
+ * how slow the source is.
+ */
 const PAGES = 8;
 const LOOKS = 4;
 /** A source that takes longer for a page is asked for one page at a time. */
 const SLOW_MS = 2 * SECOND_MS;
-/** The most scans of a second source that reads blocks. */
+/** The most scans in one pass, for a second source that reads blocks. */
 const SCANS = 4;
 /** Starts no more requests after this time. */
 const LONGEST_MS = 15 * SECOND_MS;
 
-/** The answers of other sources; kept even if one of them fails later. */
+/** The answers from other sources; kept even if one of the sources fails later. */
 export interface Heard {
   /** Transfers by recipient address, for completely answered addresses. */
   readonly transfers: Map<string, readonly Transfer[]>;
@@ -43,9 +46,9 @@ export interface Heard {
 }
 
 interface AskedSecond {
-  /** In the order in which they are due. */
+  /** The addresses, in the order in which their invoices are due. */
   readonly recipients: ReadonlySet<string>;
-  /** The earliest of their activations; null if only transfers newer than `to` can be missing. */
+  /** The earliest activation of these addresses; null if only transfers newer than `to` can be missing. */
   readonly sinceMs: number | null;
   /** The first source's last block. */
   readonly to: BlockRef;
@@ -68,6 +71,7 @@ export async function askSecond(
   const { to, sinceMs } = of;
   const tip = await second.tip();
   if (!tip.ok) return tip;
+  deps.pool.noteTip(second, tip.value.height, deps.nowMs());
   if (tip.value.height < to.height) return err(outage("BEHIND", "the second source is behind the first"));
   const from = sinceMs === null ? to.height : firstBlock(pass.network, to, sinceMs);
   const range = { ...of, from, tip: tip.value };
@@ -80,7 +84,7 @@ function firstBlock(network: Network, to: BlockRef, sinceMs: number): number {
   return Math.max(0, to.height - Math.min(secondOpinionBlocks(network), blocks));
 }
 
-/** Makes some scans of a source that reads blocks, from where an earlier pass ended. */
+/** Makes a few scans of a source that reads blocks, from where an earlier pass ended. */
 async function scanOn(
   deps: WatchDependencies,
   second: ChainClient,
@@ -138,7 +142,7 @@ async function scanBlocks(
   { network }: Pass,
   { recipients, tip, from }: Range,
 ): Promise<Result<{ readonly transfers: readonly Transfer[]; readonly last: BlockRef | undefined }, Outage>> {
-  // From a source that reads whole blocks, only ask for what its index has: native coins would cost a request for each block.
+  // If the source reads whole blocks, asks only for the assets in its index: native coins would cost a request for each block.
   const isByBlock = second.costsBy === "blocks" && network.family !== "bitcoin" && network.nativeBy !== "logs";
   const assets = network.assets.filter(({ contract }) => contract !== null || !isByBlock);
   const untilMs = deps.nowMs() + LONGEST_MS;
@@ -157,7 +161,7 @@ async function scanBlocks(
   return ok({ transfers, last });
 }
 
-/** Asks for the first addresses that no source has answered for, in order, as many as the source and the pass's time allow. */
+/** Asks about the first addresses that no source has answered for, in order, as many as the source and the pass's time allow. */
 async function askAddresses(
   deps: WatchDependencies,
   second: ChainClient,
@@ -201,7 +205,7 @@ async function askAddresses(
   return outage === undefined ? ok(true) : err(outage);
 }
 
-/** The stored place of an earlier pass, if this source gave it and still has the block at which the read began. */
+/** The stored position of an earlier pass, if this source gave it and still has the block at which the read began. */
 async function storedPage(
   second: ChainClient,
   page: SecondPage | null,
@@ -218,7 +222,7 @@ type Reading = Omit<SecondPage, "after"> & { readonly after: string | null };
 
 interface ReadToTip {
   readonly transfers: readonly Transfer[];
-  /** Where to continue; null if it was read to its end. */
+  /** Where to continue; null if the history was read to its end. */
   readonly page: SecondPage | null;
 }
 

@@ -7,9 +7,10 @@ import { prepared } from "../../platform/db/prepared-statement.ts";
 import { events } from "../../platform/db/schema/events.ts";
 import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { fanOut } from "../../platform/events/store.ts";
+import type { WatchProgress } from "./progress.ts";
 
 /**
- * No method is watched longer than this after its activation: 30 days of an invoice, 7 of monitoring (decisions 4), and a week for an outage.
+ * No method is watched longer than this after its activation: 30 days for an invoice, 7 for monitoring (decisions 4), and a week for an outage.
  * Limits how far back rows of finished invoices are read.
  */
 export const LONGEST_WATCH_MS = 44 * DAY_MS;
@@ -26,7 +27,7 @@ export function watchedAt(name: string, nowMs: number) {
   return { network: name, nowMs, oldestMs: nowMs - LONGEST_WATCH_MS };
 }
 
-/** Ends the watch of a network on which nothing is watched any longer; a concurrent activation keeps it. */
+/** Ends the watch of a network on which no method is watched and no payment is open any longer; a concurrent activation keeps it. */
 export const restIfIdle = prepared(
   (name: string, nowMs: number) => watchedAt(name, nowMs),
   // Newest first: if anything is still watched, it is most likely the latest activation.
@@ -48,7 +49,7 @@ export function restUnconfigured(db: Db, name: string) {
     .where(sql`network = ${name}`);
 }
 
-/** A source is configured again: the watch continues from its cursor. */
+/** Continues the watch from its cursor, because a source is configured again. */
 export function watchAgain(db: Db, name: string, nowMs: number) {
   return db
     .update(networkCursors)
@@ -95,8 +96,8 @@ export const moveCursor = prepared(
 );
 
 /**
- * Records a pass, the state of the source, and what the next pass must know; writes nothing once the network rests. `wokenAtMs`: the time of
- * the first pass after a sleep, so that the sleep does not count as time without progress; null if it was awake.
+ * Records a pass, the state of the source, and what the next pass must know; writes nothing once the network rests. `wokenAtMs`: the time of the pass
+ * if the watcher had not run for a while, so that this gap does not count as time without progress; otherwise null.
  */
 export const noteTick = prepared(
   (row: NetworkCursor, wokenAtMs: number | null) => {
@@ -115,10 +116,21 @@ export const noteTick = prepared(
         ...set([...TIP, ...HEALTH, ...PROGRESS]),
         lastMovedAtMs: sql`max(last_moved_at_ms, ${of.wokenAtMs})`,
       })
-      // A watch that restarted meanwhile has its own progress. The outage in a resting row decides whether the next activation restarts the
-      // watch: a late tick that overwrote it would leave the network unread for good.
+      // A watch that restarted meanwhile has its own progress. The outage stored in a resting row decides what restarts the watch: the next
+      // activation, or a source that is configured again. A late tick that overwrote it could leave the network unread.
       .where(sql`network = ${network} and is_resting = 0 and since_ms = ${of.sinceMs}`),
 );
+
+/** Stores what a trial found out about the sources, for operators and the next pass. Writes nothing if the network was never watched. */
+export function noteSources(db: Db, name: string, of: Pick<WatchProgress, "sources" | "seen">) {
+  const { sources, seen } = of;
+  return db
+    .update(networkCursors)
+    .set({
+      progress: sql`json_set(progress, '$.sources', json(${JSON.stringify(sources)}), '$.seen', json(${JSON.stringify(seen)}))`,
+    })
+    .where(sql`network = ${name} and json_valid(progress)`);
+}
 
 /** A watched method. `position` orders rows with the same time. */
 export const recipientColumns = {
@@ -168,7 +180,7 @@ export const selectNewRecipients = prepared(
 /** A merchant's addresses on a network, current and former: those of its wallets, and the newest of those given to invoices. */
 export const selectOwnAddresses = prepared(
   (of: { readonly network: string; readonly merchantId: MerchantId; readonly limit: number }) => of,
-  // An own address comes from its method, a shared one from its wallet, however many methods name it.
+  // An invoice's own address comes from its method, a shared one from its wallet, however many methods use it.
   (db, of) =>
     db.select({ address: sql<string>`own.address`.as("own_address") }).from(
       sql`(select address, 0 as shared, 0 as address_index from wallets where merchant_id = ${of.merchantId}
@@ -188,7 +200,7 @@ export interface Page {
 }
 
 /**
- * Methods of waiting invoices that end in [fromMs, beforeMs), earliest first. Of the invoices that end at `fromMs` itself, those from the id
+ * Methods of waiting invoices that end in [fromMs, beforeMs), earliest first. Invoices that end at `fromMs` itself are included only from the id
  * `after` on, inclusive, because a page may have ended between two methods of one invoice.
  */
 export const selectExpiring = prepared(
@@ -222,7 +234,7 @@ export function selectWalletOwners(db: Db, name: string, page: { readonly after:
     .limit(page.limit);
 }
 
-/** Records an event for each merchant that payments on a network cannot be seen for now, once for each episode. */
+/** Records for each merchant, once per episode, the event that payments on a network cannot be seen for now. */
 export function recordDegraded(
   db: Db,
   reports: readonly { readonly id: EventId; readonly merchantId: MerchantId }[],

@@ -1,5 +1,5 @@
-// Shared by all steps of a pass. The cursor moves only after what was read is stored, and only if it is still the cursor that was read, so a
-// pass that dies between two awaits starts again from the stored cursor.
+// Shared by all steps of a pass. The cursor moves only after what was read is stored, and only if no one has moved it since. So if a pass is cut off
+// between two awaits, the next one starts again from the stored cursor.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import type { ChainPool } from "../../chains/sources/chain-pool-client.ts";
@@ -24,19 +24,30 @@ export interface WatchDependencies {
   readonly meter?: Meter;
   readonly sleep: Sleep;
   nowMs(): number;
-  /** Whether the import after a restore is still running: then nothing is read, because the invoices of the payments may be missing. Absent: never. */
+  /**
+   * Whether the import after a restore is still running. If so, nothing is read, because the invoices of the payments may be missing. Absent: never.
+   */
   isRestoring?(): Promise<boolean>;
   readonly pool: Pick<
     ChainPool,
-    "available" | "attempt" | "attemptWithout" | "hasSecond" | "nameOf" | "resume" | "states"
+    | "available"
+    | "attempt"
+    | "attemptWithout"
+    | "hasSecond"
+    | "nameOf"
+    | "noteTip"
+    | "records"
+    | "resume"
+    | "states"
+    | "tryEach"
   >;
-  /** `applyTransfers` with its dependencies, as of now. */
+  /** `applyTransfers` with its dependencies, at the current time. */
   apply(findings: Findings): Promise<Result<Applied, Failure>>;
   /** Writes one line to the log. */
   report(line: string): void;
 }
 
-/** What an object keeps in memory between passes. A cache: an object that is idle for ten seconds loses it. */
+/** What an object keeps in memory between passes. It is only a cache: an object loses it after ten idle seconds. */
 export class WatchMemory {
   book: RecipientBook | undefined;
   /** Recipients of the range that is being read again. */
@@ -54,7 +65,7 @@ export interface Pass {
   /** Written with the cursor and with the tick. */
   readonly progress: WatchProgress;
   readonly begunMs: number;
-  /** For the part of the pass that is running. */
+  /** The budget of the part of the pass that is running. */
   readonly budget: StatementBudget;
   /** The source's tip, read before the recipients, so that they include every address that a payer was shown before this block. */
   readonly tip: BlockRef;
@@ -63,21 +74,19 @@ export interface Pass {
 
 /** Why a step ends early. */
 export type Stop =
-  /** `isAnswering`: the source failed although it answers, so it was not asked too much. */
+  /** `isAnswering`: the source failed although it still answers, so the failure was not caused by too many requests. */
   | { readonly kind: "outage"; readonly outage: Outage; readonly isAnswering?: true }
   /** Our own storage failed; the source is not at fault. */
   | { readonly kind: "storage"; readonly code: Failure["code"] }
-  /** The cursor is no longer as it was read: another pass has moved it. */
+  /** The cursor differs from the one that was read: another pass has moved it, or the network was paused or put to rest. */
   | { readonly kind: "lost" };
 
 export type Step<T> = Result<T, Stop>;
 
-/** Turns a source's answer into a step. */
 export function asked<T>(answer: Result<T, Outage>): Step<T> {
   return answer.ok ? answer : err({ kind: "outage", outage: answer.error });
 }
 
-/** Turns a storage answer into a step. */
 export function stored<T>(answer: Result<T, Failure>): Step<T> {
   return answer.ok ? answer : err({ kind: "storage", code: answer.error.code });
 }

@@ -1,6 +1,6 @@
-// One step of reading a range again, alongside a pass's scan: bounded, safe to repeat, and safe to abort anywhere, because its place is stored in D1 only after
-// its findings. A known transfer changes nothing. A step does not confirm what it finds: the next passes do, which prove each block by the cursor's hash link.
-// Only the scan pauses sources: a range that none of them answers for pauses none.
+// One step of reading a range again, alongside a pass's scan: bounded, safe to repeat, and safe to abort anywhere, because its position is stored in
+// D1 only after its findings. A known transfer changes nothing. A step does not confirm what it finds: the next passes do, which prove each block by
+// the cursor's hash link. Only the scan pauses sources: if no source answers for a range, none of them is paused.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import type { ChainClient } from "../../chains/sources/chain-client.ts";
@@ -22,7 +22,7 @@ import { moveReread, selectRecipientsIn } from "./store.ts";
 
 /** Starts no more chunks after this time. */
 const LONGEST_MS = 10 * SECOND_MS;
-/** Rows of one page of recipients. */
+/** Rows in one page of recipients. */
 const PAGE = 5_000;
 
 /** Returns whether there is more to read, so that the next pass should come soon. */
@@ -52,7 +52,7 @@ export async function rereadStep(
   }
 }
 
-/** The answer of the first source that can give one; else the last refusal. Undefined if no source may be asked now. */
+/** The answer from the first source that can give one; otherwise the refusal of the last source. Undefined if no source may be asked now. */
 async function askSources(
   deps: WatchDependencies,
   work: (client: ChainClient) => Promise<Step<Chunk>>,
@@ -84,7 +84,7 @@ async function chunkOf(
   return book.ok ? readBlocks(range.value, client, book.value, row) : book;
 }
 
-/** The range on this source's chain, which must be the chain of the cursor, if there is one. */
+/** The part of the range that this source has. The source must be on the cursor's chain, if there is a cursor. */
 async function rangeOf(
   network: Network,
   client: ChainClient,
@@ -96,7 +96,7 @@ async function rangeOf(
   const probe = height === null ? ok(null) : asked(await client.block(height));
   if (!probe.ok) return probe;
   if (height !== null && probe.value?.hash !== cursor?.hash) return behind("the source is not on the cursor's chain");
-  // A fork may have set the cursor back below the range's end: the scan reads from there.
+  // A fork may have set the cursor back below the end of the range: the scan itself reads from the cursor on.
   const last = Math.min(toHeight, height ?? toHeight);
   const [from, to] = [asked(await client.block(Math.min(fromHeight, last))), asked(await client.block(last))];
   if (!from.ok) return from;
@@ -128,13 +128,12 @@ async function bookOf(
   return ok(book);
 }
 
-function after(row: Reread, { next, transfers, isLast, outage }: Chunk, nowMs: number): Reread {
-  const trouble = outage === undefined ? { failures: 0, lastOutage: null } : failed(row, outage.kind);
+function after(row: Reread, { next, transfers, isLast }: Chunk, nowMs: number): Reread {
   return {
     ...row,
     ...next,
-    failures: trouble.failures,
-    lastOutage: trouble.lastOutage,
+    failures: 0,
+    lastOutage: null,
     transfers: row.transfers + transfers.length,
     endedAtMs: isLast ? nowMs : null,
   };
@@ -145,8 +144,8 @@ function failed(row: Reread, kind: Outage["kind"]): Reread {
 }
 
 /**
- * Stores the findings and then the place; undefined if storage failed, or the range is no longer to be read. If not everything could be stored, the place is
- * kept: the next step finds the same and continues after what is stored.
+ * Stores the findings and then the position; undefined if storage failed, or the range is no longer to be read. If not everything could be stored,
+ * the position is kept: the next step finds the same transfers and continues after those that are stored.
  */
 async function move(
   deps: WatchDependencies,

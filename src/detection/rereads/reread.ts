@@ -1,12 +1,11 @@
-// Blocks that are read again because an operator asked for it: after a source that hid payments, or that was behind without reporting it.
+// Blocks that are read again because an operator asked for it, for example after a source hid payments or lagged without reporting it.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import type { BlockRef, Transfer } from "../../chains/sources/transfer.ts";
-import type { Outage } from "../../lib/fetch-text.ts";
 
 export interface Reread {
   readonly network: string;
-  /** Both inclusive. */
+  /** `fromHeight` and `toHeight` are inclusive. */
   readonly fromHeight: number;
   readonly toHeight: number;
   /** For a source that is read by blocks: the next block to read. */
@@ -14,7 +13,7 @@ export interface Reread {
   /** For a source that is read by address: the last activation whose address was read. */
   readonly afterMs: number;
   readonly afterPosition: number;
-  /** Transfers to addresses of merchants in what was read, known ones included. */
+  /** Transfers to merchants' addresses found so far, known ones included. */
   readonly transfers: number;
   /** Addresses that no source answered for. */
   readonly skipped: number;
@@ -47,9 +46,7 @@ export interface Chunk {
   readonly next: Pick<Reread, "nextHeight" | "afterMs" | "afterPosition" | "skipped">;
   /** Whether this was the last part. */
   readonly isLast: boolean;
-  /** Why the part is shorter than it should be. */
-  readonly outage?: Outage;
-  /** It was read from a source other than the one that the chain is read from. */
+  /** Whether it was read from a source other than the one that the chain is read from. */
   readonly isHearsay?: boolean;
 }
 

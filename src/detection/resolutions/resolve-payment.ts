@@ -1,5 +1,6 @@
-// A user's decision about a payment that no rule credited. Two users may decide at once, and a watcher may change the payment meanwhile, so the
-// batch asserts that the row is as it was read. The decision only affects its own merchant: on a shared address each merchant has its own row.
+// A user's decision about a payment that no rule credited. Two users may decide at once, and a watcher may change the payment meanwhile, so the batch
+// asserts that the row has not changed since it was read. The decision affects only one merchant: on a shared address each merchant has a row of its
+// own.
 
 import { isSamePair, pairOf } from "../../chains/registry/pair.ts";
 import { beginWatch } from "../../commerce/cursors/store.ts";
@@ -39,7 +40,7 @@ export interface ResolveDependencies extends ChangeDependencies, Omit<AmountDepe
 }
 
 interface AssignRequest {
-  /** The invoice, if the same merchant has it. */
+  /** The invoice; undefined if the merchant has no such invoice. */
   readonly file: InvoiceFile | undefined;
   readonly reason: string;
   /** The merchant's `quorumAboveAmount`. */
@@ -90,7 +91,7 @@ async function assignment(
   const hasSource = deps.hasSource(network.name);
   const { fiatMicros } = weighed(
     { ...payment, marketMicros: market.value },
-    { invoice: file.invoice, methods: file.methods.map(pricedOf) },
+    { invoice: file.invoice, methods: file.methods.map((method) => pricedOf(method, file.invoice)) },
   );
   const askedMicros = file.invoice.amountMicros;
   const needsSecond = needsSecondSource({ quorumAboveMicros, askedMicros, paidMicros: fiatMicros });
@@ -128,8 +129,8 @@ async function assignment(
 }
 
 /**
- * IGNORE marks the payment as ignored: it belongs to no invoice, and may have been sent back. REOPEN takes that back: it waits for a decision again. No event reports
- * either.
+ * IGNORE marks the payment as ignored: it belongs to no invoice, and the merchant may have sent it back. REOPEN undoes that, and the payment waits
+ * for a decision again. Neither causes an event.
  */
 export function setAside(
   deps: ResolveDependencies,
@@ -158,7 +159,7 @@ export function setAside(
   });
 }
 
-/** The payment to decide about: as first read, or from the second attempt on freshly read. */
+/** The payment to decide about: the given one on the first attempt, and a fresh read on later attempts. */
 function currentPayment(
   deps: ResolveDependencies,
   read: PaymentFile,
@@ -169,8 +170,8 @@ function currentPayment(
 }
 
 /**
- * The payment's market value in the invoice's currency: its dollar value when first seen, converted at the current rate; if no rate was known
- * then, its amount at the current rate. Null without a rate; then a quote of its method prices it.
+ * The payment's market value in the invoice's currency: its dollar value when first seen, converted at the current rate; if no rate was known then,
+ * its amount at the current rate. Null if there is no rate but a quote of the payment's method prices it.
  */
 async function marketValue(
   deps: ResolveDependencies,
@@ -179,7 +180,7 @@ async function marketValue(
 ): Promise<Result<bigint | null, Failure>> {
   const micros = microsAtRates(await deps.table(), invoice, payment, deps.nowMs);
   if (micros.ok) return ok(minBig(micros.value, MAX_VALUE_MICROS));
-  const terms = { expectedMicros: invoice.amountMicros, methods: methods.map(pricedOf) };
+  const terms = { expectedMicros: invoice.amountMicros, methods: methods.map((method) => pricedOf(method, invoice)) };
   const { by } = weighingOf({ ...payment, marketMicros: null }, terms);
   return by === null ? err({ code: micros.error }) : ok(null);
 }
@@ -200,7 +201,10 @@ function microsAtRates(
   return ok(microsFor({ units: payment.amountUnits, rate: quote.value.rate, decimals: asset.decimals }));
 }
 
-/** The confirmations of the invoice's method for the pair, else of a method on the network, else of the wallet, from the row; never fewer than the transfer needs. */
+/**
+ * The confirmations required by the invoice's method for the pair, otherwise by a method on the network, otherwise as stored with the payment; never
+ * fewer than the transfer needs.
+ */
 function confirmationsFor({ methods }: InvoiceFile, payment: PaymentFile): number {
   const active = methods.filter(({ status, network }) => status === "ACTIVE" && network === payment.network);
   const method = active.find((each) => isSamePair(each, payment)) ?? active[0];

@@ -42,7 +42,7 @@ const list = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY" })
     operationId: "getPayment",
     summary: "Read a payment with its evidence",
     description:
-      "The evidence: the block, the source's answer, the rule that credited the payment, the invoices that were refused, and the payers' claims.",
+      "The evidence: the block, the source's answer, the rule that credited the payment, the invoices that were not credited, and the payers' claims.",
     permission: "payment:view",
     answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],
     refusals: ["PAYMENT_NOT_FOUND"],
@@ -61,7 +61,7 @@ const lookUp = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependencie
     operationId: "lookUpPayment",
     summary: "Look up a transaction by its hash",
     description:
-      "Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. 60 an hour.",
+      "Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored as UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. At most 60 calls an hour.",
     permission: "payment:resolve",
     body: lookUpPaymentBody,
     answers: [{ status: 200, description: "Your payments of this transaction", schema: paymentListBody }],
@@ -78,7 +78,7 @@ const resolve = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependenci
     operationId: "resolvePayment",
     summary: "Decide about a payment that no rule credited",
     description:
-      "ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice, and records the transaction by which you sent it back, if you did; REOPEN takes that back. If several merchants use the address, each decides for itself.",
+      "ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice, and records the transaction with which you sent the money back, if you did; REOPEN undoes that. If several merchants use the address, each decides for itself.",
     permission: "payment:resolve",
     body: resolvePaymentBody,
     answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],
@@ -113,7 +113,7 @@ const ofInvoice = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY" }).get(
   `${MERCHANT}/invoices/:invoiceId/payments`,
   {
     operationId: "listInvoicePayments",
-    summary: "Payments credited to an invoice",
+    summary: "List the payments credited to an invoice",
     permission: "payment:view",
     answers: [{ status: 200, description: "Payments, oldest first", schema: invoicePaymentsBody }],
     refusals: ["INVOICE_NOT_FOUND"],

@@ -5,6 +5,7 @@ import type { Network } from "../../chains/registry/networks.ts";
 import { ChainPool } from "../../chains/sources/chain-pool-client.ts";
 import { parseChainSources } from "../../chains/sources/chain-sources.ts";
 import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
+import { recordKey } from "../../chains/sources/source-host.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
 import { writePoint } from "../../lib/data-point.ts";
 import { log, unattended } from "../../lib/log.ts";
@@ -19,7 +20,10 @@ import type { CreditDependencies } from "../matching/credit-invoice.ts";
 import type { WatchDependencies } from "../passes/watch-pass.ts";
 import type { WakeDependencies } from "./wake-watchers.ts";
 
-/** With a client for each configured source of the network, in the order of the setting; none if the setting has none or is invalid. */
+/**
+ * Dependencies with a client for each configured source of the network, in the order of the setting; no clients if the setting names none or is
+ * invalid.
+ */
 export function watchDependencies(env: Env, network: Network): WatchDependencies {
   // The object finishes background work; the cron retries what fails.
   const meter = new Meter();
@@ -41,7 +45,14 @@ export function watchDependencies(env: Env, network: Network): WatchDependencies
       return !known.ok || isRestoring(known.value, sleep);
     },
     report,
-    pool: new ChainPool({ network: network.name, clients, random: Math.random, nowMs: edge.nowMs, report }),
+    pool: new ChainPool({
+      network: network.name,
+      clients,
+      keys: own.map((source, place) => recordKey(place, source)),
+      random: Math.random,
+      nowMs: edge.nowMs,
+      report,
+    }),
     apply: async (findings) => {
       const nowMs = Date.now();
       const known = await withDeploymentOrThrow(env, { nowMs, sleep });

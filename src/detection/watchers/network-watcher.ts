@@ -1,5 +1,6 @@
-// The watcher of one network, named after it. Its alarm starts each pass. The alarm is set again before anything is done, so that a crash
-// cannot stop it, and deleted when nothing is watched. Everything that must outlive the object is in D1.
+// The watcher of one network, named after it. Its alarm starts each pass. The alarm is set again before anything is done, so that a crash cannot stop
+// it, and deleted when nothing is watched. What must outlive the object is in D1, except the alarm and the times of trials, which are in the object's
+// storage.
 import { DurableObject } from "cloudflare:workers";
 import { type Network, networkNamed } from "../../chains/registry/networks.ts";
 import type { CodeAnswer } from "../../commerce/wallets/network-offer.ts";
@@ -9,6 +10,8 @@ import { pauseMs } from "../passes/cursor-plan.ts";
 import { type LookOutcome, lookForClaim } from "../passes/look-for-claim.ts";
 import { lookForCode } from "../passes/look-for-code.ts";
 import { type LookUpOutcome, lookForMerchant, type NamedTransaction } from "../passes/look-for-merchant.ts";
+import { takeTrial } from "../passes/trial-limit.ts";
+import { type TrialOutcome, trySources } from "../passes/try-sources.ts";
 import { type WatchDependencies, WatchMemory } from "../passes/watch-pass.ts";
 import { pollSecondsOf, watchDependencies } from "./dependencies.ts";
 import { type PassOutcome, runPass } from "./watch-network.ts";
@@ -19,7 +22,8 @@ export class NetworkWatcher extends DurableObject<Env> {
   readonly #deps: WatchDependencies;
   readonly #pollSeconds: number | null;
   #running: Promise<PassOutcome> | undefined;
-  /** `wake` was called during a pass, which may have read the chain too early. */
+  #trial: Promise<TrialOutcome> | undefined;
+  /** Whether `wake` was called during a pass: the pass may have read the chain before the change that caused the call. */
   #isWoken = false;
 
   /** Tests pass other `dependencies`. */
@@ -32,7 +36,7 @@ export class NetworkWatcher extends DurableObject<Env> {
     this.#pollSeconds = pollSecondsOf(env);
   }
 
-  /** Starts a pass soon, unless one is due anyway. */
+  /** Starts a pass soon, unless one is already scheduled soon. */
   async wake(): Promise<void> {
     this.#isWoken = true;
     const { storage } = this.ctx;
@@ -51,11 +55,30 @@ export class NetworkWatcher extends DurableObject<Env> {
     return outcome;
   }
 
+  /** Tries each source now. Callers that ask while a trial is running share it. */
+  async trySources(): Promise<TrialOutcome> {
+    this.#trial ??= this.#tryUnlessLimited();
+    return this.#trial;
+  }
+
+  /** The times of trials are stored, because an idle object loses its memory within the minute. */
+  async #tryUnlessLimited(): Promise<TrialOutcome> {
+    const { storage } = this.ctx;
+    try {
+      const { times, waitSeconds } = takeTrial((await storage.get<readonly number[]>("trials")) ?? [], Date.now());
+      if (waitSeconds > 0) return { kind: "LIMITED", waitSeconds };
+      await storage.put("trials", times);
+      return await trySources(this.#deps, this.#network);
+    } finally {
+      this.#trial = undefined;
+    }
+  }
+
   codeAt(address: string): Promise<CodeAnswer> {
     return lookForCode(this.#deps, this.#network, address);
   }
 
-  /** Runs one whole pass, after the one that may be running. */
+  /** Waits for the pass that may be running, and then runs a whole one. */
   async runNow(): Promise<PassOutcome> {
     await this.#running;
     return this.#pass();

@@ -8,6 +8,7 @@ import { selectCursor } from "../../commerce/cursors/store.ts";
 import { isAsleep } from "../../commerce/settlement/closing.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import { StatementBudget } from "../../platform/db/statement-budget.ts";
@@ -49,7 +50,7 @@ export type PassOutcome =
 /** If a pass throws, because of a bug or an unreadable row, records its tick first and then rethrows. */
 export async function runPass(deps: WatchDependencies, network: Network, memory: WatchMemory): Promise<PassOutcome> {
   const begunMs = deps.nowMs();
-  // Before anything is written: the cursor, the tick and resting networks are left as they were.
+  // Checked before anything is written, so that nothing changes: neither the cursor, nor the tick, nor whether a network rests.
   if (await deps.isRestoring?.()) {
     memory.forget();
     return { kind: "paused" };
@@ -86,13 +87,13 @@ async function scanPass(deps: WatchDependencies, of: Omit<Attempt, "progress">):
   try {
     return await passFrom(deps, { ...of, cursor, progress: progressOf(deps, cursor) });
   } catch (error) {
-    // The progress of a pass that threw cannot be trusted: uses the stored one.
+    // The progress of a pass that threw cannot be trusted: uses the stored progress.
     await broken(deps, cursor, progressOf(deps, cursor));
     throw error;
   }
 }
 
-/** A step of the range that is read again, after a scan that did not fail. */
+/** Reads the next step of a range that an operator asked for, after a scan that did not fail. */
 async function rereadBeside(
   deps: WatchDependencies,
   of: Pick<Attempt, "network" | "memory" | "budget"> & { readonly outcome: PassOutcome },
@@ -121,14 +122,16 @@ async function passFrom(
   // Time asleep does not count as waiting time.
   if (isAsleep(cursor.tickedAtMs, begunMs)) progress.endHolds();
   deps.pool.resume(progress.sources);
-  // The pool pauses every source: nothing new is known about them.
+  // The pool has paused every source, so there is nothing new to record about them.
   if (deps.pool.available(begunMs).length === 0) return failed(deps, cursor, progress);
   let attempts = 0;
   const answered = await deps.pool.attempt(begunMs, (client) => {
-    // A second attempt must read what the first one wrote before its source failed.
+    // If the first source fails, the attempt through the second must read what the first one wrote.
     const known = attempts++ === 0 ? cursor : undefined;
     return attempt(deps, { ...of, cursor: known }, client);
   });
+  // The source of this pass was noted with its newest block, before the cursor moved. Facts that are less than a minute newer cause no further write.
+  progress.noteSources(deps.pool.records(), MINUTE_MS);
   progress.sources = deps.pool.states().some(({ failures }) => failures > 0) ? deps.pool.states() : [];
   if (!answered.ok) {
     progress.failures++;
@@ -144,8 +147,8 @@ async function passFrom(
 }
 
 /**
- * The cursor, with times in the future (written by a fast clock) lowered to now. Stored, so that it holds even if no source answers from now
- * on.
+ * The cursor, with times in the future (written by a fast clock) lowered to now. It is stored, so that the correction holds even if no source answers
+ * from now on.
  */
 async function takeBackAhead(deps: WatchDependencies, cursor: NetworkCursor, nowMs: number) {
   const { network, passedMs, lastMovedAtMs, tickedAtMs } = cursor;
@@ -166,15 +169,15 @@ function progressOf(deps: WatchDependencies, { network, progress }: NetworkCurso
 }
 
 /**
- * Records the tick of a pass that failed on our side, not a source's. Without it the network would count as asleep, and no invoice of a
- * sleeping network is closed.
+ * Records the tick of a pass that failed on our side, not a source's. Without it the network would count as asleep, and no invoice on a sleeping
+ * network is closed.
  */
 async function broken(deps: WatchDependencies, cursor: NetworkCursor, progress: WatchProgress): Promise<void> {
   progress.failures++;
   await failed(deps, { ...cursor, lastOutage: INTERNAL }, progress);
 }
 
-/** Replaces an outage's kind: the source answered, but the answer could not be stored or understood. */
+/** Stored as the outage if the source answered, but the answer could not be stored or understood. */
 const INTERNAL = "INTERNAL";
 
 interface Attempt {
@@ -192,7 +195,7 @@ interface PassEnd {
   readonly isBehind: boolean;
 }
 
-/** A whole pass through one source; failures that are not the source's do not count against it. */
+/** A whole pass through one source. Only failures of the source count against it. */
 async function attempt(
   deps: WatchDependencies,
   of: Attempt,
@@ -206,7 +209,7 @@ async function attempt(
   }
   if (end.error.kind !== "outage") return ok(end.error);
   const { outage, isAnswering } = end.error;
-  // Asking for less does not help a source that is behind, or one that answers and refuses most addresses.
+  // A smaller request does not help if the source is behind, or if it answers and refuses most addresses.
   if (outage.kind !== "BEHIND" && isAnswering === undefined) of.progress.askForLess(source);
   return err(outage);
 }
@@ -215,6 +218,8 @@ async function readChain(deps: WatchDependencies, of: Attempt, client: ChainClie
   const { network, memory, progress, begunMs, budget } = of;
   const tip = asked(await client.tip());
   if (!tip.ok) return tip;
+  deps.pool.noteTip(client, tip.value.height, deps.nowMs());
+  progress.noteSources(deps.pool.records());
   const isOld = isTipOld(network, tip.value.timeMs, deps.nowMs());
   if (isOld && (await isOvertaken(deps, client, tip.value)))
     return behind("the tip is old, and another source has a newer one");
@@ -239,7 +244,7 @@ async function readChain(deps: WatchDependencies, of: Attempt, client: ChainClie
   if (!scanned.ok) return scanned;
   const { unconfirmed, hasMore } = scanned.value;
   const { height } = scanned.value.cursor;
-  // A source below the cursor may be on a losing branch: its blocks above the last shared one prove nothing.
+  // A source below the cursor may be on a losing branch, so its blocks above the last shared one prove nothing.
   const due = isLagging
     ? ok(false)
     : await lookAtDue(deps, { ...pass, budget: budget.upTo(PASS_STATEMENTS.recheck) }, client, {
@@ -259,7 +264,7 @@ async function readCursor(deps: WatchDependencies, network: Network): Promise<St
   return cursor === undefined || cursor.isResting ? err({ kind: "lost" }) : ok(cursor);
 }
 
-/** After a pass that read its chain: records the tick and how fresh the source is. */
+/** Ends a pass that read its chain: records the tick and how fresh the source is. */
 async function read(
   deps: WatchDependencies,
   network: Network,
@@ -281,7 +286,7 @@ async function read(
   return noted.ok ? { kind: "read", isBehind: of.end.isBehind } : { kind: "interrupted" };
 }
 
-/** After a pass without a source: records the tick and the start of the outage, and sends the outage event to the affected merchants. */
+/** Ends a pass without a source: records the tick and the start of the outage, and sends the outage event to the affected merchants. */
 async function failed(deps: WatchDependencies, cursor: NetworkCursor, progress: WatchProgress): Promise<PassOutcome> {
   const nowMs = deps.nowMs();
   const row = { ...cursor, tickedAtMs: nowMs, degradedSinceMs: cursor.degradedSinceMs ?? nowMs };

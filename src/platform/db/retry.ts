@@ -1,5 +1,6 @@
-// D1 faults are normal: a few every several hours, and stalls of half a minute. Each attempt has 3 seconds and is repeated at most twice with the
-// same statements, only where repeating is safe. Requests to an overloaded database are not repeated.
+// D1 faults are normal: a handful every few hours, and stalls of half a minute. An attempt may take 3 seconds. It is repeated at most twice with the
+// same statements, and only if repeating is safe. After a reset it is repeated once, so that a database that is reset under load gets at most twice
+// the load. Requests to an overloaded database are not repeated.
 
 import { err, ok, type Result } from "../../lib/result.ts";
 import { Cancellation, type Sleep } from "../../lib/sleep.ts";
@@ -7,8 +8,8 @@ import type { Failure } from "../failures.ts";
 import { d1Messages } from "./conflict.ts";
 
 export const ATTEMPT_LIMIT_MS = 3_000;
-export const MAX_REPEATS = 2;
-/** For work that is not repeated: the combined limit of a repeated read's attempts. */
+const MAX_REPEATS = 2;
+/** The time limit for work that is not repeated: as long as all attempts of a read together. */
 const UNREPEATED_LIMIT_MS = (1 + MAX_REPEATS) * ATTEMPT_LIMIT_MS;
 const FIRST_PAUSE_MS = 50;
 
@@ -23,7 +24,10 @@ export class OverloadedError extends Error {
   readonly overloaded = true;
 }
 
-/** For more requests than can be answered. Clients add a random time of their own, because after a stall of a minute all its callers come back. */
+/**
+ * The refusal while there are more requests than can be answered. Clients add their own random delay, because after a stall of a minute all of them
+ * would retry at the same time.
+ */
 export const OVERLOADED: Failure = { code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 };
 
 /** The refusal for a storage fault. A single fault may be over in a second; an overload is not. */
@@ -35,21 +39,24 @@ export function unavailable(error: unknown): Failure {
 }
 
 /**
- * `transient` may be repeated. So may `reset`: the database or object had taken too much CPU time or memory, for this request or for another one.
+ * `transient` may be repeated. So may `reset`: the database or object used too much CPU time or memory, for this request or for another one.
  * `overloaded` was rejected and must not be repeated. `other` is a bug or a violated key.
  */
 type FaultKind = "transient" | "reset" | "overloaded" | "other";
 
-/** Error for a method that this release added, on an object that still runs the previous release: for a few minutes after a deploy. */
+/**
+ * The error of a call to a method that is new in this release, if the object still runs the previous release. That happens for a few minutes after a
+ * deploy.
+ */
 const LACKS_METHOD = "rpc receiver does not implement";
 
 /**
- * Parts of the platform's messages, in lower case; the simulators take every fault from here. Each is on one of these pages, or in the runtime's own source
- * (workerd), and retry.test.ts has the messages whole:
+ * Parts of the platform's messages, in lower case; the simulators take every fault from here. Each is on one of these pages, or in the source of the
+ * runtime (workerd), and retry.test.ts has the full messages:
  * - developers.cloudflare.com/d1/observability/debug-d1, the list of D1_ERRORs; /d1/platform/limits
  * - developers.cloudflare.com/durable-objects/observability/troubleshooting, /durable-objects/platform/known-issues
  *
- * A full database answers every write as overloaded (docs/operations/incidents.md): nothing was written, and asking again at once is of no use.
+ * A full database answers every write as overloaded (docs/operations/incidents.md): nothing was written, and an immediate retry does not help.
  */
 export const FAULT_MESSAGES = {
   overloaded: [
@@ -57,7 +64,7 @@ export const FAULT_MESSAGES = {
     "exceeded maximum db size",
     "maximum account storage limit",
     "database or disk is full",
-    // For an account that overloads its objects or their storage.
+    // Sent to an account that overloads its objects or their storage.
     "please back off",
   ],
   transient: [
@@ -65,7 +72,7 @@ export const FAULT_MESSAGES = {
     "object to be reset",
     "the durable object was reset",
     "because its code was updated",
-    // For an object that another instance has replaced.
+    // Sent by an object that another instance has replaced.
     "can no longer access storage",
     "storage is no longer accessible",
     "instance is no longer active",
@@ -78,7 +85,7 @@ export const FAULT_MESSAGES = {
   ],
   reset: ["cpu time limit and was reset", "exceeded its memory limit"],
 } as const;
-/** Occurs only on a development server, while another program writes to the same file. Such a batch wrote nothing. */
+/** Happens only on a development server, if another program writes to the same file. Such a batch wrote nothing. */
 const LOCKED = "database is locked: sqlite_busy";
 
 /** Classifies an error of D1 or of a Durable Object stub. */
@@ -95,7 +102,7 @@ function says(error: unknown, parts: readonly string[]): boolean {
   return parts.some((part) => text.includes(part));
 }
 
-/** Calls a method that this release added; `instead` if the object still runs the previous release. */
+/** Calls a method that is new in this release; calls `instead` if the object still runs the previous release. */
 export async function callAdded<T>(call: () => Promise<T>, instead: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -105,7 +112,7 @@ export async function callAdded<T>(call: () => Promise<T>, instead: () => Promis
   }
 }
 
-/** Whether the error or one of its causes has the flag: drizzle wraps what a single statement throws. */
+/** Whether the error or one of its causes has the flag: drizzle wraps the errors of single statements. */
 function hasFlag(error: unknown, flag: "overloaded" | "retryable"): boolean {
   return error instanceof Error && (Reflect.get(error, flag) === true || hasFlag(error.cause, flag));
 }
@@ -125,7 +132,10 @@ export async function withinLimit<T>(sleep: Sleep, work: Promise<T>, limitMs = A
   }
 }
 
-/** An object's answer; `otherwise` if it cannot be reached, fails or takes too long: its own log has the reason, and its work may continue. */
+/**
+ * An object's answer, or `otherwise` if the object cannot be reached, fails or takes too long. The object logs the reason itself, and its work may
+ * continue.
+ */
 export async function answerWithin<T>(
   sleep: Sleep,
   ask: () => Promise<T>,
@@ -138,7 +148,14 @@ export async function answerWithin<T>(
   }
 }
 
-/** The pause before the `repeat`-th repeat, from 0. */
+/** How many times work is repeated after each kind of fault, if repeating it is safe. */
+export const MOST_REPEATS: Readonly<Record<Exclude<FaultKind, "other">, number>> = {
+  transient: MAX_REPEATS,
+  reset: 1,
+  overloaded: 0,
+};
+
+/** The pause before a repeat; `repeat` counts from 0. */
 export function pauseMs(repeat: number): number {
   return FIRST_PAUSE_MS * 2 ** repeat;
 }
@@ -155,7 +172,7 @@ export async function readRow<Row>(
   return row === undefined ? err(missing) : ok(row);
 }
 
-/** Runs a read that is safe to repeat. Refuses STORAGE_UNAVAILABLE if the faults persist; throws anything else (a bug). */
+/** Runs a read that is safe to repeat. Fails with STORAGE_UNAVAILABLE if the faults persist; throws anything else (a bug). */
 export async function readWithRetry<T>(sleep: Sleep, read: () => Promise<T>): Promise<Result<T, Failure>> {
   for (let repeat = 0; ; repeat++) {
     try {
@@ -163,13 +180,13 @@ export async function readWithRetry<T>(sleep: Sleep, read: () => Promise<T>): Pr
     } catch (error) {
       const kind = faultKind(error);
       if (kind === "other") throw error;
-      if (kind === "overloaded" || repeat === MAX_REPEATS) return err(unavailable(error));
+      if (repeat >= MOST_REPEATS[kind]) return err(unavailable(error));
       await sleep(pauseMs(repeat));
     }
   }
 }
 
-/** Runs work that counts each time it is executed: repeated only if it was certainly not started. Throws every other fault. */
+/** Runs work that must not be executed twice. It is repeated only if it certainly did not start; any other fault is thrown. */
 export async function executeOnce<T>(sleep: Sleep, work: () => Promise<T>): Promise<T> {
   for (let repeat = 0; ; repeat++) {
     try {

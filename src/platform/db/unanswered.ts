@@ -1,24 +1,27 @@
-// A database does one thing after the other. While it stalls, each caller gives up after some seconds and asks again, and what was given up is still in the
-// line: without a bound the database comes back to a line of calls that nobody waits for, is slower than its callers are patient, and never recovers.
-// So an isolate with too many unanswered calls asks nothing more, except occasionally to see whether the stall is over; and afterwards, as long as
-// more come than the database can do, it has no more under way than are answered in time.
+// A database handles one call at a time. While it stalls, each caller gives up after a few seconds and retries, but abandoned calls stay in the
+// queue. Without a bound, the database resumes with a queue of calls that nobody waits for, takes longer than callers wait, and never recovers. So an
+// isolate with too many unanswered calls starts no more, except an occasional one to see whether the stall is over. Afterwards, while more calls
+// arrive than the database can handle, the isolate keeps only as many in flight as are answered soon enough.
 import { Cancellation, type Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { Failure } from "../failures.ts";
 import { ATTEMPT_LIMIT_MS, OVERLOADED, OverloadedError } from "./retry.ts";
 
-/** The number of calls unanswered for ATTEMPT_LIMIT_MS that triggers the bound; from then on, the most concurrent calls. */
+/** Calls are limited once this many have waited longer than ATTEMPT_LIMIT_MS; from then on, at most this many run at once. */
 export const MOST_UNANSWERED = 16;
-/** One more call is started if none was for this long: it may find that the database answers again. */
+/** One more call is started if none was started for this long: it shows whether the database answers again. */
 export const PROBE_EVERY_MS = SECOND_MS;
-/** D1 has ended every call by then; the bound also stays this long after the last refusal. */
+/** Calls are forgotten after this time, because D1 has ended them by then; the limit also stays in force this long after the last refusal. */
 const FORGOTTEN_AFTER_MS = 30 * SECOND_MS;
 /** Two calls that began this close together may arrive in either order. */
 const CLOSE_MS = SECOND_MS;
 
-/** The calls of one database that this isolate has started. */
+/** One error for all refusals: in an overload there are hundreds a second, and capturing a stack trace costs more than everything else in `ask`. */
+const REFUSED = new OverloadedError("calls have waited too long");
+
+/** The calls to one database that this isolate has started. */
 export class Unanswered {
-  /** When each began, the oldest first. */
+  /** The calls without an answer and when each began, oldest first. */
   readonly #calls = new Set<{ readonly sinceMs: number }>();
   #lastMs = Number.NEGATIVE_INFINITY;
   #heardMs = Number.NEGATIVE_INFINITY;
@@ -27,8 +30,7 @@ export class Unanswered {
   /** Runs `call`, or throws OverloadedError without running it. */
   async ask<T>(call: () => Promise<T>, nowMs: () => number = Date.now): Promise<T> {
     const sinceMs = nowMs();
-    if (this.#calls.size >= MOST_UNANSWERED && this.#refuses(sinceMs))
-      throw new OverloadedError("calls have waited too long");
+    if (this.#calls.size >= MOST_UNANSWERED && this.#refuses(sinceMs)) throw REFUSED;
     const mine = { sinceMs };
     this.#calls.add(mine);
     this.#lastMs = sinceMs;
@@ -42,9 +44,9 @@ export class Unanswered {
     }
   }
 
-  /** For how long calls have been waiting without an answer to any of them; 0 if none is waiting. An error is an answer. */
+  /** How long calls have been waiting while none of them was answered; 0 if none is waiting. An error counts as an answer. */
   silentMs(nowMs: number): number {
-    // A client that went away leaves a call that never ends.
+    // A call whose client disconnected never ends.
     this.#forgetBefore(nowMs - FORGOTTEN_AFTER_MS);
     const [oldest] = this.#calls;
     return oldest === undefined ? 0 : nowMs - Math.max(oldest.sinceMs, this.#heardMs);
@@ -59,15 +61,15 @@ export class Unanswered {
     return true;
   }
 
-  /** Whether as many as MOST_UNANSWERED have waited for as long as an attempt may take. */
+  /** Whether at least MOST_UNANSWERED calls have waited for as long as one attempt may take. */
   #areLate(nowMs: number): boolean {
     const last = [...this.#calls][MOST_UNANSWERED - 1];
     return last !== undefined && nowMs - last.sinceMs >= ATTEMPT_LIMIT_MS;
   }
 
   /**
-   * Calls that began before an answered one have had their turn. A call whose client disconnected never settles, because the runtime ends its request: this
-   * removes it.
+   * Forgets calls that began before this time: once a later call was answered, the database has handled them too. A call whose client disconnected
+   * never settles, because the runtime ends its request, so it is removed here.
    */
   #forgetBefore(ms: number): void {
     for (const each of this.#calls) {
@@ -79,26 +81,26 @@ export class Unanswered {
 
 const ofDatabases = new WeakMap<object, Unanswered>();
 
-/** For how long the database has answered none of this isolate's calls; 0 if no call waits for it. */
+/** How long the database has answered no call of this isolate; 0 if no call is waiting. */
 function silentMs(d1: D1Database, nowMs: number): number {
   return ofDatabases.get(d1)?.silentMs(nowMs) ?? 0;
 }
 
-/** Calls the database within the bound. Throws OverloadedError where it did not. */
+/** Calls the database within the bound; throws OverloadedError if the bound is reached. */
 export function askD1<T>(d1: D1Database, call: () => Promise<T>): Promise<T> {
   const known = ofDatabases.get(d1) ?? new Unanswered();
   ofDatabases.set(d1, known);
   return known.ask(call);
 }
 
-// A create, and the page of a payer, are answered within three seconds even while the database stalls. An attempt may take that long, a request makes
-// several calls, and in the object of its merchant it also waits for its turn, so each of those limits allows more. A stall is known by one thing: the
-// database answers nothing at all. While it answers any call, a request takes the time that it needs.
+// Create requests and payers' pages are answered within three seconds even while the database stalls. The other limits allow more than that: one
+// attempt may take three seconds, a request makes several calls, and in its merchant's object it also waits for other requests. A stall means that
+// the database answers nothing at all. While it answers any call, a request takes the time it needs.
 
-/** When it is first asked whether the database is silent, and how often after that. With the second look, and a network, three seconds. */
+/** When the database is first checked for silence, and the interval of later checks. Two checks and the network make three seconds. */
 const FIRST_LOOK_MS = 2.6 * SECOND_MS;
 const LOOK_EVERY_MS = SECOND_MS / 10;
-/** This long without any answer is a stall: four times what the slowest hundredth of calls takes to a database on another continent. */
+/** This long without any answer is a stall: four times the 99th percentile of the latency of a database on another continent. */
 const SILENT_MS = SECOND_MS;
 
 export interface Waiting {
@@ -111,8 +113,8 @@ export interface Waiting {
 }
 
 /**
- * What `work` answers, or `refused` with STORAGE_UNAVAILABLE where the database has stalled. The work then goes on: it may still commit, and a retry with
- * the same Idempotency-Key finds out. `nowMs` is a clock.
+ * The result of `work`, or `refused` with STORAGE_UNAVAILABLE if the database has stalled. The work then continues: it may still commit, and a retry
+ * with the same Idempotency-Key finds out. `nowMs` is a clock.
  */
 export async function inTime<T>(
   { d1, sleep, sinceMs, background }: Waiting,
@@ -144,8 +146,8 @@ interface Looking {
 }
 
 /**
- * Resolves once two looks in a row found the database silent, or with the first look after `over`. One look alone would be wrong in a process that was
- * kept from running: its timers come before the answers that have arrived meanwhile.
+ * Resolves once two checks in a row find the database silent, or at the first check after `over`. A single check would be wrong in a process that was
+ * suspended: its timers fire before the answers that arrived meanwhile.
  */
 async function untilSilent(sleep: (ms: number) => Promise<void>, of: Looking): Promise<undefined> {
   await sleep(of.firstMs);

@@ -30,7 +30,7 @@ export const listEventsQuery = () =>
       message: "must not be used together with after",
     });
 
-// ---- answers
+// ---- responses
 
 export const eventBody = () =>
   z
@@ -43,7 +43,7 @@ export const eventBody = () =>
       merchantId: z.string(),
       sequence: z.int().nullable().meta({
         description:
-          "Increases with each event of an invoice: by one, but by more after the deployment's database was restored. Null for other events.",
+          "Increases by one with each event of an invoice, or by more after the deployment's database was restored. Null for other events.",
       }),
       data: z.record(z.string(), z.unknown()).meta({ description: "Depends on the type; see the event catalogue." }),
     })

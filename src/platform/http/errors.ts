@@ -28,7 +28,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** The response to a failure: status, JSON envelope and headers. `own`: further headers; they replace those of the same name. */
+/** The response to a failure: status, JSON envelope and headers. `own`: further headers, which replace headers of the same name. */
 export function failureResponse(
   failure: Failure,
   requestId: string,
@@ -55,7 +55,7 @@ const RETRY_SOON = { "retry-after": "1" } as const;
 
 /** The answer to a failure, before it is wrapped in the envelope. */
 export function answerTo<C extends FailureCode>(failure: Extract<Failure, { code: C }> & { readonly code: C }): Answer {
-  // A variable of its own, so that the compiler connects the response function with the type of its failure.
+  // A separate variable, so that the compiler connects the response function with the type of its failure.
   const code: C = failure.code;
   return ANSWERS[code](failure);
 }
@@ -129,6 +129,10 @@ const ANSWERS: Answers<Failure> = {
   LAST_OPERATOR: () => ({
     status: 409,
     message: "This is the last operator; make another user an operator first",
+  }),
+  TEST_ALERT_MISSING: () => ({
+    status: 409,
+    message: "No test alert was accepted with the present settings of mail and of the receiver; send one first",
   }),
   NETWORK_NOT_FOUND: () => ({ status: 404, message: "There is no network with this name" }),
   REREAD_IN_PROGRESS: (failure) => ({

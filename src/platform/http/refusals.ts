@@ -1,9 +1,9 @@
-// The error codes of each route: its own, and those of its kind of route. Both API references list exactly these.
+// The error codes of each route: its own, and those of all routes of its kind. Both API references list exactly these.
 import type { Failure, FailureCode } from "../failures.ts";
 import { failureResponse } from "./errors.ts";
 import { type RouteSpec, waitsForRestore } from "./route.ts";
 
-/** Codes of every route: the rate limit, and a bug. */
+/** Codes of every route, for the rate limit and for bugs. */
 const ANY: readonly FailureCode[] = ["RATE_LIMITED", "INTERNAL_ERROR"];
 /** Codes of a route that authenticates its caller: validation, authentication, storage (decisions 1). */
 const GUARDED: readonly FailureCode[] = [
@@ -13,14 +13,14 @@ const GUARDED: readonly FailureCode[] = [
   "IP_NOT_ALLOWED",
   "STORAGE_UNAVAILABLE",
 ];
-/** Codes of a route of a merchant (decisions 7). */
+/** Codes of a merchant route (decisions 7). */
 const MERCHANT: readonly FailureCode[] = [
   "MERCHANT_MISMATCH",
   "MERCHANT_NOT_FOUND",
   "PERMISSION_DENIED",
   "SECURITY_REQUIREMENT_NOT_MET",
 ];
-/** Codes of a route that changes something: a caller may send any of them a body, even if it needs none. */
+/** Codes of a route that changes something: any such route may receive a body, even if it needs none. */
 const CHANGING: readonly FailureCode[] = [
   "MALFORMED_JSON",
   "BODY_TOO_LARGE",
@@ -35,7 +35,7 @@ const IDEMPOTENT: readonly FailureCode[] = [
   "OPERATION_IN_PROGRESS",
 ];
 
-/** Codes of a route whose public keys may be asked for a Turnstile token. */
+/** Codes of a route that may require a Turnstile token from callers with a public key. */
 const CHALLENGED: readonly FailureCode[] = ["CHALLENGE_REQUIRED", "CHALLENGE_FAILED", "CHALLENGE_UNAVAILABLE"];
 
 /** Every error code of a route, each once, its own first. Empty for a page, which shows no codes. */
@@ -77,7 +77,7 @@ export function refusalStatus(code: FailureCode): number {
   return failureResponse(SAMPLES[code], "").status;
 }
 
-/** One failure of each code. A code without a sample does not compile, so the catalogue is complete. */
+/** One failure for each code. A code without a sample does not compile, so the catalogue is complete. */
 export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code: C }> } = {
   VALIDATION_FAILED: { code: "VALIDATION_FAILED", details: [] },
   MALFORMED_JSON: { code: "MALFORMED_JSON" },
@@ -101,6 +101,7 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   USER_NOT_FOUND: { code: "USER_NOT_FOUND" },
   OPERATOR_NOT_FOUND: { code: "OPERATOR_NOT_FOUND" },
   LAST_OPERATOR: { code: "LAST_OPERATOR" },
+  TEST_ALERT_MISSING: { code: "TEST_ALERT_MISSING" },
   NETWORK_NOT_FOUND: { code: "NETWORK_NOT_FOUND" },
   REREAD_IN_PROGRESS: { code: "REREAD_IN_PROGRESS", fromHeight: 100, toHeight: 200 },
   REREAD_NOT_FOUND: { code: "REREAD_NOT_FOUND" },

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { FailureCode } from "../failures.ts";
 
-/** Chapters of both API references, in their order: first those that a shop's server needs, last sign-in, health and pages. */
+/** Chapters of both API references, in order: the ones that a shop's server needs come first; sign-in, health and pages come last. */
 export const TAGS = {
   Invoices: "What a customer has to pay, and the payment methods for it.",
   Payments: "Transfers seen on chain, the invoice that each was credited to and why, and decisions made by hand.",
@@ -32,8 +32,8 @@ export const TAGS = {
 export type Tag = keyof typeof TAGS;
 
 /**
- * Whether it waits while revoked access may work again after a restore: all routes that have a caller, change something, sign a user in, or show payers what to
- * pay.
+ * Whether the route is refused while revoked access may work again after a restore: true for all pages, and for all routes that authenticate a
+ * caller, change something, sign a user in, or show payers what to pay.
  */
 export function waitsForRestore({ callers, method, tag, isForAnyOrigin, isPage }: RouteSpec): boolean {
   const isReadByAnybody = callers === "ANYBODY" && method === "GET" && !isPage && tag !== "Sign-in";
@@ -43,7 +43,7 @@ export function waitsForRestore({ callers, method, tag, isForAnyOrigin, isPage }
 export interface RouteAnswer {
   readonly status: number;
   readonly description: string;
-  /** Absent for a response without a JSON body. Built only for the documents: at module scope it would slow the Worker's start. */
+  /** Absent for a response without a JSON body. Built only for the documents: at module scope it would slow the Worker's start-up. */
   readonly schema?: () => z.ZodType;
   /** The schema of each line, if the response is JSON lines. */
   readonly lineSchema?: () => z.ZodType;
@@ -60,29 +60,29 @@ export interface RouteSpec {
   readonly summary: string;
   readonly description?: string;
   /**
-   * Who may call: ANYBODY; USER: a user with a session; MEMBER: a user of the merchant's team; MEMBER_OR_KEY: also its API keys; KEY: a secret API key, for its
-   * own merchant.
+   * Who may call: ANYBODY; USER: a user with a session; MEMBER: a user of the merchant's team; MEMBER_OR_KEY: also its API keys; KEY: a secret API
+   * key, for its own merchant.
    */
   readonly callers: "ANYBODY" | "USER" | "MEMBER" | "MEMBER_OR_KEY" | "KEY";
   /** The permission that a member or a key needs, "a or b" if either is enough; null if `callers` is enough. */
   readonly permission: string | null;
-  /** A role check, not a permission (decisions 7). */
+  /** Whether a member must have the role OWNER, in addition to the permission (decisions 7). */
   readonly isOwnerOnly?: true;
   /** Whether a user must be an operator of the deployment (security.md 5). */
   readonly isOperatorOnly?: true;
   /** Whether a user must have given a factor in the last 5 minutes. */
   readonly needsStepUp?: true;
-  /** Whether a `pk_` key may call it (decisions 7). */
+  /** Whether a `pk_` key may call the route (decisions 7). */
   readonly isForPublicKeys: boolean;
-  /** Whether pages of any origin may call it (decisions 1, "CORS"): the checkout's routes, which have no user and read no cookie. */
+  /** Whether pages from any origin may call the route (decisions 1, "CORS"): the checkout's routes, which have no user and read no cookie. */
   readonly isForAnyOrigin?: true;
-  /** Whether it is an HTML page: its body is a form, and its refusals are pages in the reader's language, with the refusal's status. */
+  /** Whether the route is an HTML page: its body is a form, and its refusals are pages in the reader's language, with the refusal's status. */
   readonly isPage?: true;
-  /** Whether it honours an Idempotency-Key (decisions 6). */
+  /** Whether the route honours an Idempotency-Key (decisions 6). */
   readonly isIdempotent: boolean;
   /** Whether a public key must send a Turnstile token, if the operator requires one. */
   readonly isChallenged?: true;
-  /** Built when the first request or a document needs it, as is `query`: at module scope, schemas took most of the Worker's start. */
+  /** Built when the first request or a document needs it, as is `query`: at module scope, schemas took most of the Worker's start-up time. */
   readonly body: () => z.ZodType;
   readonly query: () => z.ZodType;
   readonly answers: readonly RouteAnswer[];
@@ -90,12 +90,12 @@ export interface RouteSpec {
   readonly refusals: readonly FailureCode[];
 }
 
-/** The header and the form field of a Turnstile token. */
+/** The header and the form field for a Turnstile token. */
 export const CHALLENGE_TOKEN = "cf-turnstile-response";
 
-/** The body of a route without a body: absent, or an empty object. */
+/** The body schema of a route that takes no body: absent, or an empty object. */
 export const noBody = () => z.strictObject({}).optional();
-/** The query of a route without parameters; parameters that are sent are ignored. */
+/** The query schema of a route without parameters; parameters that are sent are ignored. */
 export const noQuery = () => z.object({});
 
 /** What every route must declare; the rest has defaults. */
@@ -129,7 +129,7 @@ export function accessText(spec: RouteSpec): string {
     case "USER":
       return `Needs ${spec.isOperatorOnly ? "the session of an operator; not for API keys" : "a session"}.${stepUp}`;
     case "KEY":
-      return "Needs a secret API key, as `x-api-key` or as a bearer token. The merchant is the key's.";
+      return "Needs a secret API key, as `x-api-key` or as a bearer token. It acts for the key's merchant.";
     case "MEMBER": {
       const who = spec.isOwnerOnly ? "the owner" : `a member with the permission ${spec.permission}`;
       return `Needs the session of ${who}; not for API keys.${stepUp}`;

@@ -8,10 +8,10 @@ export const mailsQuery = () =>
       .min(1)
       .max(320)
       .optional()
-      .meta({ description: "Only mails to this address; upper and lower case are equal." }),
+      .meta({ description: "Only mails to this address, in upper or lower case." }),
   });
 
-// ---- answers
+// ---- responses
 
 export const mailListBody = () =>
   z

@@ -1,13 +1,13 @@
-// What an export of a merchant holds, table by table, and in which order it is read. Everything that belongs to an invoice is read with it in one batch, so
-// each invoice is complete and consistent. What invoices refer to is read after them, so it is always included. Rows are exported as stored: hashed, sealed and
-// signed columns stay so, and no table holds a secret in plain text.
+// The tables in an export of a merchant, in the order in which they are read. Everything that belongs to an invoice is read with it in one batch, so
+// each invoice is complete and consistent. Rows that invoices refer to are read after the invoices, so they are always included. Rows are exported as
+// stored, with hashed, sealed and signed columns unchanged; no table holds a secret in plain text.
 
 /** Rows that are read page by page, in the order of `key`. SQL: `t` is the row, `page` the keys of the page. */
 export interface Walk {
   readonly table: string;
-  /** The table `t` with an index in the order of `key`; just the table if absent. */
+  /** SQL that reads the table as `t` through an index in the order of `key`; the table alone if absent. */
   readonly from?: string;
-  /** The column with the owner of the rows. */
+  /** The column that names the owner of the rows. */
   readonly scope?: string;
   readonly key: readonly string[];
   readonly limit: number;
@@ -15,13 +15,13 @@ export interface Walk {
   readonly endsAtCut?: boolean;
   /** The condition of a partial index. */
   readonly where?: string;
-  /** The rows of the page that are exported. Applied after the limit, so that each page reads a bounded number of rows. */
+  /** The rows on the page that are exported. Applied after the limit, so that each page reads a bounded number of rows. */
   readonly filter?: string;
-  /** Rows that belong to those of the page: `from` starts with the table joined to `page`, and `c` is the row. */
+  /** Further rows that belong to the rows on the page: `from` starts with the table joined to `page`, and `c` is the row. */
   readonly companions?: readonly { readonly table: string; readonly from: string }[];
 }
 
-/** A few rows, read all at once. `from`: with `?` for the merchant, if they are the merchant's; `c` is the row. */
+/** A few rows, read all at once. `from` has a `?` for the merchant if the rows are the merchant's; `c` is the row. */
 export interface Whole {
   readonly table: string;
   readonly from: string;
@@ -30,8 +30,9 @@ export interface Whole {
 const ofInvoice = (table: string) => ({ table, from: `${table} c on c.invoice_id = page.id` });
 
 /**
- * How far networks had been read before any invoice was read: an import continues from there, so a payment that an exported invoice does not have yet is found
- * again. Also the deployment's keys with which some of the merchant's rows are sealed or signed: ids, fingerprints and sealed remains, but no keys.
+ * How far networks had been read before any invoice was read: an import continues from there, so a payment that an exported invoice does not have yet
+ * is found again. Also the deployment's keys with which some of the merchant's rows are sealed or signed: ids, fingerprints, and the kept parts of
+ * retired keys, but no secret in plain text.
  */
 export const OPENING: readonly Whole[] = [
   { table: "network_cursors", from: "network_cursors c" },
@@ -39,7 +40,7 @@ export const OPENING: readonly Whole[] = [
 ];
 
 export const WALKS: readonly Walk[] = [
-  // Read before their events, so that no delivery lacks its event. Deliveries that succeeded or failed for good are only a log and are not exported.
+  // Deliveries are read before events, so that no delivery lacks its event. Those that succeeded or failed for good are only a log, not exported.
   {
     table: "deliveries",
     from: "webhooks w cross join deliveries t on t.webhook_id = w.id and t.status = 'PENDING'",
@@ -48,7 +49,8 @@ export const WALKS: readonly Walk[] = [
     limit: 500,
     endsAtCut: true,
   },
-  // Read before invoices: one that is assigned to an invoice in the meantime is read twice rather than missed. If a row occurs twice, the later one counts.
+  // Payments without an invoice are read before invoices: one that is assigned in the meantime is read twice rather than missed. If a row occurs
+  // twice, the later one counts.
   {
     table: "payments",
     key: ["created_at_ms", "id"],
@@ -99,7 +101,7 @@ export const WALKS: readonly Walk[] = [
 
 const USERS = "members m cross join users u on u.id = m.user_id";
 
-/** The merchant, its team, where its money goes and who is notified, as one consistent snapshot. */
+/** The merchant, its team, its keys, wallets and webhook endpoints, as one consistent snapshot. */
 export const CLOSING: readonly Whole[] = [
   ...["teams", "members", "invitations", "api_keys", "wallets", "webhooks"].map((table) => ({
     table,
@@ -114,7 +116,7 @@ export const CLOSING: readonly Whole[] = [
     table: "webhook_secrets",
     from: "webhooks w cross join webhook_secrets c on c.webhook_id = w.id where w.merchant_id = ?",
   },
-  // Those of all wallets that ever existed: a deleted wallet keeps its row.
+  // This includes the proofs of deleted wallets, because a deleted wallet keeps its row.
   {
     table: "address_proofs",
     from: `(select distinct network, coalesce(key_hash, address) as target, merchant_id from wallets where merchant_id = ?) w
@@ -123,7 +125,7 @@ export const CLOSING: readonly Whole[] = [
   { table: "merchants", from: "merchants c where c.id = ?" },
 ];
 
-/** Tables whose rows have no rowid; for all others it is exported too, because events and deliveries are ordered by rowid. */
+/** Tables whose rows have no rowid. Other rows are exported with their rowid, because events and deliveries are ordered by it. */
 export const WITHOUT_ROWID: ReadonlySet<string> = new Set([
   "address_proofs",
   "audit_events",
@@ -145,7 +147,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   factor_guesses: "counts of a quarter of an hour",
   deployment: "about the deployment, not about a merchant",
   set_up_links: "about the deployment; a link is valid for a day",
-  operator_alerts: "mails to operators, about the deployment",
+  operator_alerts: "alerts to operators, about the deployment",
+  alert_proof: "about the deployment: whether its alerts arrive",
   restores: "about the deployment: how far an import has come",
   restore_findings: "about the deployment, for its operators",
   network_rereads: "about the deployment's networks",

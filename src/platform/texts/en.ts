@@ -2,7 +2,7 @@
 // languages have different ones. Names of coins, networks and units are never translated.
 
 export const en = {
-  // the page
+  // every payment page
   payTo: "Pay {shop}",
   total: "Total",
   anyAmount: "Any amount",
@@ -16,7 +16,7 @@ export const en = {
   staleSince:
     "Nothing new has come since {time}. If you have sent the payment, you need not do anything. If not, wait until this message is gone.",
   reload: "Reload",
-  // choosing
+  // the choice of a payment method
   chooseTitle: "How do you want to pay?",
   chooseSearch: "Search coin or network",
   chooseNone: "Nothing matches your search.",
@@ -28,7 +28,7 @@ export const en = {
   changeMethod: "Pay another way",
   unavailableTitle: "You cannot pay here yet",
   unavailable: "{shop} offers no way to pay at the moment. Try again in a few minutes, or contact the shop.",
-  // paying
+  // sending the payment
   payTitle: "Send exactly this amount",
   payAnyTitle: "Send any amount",
   amount: "Amount",
@@ -55,8 +55,9 @@ export const en = {
   walletUnclear: "It is not certain whether {wallet} sent the payment. Check there before you pay again.",
   walletChanged: "Nothing was sent: the payment could not be confirmed as it is shown here. Check it and try again.",
   walletWrongNetwork: "Switch {wallet} to {network} and try again.",
-  warnNetwork: "Send only {coin}, and only on {network}. Anything else sent to this address is lost.",
-  warnCoin: "Send only {coin}. Anything else sent to this address is lost.",
+  warnNetwork: "Send only {coin}, and only on {network}. Anything else may be lost.",
+  warnCoin: "Send only {coin}. Anything else may be lost.",
+  unwatched: "This server does not watch {network} yet: it would not see your payment.",
   warnExact: "Send this exact amount in one payment: it is how {shop} recognises yours.",
   warnFees: "Network fees come on top.",
   exchangeTitle: "Paying from an exchange?",
@@ -68,7 +69,7 @@ export const en = {
   atRequote: "At zero the amount is recalculated at the rate of that moment. The address stays.",
   confirmationsNeeded: "Counts as paid after {count} confirmations, about {minutes} min.",
   confirmationNeeded: "Counts as paid after 1 confirmation, about {minutes} min.",
-  // following
+  // the progress and the result of the payment
   waiting: "Waiting for your payment",
   partialTitle: "Part of it has arrived",
   partial: "{received} of {total} has arrived. Send what is missing to the same address:",
@@ -76,6 +77,8 @@ export const en = {
   checking: "We are still looking for a payment that you sent in time. Do not send anything now.",
   seenTitle: "Payment found",
   seen: "The network is confirming it. You can close this page.",
+  undecidedTitle: "The shop has to check a payment",
+  payAnyway: "Pay anyway",
   confirmations: "{count} of {required} confirmations",
   unconfirmed: "Not in a block yet",
   confirmed: "Confirmed",
@@ -89,11 +92,12 @@ export const en = {
   overpaid: "{received} arrived instead of {total}. Contact {shop} about the excess amount.",
   underpaidTitle: "Not paid in full",
   underpaid: "{missing} is missing, and the time is over.",
-  underpaidAccept: "You can still send what is missing:",
+  underpaidAccept: "You can still send what is missing until {time}:",
   underpaidReview: "Contact {shop} before you send more: what comes now is checked by hand.",
   expiredTitle: "This invoice has expired",
   expired: "Nothing arrived in time. Do not send anything to this address any more; ask {shop} for a new invoice.",
   expiredLate: "A payment arrived after the time was over. {shop} has been notified and will decide about it.",
+  expiredUndecided: "{shop} has to decide about what arrived. Do not send anything else to this address.",
   cancelledTitle: "This invoice was cancelled",
   cancelled: "Do not send anything. If you have paid already, contact {shop}.",
   returnToShop: "Back to {shop}",
@@ -101,7 +105,7 @@ export const en = {
   stay: "Stay here",
   close: "Close",
   showReceipt: "Receipt",
-  // claiming
+  // a transaction that the payer reports
   claimTitle: "Sent it anyway?",
   claimOpen: "Paid, but nothing happens?",
   claim: "Paste the transaction hash. We look it up at once.",
@@ -112,12 +116,15 @@ export const en = {
   claimLate: "This transaction came too late to count. Contact {shop} about it.",
   claimDiffers: "This transaction brought {sent}, and this invoice asks for {asked}. {shop} has to decide about it.",
   claimToDecide: "This transaction brought {sent}. {shop} has to decide what it is for.",
+  claimSentIt: "If you sent it, do not send again.",
   claimOtherOrder: "This transaction belongs to another order of {shop}.",
   claimTooLittle: "This transaction brought {sent}, too little to count.",
   claimReorged: "The network has taken this transaction back. It does not count unless it returns.",
   claimNotThis: "This transaction does not pay this invoice. If it should, contact {shop}.",
   claimNotFound:
     "No payment for this invoice is seen in this transaction yet. It may take a few minutes; this page will show it.",
+  claimStillNotFound:
+    "Nothing for this invoice has been seen in this transaction. Perhaps it has not been sent yet, went over another network, or the hash is wrong. Check that where you sent it from, then contact {shop}.",
   claimUnavailable: "The network cannot be checked at the moment. We will keep looking.",
   claimInvalid: "This is not a transaction hash of {network}.",
   claimTooMany: "Too many tries. Try again later.",
@@ -131,7 +138,7 @@ export const en = {
   receiptPrint: "Print",
   receiptNone: "There is no receipt yet: nothing has been paid.",
   receiptBack: "Back",
-  // a product
+  // a product's page
   buyTitle: "Buy",
   buyEmail: "Email address",
   buyEmailHint: "For your receipt. Optional.",
@@ -150,7 +157,7 @@ export const en = {
   buyChallenge: "Wait until the check below has finished, then continue.",
   buyNeedsScript:
     "Your browser has to run a check that you are not a program. Switch JavaScript on and load this page again.",
-  // problems
+  // error pages
   problemTitle: "This did not work",
   problemNotFound: "There is no such page. Check the link, or ask the shop for a new one.",
   problemRate: "There is no exchange rate for this coin at the moment. Choose another one, or try again in a minute.",
@@ -161,7 +168,7 @@ export const en = {
   problemFrozen: "The address of this shop does not pass our check, so we do not show it. Contact the shop.",
   problemOther: "Something went wrong on our side. Try again in a minute.",
   problemBack: "Back to the invoice",
-  // mails
+  // emails
   mailSubject: "Receipt from {shop}",
   mailPaid: "{shop} has received your payment for {title}.",
   mailAmount: "Amount: {amount}",

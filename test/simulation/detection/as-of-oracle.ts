@@ -1,5 +1,5 @@
-// The expected result of a history: brute force over its facts, in BigInt, from decisions 4 and 5 only. Where the text leaves a choice, the choice
-// is one function, with its interpretation in the comment.
+// The expected result of a history, by brute force over its facts, in BigInt, from decisions 4 and 5 only. Where their text leaves a choice, one
+// function makes it and explains it in its comment.
 import {
   CHAINS,
   type History,
@@ -12,12 +12,12 @@ import {
   watchSlackMs,
 } from "./as-of-facts.ts";
 
-/** A period in which one amount was asked. */
+/** A period for which one amount was requested. */
 export interface Quote {
   readonly units: bigint;
   readonly forMicros: bigint;
   readonly askedFromMs: number;
-  /** The end of the lock or the next quote, whichever is first. */
+  /** The end of the lock or the start of the next quote, whichever comes first. */
   readonly endMs: number;
 }
 
@@ -26,7 +26,7 @@ type Rule = "own address" | "exact" | "within tolerance" | "sole candidate" | "u
 
 interface Weight {
   readonly by: Weighing;
-  /** Null if valued at the market's rate. */
+  /** The quote that values the payment; null if it is valued at the market rate. */
   readonly quote: Quote | null;
 }
 
@@ -34,9 +34,7 @@ export interface ExpectedTransfer {
   readonly rule: Rule;
   readonly invoiceId: string | null;
   readonly weight: Weight | null;
-  /** The payment's time. */
   readonly timeMs: number;
-  /** The final status. */
   readonly status: "DETECTED" | "CONFIRMED" | "REORGED" | "UNMATCHED" | "IGNORED";
   readonly isLate: boolean;
 }
@@ -61,7 +59,7 @@ export function expectedOf(history: History): Expected {
   return { transfers, invoices };
 }
 
-/** The same with only what was known at a time: what a reading then can see. */
+/** The part of the history that a reading at `atMs` can know. */
 export function asKnownAt(history: History, atMs: number): History {
   const invoices = history.invoices
     .filter(({ openedMs }) => openedMs <= atMs)
@@ -70,8 +68,8 @@ export function asKnownAt(history: History, atMs: number): History {
 }
 
 /**
- * Interpretation: the earliest of when it was first seen, in a mempool or in a block, and of the times of all blocks that held it, orphaned ones too.
- * What was seen had happened by then, so a block with a future time counts from when it appeared.
+ * Interpretation: the earliest of the times when the transfer was first seen, in a mempool or in a block, and of the times of all blocks that held
+ * it, orphaned ones included. A transfer that was seen had already happened, so a block with a future timestamp counts from when it appeared.
  */
 export function paymentTimeMs({ pendingMs, blocks }: TransferFact): number {
   const ofBlocks = blocks.map(({ timeMs, visibleMs }) => Math.min(timeMs, visibleMs));
@@ -98,8 +96,8 @@ function chainStatus({ blocks }: TransferFact): "DETECTED" | "CONFIRMED" | "REOR
 }
 
 /**
- * Decisions 5, "Direct match": rules 1 to 4, the first that holds. An own address that nobody had before always belongs to its invoice, whatever a
- * block's time says: nobody could pay to it before it was allocated.
+ * Decisions 5, "Direct match": the first of rules 1 to 4 that applies. An address that was never used before always belongs to its invoice, whatever
+ * a block's time is, because nobody could pay to the address before it was allocated.
  */
 export function payeeOf(
   history: History,
@@ -151,29 +149,33 @@ export function payeeOf(
 }
 
 /**
- * Interpretation of "a block's time is in whole seconds": its transfers may be as late as the last millisecond of that second, so what was asked by
- * then was asked before them. At the shared address all payments are first seen in a block.
+ * Interpretation of "a block's time is in whole seconds": its transfers may be as late as the last millisecond of that second, so an amount asked for
+ * in that second was asked for before them. At the shared address all payments are first seen in a block.
  */
 function endOfSecond(timeMs: number): number {
   return timeMs - (timeMs % 1_000) + 999;
 }
 
-/** Since when exactly these units were asked for. */
+/** When exactly these units were first asked for. */
 function askedFromMs({ asked }: InvoiceFact, units: bigint): number {
   return Math.min(...asked.filter((each) => each.units === units).map(({ atMs }) => atMs));
 }
 
-/** Interpretation of "rules 2 and 3 see the own and higher ranks": those with proof are considered first, as if there were no others. */
+/**
+ * Interpretation of "rules 2 and 3 see the own and higher ranks": invoices of merchants with proof are considered first, as if there were no others.
+ */
 function byValue(
   kind: History["kind"],
   open: readonly InvoiceFact[],
   { transfer, timeMs }: { readonly transfer: TransferFact; readonly timeMs: number },
 ): { readonly rule: Rule; readonly invoice: InvoiceFact } | undefined {
   const valueFor = (invoice: InvoiceFact) => valueTo(kind, invoice, transfer, timeMs);
-  const near = open.filter((each) => isWithin(each, valueFor(each), 1n));
-  const nearby = open.filter((each) => isWithin(each, valueFor(each), 2n));
-  const [meant] = near;
-  if (meant !== undefined && near.length === 1 && nearby.length === 1)
+  const meant = open.find((each) => isWithin(each, valueFor(each), 1n));
+  const value = meant === undefined ? null : valueFor(meant);
+  const isMuch = meant !== undefined && value !== null && value > meant.expectedMicros;
+  const mayBe = (each: InvoiceFact) =>
+    isWithin(each, valueFor(each), 2n) || isUsualMistake(kind, each, { transfer, timeMs, isMuch });
+  if (meant !== undefined && open.filter(mayBe).every((each) => each === meant))
     return { rule: "within tolerance", invoice: meant };
   const [sole] = open;
   if (sole !== undefined && open.length === 1) {
@@ -186,8 +188,38 @@ function byValue(
 }
 
 /**
- * Interpretation of rule 1: any quote asked by then, less the slack of the watch, while its amount is reserved. An invoice that has it only
- * through that slack takes nothing from another merchant, and loses nothing to one of a lower rank: then nobody gets it.
+ * Rule 2, "other invoices that may be meant": the transfer is half or twice what the invoice asked for, or less by a round fee. If it is more than
+ * the nearest invoice's price, it may be less by any fee up to a quarter. Interpretation: of the amounts that the invoice asked for by then, the
+ * nearest counts.
+ */
+function isUsualMistake(
+  kind: History["kind"],
+  invoice: InvoiceFact,
+  { transfer, timeMs, isMuch }: { readonly transfer: TransferFact; readonly timeMs: number; readonly isMuch: boolean },
+): boolean {
+  const { units: paid } = transfer;
+  const isFee = (missing: bigint, asked: bigint) => missing > 0n && missing * 4n <= asked;
+  const value = valueTo(kind, invoice, transfer, timeMs);
+  const isLessInValue = value !== null && isFee(invoice.expectedMicros - value, invoice.expectedMicros);
+  const asked = nearestAsked(kind, invoice, paid, timeMs);
+  if (asked === undefined) return isMuch && isLessInValue;
+  const fee = asked - paid;
+  const isRound = /^[1-9]5?0*$/.test(String(fee)) && isFee(fee, asked);
+  return asked === paid * 2n || paid === asked * 2n || isRound || (isMuch && (isLessInValue || isFee(fee, asked)));
+}
+
+/** Of the amounts that the invoice asked for by then, the one closest to what was paid, relative to the amount. */
+function nearestAsked(kind: History["kind"], invoice: InvoiceFact, paid: bigint, timeMs: number): bigint | undefined {
+  const apart = (units: bigint) => (units > paid ? units - paid : paid - units);
+  const asked = invoice.asked.filter(({ atMs }) => atMs - watchSlackMs(kind) <= timeMs).map(({ units }) => units);
+  const [nearest] = asked.toSorted((a, b) => Number(apart(a) * b - apart(b) * a) || Number(a - b));
+  return nearest;
+}
+
+/**
+ * Interpretation of rule 1: the invoice asked for these units at any time up to the payment's time, plus the slack of the watch, and its amount is
+ * still reserved. An invoice that matches only through that slack takes nothing from another merchant, and loses nothing to one of a lower rank: in
+ * that case no invoice gets the transfer.
  */
 function heldExactly(
   kind: History["kind"],
@@ -202,13 +234,13 @@ function heldExactly(
   );
 }
 
-/** Interpretation of "open then": `expiresAt` itself is open, the moment of the cancellation is not. */
+/** Interpretation of "open then": an invoice is still open at `expiresAt` itself, but no longer at the moment of its cancellation. */
 function isOpenAt(kind: History["kind"], invoice: InvoiceFact, timeMs: number): boolean {
   if (timeMs < invoice.openedMs - watchSlackMs(kind) || timeMs > invoice.expiresAtMs) return false;
   return invoice.cancelledAtMs === null || invoice.cancelledAtMs > timeMs;
 }
 
-/** Interpretation of "value" in rules 2 and 3: what the transfer would be worth to the invoice as of its time, against E (not the rest). */
+/** Interpretation of "value" in rules 2 and 3: what the transfer would be worth to the invoice as of its time, compared with E, not with the rest. */
 function valueTo(kind: History["kind"], invoice: InvoiceFact, transfer: TransferFact, timeMs: number): bigint | null {
   const { quote } = weightOf(kind, invoice, transfer.units, timeMs);
   return quote === null ? atRate(kind, transfer) : (quote.forMicros * transfer.units) / quote.units;
@@ -222,9 +254,7 @@ function isWithin(invoice: InvoiceFact, value: bigint | null, times: bigint): bo
   );
 }
 
-/**
- * The same units requested again within 120 s of the end of their lock extend it; later they are a new quote. Oldest first.
- */
+/** The invoice's quotes, oldest first. The same units requested again within 120 s of the end of their lock extend it; later they are a new quote. */
 export function quotesOf(invoice: InvoiceFact): readonly Quote[] {
   const made: { units: bigint; forMicros: bigint; askedFromMs: number; lockedUntilMs: number }[] = [];
   for (const { atMs, units, forMicros } of invoice.asked) {
@@ -243,10 +273,10 @@ export function quotesOf(invoice: InvoiceFact): readonly Quote[] {
 }
 
 /**
- * The quote that values a payment: of those it may mean, the one with exactly its units, else the one in force, else the last that ended, else
- * none. Interpretation: of several with exactly its units, the one in force, else the last that ended, else the next; a future quote is meant
- * only by a payment of exactly its units, except for an invoice's first: nothing can have been paid before it was asked, so an earlier time comes
- * from a slow clock.
+ * The quote that values a payment. Of the quotes that the payment may be meant for, it is the one with exactly its units, else the one in force, else
+ * the last that ended, else none. Interpretation: of several with exactly its units, it is the one in force, else the last that ended, else the next.
+ * A future quote is meant only by a payment of exactly its units, except for an invoice's first quote: nothing can be paid before it is asked for, so
+ * an earlier time comes from a slow clock.
  */
 export function weightOf(kind: History["kind"], invoice: InvoiceFact, units: bigint, timeMs: number): Weight {
   const slackMs = quoteSlackMs(kind);
@@ -271,15 +301,13 @@ export function weightOf(kind: History["kind"], invoice: InvoiceFact, units: big
   return { by: "market", quote: null };
 }
 
-/** floor(units x rate), in micro-units; null if nothing prices it. */
+/** The value at the market rate: floor(units x rate), in micro-units; null if there is no rate. */
 function atRate(kind: History["kind"], { units, sightRate }: TransferFact): bigint | null {
   if (sightRate === null) return null;
   return (units * BigInt(sightRate) * 1_000_000n) / 10n ** BigInt(CHAINS[kind].decimals);
 }
 
-/**
- * Counts: payments on time, or late and within the monitor window if those are accepted; on a cancelled invoice none.
- */
+/** Which payments count: those on time, and late ones within the monitor window if the invoice accepts them; none on a cancelled invoice. */
 function mayCount(invoice: InvoiceFact, timeMs: number): boolean {
   if (invoice.cancelledAtMs !== null) return false;
   if (timeMs <= invoice.expiresAtMs) return true;
@@ -292,7 +320,7 @@ interface TotalValue {
 }
 
 /**
- * Each quote with payments is one addend of all their units; each payment at the market's rate is its own addend. Rounding is forgiven for
+ * All payments under one quote are summed before they are rounded. Each payment at the market rate is rounded on its own. Rounding is forgiven for
  * quotes only.
  */
 function totalValueOf(
@@ -316,7 +344,7 @@ function totalValueOf(
   return { micros: whole(micros, forgivenMicros, invoice.expectedMicros), forgivenMicros };
 }
 
-/** Interpretation of "n-1 micro-units are forgiven": a sum so little short of E is shown as E. */
+/** Interpretation of "n-1 micro-units are forgiven": a sum that is short of E by at most that much is shown as E. */
 function whole(micros: bigint, forgivenMicros: bigint, expectedMicros: bigint): bigint {
   return micros < expectedMicros && micros + forgivenMicros >= expectedMicros ? expectedMicros : micros;
 }

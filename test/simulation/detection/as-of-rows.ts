@@ -35,7 +35,8 @@ export function invoiceRow(of: InvoiceFact, merchantId: MerchantId): Invoice {
     latePaymentPolicy: of.latePaymentPolicy,
     expiresAtMs: of.expiresAtMs,
     origin: "API",
-    // As before any cancellation.
+    // The state before any cancellation.
+    lateGraceUntilMs: null,
     monitorUntilMs: monitorUntilMs({ ...of, cancelledAtMs: null }),
     cancelledAtMs: null,
     closedAtMs: null,

@@ -1,5 +1,5 @@
-// One transfer to an address that several merchants share, and all invoices it may be meant for: their amounts and times are at, just below and just
-// above each limit of the rules, and some rows are damaged or forged. Everything is stored when the transfer is read.
+// One transfer to an address that several merchants share, and all invoices that it may be meant for. Their amounts and times are at, just below and
+// just above each limit of the rules, and some rows are damaged or forged. Everything is stored before the transfer is read.
 import { type InvoiceId, makeId } from "../../../src/lib/ids.ts";
 import { Dice } from "../../support/dice.ts";
 
@@ -33,13 +33,13 @@ export interface InvoiceFact {
   readonly cancelledMs: number | null;
   readonly heldUntilMs: number;
   readonly damage: Damage;
-  /** Oldest first; empty for the address's owner. */
+  /** Oldest first; empty for the invoice that owns the address. */
   readonly amounts: readonly AmountFact[];
 }
 
 export interface Situation {
   readonly invoices: readonly InvoiceFact[];
-  /** The invoice whose own address it is, of the first merchant, asked in USDT. */
+  /** The invoice that has the address to itself, if any. It belongs to the first merchant and asks for USDT. */
   readonly owner: InvoiceFact | undefined;
   readonly coin: Coin;
   readonly units: bigint;
@@ -47,15 +47,15 @@ export interface Situation {
   readonly isMined: boolean;
   readonly isToItself: boolean;
   readonly nowMs: number;
-  /** The amount from which two sources must agree, for every merchant; null if never. */
+  /** The amount from which two sources must agree, for every merchant; null if they never need to. */
   readonly quorumMicros: bigint | null;
   readonly hasSecond: boolean;
-  /** Whether so many have a wallet at the address that not all can be notified of a transfer. */
+  /** Whether so many merchants have a wallet at the address that not all can be notified of a transfer. */
   readonly isCrowded: boolean;
 }
 
 const PRICE = 100_000_000n;
-/** Amounts too far away are no candidates, but are still open. */
+/** Includes amounts too far away to be candidates, although their invoices are open. */
 const PRICES = [
   PRICE,
   PRICE,
@@ -96,7 +96,7 @@ export function situationOf(seed: number): Situation {
   const nowMs = paidMs + (isMined ? dice.oneOf([0, 1, HOUR, 2 * HOUR, 40 * DAY, 40 * DAY + 1]) : 0);
   const ranks = Array.from({ length: MERCHANTS }, () => dice.oneOf([1, 2, 2, 3, 3] as const));
   const farShare = dice.oneOf([0.1, 0.1, 0.7]);
-  // Only amounts and ranks decide.
+  // If set, only amounts and ranks decide which invoice gets the transfer.
   const isCalm = dice.chance(0.3);
   const invoices: InvoiceFact[] = [];
   for (let n = dice.oneOf([1, 2, 3, 4, 6]); n > 0; n--) {
@@ -171,8 +171,7 @@ function invoiceOf(
   const ask = (coin: Coin, wanted: bigint, sinceMs: number) => {
     const isReleased = isOver && dice.chance(0.45);
     let units = wanted;
-    // Two invoices of one rank or one merchant never hold the same amount, and nobody holds what another released while it was
-    // paid.
+    // Two invoices of one rank or one merchant never hold the same amount, and no invoice holds what another released while it was paid.
     const isTaken = () =>
       others.some((other) =>
         other.amounts.some(
@@ -201,7 +200,7 @@ function ownerOf(dice: Dice, paidMs: number): InvoiceFact {
   return { id: idOf(99), merchant: 0, rank: 1, ...timesOf(dice, paidMs), ...terms, amounts: [], damage };
 }
 
-/** Exactly what an invoice asks for, or an amount at a limit of the rules for one. */
+/** An amount that the invoice asks for exactly, or one at a limit of the rules. */
 function unitsFor(dice: Dice, coin: Coin, of: InvoiceFact): bigint {
   const amounts = of.amounts.filter((each) => each.coin === coin);
   const asked = amounts.length === 0 ? PRICE : dice.oneOf(amounts).units;
@@ -209,8 +208,10 @@ function unitsFor(dice: Dice, coin: Coin, of: InvoiceFact): bigint {
   const { expectedMicros: due, toleranceMicros: low, overMicros: over } = of;
   const little = [due / 100n, low, low, 100_000n];
   const isLittle = dice.chance(of.amounts.length === 0 ? 0.5 : 0.2);
+  // Usual mistakes: half the amount, or the amount less a fee. The fee is a round number, or at most a quarter of the amount.
+  const mistakes = [due / 2n, due - 1_000_000n, due - 1_500_000n, due - due / 4n, due - due / 20n, due - due / 20n];
   const worth = dice.oneOf(
-    isLittle ? little : [due - low, due - 2n * low, due + over, due + 2n * over, due / 10n, 2n * due, due],
+    isLittle ? little : [due - low, due - 2n * low, due + over, due + 2n * over, due / 10n, 2n * due, due, ...mistakes],
   );
   const units = ((worth + dice.oneOf([-1n, 0n, 0n, 1n])) * asked + due - 1n) / due;
   return units < 1n ? 1n : units;

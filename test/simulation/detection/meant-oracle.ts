@@ -1,5 +1,5 @@
-// Which invoice a transfer belongs to, and why not to others: brute force over the facts, only from decisions 5 ("Direct match", "Dust") and 12
-// ("Shared addresses and keys").
+// Which invoice a transfer belongs to, and why it does not belong to the others: brute force over the facts, from decisions 5 ("Direct match",
+// "Dust") and 12 ("Shared addresses and keys") only.
 import { type AmountFact, DAY, type InvoiceFact, type Situation } from "./meant-facts.ts";
 
 type Reason = "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW";
@@ -13,13 +13,13 @@ export interface Expected {
   readonly rule: "ADDRESS" | "EXACT_AMOUNT" | "TOLERANCE" | "SOLE_CANDIDATE" | "nobody's";
   readonly invoice: InvoiceFact | null;
   readonly needsReview: boolean;
-  /** Too little to be a payment. */
+  /** Whether the transfer is too small to be a payment. */
   readonly isDust: boolean;
-  /** What it is worth to the invoice; 0 without one. */
+  /** What the transfer is worth to the invoice; 0 without one. */
   readonly worthMicros: bigint;
-  /** Most likely first. */
+  /** The other candidates, the most likely first. */
   readonly refused: readonly Refused[];
-  /** Whether a row that cannot be read needs attention. */
+  /** Whether a row that cannot be read must be reported. */
   readonly isAlarming: boolean;
 }
 
@@ -28,6 +28,10 @@ const QUOTE_SLACK_MS = 120_000;
 const KEPT_MS = 40 * DAY;
 const FARTHEST = 32n;
 const RANKS = [1, 2, 3] as const;
+
+/** A fee is at most a quarter of an amount. A round fee is a digit from 1 to 9, or such a digit and a 5, followed only by zeros. */
+const isFee = (missing: bigint, asked: bigint) => missing > 0n && 4n * missing <= asked;
+const ROUND = [/^[1-9]0*$/, /^[1-9]50*$/];
 
 type Found = Pick<Expected, "rule" | "invoice" | "needsReview" | "refused"> & { readonly isAlarming?: boolean };
 
@@ -66,7 +70,9 @@ export function expectedOf(situation: Situation): Expected {
 
 class Meant {
   readonly #of: Situation;
-  /** By our own clock: what was asked for in a block's second was asked for before it. */
+  /**
+   * The last millisecond of the second in which the block was made: an amount requested within that second counts as requested before the payment.
+   */
   readonly #endOfSecondMs: number;
 
   constructor(of: Situation) {
@@ -81,7 +87,7 @@ class Meant {
     if (isOwned) return this.#ofOwner(owner);
     const exact = this.#exact();
     const damaged = [...(owner === undefined ? [] : [owner]), ...exact.filter(({ damage }) => damage === "row")];
-    // If one invoice that asked for exactly that cannot be read, only the others that did can get it.
+    // If an invoice that asked for exactly this amount cannot be read, only the others that asked for it can get the transfer.
     if (damaged.length > 0) return this.#besideDamaged(damaged, this.#match(exact, { isWhole: false }), exact);
     if (exact.length > 0 && exact.every((each) => this.#isSure(each))) return this.#match(exact, { isWhole: false });
     const all = this.#candidates();
@@ -100,7 +106,7 @@ class Meant {
     return [...(owner === undefined ? [] : [owner]), ...all].filter(({ damage }) => damage !== "row");
   }
 
-  /** An invoice's own address is its own, unless an older invoice of the same merchant asked there for exactly that. */
+  /** An invoice's own address belongs to it alone, unless an older invoice of the same merchant asked for exactly this amount there. */
   #ofOwner(owner: InvoiceFact): Found {
     const { paidMs, coin } = this.#of;
     const older = this.#exact().find(
@@ -116,7 +122,10 @@ class Meant {
     return credited("ADDRESS", owner);
   }
 
-  /** It is credited only if no unreadable invoice has that rank or asked for exactly that before. */
+  /**
+   * The invoice is credited only if every unreadable invoice has a lower rank, is not the owner of the address, and did not ask for exactly this
+   * amount earlier.
+   */
   #besideDamaged(damaged: readonly InvoiceFact[], matched: Found, others: readonly InvoiceFact[]): Found {
     const { invoice } = matched;
     const isAbove = (each: InvoiceFact) =>
@@ -129,7 +138,7 @@ class Meant {
     return nobodys([...damaged.map(because("AMBIGUOUS")), ...readable.map(because("AMOUNT_DIFFERS"))], true);
   }
 
-  /** `isWhole`: all candidates, not only those that asked for exactly that. */
+  /** `isWhole`: all candidates count, not only those that asked for exactly this amount. */
   #match(all: readonly InvoiceFact[], { isWhole }: { readonly isWhole: boolean }): Found {
     const candidates = all.filter(({ damage }) => damage === "none" || damage === "quotes");
     const live = candidates.filter((each) =>
@@ -145,7 +154,7 @@ class Meant {
     return nobodys([found.invoice, ...others].map(because("AMOUNT_DIFFERS")), isAlarming);
   }
 
-  /** Undefined unless exactly one of the best rank asked for exactly that. */
+  /** Undefined unless exactly one invoice of the best rank asked for exactly this amount. */
   #byAmount(among: Among): Found | undefined {
     const { exact, live } = among;
     const sure = exact.filter((each) => this.#isSure(each));
@@ -171,18 +180,38 @@ class Meant {
       const seen = open.filter((each) => each.rank <= rank);
       const unread = seen.filter(({ damage }) => damage === "quotes");
       if (unread.length > 0) return nobodys(reasons(among, [...exact, ...unread]));
-      const near = seen.filter((each) => this.#isWithin(each, 1n));
-      const [nearest] = near;
-      if (nearest !== undefined && near.length === 1 && seen.filter((each) => this.#isWithin(each, 2n)).length === 1)
-        return credited("TOLERANCE", nearest);
+      const [near] = seen.filter((each) => this.#isWithin(each, 1n));
+      if (near !== undefined && this.#mayBeMeant(seen, near, isWhole).length === 1) return credited("TOLERANCE", near);
       const [sole] = seen;
       if (sole !== undefined && isWhole && seen.length === 1 && this.#openTo(rank) === 1 && this.#isOfItsSize(sole))
         return credited("SOLE_CANDIDATE", sole, this.worthTo(sole) > sole.expectedMicros + sole.overMicros);
     }
-    return nobodys(reasons(among, [...exact, ...open.filter((each) => this.#isWithin(each, 1n))]));
+    const near = open.filter((each) => this.#isWithin(each, 1n));
+    return nobodys(reasons(among, [...exact, ...near.flatMap((each) => this.#mayBeMeant(open, each, isWhole))]));
   }
 
-  /** Its amounts in the coin. */
+  /**
+   * `near` and the other invoices that the payment may be meant for: those within twice the tolerance, and those for which a usual mistake explains
+   * the amount (half or double the amount, or less a fee).
+   */
+  #mayBeMeant(open: readonly InvoiceFact[], near: InvoiceFact, isWhole: boolean): readonly InvoiceFact[] {
+    const isMuch = this.worthTo(near) > near.expectedMicros;
+    return open.filter((each) => {
+      const worth = this.#worth(each);
+      const asked = this.#held(each, isWhole).filter((amount) => this.#isInWindow(each, amount));
+      const fees = asked.map((amount) => amount.units - this.#of.units);
+      const isRound = asked.some(
+        (amount, n) => isFee(fees[n] ?? 0n, amount.units) && ROUND.some((round) => round.test(String(fees[n]))),
+      );
+      const isHalf = asked.some(({ units }) => units === 2n * this.#of.units || 2n * units === this.#of.units);
+      const isLess =
+        (worth !== null && isFee(each.expectedMicros - worth, each.expectedMicros)) ||
+        asked.some((amount, n) => isFee(fees[n] ?? 0n, amount.units));
+      return this.#isWithin(each, 2n) || isHalf || isRound || (isMuch && isLess);
+    });
+  }
+
+  /** The invoice's amounts in the transfer's coin. */
   #own({ amounts }: InvoiceFact): readonly AmountFact[] {
     return amounts.filter(({ coin }) => coin === this.#of.coin);
   }
@@ -195,7 +224,7 @@ class Meant {
     return this.#own(invoice).filter((each) => each.units === this.#of.units && this.#isInWindow(invoice, each));
   }
 
-  /** Those that still hold exactly that. */
+  /** The invoices for which exactly this amount is still reserved. */
   #exact(): readonly InvoiceFact[] {
     return this.#of.invoices.filter((each) => this.#exactly(each).some(({ isReleased }) => !isReleased));
   }
@@ -216,7 +245,7 @@ class Meant {
     return this.#of.paidMs <= expiresMs && (cancelledMs === null || this.#of.paidMs < cancelledMs);
   }
 
-  /** Whether it was open and asked for an amount that it still has. */
+  /** Whether the invoice was open and asked for a nearby amount that is still reserved for it. */
   #isOpenWith(invoice: InvoiceFact): boolean {
     return this.#isOpen(invoice) && this.#nearby(invoice).some((each) => this.#isInWindow(invoice, each));
   }
@@ -232,12 +261,12 @@ class Meant {
     );
   }
 
-  /** Invoices with an amount around it, near or far; 32 times as much does not count. */
+  /** Invoices that asked for exactly this amount, or for one that is at most 32 times as large or as small. */
   #candidates(): readonly InvoiceFact[] {
     return this.#of.invoices.filter((each) => this.#held(each, true).length > 0);
   }
 
-  /** What is known about an invoice's amounts: the exact one, and the nearest among those it asked for while open and among the others. */
+  /** The amounts of an invoice that count: the exact one, the nearest one that it asked for while open, and the nearest other one. */
   #held(invoice: InvoiceFact, isWhole: boolean): readonly AmountFact[] {
     const exact = this.#exactly(invoice).filter(({ isReleased }) => isWhole || !isReleased);
     if (!isWhole) return exact;
@@ -256,7 +285,7 @@ class Meant {
     return left < right ? -1 : Number(left > right);
   }
 
-  /** How many invoices of that rank or higher were open with an amount, near or far. */
+  /** How many open invoices of that rank or a better one asked for any amount of this coin that is still reserved. */
   #openTo(rank: number): number {
     return this.#of.invoices.filter(
       (each) =>
@@ -266,7 +295,7 @@ class Meant {
     ).length;
   }
 
-  /** Whether another invoice's amount is no longer known, or was released. */
+  /** Whether an open invoice's amount was released, or the payment is so old that released amounts are no longer known. */
   #hasReleased(): boolean {
     const { invoices, paidMs, nowMs } = this.#of;
     const hasGone = (each: InvoiceFact) =>
@@ -274,7 +303,10 @@ class Meant {
     return paidMs < nowMs - KEPT_MS || invoices.some(hasGone);
   }
 
-  /** By the quote of exactly these units, else the one in force, else the last that ended, else the first; else at the market price of 1. */
+  /**
+   * The transfer's value by the quote for exactly these units; else by the quote in force; else by the first quote if the transfer came before it, or
+   * by the last one if that has just ended; else at the market price of 1.
+   */
   worthTo(invoice: InvoiceFact): bigint {
     const { units, paidMs, owner, coin } = this.#of;
     const asked =

@@ -1,4 +1,4 @@
-// Stores a situation as the service would, has its transfer read, and returns what was stored of it.
+// Stores a situation as the service would, has its transfer read, and returns the stored result.
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
@@ -69,7 +69,7 @@ interface Outcome {
   readonly rows: readonly Row[];
   readonly reviewed: readonly string[];
   readonly alerts: readonly string[];
-  /** The invoices just paid, with the seconds since the block of their last payment. */
+  /** For each invoice that was just paid, the seconds since the block of its last payment. */
   readonly paidAfterSeconds: readonly number[];
   readonly paid: number;
 }
@@ -86,7 +86,7 @@ export async function outcomeOf(situation: Situation, seed: number): Promise<Out
   return read(situation, seed, { transfers: [transferOf(situation)] });
 }
 
-/** Has something read, and returns the state afterwards. */
+/** Applies these findings, and returns the resulting state. */
 export async function read(
   { nowMs, hasSecond }: Situation,
   seed: number,
@@ -163,6 +163,7 @@ function invoiceRow(of: InvoiceFact) {
     latePaymentPolicy: "REVIEW",
     overpaidToleranceMicros: of.overMicros,
     expiresAtMs: of.expiresMs,
+    lateGraceUntilMs: null,
     origin: "API",
     monitorUntilMs: of.heldUntilMs,
     cancelledAtMs: of.cancelledMs,
@@ -236,7 +237,7 @@ function ownerStatements(of: InvoiceFact): [Statement, ...Statement[]] {
 }
 
 const CROWD = 110;
-/** The latest to register that have received there, and some that have received elsewhere. */
+/** The first 3 wallets of the crowd registered last but have received payments at the address; the next 4 only elsewhere. */
 const KNOWN_THERE = 3;
 const KNOWN_ELSEWHERE = 7;
 /** The number of wallets at an address that are notified. */
@@ -264,7 +265,7 @@ function addCrowd(): void {
   }
 }
 
-/** Which of the crowd are notified: those that have received there, then the earliest. */
+/** Which of the crowd are notified: those that have received payments at the address, then the earliest. */
 export function toldOfCrowd(): readonly MerchantId[] {
   const first = LISTED - MERCHANTS - KNOWN_THERE;
   return Array.from({ length: CROWD }, (_, n) => n)

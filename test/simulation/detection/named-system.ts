@@ -1,4 +1,4 @@
-// A chain whose blocks come and go, one or two sources of any quality, an operator who pauses and resumes the network and has ranges reread,
+// A chain whose blocks appear and disappear, one or two sources of any quality, an operator who pauses and resumes the network and has ranges reread,
 // and transactions that payers and merchants name.
 import type { BlockRef } from "../../../src/chains/sources/transfer.ts";
 import { endRange, requestRange, setPause } from "../../../src/detection/networks/change-network.ts";
@@ -22,7 +22,7 @@ export const OWN: MerchantId = makeId("mer", "1".repeat(26));
 const RIVAL: MerchantId = makeId("mer", "2".repeat(26));
 const OPERATOR: UserId = makeId("usr", "1".repeat(26));
 const NOBODY: UserId = makeId("usr", "2".repeat(26));
-/** Address of a wallet, of an extended key's method, of a rival's method, and of nobody. */
+/** Addresses of a wallet, of an extended key's method, of a rival's method, and of no merchant. */
 const ADDRESSES = ["own", "derived", "rivals", "elsewhere"] as const;
 const HASHES = ["t1", "t2", "t3", "t4"] as const;
 const FAULTS = ["UNEXPECTED_SHAPE", "REFUSED", "TOO_LARGE", "BEHIND", "LIES_EMPTY"] as const;
@@ -85,7 +85,7 @@ export class NamedHouse {
     }
   }
 
-  /** Blocks come and go, transactions are pending or mined, sources fail and recover. */
+  /** Changes one thing at random: blocks, pending transactions, a source, the reread or the time. */
   somethingHappens(): void {
     const act = this.pick([
       "mine",
@@ -109,7 +109,7 @@ export class NamedHouse {
     if (act === "lag") source.lag = this.pick([0, 1, 2]);
     if (act === "fault") source.faults.set(this.pick(HASHES), this.pick(FAULTS));
     if (act === "mend") source.faults.clear();
-    // As a watcher's step does.
+    // Advances the reread, as a step of the watcher does.
     if (act === "read") lab.rows("update network_rereads set next_height = min(to_height, next_height) + 1");
     if (act === "time") this.watcher.nowMs += this.pick([1, MINUTE, 10 * MINUTE]);
   }
@@ -125,7 +125,7 @@ export class NamedHouse {
     }));
   }
 
-  /** What the source should say now, from the chain itself. */
+  /** What the source should answer now, according to the chain itself. */
   saysOf(source: FakeSource, txHash: string): Said {
     const fault = source.faults.get(txHash);
     if (source.down !== undefined) return { kind: "down" };
@@ -152,7 +152,7 @@ export class NamedHouse {
     return lookForClaim(deps, networkOf(this.name), this.watcher.memory, txHash);
   }
 
-  /** `contended`: how often another writer is faster; `isLeft`: the transaction has more payments than one look stores. */
+  /** `contended`: how often another writer is faster; `isLeft`: whether the transaction has more payments than one lookup stores. */
   async merchantNames(txHash: string, contended: number, isLeft: boolean) {
     this.watcher.forget();
     let left = contended;
@@ -168,7 +168,7 @@ export class NamedHouse {
     return lookForMerchant(deps, networkOf(this.name), { merchantId: OWN, txHash });
   }
 
-  /** `isOperator`: anyone else is refused. */
+  /** `isOperator`: anyone else must be refused. */
   switches(isOperator: boolean) {
     const trail = { ...SYSTEM_TRAIL, actor: { kind: "USER" as const, id: isOperator ? OPERATOR : NOBODY } };
     const deps = {
@@ -176,7 +176,7 @@ export class NamedHouse {
       sleep: instantSleep,
       nowMs: this.watcher.nowMs,
       watched: new Set<string>([this.name]),
-      kindsOf: () => [],
+      sourcesOf: () => [],
       newOperationId: () => newUlid(this.watcher.nowMs, new Uint8Array(16).fill(++this.#operations)),
       wakeWatcher: (network: string) => void this.woken.push(network),
     };
@@ -189,9 +189,7 @@ export class NamedHouse {
     };
   }
 
-  /**
-   * What the cron does every minute; returns the watchers it woke. `isConfigured`: whether the network has a source.
-   */
+  /** Runs what the cron does every minute; returns the watchers it woke. `isConfigured`: whether the network has a source. */
   async watchdog(isConfigured: boolean): Promise<readonly string[]> {
     const woken: string[] = [];
     await wakeWatchers({
@@ -209,7 +207,7 @@ export class NamedHouse {
     return row?.endedAtMs === null ? row : undefined;
   }
 
-  /** What the switches recorded, oldest first. */
+  /** The audit entries of the operator's switches, oldest first. */
   audited = () =>
     lab
       .rows("select action, target, actor_id from audit_order natural join audit_events order by audit_order.rowid")

@@ -20,7 +20,7 @@ import type { Client, World } from "../engine/world.ts";
 
 export const MERCHANT: MerchantId = "mer_00000000000000000000000000";
 const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
-/** The start of a schedule's world; the invoices are one minute older. */
+/** When each schedule starts; the invoices are one minute older. */
 export const NOW_MS = 1_800_000_000_000;
 const OPENED_MS = NOW_MS - 60 * SECOND_MS;
 export const EVM_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -43,7 +43,7 @@ export interface Order {
   readonly pair: typeof USDT | typeof USDC | typeof BTC | typeof ETHER;
   readonly address: string;
   readonly addressIndex: number | null;
-  /** The pair's units; for tokens E is as many micro-units of a dollar. */
+  /** The amount in the coin's units; for tokens it is the same number as `expectedMicros`. */
   readonly units: bigint;
   readonly expectedMicros: bigint;
   readonly expiresAtMs: number;
@@ -58,7 +58,7 @@ export const orderOf = (
   id: makeId("inv", String(n).padStart(26, "0")),
 });
 export const shared = { address: EVM_ADDRESS, addressIndex: null };
-/** It expires soon after the schedule begins, long after it was paid: the sweep and a reader close it, and the payment reopens it. */
+/** An invoice that expires soon after the schedule begins, long after it was paid. The sweep and a reader close it, and the payment reopens it. */
 export const BRIEF = orderOf(1, {
   pair: USDT,
   ...shared,
@@ -66,9 +66,9 @@ export const BRIEF = orderOf(1, {
   expectedMicros: 100_000_000n,
   expiresAtMs: NOW_MS + 5,
 });
-/** It is cancelled during payment. */
+/** An invoice that is cancelled while it is paid. */
 export const CANCELLED = orderOf(2, { pair: USDT, ...shared, units: 300_000_000n, expectedMicros: 300_000_000n });
-/** Paid in two parts to an address that others could share: the rest gets its own amount. */
+/** An invoice that is paid in two parts to an address that could be shared, so the remaining amount is reserved separately. */
 export const IN_PARTS = orderOf(3, { pair: USDC, ...shared, units: 100_000_000n, expectedMicros: 100_000_000n });
 export const OWN = orderOf(4, {
   pair: BTC,
@@ -192,6 +192,7 @@ function invoiceRow({ id, expectedMicros, expiresAtMs }: Order): Invoice {
     eventSequence: 0,
     timelinePosition: 1,
     expiresAtMs,
+    lateGraceUntilMs: null,
     monitorUntilMs: expiresAtMs + DAY_MS,
     cancelledAtMs: null,
     closedAtMs: null,
@@ -217,7 +218,7 @@ export function effectsOf(lab: Lab, world: World, client: Client): RefreshDepend
     isWatched: () => true,
     hasSource: () => true,
     wakeWatcher: () => {},
-    // All blocks of these chains are this old when a schedule starts.
+    // All blocks of these chains are at least 20 s old when a schedule starts.
     notePaid: ({ seconds }) => {
       if (seconds < 20) throw new Error(`an invoice was paid ${seconds} s after its last block`);
     },

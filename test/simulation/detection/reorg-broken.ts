@@ -1,5 +1,4 @@
-// Deliberately broken watchers: each does something that looks right and passes a simple test, and the simulator must catch
-// it.
+// Deliberately broken watchers: each does something that looks right and passes a simple test. The simulator must catch all of them.
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
 import type { WatchDependencies } from "../../../src/detection/passes/watch-pass.ts";
@@ -13,7 +12,7 @@ export const byLogIndex: Variant = {
   identify: ({ position }, n) => String(position + n),
 };
 
-/** The chain is read on from the cursor even if the cursor's block is no longer on it. */
+/** Reading continues from the cursor, even if the cursor's block is no longer on the chain. */
 export const withoutWalkingBack: Variant = {
   name: "does not walk back on a hash mismatch",
   change: (deps, shop) => ({
@@ -25,7 +24,7 @@ export const withoutWalkingBack: Variant = {
   }),
 };
 
-/** A block read before is always assumed unchanged. */
+/** A block that was read before is assumed to be unchanged. */
 function trusting(client: ChainClient, shop: ReorgShop): ChainClient {
   return {
     ...client,
@@ -40,7 +39,7 @@ function trusting(client: ChainClient, shop: ReorgShop): ChainClient {
   };
 }
 
-/** The pool is a class: its methods do not survive being spread. */
+/** The pool is a class, and spreading it would lose its methods. */
 function poolOf({ pool }: WatchDependencies): WatchDependencies["pool"] {
   return {
     available: (nowMs) => pool.available(nowMs),
@@ -48,12 +47,15 @@ function poolOf({ pool }: WatchDependencies): WatchDependencies["pool"] {
     attemptWithout: (first, nowMs, work) => pool.attemptWithout(first, nowMs, work),
     hasSecond: () => pool.hasSecond(),
     nameOf: (client) => pool.nameOf(client),
+    noteTip: (client, height, nowMs) => pool.noteTip(client, height, nowMs),
+    records: () => pool.records(),
     resume: (states) => pool.resume(states),
     states: () => pool.states(),
+    tryEach: (nowMs, work) => pool.tryEach(nowMs, work),
   };
 }
 
-/** An invoice's received sum is the previous one, adjusted for what just happened to its payments. */
+/** An invoice's received sum is the previous sum, adjusted for what just happened to its payments. */
 export const nudged: Variant = {
   name: "increments sums instead of recomputing them",
   change: (deps, shop) => ({
@@ -73,7 +75,7 @@ export const nudged: Variant = {
   }),
 };
 
-/** Adds what comes and subtracts what goes, even a payment dropped after it had left its block: that is the mistake. */
+/** The mistake: it adds each payment that arrives and subtracts each that leaves, even one that is dropped after it had already left its block. */
 function step(before: string | undefined, after: string): number {
   if (before === after) return 0;
   if (after === "DROPPED" || after === "REORGED") return -1;
@@ -105,7 +107,7 @@ function receivedIn(shop: ReorgShop): ReadonlyMap<string, Received> {
   );
 }
 
-/** Uses what was known about an output by its name instead of its current contents. */
+/** Keeps the first observation of an output, found by its key, instead of the current one. */
 function keeping(
   name: string,
   hazards: Variant["hazards"],
@@ -128,7 +130,7 @@ function keeping(
   };
 }
 
-/** The first observations in one tree: its shop is reopened for each. */
+/** The first observations in one tree. Each variant reopens the shop and so starts with none. */
 function firstOf(shop: ReorgShop): Map<string, Transfer> {
   const known = firsts.get(shop.opened) ?? new Map<string, Transfer>();
   firsts.set(shop.opened, known);
@@ -151,14 +153,14 @@ export const keepsAsset = keeping("keeps the first coin", ["effects"], ({ crypto
   cryptocurrency,
 }));
 
-export const trustsMempool = keeping("trusts a forged first sight", ["lies"], (first, now) => {
+export const trustsMempool = keeping("trusts a forged first report", ["lies"], (first, now) => {
   const { amountUnits, toAddress, cryptocurrency } = first.block === null ? first : now;
   return { ...now, amountUnits, toAddress, cryptocurrency };
 });
 
-/** A transfer in a block counts from its miner's clock. */
+/** A transfer in a block counts from the block's timestamp, which its miner chose. */
 export const timedByBlock: Variant = {
-  name: "takes the block's time alone",
+  name: "uses only the block's time",
   hazards: ["clocks"],
   change: (deps, shop) => ({
     ...deps,

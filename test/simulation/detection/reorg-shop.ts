@@ -1,4 +1,4 @@
-// Two merchants whose invoices are paid on a tree's chain: a direct wallet shared by all invoices of a merchant, or an xpub wallet with one
+// Two merchants whose invoices are paid on a tree's chain: with a direct wallet that all invoices of a merchant share, or an xpub wallet with one
 // address per invoice. Rows are written by the service's own stores.
 
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
@@ -21,7 +21,7 @@ import { type Effect, migratedDatabase, savepoints, sqliteD1, statementCache } f
 
 export const START_MS = 1_800_000_000_000;
 export const SHARED_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-/** Other addresses on account chains: the first merchant's for a second coin, and the second merchant's. */
+/** Other addresses on account chains: the first merchant's address for a second coin, and the second merchant's address. */
 export const ADDRESSES = {
   ofSecondCoin: "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
   ofOther: "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
@@ -32,10 +32,10 @@ const MERCHANTS: readonly [MerchantId, MerchantId] = [
 ];
 export const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
 
-/** An invoice of a tree, asked in one asset. */
+/** An invoice of a tree, which asks for one asset. */
 export interface TreeInvoice {
   readonly id: InvoiceId;
-  /** The merchant's number. */
+  /** Which of the two merchants owns the invoice. */
   readonly merchant: 0 | 1;
   readonly address: string;
   readonly network: string;
@@ -52,7 +52,7 @@ export interface TreeInvoice {
   readonly requiredConfirmations: number;
 }
 
-/** The wallets. BTC's is an extended key. */
+/** The BTC wallet has an extended key instead of an address. */
 const WALLETS = [
   { cryptocurrency: "BTC", network: "BTC", address: null, merchant: 0 },
   ...["ETH", "CRO", "TRX"].flatMap((network) => [
@@ -77,11 +77,11 @@ export class ReorgShop {
   readonly #sqlite = migratedDatabase();
   readonly #prepared = statementCache(this.#sqlite);
   readonly #transact = savepoints(this.#sqlite);
-  /** A new object for each tree. */
+  /** Identifies the current tree: `open` replaces it. */
   opened: object = {};
   readonly #wallets = WALLETS.map((of, n) => walletOf(makeId("wal", String(n).padStart(26, "0")), of));
 
-  /** A drizzle client with every call routed through `effect`. */
+  /** A drizzle client that routes every call through `effect`. */
   db(effect: Effect) {
     return openDb(this.d1(effect));
   }
@@ -111,7 +111,7 @@ export class ReorgShop {
     }
   }
 
-  /** Stores the invoices of a tree as just created, and starts their watch. */
+  /** Stores the invoices of a tree as just created, and starts watching them. */
   async open(invoices: readonly TreeInvoice[], { hasQuorum = false } = {}): Promise<void> {
     this.opened = {};
     const db = this.db(async (_, work) => work());
@@ -147,7 +147,6 @@ export class ReorgShop {
     ]);
   }
 
-  /** The current rows. */
   rows(sql: string, ...params: string[]): Row[] {
     const statement = this.#prepared(sql);
     statement.setReturnArrays(false);
@@ -187,7 +186,7 @@ export class ReorgShop {
       macKeys: MAC_KEYS,
       nowMs: START_MS,
     });
-    // Locked forever: this is about chains; another simulator covers expired quotes.
+    // Quotes are locked forever here, because this simulator is about chains. Another simulator covers expired quotes.
     const quotes = parseQuotes(method.quotes).map((quote) => ({ ...quote, lockedUntilMs: Number.MAX_SAFE_INTEGER }));
     return { ...method, lockedUntilMs: Number.MAX_SAFE_INTEGER, quotes: printQuotes(quotes) };
   }
@@ -220,6 +219,7 @@ function invoiceRow(of: TreeInvoice): Invoice {
     overpaidToleranceMicros: of.overpaidToleranceMicros,
     latePaymentPolicy: of.latePaymentPolicy,
     expiresAtMs: of.expiresAtMs,
+    lateGraceUntilMs: null,
     monitorUntilMs: of.monitorUntilMs,
     eventSequence: 0,
     timelinePosition: 1,
@@ -230,7 +230,7 @@ function invoiceRow(of: TreeInvoice): Invoice {
   };
 }
 
-/** Whether invoices share the address and are distinguished by their amounts. */
+/** Whether invoices share the address and are told apart by their amounts. */
 export function isOfMany(address: string): boolean {
   return address.startsWith("0x");
 }
@@ -286,5 +286,5 @@ export function shopDependencies(of: {
   };
 }
 
-/** Pauses end at once; an attempt's time limit, which only a fault would reach, never fires. */
+/** Pauses end at once. An attempt's time limit, which only a fault would reach, is never triggered. */
 export const instantSleep = (ms: number): Promise<void> => (ms >= 3_000 ? new Promise(() => {}) : Promise.resolve());

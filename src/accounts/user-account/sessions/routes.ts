@@ -14,7 +14,7 @@ const signOut = routesOf({ tag: "Sign-in", callers: "USER", dependencies: accoun
   {
     operationId: "signOut",
     summary: "Sign out: end this session",
-    description: "Also works before the second factor was given.",
+    description: "Also works before the second factor has been given.",
     mayOweFactor: true,
     answers: [{ status: 204, description: "Signed out" }],
     answer: async (call) => {

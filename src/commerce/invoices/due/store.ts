@@ -1,4 +1,4 @@
-// The invoices that the clock alone can change: the candidates of a sweep.
+// The invoices that change only because time passes: the candidates of a sweep.
 import { asc, desc, type SQL, sql } from "drizzle-orm";
 import type { MerchantId } from "../../../lib/ids.ts";
 import type { Db } from "../../../platform/db/client.ts";
@@ -14,7 +14,7 @@ function isDue(nowMs: number, reorgWindows: string): SQL {
       or exists (select 1 from stuck_addresses stuck where stuck.network = method.network and stuck.address = method.address
         and stuck.passed_ms <= invoices.expires_at_ms)))`;
   const isUnsettled = sql`exists (select 1 from payments paid where paid.invoice_id = invoices.id
-    and (paid.received_at_ms <= invoices.expires_at_ms
+    and (paid.received_at_ms <= max(invoices.expires_at_ms, coalesce(invoices.late_grace_until_ms, 0))
       or invoices.late_payment_policy = 'ACCEPT' and paid.received_at_ms <= invoices.monitor_until_ms)
     and (paid.status = 'DETECTED' or paid.status = 'CONFIRMED' and paid.weighed_by = 'NO_RATE' or paid.status = 'REORGED'
       and paid.reorged_at_ms + coalesce(json_extract(${reorgWindows}, '$.' || paid.network), 0) > ${nowMs}))`;
@@ -25,11 +25,10 @@ function isDue(nowMs: number, reorgWindows: string): SQL {
 const neverFailed = sql`not exists (select 1 from unsettled_invoices failed where failed.invoice_id = invoices.id)`;
 
 /**
- * Invoices that the clock alone can change, by the end of their time: the candidates of a sweep. Reads only ids, so that damaged relations do
- * not break it. `oldest` and `newest` list those that never failed, `held` those that failed and may be retried now (unsettled/store.ts).
- * Excludes invoices that wait for a network to be read beyond their end (closing.ts), or for a payment to be confirmed, mined again or priced
- * by hand (`isUnsettled`): they would crowd out all others.
- * `reorgWindows`: JSON of network to milliseconds.
+ * Invoices that change only because time passes, ordered by expiry: the candidates of a sweep. Reads only ids, so that damaged relations do not break
+ * it. `oldest` and `newest` list those that never failed, `held` those that failed and may be retried now (unsettled/store.ts). Excludes invoices
+ * that wait for a network to be read beyond their end (closing.ts), or for a payment to be confirmed, mined again or priced by hand (`isUnsettled`),
+ * because they would crowd out all others. `reorgWindows`: JSON that maps networks to milliseconds.
  */
 export function selectDueInvoices(
   db: Db,
@@ -49,8 +48,8 @@ export function selectDueInvoices(
 }
 
 /**
- * The same per merchant, for the next merchants with active invoices after the last one served: the ids, as JSON, of each merchant's longest
- * due invoices that never failed. Takes one index step per merchant, however many invoices each has.
+ * The due invoices of the next merchants with active invoices, after the last merchant served: for each merchant the ids, as JSON, of the longest due
+ * invoices that never failed. Takes one index step per merchant, however many invoices each has.
  */
 export function selectDueInTurn(
   db: Db,

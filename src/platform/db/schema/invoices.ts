@@ -4,7 +4,7 @@ import type { CustomerId, InvoiceId, MerchantId, ProductId, TimelineItemId, Wall
 import type { InvoiceOrigin, InvoiceStatus } from "../../column-values.ts";
 import { baseUnits, jsonText, micros } from "../columns.ts";
 
-/** Invoices. Tolerances, late payment policy and monitor window are copied from the merchant's settings at creation (decisions 4). */
+/** Invoices. Tolerances, late payment policy, grace and monitor window are copied from the merchant's settings at creation (decisions 4). */
 export const invoices = sqliteTable(
   "invoices",
   {
@@ -20,9 +20,9 @@ export const invoices = sqliteTable(
     amountMicros: micros("amount_micros").notNull(),
     currency: text("currency").notNull(),
     status: text("status").$type<InvoiceStatus>().notNull(),
-    /** What its counted payments are worth together, confirmed or not. What is still due: `amount_micros` less this. */
+    /** The total value of the payments that count, confirmed or not. The amount still due is `amount_micros` minus this. */
     receivedMicros: micros("received_micros").notNull(),
-    /** The same of its confirmed payments alone: what PAID, OVERPAID and UNDERPAID are decided by. */
+    /** The total value of the confirmed payments. It decides between PAID, OVERPAID and UNDERPAID. */
     confirmedMicros: micros("confirmed_micros").notNull(),
     isLate: integer("is_late", { mode: "boolean" }).notNull(),
     needsReview: integer("needs_review", { mode: "boolean" }).notNull(),
@@ -36,19 +36,28 @@ export const invoices = sqliteTable(
     rateLockSeconds: integer("rate_lock_seconds").notNull(),
     monitorSeconds: integer("monitor_seconds").notNull(),
     origin: text("origin").$type<InvoiceOrigin>().notNull().default("API"),
-    /** The sequence of the newest event; below, the position of the newest timeline item. */
+    /** The sequence of the newest event. */
     eventSequence: integer("event_sequence").notNull(),
+    /** The position of the newest row in `timeline_items`. */
     timelinePosition: integer("timeline_position").notNull(),
     expiresAtMs: integer("expires_at_ms").notNull(),
+    /** The end of the grace period, in which late payments count at the locked price; null if the merchant allows none. */
+    lateGraceUntilMs: integer("late_grace_until_ms"),
     monitorUntilMs: integer("monitor_until_ms").notNull(),
     cancelledAtMs: integer("cancelled_at_ms"),
-    /** When every watched network had been read up to `expiresAt`; never changes once set. */
+    /**
+     * When the invoice closed (settlement/closing.ts): every network on which it could be paid had been read beyond `expiresAt`, or its cursor had
+     * stalled. Never changes once set.
+     */
     closedAtMs: integer("closed_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),
-    /** Its search words, as in `search_words` (commerce/search-index/words.ts). */
+    /** The invoice's search words, as in `search_words` (commerce/search-index/words.ts). */
     searchText: text("search_text"),
-    /** The `updated_at_ms` for which they are current. If it differs, the row was written by a release without search words, or by an import. */
+    /**
+     * The `updated_at_ms` for which the search words are current. If it differs from `updated_at_ms`, the row was written by a release without search
+     * words, or by an import.
+     */
     indexedAtMs: integer("indexed_at_ms"),
   },
   (t) => [
@@ -81,7 +90,10 @@ export const timelineItems = sqliteTable(
   (t) => [primaryKey({ columns: [t.invoiceId, t.position] })],
 );
 
-/** A (cryptocurrency, network) of an invoice that was activated, or attempted at creation. Everything that the payer sees is copied here. */
+/**
+ * A (cryptocurrency, network) pair that was activated for an invoice, or whose activation failed when the invoice was created. Everything that the
+ * payer sees is copied here.
+ */
 export const paymentMethods = sqliteTable(
   "payment_methods",
   {
@@ -102,9 +114,11 @@ export const paymentMethods = sqliteTable(
     rateAtMs: integer("rate_at_ms"),
     /** Names of the rate sources. */
     rateSources: jsonText<readonly string[]>("rate_sources"),
-    /** When the current quote begins; below, its fiat value and when its lock ends. */
+    /** When the current quote begins. */
     quotedAtMs: integer("quoted_at_ms"),
+    /** The fiat value that the current quote is for. */
     quoteForMicros: micros("quote_for_micros"),
+    /** When the lock of the current quote ends. */
     lockedUntilMs: integer("locked_until_ms"),
     /** JSON array of `{ amountUnits, rate, forMicros, askedFromMs, lockedUntilMs }`, oldest first: the quotes by which payments are valued. */
     quotes: text("quotes").notNull().default("[]"),
@@ -112,21 +126,21 @@ export const paymentMethods = sqliteTable(
     mac: text("mac"),
     macKeyId: text("mac_key_id"),
     activatedAtMs: integer("activated_at_ms"),
-    /** After a partial payment to a shared address: the amount reserved for the rest; otherwise null. */
+    /** After a partial payment to a shared address: the amount that is reserved for the rest. Otherwise null. */
     remainderUnits: baseUnits("remainder_units"),
-    /** Activated by a public key, from a browser. */
+    /** Whether the method was activated with a public key, from a browser. */
     isFromPublicKey: integer("is_from_public_key", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [
     primaryKey({ columns: [t.invoiceId, t.cryptocurrency, t.network] }),
-    // Only for own addresses: methods of a shared one are never read by wallet.
+    // Covers only addresses of a single invoice: no read finds the methods of a shared address by wallet.
     index("payment_methods_wallet").on(t.walletId, t.addressIndex).where(sql`address_index is not null`),
     index("payment_methods_public")
       .on(t.merchantId, t.activatedAtMs)
       .where(sql`is_from_public_key = 1 and address_index is not null`),
-    // Ends with the index, so that an own address is found quickly, however many methods use it as a shared address.
+    // Ends with the address index, so that a derived address is found quickly, however many methods use it as a shared address.
     index("payment_methods_address").on(t.network, t.address, t.addressIndex).where(sql`address is not null`),
-    // Ignores case: a user who searches for the beginning of an address does not know its capitals.
+    // Ignores case: a user who searches for the beginning of an address may not know which letters are capitals.
     index("payment_methods_own_address").on(t.merchantId, sql`lower(address)`).where(sql`address_index is not null`),
     index("payment_methods_watch").on(t.network, t.activatedAtMs).where(sql`status = 'ACTIVE'`),
     index("payment_methods_turns")

@@ -18,6 +18,8 @@ export const merchants = sqliteTable("merchants", {
   latePaymentPolicy: text("late_payment_policy", { enum: ["REVIEW", "ACCEPT"] })
     .notNull()
     .default("REVIEW"),
+  /** How long after its end an invoice still accepts payments, at the price that it had at its end; 0 if it accepts none. */
+  lateGraceSeconds: integer("late_grace_seconds").notNull().default(0),
   quorumAboveMicros: micros("quorum_above_micros"),
   walletChangeDelayHours: integer("wallet_change_delay_hours").notNull().default(0),
   /** A requested shorter delay, in force from `walletChangeDelayNextFromMs`; both null if there is none. */
@@ -26,11 +28,11 @@ export const merchants = sqliteTable("merchants", {
   maxActiveInvoices: integer("max_active_invoices").notNull().default(LIMITS.maxActiveInvoices),
   maxPublicInvoices: integer("max_public_invoices").notNull().default(LIMITS.maxPublicInvoices),
   mailReceiptsToCustomers: integer("mail_receipts_to_customers", { mode: "boolean" }).notNull().default(true),
-  /** To every OWNER and ADMIN. */
+  /** Whether receipts are emailed to every OWNER and ADMIN. */
   mailReceiptsToMerchant: integer("mail_receipts_to_merchant", { mode: "boolean" }).notNull().default(false),
   /**
-   * The numbers of invoices in AWAITING_PAYMENT or PENDING_CONFIRMATION: those of the merchant's server and members, and those that anyone could
-   * create. The batch of every change into or out of these statuses updates them.
+   * The numbers of invoices in AWAITING_PAYMENT or PENDING_CONFIRMATION: first those that the merchant's server or members created, then all others,
+   * which anyone could create. Triggers update both in the batch of each change.
    */
   activeInvoices: integer("active_invoices").notNull().default(0),
   publicInvoices: integer("public_invoices").notNull().default(0),
@@ -38,9 +40,12 @@ export const merchants = sqliteTable("merchants", {
   brand: text("brand"),
   /** Origins that may frame the checkout. */
   frameAncestors: jsonText<readonly string[]>("frame_ancestors"),
-  /** The id that a plugin which was not reconfigured still uses for the merchant. */
+  /** The store's id at BTCPay Server. A plugin that was not reconfigured still uses it for the merchant. */
   formerStoreId: text("former_store_id"),
-  /** Since when an operator has kept the merchant from taking new payments; null for nearly all. */
+  /**
+   * When an operator suspended the merchant, which then creates no invoices and gives payers no further addresses or amounts; null if it is not
+   * suspended.
+   */
   suspendedAtMs: integer("suspended_at_ms"),
   createdAtMs: integer("created_at_ms").notNull(),
   updatedAtMs: integer("updated_at_ms").notNull(),
